@@ -14,7 +14,7 @@ from typing import Final
 
 import rankstone
 from rankstone.measures.core.definition import Named
-from rankstone.measures.core.registry import homes
+from rankstone.measures.core.registry import measure_modules
 
 __all__ = ["CATALOGUE", "collected", "stub"]
 
@@ -31,7 +31,7 @@ _HEAD: Final = """\
 
 def collected() -> dict[str, list[str]]:
     """Return module → measures defined there, in the order of the catalogue."""
-    old, found = homes(), {}
+    old, found = measure_modules(), {}
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(("rankstone", *path.relative_to(PACKAGE).with_suffix("").parts))
         if module.startswith(_OF_LIBRARIES) or not _DEFINES.search(path.read_text(encoding="utf-8")):
@@ -60,18 +60,14 @@ def _is_defined(kind: object, module: str) -> bool:
 
 def stub() -> str:
     """Return the catalogue as a stub."""
-    head = CATALOGUE.with_name("__init__.py").read_text(encoding="utf-8")
-    public = re.findall(r"^\s*from rankstone.*? import (?:\([^)]*\)|.*)$", head, re.MULTILINE)
-    shared = [line for text in public for line in _exported(text)]
-    old, found = homes(), [(name, home) for home, names in collected().items() for name in names]
+    shared = [
+        _line(f"rankstone.measures.{home}", name)
+        for home, names in vars(rankstone.measures)["PUBLIC"].items()
+        for name in names
+    ]
+    old, found = measure_modules(), [(name, home) for home, names in collected().items() for name in names]
     measures = [_line(home, name) for name, home in sorted(found, key=lambda one: _place(one[0], old))]
     return "\n".join([_HEAD, *shared, "", "# measures", *measures, ""])
-
-
-def _exported(text: str) -> list[str]:
-    """Return one import as lines of a stub, each of which exports a name."""
-    home, _, names = text.strip().removeprefix("from ").partition(" import ")
-    return [_line(home, name) for name in re.findall(r"\w+", names)]
 
 
 def _line(home: str, name: str) -> str:

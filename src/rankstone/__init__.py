@@ -208,9 +208,9 @@ def removed_names() -> dict[str, str]:
     import tomllib
     from importlib.resources import files
 
-    from rankstone.measures.core.registry import homes
+    from rankstone.measures.core.registry import measure_modules
 
-    moved = {name: f"rankstone.measures.{name}" for name in homes() if name not in _HOME}
+    moved = {name: f"rankstone.measures.{name}" for name in measure_modules() if name not in _HOME}
     return moved | tomllib.loads((files("rankstone.tables") / "removed.toml").read_text("utf-8"))
 
 

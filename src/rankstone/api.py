@@ -287,10 +287,10 @@ def beyond(
         from rankstone.conventions.evaluation_by_convention import beyond_by
 
         return beyond_by(convention, runs, measures, **given)
-    from rankstone.rankings.recommendation.beyond_accuracy import USUAL, measured, of_lists
+    from rankstone.rankings.recommendation.beyond_accuracy import DEFAULT_MEASURES, measure_runs, parse_beyond
 
-    wanted = of_lists(USUAL if measures is None else measures)
-    return measured(runs, wanted, optional=measures is None, **given)
+    wanted = parse_beyond(DEFAULT_MEASURES if measures is None else measures)
+    return measure_runs(runs, wanted, optional=measures is None, **given)
 
 
 def _refuse(choice: str, others: Mapping[str, object]) -> None:

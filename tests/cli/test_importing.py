@@ -8,8 +8,8 @@ import pytest
 from tests.command_line import exit_code
 
 from rankstone.measures import MEASURES
-from rankstone.measures.core.gains_and_discounts import OWN_DISCOUNTS, OWN_GAINS
-from rankstone.measures.walk_models import OWN_WALKS
+from rankstone.measures.core.gains_and_discounts import CUSTOM_DISCOUNTS, CUSTOM_GAINS
+from rankstone.measures.walk_models import CUSTOM_WALKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("Halving", "Failing"):
         if name in MEASURES:
             MEASURES.remove(name)
-    for words in (OWN_GAINS, OWN_DISCOUNTS, OWN_WALKS):
+    for words in (CUSTOM_GAINS, CUSTOM_DISCOUNTS, CUSTOM_WALKS):
         words.clear()
 
 

@@ -248,9 +248,9 @@ def test_unjudged_documents_take_no_part(data: st.DataObject) -> None:
         ("RC@5", "takes no cutoff"),
         ("RC(weight=geometric)", "p go together"),
         ("RC(p=0.5)", "p go together"),
-        ("RC(weight=geometric, p=1.5)", "0 < p < 1"),
-        ("RC(weight_on=ideal)", "weighs no place"),
-        ("RC(combine=multiply)", "weighs no place"),
+        ("RC(weight=geometric, p=1.5)", "less than 1"),
+        ("RC(weight_on=ideal)", "need weights of places"),
+        ("RC(combine=multiply)", "need weights of places"),
         ("RC(weight=log2, weight_on=ideal, ties=drop)", "needs the pairs of equal grade"),
     ],
 )

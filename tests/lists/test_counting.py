@@ -44,7 +44,7 @@ def test_every_pair_is_counted_on_its_side(x: Scores, order: Scores) -> None:
     assert found.differ.tolist() == [sum(a * b == -1 for a, b in sides[doc]) for doc in docs]
     assert found.x_tied_above.tolist() == [sides[doc].count((0, -1)) for doc in docs]
     assert found.y_tied_above.tolist() == [sides[doc].count((-1, 0)) for doc in docs]
-    assert found.alike.tolist() == [sides[doc].count((0, 0)) for doc in docs]
+    assert found.tied_in_both.tolist() == [sides[doc].count((0, 0)) for doc in docs]
 
 
 def test_many_long_lists() -> None:

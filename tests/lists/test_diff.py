@@ -23,7 +23,7 @@ from rankstone.errors import (
     TiedScores,
 )
 from rankstone.rankings import ListMeasure
-from rankstone.rankings.rank_similarity.paired_lists import Couple
+from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -288,7 +288,7 @@ def test_nothing_is_kept_that_is_not_needed() -> None:
     gc.disable()
     try:
         diff(run, run, "RBO(p=0.9) RBO(p=0.9, ties=broken)@3 tau_ap wtau Fagin_K@2")
-        left = [found for found in gc.get_objects() if type(found) is Couple]
+        left = [found for found in gc.get_objects() if type(found) is PairedLists]
     finally:
         gc.enable()
 
@@ -299,11 +299,11 @@ def test_nothing_is_kept_that_is_not_needed() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"unjudged": "condensed"}, "plays no part"),
-        ({"empty": "one"}, "plays no part"),
+        ({"unjudged": "condensed"}, "has no effect"),
+        ({"empty": "one"}, "has no effect"),
         ({"tie": "input"}, "did you mean 'ties'"),
         ({"ties": "expected"}, "tau_b"),
-        ({"ties": "best"}, "against judgments"),
+        ({"ties": "best"}, "needs judgments"),
         ({"duplicates": "keep"}, "each document once"),
         ({"order": "random"}, "not a value"),
         ({"depth": 0}, "from 1 up"),

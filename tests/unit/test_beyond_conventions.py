@@ -18,7 +18,7 @@ from rankstone.conventions.library_convention import named
 from rankstone.errors import BadOption, BadParameter, BadValue, RankstoneError, UnknownMeasure, UsageError
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures import Measure
-from rankstone.rankings.rank_similarity.run_similarity import listing_options
+from rankstone.rankings.rank_similarity.run_similarity import ordering_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> 
     text = re.sub(r"<\w+>", "7", entry.spelling)
     (reading,) = one.read([text])
     judging = {name: reading.options[name] for name in ("negative",) if name in reading.options}
-    listing_options({name: value for name, value in reading.options.items() if name not in judging})
+    ordering_options({name: value for name, value in reading.options.items() if name not in judging})
     AlignmentOptions(**judging)
     assert str(reading.measure) == text
     assert not isinstance(reading.measure, Measure)

@@ -170,7 +170,7 @@ def test_weights_of_the_query_table_weigh_the_mean() -> None:
 def test_cutoffs_that_nothing_takes() -> None:
     """Cutoffs are refused where every curve has its own, and one cutoff may be a number."""
     for asked in ("PR", "nDCG@1..5", "PR R@1,2"):
-        with pytest.raises(UsageError, match="cutoffs are for measures that name none"):
+        with pytest.raises(UsageError, match="cutoffs are for measures without one"):
             parse_curves(asked, [1, 2])
     assert [str(curve) for curve in parse_curves("PR R", 5)] == ["PR", "R@5"]
 
@@ -352,10 +352,10 @@ def test_other_settings_for_the_same_curves() -> None:
         ("RBO(p=0.9)", "has no curve over k"),
         ("ROC", "ROC needs negatives"),
         ("ROC(negatives=judged)@5", "takes no cutoff"),
-        ("PR(levels=1)", "are no levels"),
-        ("PR(levels={0.5, 1.5})", "are no levels"),
-        ("nDCG@5..1", "is no cutoff"),
-        ("nDCG@1..99999999", "is no cutoff"),
+        ("PR(levels=1)", "are not recall levels"),
+        ("PR(levels={0.5, 1.5})", "are not recall levels"),
+        ("nDCG@5..1", "is not a cutoff"),
+        ("nDCG@1..99999999", "is not a cutoff"),
         ("nonsense", "no measure"),
         ("", "no curve given"),
     ],

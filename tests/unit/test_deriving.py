@@ -166,7 +166,7 @@ def test_refusals_say_what_to_do() -> None:
         (lambda: alike.explain("tau_a", "q"), "tau_a was not computed"),
         (lambda: alike.explain("tau_b", "z"), "in neither run"),
         (lambda: alike.explain("tau_b", "q", lang="fr"), "is not known"),
-        (lambda: scores.explain("Novelty"), "whose"),
+        (lambda: scores.explain("Novelty"), "a value for each user"),
         (lambda: scores.explain("Novelty", "nobody"), "has no list"),
         (lambda: scores.explain("Entropy", "u"), "one value for the whole run"),
         (lambda: scores.explain("Gini"), "was not computed"),

@@ -11,8 +11,8 @@ from tests.unit.test_documents import DOCUMENTS
 
 import rankstone
 from rankstone.measures import MEASURES
-from rankstone.measures.core.gains_and_discounts import OWN_DISCOUNTS, OWN_GAINS
-from rankstone.measures.walk_models import OWN_WALKS
+from rankstone.measures.core.gains_and_discounts import CUSTOM_DISCOUNTS, CUSTOM_GAINS
+from rankstone.measures.walk_models import CUSTOM_WALKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     }
     for name in set(MEASURES) - before:
         MEASURES.remove(name)
-    for own in (OWN_GAINS, OWN_DISCOUNTS, OWN_WALKS):
+    for own in (CUSTOM_GAINS, CUSTOM_DISCOUNTS, CUSTOM_WALKS):
         own.clear()
 
 

@@ -16,8 +16,8 @@ from rankstone import Measure
 from rankstone.errors import BadParameter, BadValue, OutOfRange
 from rankstone.measures import Card, Contributions
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.gains_and_discounts import OWN_DISCOUNTS, OWN_GAINS
-from rankstone.measures.walk_models import OWN_WALKS
+from rankstone.measures.core.gains_and_discounts import CUSTOM_DISCOUNTS, CUSTOM_GAINS
+from rankstone.measures.walk_models import CUSTOM_WALKS
 from rankstone.testing import LawBroken, check_measure
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def _forget() -> Iterator[None]:
     yield
     for name in set(rankstone.measures.MEASURES) - before:
         rankstone.measures.MEASURES.remove(name)
-    OWN_GAINS.clear()
-    OWN_DISCOUNTS.clear()
-    OWN_WALKS.clear()
+    CUSTOM_GAINS.clear()
+    CUSTOM_DISCOUNTS.clear()
+    CUSTOM_WALKS.clear()
 
 
 def score(measure: str, **options: Any) -> float | None:
@@ -106,7 +106,7 @@ def test_a_wrong_answer_is_explained() -> None:
         """More than its card allows."""
         return hits.grade
 
-    with pytest.raises(BadParameter, match="Short returned no number for each hit"):
+    with pytest.raises(BadParameter, match="Short did not return a number for each hit"):
         score("Short")
     with pytest.raises(BadParameter, match="some of them not finite"):
         score("Hole")
@@ -169,7 +169,7 @@ def test_a_gain_and_a_discount_have_words() -> None:
     with pytest.raises(BadParameter, match="cannot be registered"):
         rankstone.measures.register_gain("exp2", np.sqrt)
     rankstone.measures.register_gain("broken", lambda grade: grade[:1])
-    with pytest.raises(BadValue, match="gain=broken returned something else"):
+    with pytest.raises(BadValue, match="gain=broken returned a wrong number of values"):
         score("DCG(gain=broken)")
     rankstone.measures.register_discount("negative", lambda rank: -rank)
     with pytest.raises(BadValue, match="discount=negative returned unusable numbers"):
@@ -202,7 +202,7 @@ def test_an_answer_without_numbers_is_refused(answer: object) -> None:
     """Whatever comes back must be real numbers."""
     rankstone.measure("Answers", span=(0, None), needs_relevant=False)(lambda _: answer)
 
-    with pytest.raises(BadParameter, match="something else than numbers"):
+    with pytest.raises(BadParameter, match="something that is not a number"):
         score("Answers")
 
 
@@ -215,14 +215,14 @@ def test_a_head_that_cannot_be_a_measure_is_refused() -> None:
     def changing(hits: Any, of: Any = []) -> Any:  # noqa: B006 - that is the point
         return hits.grade * len(of)
 
-    with pytest.raises(BadParameter, match="agg is a word that every measure has"):
+    with pytest.raises(BadParameter, match="every measure has an attribute agg"):
         rankstone.measure("Words")(words)
-    with pytest.raises(BadParameter, match=r"of=\[\] can change"):
+    with pytest.raises(BadParameter, match=r"of=\[\] is mutable"):
         rankstone.measure("Changing")(changing)
     for span in ((1.0, 0.0), (float("nan"), 1.0)):
-        with pytest.raises(BadParameter, match="is no range"):
+        with pytest.raises(BadParameter, match="is not a range"):
             rankstone.measure("Ranged", span=span)(lambda hits: hits.grade)
-    with pytest.raises(BadParameter, match="gain=three has no function"):
+    with pytest.raises(BadParameter, match="gain=three needs a function"):
         rankstone.measures.register_gain("three", 3)  # type: ignore[arg-type]
 
 
@@ -263,10 +263,10 @@ def test_a_user_model_walks_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_user_model_that_makes_no_sense_is_refused() -> None:
     """A chance lies between 0 and 1, one for each rank; a word in use stays what it is."""
     rankstone.measures.register_continuation("mad", lambda *told: told[0])
-    with pytest.raises(BadValue, match=r"model=mad goes on with chance 2 after rank 2"):
+    with pytest.raises(BadValue, match=r"model=mad returned probability 2 after rank 2"):
         score("CWL(gain=binary, model=mad)")
     rankstone.measures.register_continuation("short", lambda *told: told[0][:1] * 0)
-    with pytest.raises(BadValue, match="model=short did not say for each rank"):
+    with pytest.raises(BadValue, match="model=short did not return one probability"):
         score("CWL(gain=binary, model=short)")
     with pytest.raises(BadParameter, match="model=INST cannot be registered"):
         rankstone.measures.register_continuation("INST", lambda *told: told[1])

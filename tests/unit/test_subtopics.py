@@ -186,13 +186,13 @@ def test_spellings(spelling: str, text: str) -> None:
     [
         ("alpha_DCG", "needs a cutoff"),
         ("alpha_nDCG(alpha=1.5)@5", "out of range"),
-        ("ERR_IA(alpha=0)", "a sum without end"),
+        ("ERR_IA(alpha=0)", "an infinite norm"),
         ("NRBP(beta=1)", "out of range"),
         ("IA", "IA needs of"),
         ("IA(of=nonsense)@5", "there is no measure"),
         ("IA(of=nDCG@5)@6", "two cutoffs"),
-        ("IA(of=Judged)@5", "no sum over a norm"),
-        ("IA(of=RBP_residual(p=0.8))@5", "more must be better"),
+        ("IA(of=Judged)@5", "not a sum over a norm"),
+        ("IA(of=RBP_residual(p=0.8))@5", "higher must be better"),
         ("IA(of=P(agg=sum))@5", "averaged by their weights"),
         ("IA(of=alpha_nDCG)@5", "needs more than the judgments of one intent"),
         ("IA(of=Rprec)@5", "takes no cutoff"),
@@ -251,7 +251,7 @@ def test_the_propensity_of_labels() -> None:
     wiki = rankstone.measures.label_propensity(np.array([3]), 1000, a=0.5, b=0.4)
     assert wiki[0] == pytest.approx(1 / (1 + (np.log(1000) - 1) * 1.4**0.5 * 3.4**-0.5))
     for given in ([-1], [np.nan]):
-        with pytest.raises(UsageError, match="negative or no number"):
+        with pytest.raises(UsageError, match="negative or not a finite number"):
             rankstone.measures.label_propensity(given, 100)
     with pytest.raises(UsageError, match="too few"):
         rankstone.measures.label_propensity([1], 2)

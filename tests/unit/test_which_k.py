@@ -59,9 +59,9 @@ def test_the_smallest_k_against_every_k() -> None:
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        ({"nDCG": 0.5}, "nDCG is not among the measures traced"),
+        ({"nDCG": 0.5}, "nDCG has no curve over cutoffs"),
         ({"RR@3": 0.5}, "one point of a curve"),
-        ({"RR": math.nan}, "is a number"),
+        ({"RR": math.nan}, "is a finite number"),
         ({"RR": [0.5, -0.1]}, "has no value -0.1"),
     ],
 )
@@ -73,7 +73,7 @@ def test_targets_nobody_traced(targets: dict[str, float], message: str) -> None:
 
 def test_a_target_needs_a_cutoff() -> None:
     """Precision over recall has none; that is said, and no empty table."""
-    with pytest.raises(BadParameter, match="no measure is traced over its cutoff"):
+    with pytest.raises(BadParameter, match="targets are for curves over cutoffs"):
         traced("PR").reach(0.5)
 
 

@@ -34,7 +34,7 @@ from rankstone.evaluation.request import RunErrors, name_runs
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures.core.measure import Scored, Status
-from rankstone.rankings.recommendation.beyond_accuracy import measured
+from rankstone.rankings.recommendation.beyond_accuracy import measure_runs
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ def beyond_by(
     for group in _groups(readings):
         witnesses: dict[str, Any] = {x.measure: named(x.measure) for r in group for x in r.entry.refuses}
         wanted = [*(r.measure for r in group), *witnesses.values()]
-        parts.append(measured(runs, wanted, optional=measures is None, **{**group[0].options, **options}))
+        parts.append(measure_runs(runs, wanted, optional=measures is None, **{**group[0].options, **options}))
         _check_beyond_refusals(meant, parts[-1], group, witnesses)
     return _beyond_together(meant, readings, parts)
 

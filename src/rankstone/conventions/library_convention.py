@@ -13,7 +13,7 @@ from rankstone.conventions.renamed_measures import renamed
 from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures.core.definition import Named
-from rankstone.measures.core.syntax import parse_measure, read_as
+from rankstone.measures.core.syntax import parse_as, parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -198,7 +198,7 @@ def named(text: str) -> Named:
         return parse_measure(text)
     module, _, own = text.removeprefix("replay:").partition(".")
     name = re.split(r"[(@]", own, maxsplit=1)[0]
-    return read_as(getattr(import_module(f"rankstone.conventions.replays.{module}"), name), own)
+    return parse_as(getattr(import_module(f"rankstone.conventions.replays.{module}"), name), own)
 
 
 def _pattern(spelling: str) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.diagnostics.mean_curves import mean_curve, resampled
-from rankstone.measures.core.curve import Traced
+from rankstone.measures.core.curve import CurveValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,11 +202,11 @@ def _shared(curve: Curve, run: RunCurves, other: RunCurves) -> tuple[Ints, Ints]
     return joined["here"].to_numpy(), joined["there"].to_numpy()
 
 
-def _rows(traced: Traced, rows: Ints) -> Traced:
+def _rows(traced: CurveValues, rows: Ints) -> CurveValues:
     def part(values: Floats | None) -> Floats | None:
         return None if values is None else values[rows]
 
-    return Traced(
+    return CurveValues(
         traced.value[rows],
         traced.status[rows],
         numerator=part(traced.numerator),

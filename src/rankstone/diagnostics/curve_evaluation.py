@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.pipeline import ScoredRuns
     from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike, TableLike
     from rankstone.io.input_table import Progress
-    from rankstone.measures.core.curve import Curve, Traced
+    from rankstone.measures.core.curve import Curve, CurveValues
     from rankstone.measures.core.measure import Measure, Scored
 
     CurvesLike = str | Curve | Measure | Iterable[str | Curve | Measure]
@@ -101,9 +101,9 @@ def _curves(evaluated: ScoredRuns, curves: tuple[Curve, ...], resampling: Resamp
     return Curves(found, curves, evaluated.audit, evaluated.conventions, evaluated.inputs, resampling)
 
 
-def _weighed(curve: Curve, traced: Traced, scored: Mapping[Measure, Scored]) -> Traced:
+def _weighed(curve: Curve, traced: CurveValues, scored: Mapping[Measure, Scored]) -> CurveValues:
     """Return a curve with the weights of the query table, where queries are weighted."""
     if not isinstance(curve, AtK) or curve.measure.agg != "weighted" or traced.numerator is not None:
         return traced
     weight = scored[curve.summary()].weight
-    return traced if weight is None else traced.weighed(weight[:, None])
+    return traced if weight is None else traced.weighted(weight[:, None])

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_audit import Audit
     from rankstone.hits.list_arrays import Floats
-    from rankstone.measures.core.curve import Curve, Traced
+    from rankstone.measures.core.curve import Curve, CurveValues
     from rankstone.measures.core.measure import Measure, Scored
 
 
-def mean_curve(curve: Curve, traced: Traced) -> Floats:
+def mean_curve(curve: Curve, traced: CurveValues) -> Floats:
     """Return the mean over the queries that have a value, float64 ``[grid]``; NaN where none has.
 
     Sums are exact, so this is the number ``evaluate`` gives for a measure at the same cutoff.
@@ -82,7 +82,7 @@ def _spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
     }
 
 
-def resampled(curve: Curve, traced: Traced, resampling: Resampling) -> Floats | None:
+def resampled(curve: Curve, traced: CurveValues, resampling: Resampling) -> Floats | None:
     """Return the mean curve of every resample of queries, float64 ``[resamples, grid]``.
 
     ``None`` where queries are not averaged but made one number by a median or the like.
@@ -205,7 +205,7 @@ def joined(parts: Iterable[pl.DataFrame], schema: Schema) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=schema), *parts])
 
 
-def points_frame(run: str, queries: pl.Series, curve: Curve, traced: Traced) -> pl.DataFrame:
+def points_frame(run: str, queries: pl.Series, curve: Curve, traced: CurveValues) -> pl.DataFrame:
     """Return the points of every query that has a curve."""
     if traced.points is None:
         query, x, y = _on_grid(curve, traced)
@@ -217,7 +217,7 @@ def points_frame(run: str, queries: pl.Series, curve: Curve, traced: Traced) -> 
     return curve_frame(run, curve, {"query_id": names, "x": x[some], "y": y[some]}, POINTS)
 
 
-def _on_grid(curve: Curve, traced: Traced) -> tuple[Floats, Floats, Floats]:
+def _on_grid(curve: Curve, traced: CurveValues) -> tuple[Floats, Floats, Floats]:
     grid, count = curve.grid(), len(traced.value)
     return np.repeat(np.arange(count), len(grid)), np.tile(grid, count), traced.value.ravel()
 
@@ -230,7 +230,7 @@ class RunCurves:
     """One run's curves: queries, curves, and the measure that summarises each curve."""
 
     queries: pl.Series
-    traced: Mapping[Curve, Traced]
+    traced: Mapping[Curve, CurveValues]
     scored: Mapping[Measure, Scored]
 
     def summaries(self, curve: Curve) -> Floats:
@@ -363,7 +363,7 @@ class MeanCurves:
         return frame_of(rows, NOISE)
 
     # -- what all share ----------------------------------------------------------------------------
-    def _each(self) -> Iterator[tuple[str, RunCurves, tuple[Curve, Traced]]]:
+    def _each(self) -> Iterator[tuple[str, RunCurves, tuple[Curve, CurveValues]]]:
         for name, run in self.runs.items():
             for curve in self.curves:
                 yield name, run, (curve, run.traced[curve])

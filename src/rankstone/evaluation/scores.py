@@ -263,7 +263,7 @@ def _units(code: Ints, measure: Measure, scored: Scored, counted: Ints) -> tuple
     """Return the units of the counted queries, the value of each, and its number of queries."""
     some, unit = np.unique(code[counted], return_inverse=True)
     parts = (scored.value, scored.numerator, scored.denominator)
-    value = measure.of_units(unit, len(some), *(part[counted] for part in parts))
+    value = measure.unit_values(unit, len(some), *(part[counted] for part in parts))
     return some, value, np.bincount(unit, minlength=len(some))
 
 

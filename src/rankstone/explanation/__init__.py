@@ -1,7 +1,7 @@
 """Explanation: the table that a number is the sum of.
 
-Comes in: judgments, runs, one query, measures.  Goes out: every contribution with the running total that ends
-in the score.  Nothing is computed twice: a measure records its terms while it scores.
+An explanation lists every contribution to the score of one query with a running total that ends in the score.
+Nothing is computed twice: a measure records its terms while it scores.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Explanations: one query is scored alone, with a trace.
-
-Judgments and a run of grades that somebody typed in, to learn from.
-"""
+"""Explanations: one query is scored alone while the measure records its terms; grades as typed text."""
 
 from __future__ import annotations
 
@@ -46,12 +43,9 @@ if TYPE_CHECKING:
     from rankstone.hits.matching import Chunk
     from rankstone.io.input_table import Table
 
-
-__all__ = ["QUERY", "Explainer", "explain", "explain_queries", "typed_in"]
-
-#: documents shown that would raise the score elsewhere
+#: the most changes shown
 _SHOWN: Final = 3
-#: gains smaller than this are none
+#: smaller increases do not count
 _NOTHING: Final = 1e-12
 
 
@@ -67,7 +61,7 @@ def explain(
     convention: str | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> Explanation | ExplainedDifference:
-    """Unfold the score of one query: the table whose sum it is, the rules that fired, what would change it.
+    """Explain the score of one query: contributions, rules that decided something, possible changes.
 
     Parameters
     ----------
@@ -78,23 +72,23 @@ def explain(
     query_id
         The query.
     vs
-        Another run: the difference of the two scores is attributed to documents.
+        Another run; the difference of the two scores is then explained by document.
     others
-        Also ask every library we know of that has such a measure what it would print for this query.
+        True to add what every known library with such a measure would print for this query.
     lang
         ``en`` or ``zh``, for headings and footnotes.
     convention
-        The library whose number is explained; the measure is then written as it writes it.
+        The library whose number is explained; the measure is then written as in that library.
 
     Returns
     -------
     Explanation or ExplainedDifference
-        With ``vs``, the comparison of two explanations.
+        With ``vs``, the difference of two explanations.
 
     Raises
     ------
     InputError
-        When a file or table is not what it should be, or nobody judged the query.
+        When a file or table is not what it should be, or the query is not judged.
     UsageError
         When a measure or option does not exist.
 
@@ -125,7 +119,7 @@ def explain_queries(
     convention: str | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> list[Explanation | ExplainedDifference]:
-    """Unfold the scores of several queries; every file is read once.
+    """Explain the scores of several queries; every file is read once.
 
     Parameters
     ----------
@@ -134,7 +128,7 @@ def explain_queries(
     query_ids
         The queries.
     worst
-        How many more: those with the lowest scores, or with ``vs`` the largest losses.
+        The number of further queries: those with the lowest scores, or with ``vs`` the largest losses.
 
     Examples
     --------
@@ -144,7 +138,7 @@ def explain_queries(
     ('q2', 0.5)
     """
     check_language(lang)
-    ready = _explainer(qrels, measure, convention, options)
+    explainer = _explainer(qrels, measure, convention, options)
     named = list(name_runs(run).items()) + ([] if vs is None else list(name_runs(vs).items()))
     if len(named) != 1 + (vs is not None):
         raise BadOption("one run is explained, or compared with one other", given=f"{len(named)} runs")
@@ -153,18 +147,18 @@ def explain_queries(
         names = ["run", "vs"]
     runs = {name: one for name, (_, one) in zip(names, named, strict=True)}
     if worst or len(query_ids) > 1:
-        runs = {name: ready.opened(one, name).remembering() for name, one in runs.items()}
-    query_ids = [*query_ids, *(_worst(ready, runs, worst) if worst else ())]
-    found = [
-        [replace(ready.explain(one, query, name, others=others), lang=lang) for name, one in runs.items()]
+        runs = {name: explainer.opened(one, name).remembering() for name, one in runs.items()}
+    query_ids = [*query_ids, *(_worst(explainer, runs, worst) if worst else ())]
+    explanations = [
+        [replace(explainer.explain(one, query, name, others=others), lang=lang) for name, one in runs.items()]
         for query in query_ids
     ]
-    return [of[0] if vs is None else of[0].versus(of[1]) for of in found]
+    return [of[0] if vs is None else of[0].versus(of[1]) for of in explanations]
 
 
-def _worst(ready: Explainer, runs: Mapping[str, object], count: int) -> list[str]:
+def _worst(explainer: Explainer, runs: Mapping[str, object], count: int) -> list[str]:
     """Return the queries with the lowest scores, or the largest losses compared with another run."""
-    values = ready.prepared.evaluate(runs).per_query
+    values = explainer.prepared.evaluate(runs).per_query
     wide = values.pivot("run", index="query_id", values="value", maintain_order=True)
     first, *other = runs
     loss = wide[first] - wide[other[0]] if other else wide[first]
@@ -175,29 +169,29 @@ def _worst(ready: Explainer, runs: Mapping[str, object], count: int) -> list[str
 def _explainer(
     qrels: QrelsLike, measure: str | Measure | Curve, convention: str | None, given: EvaluationKeywords
 ) -> Explainer:
-    """Return the explainer of a measure, a library's where one is named."""
+    """Return the explainer of a measure, of a library if a convention is given."""
     if convention is None:
-        asked = parse_measure(measure)
-        if isinstance(asked, Curve):
-            return Explainer(qrels, asked.summary(), curve=asked, ours=str(asked), **given)
-        if not isinstance(asked, Measure):
+        parsed = parse_measure(measure)
+        if isinstance(parsed, Curve):
+            return Explainer(qrels, parsed.summary(), curve=parsed, ours=str(parsed), **given)
+        if not isinstance(parsed, Measure):
             raise BadParameter(
-                f"{asked} looks at lists, and not at a run against judgments",
-                fix=f"use {asked.computed_by} --explain {quoted(str(asked))}, with -q ID for the value of "
-                "a query or user; in Python the method explain of what rankstone.diff and beyond return",
+                f"{parsed} is not a measure of a run against judgments",
+                fix=f"use {parsed.computed_by} --explain {quoted(str(parsed))}, with -q ID for the value of "
+                "a query or user; in Python the method explain of the results of diff and beyond",
             )
-        return Explainer(qrels, asked, **given)
+        return Explainer(qrels, parsed, **given)
     from rankstone.conventions.evaluation_by_convention import read_one
 
     reading, options = read_one(convention, measure, given)
-    ready = Explainer(qrels, reading.measure, ours=reading.ours, **options)
+    explainer = Explainer(qrels, reading.measure, ours=reading.ours, **options)
     if not reading.entry.declared:
-        ready.prepared = ready.prepared.without_empty_entries()
-    return ready
+        explainer.prepared = explainer.prepared.without_empty_entries()
+    return explainer
 
 
 class Explainer:
-    """Judgments prepared once, to explain one measure's scores of many queries and runs.
+    """Judgments prepared once to explain the scores of one measure for many queries and runs.
 
     Parameters are those of :class:`~rankstone.Prepared`, for one measure.
 
@@ -222,7 +216,7 @@ class Explainer:
         measures = self.prepared.measures
         if len(measures) != 1:
             raise BadOption(
-                f"{len(measures)} measures are named, and one is explained at a time",
+                f"{len(measures)} measures are given, and one is explained at a time",
                 given=" ".join(map(str, measures)),
             )
         self._ours = ours or str(measures[0])
@@ -240,7 +234,7 @@ class Explainer:
     def explain(
         self, run: object, query: object, name: str = "run", *, changes: bool = True, others: bool = False
     ) -> Explanation:
-        """Unfold the score of one query of a run.
+        """Explain the score of one query of a run.
 
         Parameters
         ----------
@@ -249,27 +243,27 @@ class Explainer:
         query
             The query's id.
         name
-            What to call the run.
+            The name of the run.
         changes
-            Whether to try documents at better ranks.
+            True to try documents at better ranks.
         others
-            Whether to ask what other libraries would print.
+            True to add what other libraries would print.
         """
-        ready = self.prepared
-        pipeline, table = ready.pipeline(ready.open(run, name))
+        prepared = self.prepared
+        pipeline, table = prepared.pipeline(prepared.open(run, name))
         judgments, options = pipeline.judged, pipeline.options
-        code = _judged(judgments, query, ready.judged.source)
-        table, rows = _of_query(table, query)
+        code = _query_number(judgments, query, prepared.judged.source)
+        table, rows = _query_rows(table, query)
         empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
         rule = "no_results" if empty and options.no_results == "drop" else "missing"
-        scored = self._scored(_kept(pipeline), table, judgments.queries.names[code])
+        scored = self._scored(_keeping_queries(pipeline), table, judgments.queries.names[code])
         listed = TracedList(scored, judgments, code, self._ids(rows))
         tried = self._changes(listed, options, judgments) if changes else ()
         printed = self._others(listed, rows) if others else {}
         return self._explanation(listed, name, options, tried, printed, rule)
 
     def _scored(self, pipeline: Pipeline, table: Table, query: object) -> QueryTrace:
-        """Take one query through the pipeline."""
+        """Score one query in the pipeline."""
 
         def each(chunk: Chunk, hits: Hits) -> QueryTrace | None:
             place = chunk.names.eq(query).arg_true()
@@ -277,38 +271,38 @@ class Explainer:
                 return None
             return QueryTrace.of(self.measure, chunk, hits, int(place[0]), pipeline.options, self._curve)
 
-        found, _ = pipeline.align(table, each, frozenset({"rows", "holes"}))
-        return next(one for one in found if one is not None)
+        scored, _ = pipeline.align(table, each, frozenset({"rows", "holes"}))
+        return next(one for one in scored if one is not None)
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         """Return the document of each row of the run."""
         doc, collapse = pl.col("doc_id"), self.prepared.collapse
         return rows.select((collapse(doc) if collapse else doc).cast(pl.String))["doc_id"]
 
-    # -- what would change it --------------------------------------------------------------------------
+    # -- changes --------------------------------------------------------------------------
     def _changes(
         self, listed: TracedList, options: AlignmentOptions, judgments: Judgments
     ) -> tuple[Change, ...]:
-        """Try the best documents at the ranks where they would belong, and return what that brings."""
+        """Return the changes of single documents that raise the score most."""
         value = listed.scored.value
         if value is None or options.score_above is not None or self.prepared.one_group:
             return ()
-        plain = replace(options, order="input", ties=_settled(options.ties))
-        ready = self.prepared
-        pipeline = Pipeline(judgments, plain, ready.measures, None, None, ready.queries)
-        found = []
+        plain = replace(options, order="input", ties=_input_order(options.ties))
+        prepared = self.prepared
+        pipeline = Pipeline(judgments, plain, prepared.measures, None, None, prepared.queries)
+        changes = []
         for doc, grade, at, to in listed.promotions():
             docs = [one for one in listed.docs if one != doc]
             docs.insert(to - 1, doc)
             frame = {"query_id": [listed.query] * len(docs), "doc_id": docs}
-            _, table = ready.pipeline(read_run(pl.DataFrame(frame), order="input", name="changed"))
-            then = self._scored(pipeline, table, listed.query).value
-            if then is not None and then - value > _NOTHING:
-                found.append(Change(doc, grade, at, to, then, then - value))
-        return tuple(sorted(found, key=lambda change: -change.gain)[:_SHOWN])
+            _, table = prepared.pipeline(read_run(pl.DataFrame(frame), order="input", name="changed"))
+            changed = self._scored(pipeline, table, listed.query).value
+            if changed is not None and changed - value > _NOTHING:
+                changes.append(Change(doc, grade, at, to, changed, changed - value))
+        return tuple(sorted(changes, key=lambda change: -change.gain)[:_SHOWN])
 
     def _others(self, listed: TracedList, rows: pl.DataFrame) -> dict[str, float | str | None]:
-        """Ask every library what it would print for this query alone."""
+        """Return what every library would print for this query alone."""
         from rankstone.conventions.convention_files import conventions
         from rankstone.conventions.evaluation_by_convention import values_by
 
@@ -350,8 +344,8 @@ class Explainer:
             ours=self._ours,
             ratio=scored.ratio,
             rows=listed.rows,
-            missed=scored.pseudo(scored.parts.missed),
-            unjudged=scored.pseudo(scored.parts.unjudged),
+            missed=scored.part_of_query(scored.parts.missed),
+            unjudged=scored.part_of_query(scored.parts.unjudged),
             not_retrieved=tuple(Missed(doc, grade) for doc, grade, at in listed.judged if at is None),
             ideal=tuple(listed.ideal_rows()),
             facts=listed.facts(measure),
@@ -364,8 +358,8 @@ class Explainer:
         )
 
 
-def _kept(pipeline: Pipeline) -> Pipeline:
-    """Return the pipeline of a query that the mean leaves out when nothing was retrieved for it, too."""
+def _keeping_queries(pipeline: Pipeline) -> Pipeline:
+    """Return the pipeline without the options that leave out queries without results."""
     options = pipeline.options
     if options.missing == "drop":
         options = replace(options, missing="zero")
@@ -374,17 +368,17 @@ def _kept(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, options=options)
 
 
-def _settled(ties: Ties) -> Ties:
-    """Return a rule under which a list in the order of its input stays as it is."""
+def _input_order(ties: Ties) -> Ties:
+    """Return the rule for ties that keeps a list in its input order."""
     return "input" if ties in ("docid_desc", "docid_asc", "reverse_input", "error") else ties
 
 
-def _judged(judgments: Judgments, query: object, source: str) -> int:
+def _query_number(judgments: Judgments, query: object, source: str) -> int:
     """Return the number of a judged query."""
     names = judgments.queries.names.cast(pl.String)
-    found = names.eq(str(query)).arg_true()
-    if len(found):
-        return int(found[0])
+    rows = names.eq(str(query)).arg_true()
+    if len(rows):
+        return int(rows[0])
     close = nearest(str(query), names.head(1000).to_list(), n=2)
     raise NotComparable(
         f"query {printable(query)} is not judged",
@@ -394,25 +388,25 @@ def _judged(judgments: Judgments, query: object, source: str) -> int:
     )
 
 
-def _of_query(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
-    """Return the rows of one query, as a table and in memory; messages still say where they stand."""
+def _query_rows(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
+    """Return the rows of one query as a table and as a frame; messages still name the place in the file."""
     kept: list[pl.DataFrame] = []
     rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
-    start, seen = pl.col("query_id").cast(pl.String) == str(query), 0
+    is_of_query, read = pl.col("query_id").cast(pl.String) == str(query), 0
     for piece in table.tables([pl.col(name) for name in table.schema]):
-        mine = piece.select(start).to_series().arg_true().to_numpy()
+        mine = piece.select(is_of_query).to_series().arg_true().to_numpy()
         if len(mine):
             kept.append(piece[mine])
-            rows.append(mine.astype(np.int64) + seen)
-        seen += piece.height
-    if not seen and not (table.unanswered is not None and len(table.unanswered)):
+            rows.append(mine.astype(np.int64) + read)
+        read += piece.height
+    if not read and not (table.unanswered is not None and len(table.unanswered)):
         raise EmptyInput("the run is empty", where=table.source)
     frame = pl.concat(kept) if kept else pl.DataFrame(schema=dict(table.schema))
     numbers: Sequence[int] = np.concatenate(rows).tolist() if rows else []
 
-    def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+    def again(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         if frame.height:
-            yield frame.select(wanted)
+            yield frame.select(columns)
 
     def where(row: int) -> str:
         return table.where(numbers[row])
@@ -420,44 +414,44 @@ def _of_query(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
     return replace(table, start=again, where=where), frame
 
 
-#: the query of what is typed in
+#: the id of the query of typed grades
 QUERY = "typed"
 _UNJUDGED = ("-", "?", "–")
 
 
 def typed_in(grades: str, judged: str | None = None) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Return judgments of one query and its ranked documents.
+    """Return judgments and a run of one query from grades as text.
 
     Parameters
     ----------
     grades
-        Grades of the list in order, ``-`` for a document nobody judged: ``"5,3,2,-,2"``.
+        Grades of the list in order, ``-`` for an unjudged document: ``"5,3,2,-,2"``.
     judged
-        All judged grades, those of the list among them; ``None`` when nothing else is judged.
+        All judged grades, those of the list included; ``None`` if nothing else is judged.
 
     Examples
     --------
     >>> typed_in("2,-,1", "2,1,1")
     ({'typed': {'d1': 2.0, 'd3': 1.0, 'm1': 1.0}}, ['d1', 'd2', 'd3'])
     """
-    listed = [_grade(word) for word in _words(grades, "--grades")]
-    known = [grade for grade in map(_grade, _words(judged or "", "--judged")) if grade is not None]
-    found = {f"d{at}": grade for at, grade in enumerate(listed, 1) if grade is not None}
+    listed = [_grade(word) for word in _split_grades(grades, "--grades")]
+    known = [grade for grade in map(_grade, _split_grades(judged or "", "--judged")) if grade is not None]
+    grade_of = {f"d{at}": grade for at, grade in enumerate(listed, 1) if grade is not None}
     if judged is not None:
         rest = Counter(known)
-        rest.subtract(Counter(found.values()))
+        rest.subtract(Counter(grade_of.values()))
         if short := [grade for grade, count in rest.items() if count < 0]:
             raise UsageError(
                 "--judged lacks grades that are in the list",
-                given=f"{short[0]:g} stands in the list more often than among the judged",
-                fix="--judged holds every judged grade, those of the list among them",
+                given=f"{short[0]:g} is in the list more often than in --judged",
+                fix="--judged takes every judged grade, those of the list included",
             )
         missed = sorted(rest.elements(), reverse=True)
-        found |= {f"m{at}": grade for at, grade in enumerate(missed, 1)}
-    return {QUERY: found or {"m0": 0.0}}, [f"d{at}" for at in range(1, len(listed) + 1)]
+        grade_of |= {f"m{at}": grade for at, grade in enumerate(missed, 1)}
+    return {QUERY: grade_of or {"m0": 0.0}}, [f"d{at}" for at in range(1, len(listed) + 1)]
 
 
-def _words(text: str, flag: str) -> list[str]:
+def _split_grades(text: str, flag: str) -> list[str]:
     words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
     if not words and flag == "--grades":
         raise UsageError("--grades is empty", expected="grades in the order of the list: 3,2,-,0,1")
@@ -471,5 +465,5 @@ def _grade(word: str) -> float | None:
         return float(word)
     except ValueError:
         raise UsageError(
-            f"{word!r} is no grade", expected="numbers with commas, - for an unjudged document: 3,2,-,0,1"
+            f"{word!r} is not a grade", expected="numbers with commas, - for an unjudged document: 3,2,-,0,1"
         ) from None

@@ -1,4 +1,4 @@
-"""One query's score against judgments as the table it is the sum of."""
+"""The score of one query as the table that it is the sum of."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
-__all__ = ["Change", "Explanation", "IdealRow", "Intent", "Missed", "Row"]
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """One retrieved document.
@@ -27,9 +24,9 @@ class Row:
     Attributes
     ----------
     rank
-        Where it stands.
+        Its rank in the list.
     first, last
-        Ends of its tie block; both are ``rank`` where nothing ties.
+        First and last rank of its tie block; both are ``rank`` where nothing ties.
     doc_id
         The document; ``None`` where there are no ids.
     relevance
@@ -37,9 +34,9 @@ class Row:
     judged
         True if it is judged; a grade may be imputed.
     values
-        What the measure computed with, by name.
+        The numbers that the measure computed with, by name.
     contribution
-        What it adds to the numerator; ``None`` for what the measure does not look at.
+        What it adds to the numerator; ``None`` for a document that the measure does not read.
     running
         The numerator so far.
     """
@@ -57,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class IdealRow:
-    """One rank of the list the norm is made of; ``doc_id`` where it is known which document that is."""
+    """One rank of the ideal list; ``doc_id`` is ``None`` where its document is not known."""
 
     rank: int
     doc_id: str | None
@@ -74,18 +71,18 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One subtopic of the query: what it counts, and where the list answers it.
+    """One subtopic of the query: its weight, and the ranks of its relevant documents.
 
     Attributes
     ----------
     name
         The subtopic.
     weight
-        How much it counts.
+        Its weight.
     relevant
-        How many documents are judged relevant to it.
+        The number of documents judged relevant to it.
     ranks
-        Where such documents stand in the list.
+        The ranks of such documents in the list.
     """
 
     name: str
@@ -96,7 +93,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the score would be if a document stood elsewhere.
+    """What the score would be if a document were at another rank.
 
     Attributes
     ----------
@@ -105,11 +102,11 @@ class Change:
     at
         Its rank; ``None`` where it was not retrieved.
     to
-        The rank it would take: the first whose document is worth less.
+        The rank it would take: the first with a document of a lower grade.
     value
-        The score then.
+        The score in that case.
     gain
-        How much more that is.
+        The increase of the score.
     """
 
     doc_id: str
@@ -122,41 +119,41 @@ class Change:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Explanation(Derivation):
-    """How the score of one query against judgments came about.
+    """How the score of one query against judgments was computed.
 
-    The last running total, plus what was missed and what is unjudged, is the numerator; the numerator over
-    the denominator is the ratio, and the ratio the value unless the measure says otherwise (``value``
-    is what :func:`rankstone.evaluate` gives, to the last bit).
+    The last running total plus ``missed`` and ``unjudged`` is the numerator; the numerator over the
+    denominator is the ratio, and the ratio is the value unless the measure has a further function (``value``
+    is what :func:`rankstone.evaluate` returns, to the last bit).
 
     Attributes
     ----------
     measure, of, runs, status, value, tables, conventions, card, lang
-        As of :class:`Derivation`; the one table is the list, ``runs`` the one run, ``of`` the query.
+        As in :class:`Derivation`; the only table is the list, ``runs`` is the run, ``of`` the query.
     ours
-        The measure in our words, where a convention names it otherwise.
+        The measure as rankstone writes it, where a convention has another name for it.
     numerator, denominator, ratio
-        What the value was made of.
+        The numbers that the value was computed from.
     rows
-        The list, a row a rank.
+        The list, one row per rank.
     missed, unjudged
-        What judged documents that were not retrieved add, and what retrieved documents without a judgment
-        (and padding) add; ``None`` where the measure adds nothing for them.
+        The sums for judged documents that were not retrieved, and for unjudged documents (and padding);
+        ``None`` where the measure has no such sum.
     not_retrieved
         Judged documents outside the list, best first.
     ideal
-        What the norm is the sum of, where it is one.
+        The ideal list that the norm is the sum of, if it is one.
     facts
         Numbers about the query: documents retrieved, judged, relevant.
     footnotes
-        Which rules decided something here.
+        The rules that decided something here.
     changes
-        What would raise the score most.
+        The changes that would raise the score most.
     others
-        Library → what it would print for this query: a number, ``None``, or why it refuses.
+        Library → the value it would print for this query: a number, ``None``, or the reason for its refusal.
     k
         The cutoff.
     curve
-        Points (x, y), where a curve is explained; the rest is then about the area that sums it up.
+        Points (x, y) of a curve that is explained; everything else is then about its summary measure.
     intents
         The query's subtopics, for measures of diversity.
 
@@ -199,12 +196,12 @@ class Explanation(Derivation):
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a retrieved document: what :attr:`rows` says, the measure's own columns among it."""
+        """One row per retrieved document, as in :attr:`rows`, with the columns of the measure."""
         return self.tables[0].frame
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns between a document's grade and its contribution."""
+        """Names of the columns that the measure recorded."""
         names = self.frame.columns
         return tuple(names[names.index("judged") + 1 : names.index("contribution")])
 
@@ -234,8 +231,8 @@ class Explanation(Derivation):
         }
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read; always with four decimals."""
+        """Return the explanation as a sheet, always with four decimals."""
         del digits
-        from rankstone.explanation.explanation_tables import of_explanation
+        from rankstone.explanation.explanation_tables import explanation_sheet
 
-        return of_explanation(self)
+        return explanation_sheet(self)

@@ -1,4 +1,4 @@
-"""What is shown of explanations and comparisons."""
+"""Explanations, and differences of two of them, as sheets."""
 
 from __future__ import annotations
 
@@ -15,21 +15,18 @@ if TYPE_CHECKING:
     from rankstone.explanation.explanation_result import Explanation, Row
     from rankstone.explanation.score_difference import ExplainedDifference, Share
 
-
-__all__ = ["of_comparison", "of_explanation"]
-
 heading: Final = partial(phrase, "explanation")
-#: rows shown at most; what adds nothing is left out first
+#: the most rows shown; rows without a contribution are left out first
 _ROWS: Final = 25
-#: letters of a run's name in a heading
+#: the most letters of the name of a run in a heading
 _RUN: Final = 9
 
 
-def of_explanation(one: Explanation) -> Sheet:
-    """Return what is shown of an explanation."""
+def explanation_sheet(one: Explanation) -> Sheet:
+    """Return an explanation as a sheet."""
     lang = one.lang
-    shown = number(one.value) if one.value is not None else heading("undefined", lang)
-    title = f"{printable(one.measure)} = {shown}   {heading('query', lang)} {printable(one.query_id)}"
+    value = number(one.value) if one.value is not None else heading("undefined", lang)
+    title = f"{printable(one.measure)} = {value}   {heading('query', lang)} {printable(one.query_id)}"
     parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one)]
     if one.ideal:
         parts.append(_ideal(one))
@@ -79,11 +76,11 @@ def _list(one: Explanation) -> Table:
 
 
 def _chosen(one: Explanation) -> Sequence[Row]:
-    """Return the rows that are shown: the first, and those that add something."""
+    """Return the rows that are shown: those above the cutoff, and those with a contribution."""
     if len(one.rows) <= _ROWS:
         return one.rows
-    wanted = [row for row in one.rows if row.contribution or (one.k is not None and row.rank <= one.k)]
-    return wanted[:_ROWS] or one.rows[:_ROWS]
+    chosen = [row for row in one.rows if row.contribution or (one.k is not None and row.rank <= one.k)]
+    return chosen[:_ROWS] or one.rows[:_ROWS]
 
 
 def _place(row: Row) -> str:
@@ -142,7 +139,7 @@ def _lines(one: Explanation) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _missed(one: Explanation) -> Iterator[str]:
-    """Return judged documents outside the list: those worth something by name, the others counted."""
+    """Yield judged documents outside the list: those above grade 0 by name, the others as a count."""
     better = [
         f"{printable(doc.doc_id, 60)} ({number(doc.relevance)})"
         for doc in one.not_retrieved
@@ -156,17 +153,17 @@ def _missed(one: Explanation) -> Iterator[str]:
 
 
 def _others(one: Explanation) -> Iterator[str]:
-    """Return libraries by the value they would print."""
-    found: dict[str, list[str]] = {}
+    """Yield libraries by the value that they would print."""
+    by_value: dict[str, list[str]] = {}
     for library, value in one.others.items():
-        said = value if isinstance(value, str) else number(value)
-        found.setdefault(said, []).append(library)
-    for said, libraries in sorted(found.items(), key=lambda item: -len(item[1])):
-        yield f"{said}: {', '.join(libraries)}"
+        text = value if isinstance(value, str) else number(value)
+        by_value.setdefault(text, []).append(library)
+    for text, libraries in sorted(by_value.items(), key=lambda item: -len(item[1])):
+        yield f"{text}: {', '.join(libraries)}"
 
 
-def of_comparison(both: ExplainedDifference) -> Sheet:
-    """Return what is shown of a comparison."""
+def difference_sheet(both: ExplainedDifference) -> Sheet:
+    """Return the difference of two scores as a sheet."""
     lang, first, second = both.first.lang, both.first, both.second
     title = (
         f"{printable(first.measure)}   {heading('query', lang)} {printable(first.query_id)}   "

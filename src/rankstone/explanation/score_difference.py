@@ -14,24 +14,21 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
-__all__ = ["ExplainedDifference", "Share"]
-
-
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one document adds to two scores.
+    """The shares of one document in two scores.
 
     Attributes
     ----------
     doc_id
-        The document; ``None`` for what is added by documents that were not retrieved, or not judged, and
-        for what the last step of the formula makes of it (``of`` says which).
+        The document; ``None`` for the sum over documents that were not retrieved or not judged, and for the
+        last step of the formula (``of`` says which).
     relevance
         Its grade.
     ranks
-        Where it stands in the first and in the second list.
+        Its ranks in the first and in the second list.
     shares
-        What it adds to either score: its contribution over the norm.
+        Its contribution over the norm in each score.
     difference
         The first share less the second.
     of
@@ -48,7 +45,7 @@ class Share:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExplainedDifference(Result):
-    """Two explanations of one query, and whence their difference comes.
+    """Two explanations of one query, and the difference of their scores by document.
 
     Attributes
     ----------
@@ -57,7 +54,7 @@ class ExplainedDifference(Result):
     difference
         The first score less the second.
     shares
-        What each document adds to the difference, the largest first; they sum to it.
+        The share of each document in the difference, largest first; they sum to it.
 
     Examples
     --------
@@ -93,7 +90,7 @@ class ExplainedDifference(Result):
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a document: ``of``, ``doc_id``, ``relevance``, two ranks, two shares, ``difference``."""
+        """One row per document: ``of``, ``doc_id``, ``relevance``, two ranks, two shares, ``difference``."""
         rows = [
             (one.of, one.doc_id, one.relevance, *one.ranks, *one.shares, one.difference)
             for one in self.shares
@@ -119,32 +116,32 @@ class ExplainedDifference(Result):
         return self.frame
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read; always with four decimals."""
+        """Return the difference as a sheet, always with four decimals."""
         del digits
-        from rankstone.explanation.explanation_tables import of_comparison
+        from rankstone.explanation.explanation_tables import difference_sheet
 
-        return of_comparison(self)
+        return difference_sheet(self)
 
 
 def _over(one: Explanation) -> float:
-    """Return what contributions are divided by; nothing counts where the score is not their ratio."""
+    """Return the divisor of contributions; infinite where there is no value."""
     return one.denominator if one.denominator > 0 and one.value is not None else float("inf")
 
 
 def _shares(one: Explanation, grades: dict[str, float | None]) -> dict[str, tuple[int, float]]:
-    """Return rank and share of every document that the measure looks at; copies are added up."""
-    found: dict[str, tuple[int, float]] = {}
+    """Return rank and share of every document that the measure reads; duplicates are summed."""
+    shares: dict[str, tuple[int, float]] = {}
     for row in one.rows:
         if row.doc_id is None or row.contribution is None:
             continue
-        rank, so_far = found.get(row.doc_id, (row.rank, 0.0))
-        found[row.doc_id] = rank, so_far + row.contribution / _over(one)
+        rank, so_far = shares.get(row.doc_id, (row.rank, 0.0))
+        shares[row.doc_id] = rank, so_far + row.contribution / _over(one)
         grades[row.doc_id] = row.relevance
-    return found
+    return shares
 
 
 def _rest(one: Explanation, of: str) -> float:
-    """Return what is no document's: the pseudo-rows, and what the last step adds to the ratio."""
+    """Return the part of a score without a document: a further sum, or the last step of the formula."""
     if of == "link":
         return 0.0 if one.value is None else one.value - (one.ratio if one.denominator > 0 else 0.0)
     return (getattr(one, of) or 0.0) / _over(one)

@@ -1,4 +1,4 @@
-"""One query's list as a measure scored it, with the documents' names."""
+"""The list of one query as a measure scored it, with document ids."""
 
 from __future__ import annotations
 
@@ -24,29 +24,26 @@ if TYPE_CHECKING:
     from rankstone.measures.core.curve import Curve
     from rankstone.measures.core.measure import Contributions, Measure
 
-
-__all__ = ["QueryTrace", "TracedList"]
-
-#: documents that are tried at better ranks
+#: the most documents that are tried at better ranks
 _TRIED: Final = 20
 
 
 @dataclass(frozen=True, eq=False)
 class QueryTrace:
-    """What a measure made of one query, and what it recorded.
+    """The score of one query, and what the measure recorded.
 
     Attributes
     ----------
     chunk, place
-        The hits that were scored, and which of their queries is meant.
+        The hits that were scored, and the number of the query among them.
     trace
-        What the measure computed with.
+        The numbers that the measure computed with.
     parts
         Its contributions.
     status, value, numerator, denominator
-        What it made of the query; the value is ``None`` where there is none.
+        The score; the value is ``None`` where it is undefined.
     curve
-        Points, where a curve is explained.
+        The points of a curve that is explained.
     """
 
     chunk: Chunk
@@ -87,17 +84,17 @@ class QueryTrace:
 
     @property
     def ratio(self) -> float:
-        """The quotient, 0 where there is nothing to divide by."""
+        """The quotient, 0 where the denominator is 0."""
         return self.numerator / self.denominator if self.denominator > 0 else 0.0
 
-    def pseudo(self, values: Any) -> float | None:  # noqa: ANN401 - float64 [queries], or None
-        """Return what a pseudo-row adds."""
+    def part_of_query(self, values: Any) -> float | None:  # noqa: ANN401 - float64 [queries], or None
+        """Return the value of the query in a further sum."""
         return None if values is None else float(values[self.place])
 
 
 @dataclass(frozen=True, eq=False)
 class TracedList:
-    """One query's list with the documents' names."""
+    """The list of one query with document ids."""
 
     scored: QueryTrace
     judgments: Judgments
@@ -111,7 +108,7 @@ class TracedList:
 
     @property
     def whole(self) -> Hits:
-        """All hits of the list, also those below what the measure looks at."""
+        """All hits of the list, also those below the cutoff."""
         return self.scored.chunk.hits
 
     @property
@@ -134,7 +131,7 @@ class TracedList:
 
     @cached_property
     def ranks(self) -> dict[str | None, int]:
-        """Document → the first rank it stands at."""
+        """Document → its first rank."""
         return {row.doc_id: row.rank for row in reversed(self.rows)}
 
     @cached_property
@@ -151,14 +148,14 @@ class TracedList:
 
     @property
     def negative(self) -> int:
-        """Judgments below zero that do not count as such."""
+        """How many judgments are below zero."""
         pooled = self.judgments.pooled
         count = 0 if pooled is None else int(np.diff(pooled.offsets)[self.code])
         return count + int((self.judgments.grade[self._judged] < 0).sum())
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The list, a row a document, in rank order."""
+        """The list in rank order, one row per document."""
         return tuple(self._rows()) if self.answered else ()
 
     def _rows(self) -> Iterator[Row]:
@@ -174,13 +171,13 @@ class TracedList:
         so_far = 0.0
         for (rank, first, last), doc, (grade, judged, at) in sorted(found, key=lambda one: one[0][0]):
             values = {name: column[at] for name, column in columns.items() if at < len(column)}
-            looked = at < len(share)
-            so_far = running[at] if looked else so_far
-            added = share[at] if looked else None
+            is_read = at < len(share)
+            so_far = running[at] if is_read else so_far
+            added = share[at] if is_read else None
             yield Row(rank, first, last, doc, grade, judged, values, added, so_far)
 
     def table(self) -> TraceTable:
-        """Return the list as the table that is added up."""
+        """Return the list as the table that the measure summed."""
         names = tuple(self.scored.trace.columns)
         rows = [
             (row.rank, row.doc_id, row.relevance, row.judged, *map(row.values.get, names), *added)
@@ -198,7 +195,7 @@ class TracedList:
         return TraceTable("document", "", frame, self.rows[-1].running if self.rows else 0.0, {})
 
     def ideal_rows(self) -> Iterator[IdealRow]:
-        """Return what the norm is the sum of, as deep as it goes; documents where grades are in order."""
+        """Yield the ideal list as deep as the norm sums it; documents only where gains follow grades."""
         table = self.scored.trace.titled("ideal")
         if table is None:
             return
@@ -209,14 +206,14 @@ class TracedList:
             yield IdealRow(at + 1, judged[at][0] if same else None, numbers)
 
     def intents(self) -> Iterator[Intent]:
-        """Return the query's subtopics, where the measure needs these."""
+        """Yield the subtopics of the query, if the measure reads them."""
         groups = self.judgments.groups
         if groups is None or self.whole.pool is None:
             return
         pairs = self._judged
         entries, doc = groups.entries(np.arange(pairs.start, pairs.stop))
-        good = groups.grade[entries] > 0
-        code, doc = groups.code[entries][good], doc[good]
+        is_relevant = groups.grade[entries] > 0
+        code, doc = groups.code[entries][is_relevant], doc[is_relevant]
         ids = self.judgments.pairs.docs[pairs].cast(pl.String).to_list()
         first, last = groups.starts[self.code : self.code + 2]
         for number in range(int(last - first)):
@@ -235,7 +232,7 @@ class TracedList:
         return {"retrieved": self.retrieved, "judged": judged, **known, "judged_retrieved": hits}
 
     def promotions(self) -> Iterator[tuple[str, float, int | None, int]]:
-        """Return documents that stand below worse ones, or nowhere: id, grade, rank, where they belong."""
+        """Yield documents below lower grades or outside the list: id, grade, rank, better rank."""
         grades = [row.relevance if row.relevance is not None else 0.0 for row in self.rows]
         tried = 0
         for doc, grade, at in self.judged:
@@ -246,14 +243,14 @@ class TracedList:
 
 
 def _points(curve: Curve, hits: Hits, place: int, empty: str) -> tuple[tuple[float, float], ...]:
-    """Return a query's points: its own where the curve has such, its heights over the grid otherwise."""
+    """Return the points of the curve of a query, or its heights over the grid."""
     traced = curve.score(hits, empty)
     if traced.points is not None:
-        own = slice(*traced.points.offsets[place : place + 2])
-        return tuple(zip(traced.points.x[own].tolist(), traced.points.y[own].tolist(), strict=True))
+        rows = slice(*traced.points.offsets[place : place + 2])
+        return tuple(zip(traced.points.x[rows].tolist(), traced.points.y[rows].tolist(), strict=True))
     return tuple(zip(curve.grid().tolist(), traced.value[place].tolist(), strict=True))
 
 
 def _places(documents: Any) -> Iterator[tuple[int, int, int]]:  # noqa: ANN401 - hits, or holes among them
-    """Return where documents stand, and where their tie blocks begin and end."""
+    """Yield ranks of documents, and the first and last rank of their tie blocks."""
     return zip(documents.rank.tolist(), documents.first.tolist(), documents.last.tolist(), strict=True)

@@ -14,7 +14,7 @@ from rankstone.measures.core.measure import Contributions as Contributions
 from rankstone.measures.core.measure import Measure as Measure
 from rankstone.measures.core.measure import Status as Status
 from rankstone.measures.core.registry import MEASURES as MEASURES
-from rankstone.measures.core.registry import homes as homes
+from rankstone.measures.core.registry import measure_modules as measure_modules
 from rankstone.measures.core.registry import register as register
 from rankstone.measures.core.syntax import measure_kind as measure_kind
 from rankstone.measures.core.syntax import parse_measure as parse_measure

@@ -1,4 +1,4 @@
-"""Means over judgment groups: a document judged by several assessors counts for each of them."""
+"""Means over judgment groups, such as the judgments of each assessor."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.hits.grouped_judgments import by_group
-from rankstone.hits.list_arrays import sums
 from rankstone.measures.average_precision import AP
-from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.measures.core.measure import Contributions
+from rankstone.measures.intent_aware import IntentAware
 from rankstone.measures.precision import BinaryMeasure, P, Rprec
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Ints
+    from rankstone.hits.list_arrays import Floats, Ints
 
 
 _NEEDS = "judgments with a column `subtopic` (in TREC qrels the second one) that names the judgment group"
@@ -25,37 +23,20 @@ _PEERS = "the same for -R qrels_jg; there a group whose judgments are all below 
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupMean(BinaryMeasure):
-    """The mean over a query's judgment groups of what another measure says of each."""
+class GroupMean(IntentAware, BinaryMeasure):
+    """The mean of another measure over the judgment groups of a query."""
 
     family: ClassVar[str] = "judgment groups"
-    brings: ClassVar[frozenset[str]] = frozenset({"groups"})
-
-    @property
-    def each(self) -> BinaryMeasure:
-        """The measure of one group."""
-        raise NotImplementedError
 
     def relevant_count(self, hits: Hits) -> Ints:
-        """Return how many documents some group finds relevant; an imputed grade is nobody's."""
+        """Return how many documents are relevant to some group; imputed grades do not count."""
         pool = hits.pool
-        assert pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        assert pool is not None  # noqa: S101 - alignment adds it for measures that declare it
         return np.bincount(pool.query[self.threshold(pool.grade)], minlength=hits.queries)
 
-    @property
-    def claims(self) -> Claims:
-        """What is better for one group is not for another; the mean grows where that of each group does."""
-        grows = self.each.claims.grows_with_k
-        return Claims(extremal_under_ties=False, promotion_helps=False, grows_with_k=grows)
-
-    def contributions(self, hits: Hits) -> Contributions:
-        """Add up what a hit contributes for each group; divide by the groups."""
-        groups = by_group(hits)
-        parts = self.each.contributions(groups.hits)
-        norm = groups.hits.spread(parts.norm)
-        shares = np.divide(parts.hits, norm, out=np.zeros(len(norm)), where=norm > 0)
-        earned = sums(groups.of_hit, shares, len(hits.rank))
-        return Contributions(earned, np.bincount(groups.query, minlength=hits.queries).astype(np.float64))
+    def intents(self, hits: Hits) -> Floats:
+        """Return the weight of each group, 1."""
+        return np.ones(len(by_group(hits).weight))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +49,7 @@ class AP_avgjg(GroupMean):  # noqa: N801 - the name of the field
 
     aliases: ClassVar[tuple[str, ...]] = ("map_avgjg",)
     card: ClassVar[Card] = Card(
-        sentence="Average precision as each assessor would see it, averaged over the assessors.",
+        sentence="Average precision by the judgments of each assessor, averaged over the assessors.",
         formula="AP_avgjg@k = (1/J) Σ_j AP_j@k",
         symbols="J: judgment groups of the query; AP_j: average precision by the judgments of group j",
         example="relevant for u: rank 1; for v: ranks 1 and 3 of R = 2: (1/1 + (1/1 + 2/3)/2) / 2",
@@ -80,7 +61,7 @@ class AP_avgjg(GroupMean):  # noqa: N801 - the name of the field
     )
 
     @property
-    def each(self) -> BinaryMeasure:
+    def intent_measure(self) -> BinaryMeasure:
         """Average precision."""
         return AP(rel=self.rel, k=self.k)
 
@@ -104,7 +85,7 @@ class P_avgjg(GroupMean):  # noqa: N801 - the name of the field
     )
 
     @property
-    def each(self) -> BinaryMeasure:
+    def intent_measure(self) -> BinaryMeasure:
         """Precision."""
         return P(rel=self.rel, k=self.k)
 
@@ -120,7 +101,7 @@ class Rprec_avgjg(GroupMean):  # noqa: N801 - the name of the field
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = replace(
         AP_avgjg.card,
-        sentence="R-precision as each assessor would see it, averaged over the assessors.",
+        sentence="R-precision by the judgments of each assessor, averaged over the assessors.",
         formula="Rprec_avgjg = (1/J) Σ_j h_jc / c,  c = ⌊m·R_j + 0.9⌋",
         symbols="J: groups; R_j: relevant for group j; h_jc: relevant for it at ranks 1 … c; m: `multiple`",
         example="u finds rank 1 of R = 1 relevant, v ranks 1 and 4 of R = 2: (1/1 + 1/2) / 2 = 3/4",
@@ -131,6 +112,6 @@ class Rprec_avgjg(GroupMean):  # noqa: N801 - the name of the field
     multiple: float = parameter(1.0, "cut at this multiple of R", above=0.0, high=1e6)
 
     @property
-    def each(self) -> BinaryMeasure:
+    def intent_measure(self) -> BinaryMeasure:
         """R-precision."""
         return Rprec(rel=self.rel, multiple=self.multiple)

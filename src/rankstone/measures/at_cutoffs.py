@@ -1,4 +1,4 @@
-"""A measure over its cutoff: metric@k for many k, and curves read from text."""
+"""A measure at many cutoffs as a curve, and the parsing of curves from text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from rankstone.errors import BadParameter, UnknownMeasure, printable
 from rankstone.measures.core.aggregation import aggregated
-from rankstone.measures.core.curve import Curve, Traced
+from rankstone.measures.core.curve import Curve, CurveValues
 from rankstone.measures.core.definition import MOST_RANKS, Card, Named
 from rankstone.measures.core.measure import Measure, Scored, Status
 from rankstone.measures.core.syntax import parse_measure
@@ -22,19 +21,15 @@ from rankstone.measures.core.syntax import parse_measure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats
     from rankstone.measures.core.claims import Claims
 
-
-__all__ = ["DEFAULT_CUTOFFS", "AtK", "Targets", "named_by", "parse_curves", "read_cutoffs", "targets_of"]
-
-#: values to be reached by every measure, or measure → values
+#: values to reach for every measure, or measure → values
 Targets = float | Sequence[float] | Mapping[str, float | Sequence[float]]
-#: where nobody names cutoffs
+#: cutoffs where none are given
 DEFAULT_CUTOFFS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
-#: a run of at least so many cutoffs is written ``1..5``
+#: at least so many cutoffs in a row are written ``1..5``
 _RUN: Final = 3
 
 
@@ -43,7 +38,7 @@ class AtK(Curve):
     """A measure at several cutoffs, from one alignment.
 
     At each cutoff it is exactly the measure with that cutoff, to the last bit.  ``Success`` gives the
-    share of queries whose first relevant document stands at rank k or above: the distribution of the
+    share of queries whose first relevant document is at rank k or above: the distribution of the
     first relevant rank.
 
     >>> print(AtK(measure=parse_measure("nDCG(gain=exp2)@1"), cutoffs=(1, 2, 3, 10)))
@@ -54,13 +49,13 @@ class AtK(Curve):
     takes_cutoff: ClassVar[bool] = False
     axes: ClassVar[tuple[str, str]] = ("k", "value")
     card: ClassVar[Card] = Card(
-        sentence="How does a measure grow or fall with the depth looked at?",
+        sentence="How does a measure grow or fall with the cutoff?",
         formula="M@k for every cutoff k",
         symbols="M: any measure that takes a cutoff",
         example="first relevant documents at ranks 3, 2 and 1: RR@1, @2, @3 = 1/3, 1/2, 11/18",
         span=(None, None),
         sensitive="whatever the measure is sensitive to",
-        use="choosing a cutoff, or seeing whether a comparison hangs on the one chosen",
+        use="choosing a cutoff, or checking whether a comparison depends on the one chosen",
         citation="the measure's",
     )
 
@@ -68,52 +63,35 @@ class AtK(Curve):
     cutoffs: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Put the cutoffs in order, and refuse a measure that takes none."""
+        """Sort the cutoffs, and refuse a measure that takes none."""
         super().__post_init__()
         measure: object = self.measure
         if not isinstance(measure, Measure):
-            raise BadParameter(
-                f"{measure} is not a measure of a run against judgments, so it has no curve over k"
-            )
+            raise BadParameter(f"{measure} needs no judgments, so it has no curve over k")
         if not measure.takes_cutoff:
             raise BadParameter(f"{measure.name} takes no cutoff, so it has no curve over k")
         if measure.unit is not None:
-            raise BadParameter(f"{measure.name} has one value a {measure.unit}, not a query: no curve over k")
+            raise BadParameter(f"{measure.name} has one value per {measure.unit}, so it has no curve over k")
         if not self.cutoffs or not all(0 < k <= MOST_RANKS for k in self.cutoffs):
-            raise BadParameter("cutoffs are ranks, from 1 up", given=str(self.cutoffs))
+            raise BadParameter("cutoffs are ranks of 1 or more", given=str(self.cutoffs))
         object.__setattr__(self, "cutoffs", tuple(sorted(set(self.cutoffs))))
         object.__setattr__(self, "measure", replace(measure, k=self.cutoffs[-1]))
 
     def __str__(self) -> str:
-        return f"{str(self.measure).rpartition('@')[0]}@{_written(self.cutoffs)}"
-
-    @property
-    def brings(self) -> frozenset[str]:
-        """What alignment must bring beside the hits: what the measure asks for."""
-        return self.measure.brings
+        return f"{str(self.measure).rpartition('@')[0]}@{_ranges(self.cutoffs)}"
 
     @property
     def claims(self) -> Claims:
-        """The measure's."""
+        """The claims of the measure."""
         return self.measure.claims
-
-    @property
-    def judgment_columns(self) -> tuple[str, ...]:
-        """Columns of the judgments the measure reads."""
-        return self.measure.judgment_columns
 
     @property
     def query_columns(self) -> tuple[str, ...]:
         """Columns of the query table the measure reads."""
         return self.measure.query_columns
 
-    @property
-    def deepest(self) -> int | None:
-        """The deepest rank the measure looks at."""
-        return self.measure.deepest
-
     def default_parameters(self) -> dict[str, str]:
-        """Return the measure's parameters that the text leaves out."""
+        """Return the parameters of the measure that its text leaves out."""
         return self.measure.default_parameters()
 
     def grid(self) -> Floats:
@@ -124,79 +102,62 @@ class AtK(Curve):
         """Return the measure at the deepest cutoff."""
         return self.measure
 
-    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
-        """Refuse what the measure refuses."""
-        self.measure.check(ties, depth, negative)
-
-    def check_needs(self, options: AlignmentOptions) -> None:
-        """Refuse what the measure refuses."""
-        self.measure.check_needs(options)
-
     @property
     def averages(self) -> bool:
         """True if queries are averaged."""
         return self.measure.agg == "mean"
 
     def mean(self, value: Floats) -> float:
-        """Make one number of the values of queries, the measure's way."""
+        """Return the aggregate of the values of queries, as the measure defines it."""
         return aggregated(self.measure.agg, value) if len(value) else float("nan")
 
-    @cached_property
-    def _at_each(self) -> tuple[Measure, ...]:
-        return tuple(replace(self.measure, k=k) for k in self.cutoffs)
-
-    def score(self, hits: Hits, empty: str = "zero") -> Traced:
-        """Score every query at every cutoff, the deepest first: shallower ones need ever fewer hits."""
+    def score(self, hits: Hits, empty: str = "zero") -> CurveValues:
+        """Score every query at every cutoff, the deepest first, since shallower ones need fewer hits."""
         scored: list[Scored] = []
-        for k, measure in zip(reversed(self.cutoffs), reversed(self._at_each), strict=True):
+        for k in reversed(self.cutoffs):
+            measure = replace(self.measure, k=k)
             if not measure.claims.looks_deeper:
                 hits = hits.shortened(k)
             scored.append(measure.score(hits, empty))
         scored.reverse()
-        value = _columns([_counted(one) for one in scored])
-        status = scored[-1].status
-        traced = Traced(value, status)
+        values = [np.where(one.status == Status.dropped, np.nan, one.value) for one in scored]
+        curve = CurveValues(np.column_stack(values), scored[-1].status)
         if self.measure.agg == "pooled":
-            return traced.as_ratio(
-                _columns([s.numerator for s in scored]), _columns([s.denominator for s in scored])
+            numerator, denominator = (
+                np.column_stack([getattr(one, name) for one in scored])
+                for name in ("numerator", "denominator")
             )
-        weights = [s.weight for s in scored if s.weight is not None]
-        return traced.weighed(_columns(weights)) if self.measure.agg == "weighted" and weights else traced
+            return curve.as_ratio(numerator, denominator)
+        weights = [one.weight for one in scored if one.weight is not None]
+        return (
+            curve.weighted(np.column_stack(weights)) if self.measure.agg == "weighted" and weights else curve
+        )
 
 
-def _counted(scored: Scored) -> Floats:
-    """Return values with NaN where a query does not count."""
-    return np.where(scored.status == Status.dropped, np.nan, scored.value)
-
-
-def _columns(columns: Sequence[Floats]) -> Floats:
-    return np.column_stack(columns)
-
-
-def _written(cutoffs: Sequence[int]) -> str:
-    """Write cutoffs as briefly as they can be read back: ``1..10,20,50``."""
+def _ranges(cutoffs: Sequence[int]) -> str:
+    """Return cutoffs as a text with ranges: ``1..10,20,50``."""
     runs = [[k for _, k in run] for _, run in groupby(enumerate(cutoffs), lambda pair: pair[1] - pair[0])]
     return ",".join(f"{run[0]}..{run[-1]}" if len(run) >= _RUN else ",".join(map(str, run)) for run in runs)
 
 
 def read_cutoffs(text: str) -> tuple[int, ...]:
-    """Read cutoffs: numbers and ranges, divided by commas.
+    """Parse cutoffs: numbers and ranges, separated by commas.
 
     >>> read_cutoffs("1..4,10,100")
     (1, 2, 3, 4, 10, 100)
     """
-    found: list[int] = []
+    cutoffs: list[int] = []
     for part in text.split(","):
         span = re.fullmatch(r"\s*(?P<low>[0-9]{1,12})(?:\.\.(?P<high>[0-9]{1,12}))?\s*", part)
         low, high = (int(span["low"]), int(span["high"] or span["low"])) if span else (0, 0)
         if not 0 < low <= high < low + _MOST_CUTOFFS:
             raise BadParameter(
-                f"{printable(part)!r} is no cutoff",
+                f"{printable(part)!r} is not a cutoff",
                 given=printable(text),
-                expected="ranks from 1 up and ranges of them: 1..10,20,50,100",
+                expected="ranks of 1 or more, and ranges of them: 1..10,20,50,100",
             )
-        found += range(low, high + 1)
-    return tuple(sorted(set(found)))
+        cutoffs += range(low, high + 1)
+    return tuple(sorted(set(cutoffs)))
 
 
 #: a curve has a value for every query at every cutoff
@@ -210,21 +171,21 @@ def parse_curves(
     cutoffs: str | int | Sequence[int] | None = None,
     unless_said: Sequence[int] = DEFAULT_CUTOFFS,
 ) -> tuple[Curve, ...]:
-    """Read curves from text or a list; several texts may stand in one, divided by blanks or commas.
+    """Parse curves from a text or a list; a text may hold several, separated by blanks or commas.
 
     Parameters
     ----------
     curves
         ``"PR"``, ``"PR(interp=trec9) ROC(negatives=judged)"``, ``"nDCG@1..100"``, ``"R@1,5,10 RR"``.
     cutoffs
-        For measures whose text names none, such as ``"1..10,20"`` or ``[1, 5]``.
+        For measures whose text has none, such as ``"1..10,20"`` or ``[1, 5]``.
     unless_said
-        The same, where nobody says.
+        The same where ``cutoffs`` is not given.
 
     Raises
     ------
     UnknownMeasure, BadParameter
-        Naming what is allowed.
+        With the values that are allowed.
 
     Examples
     --------
@@ -235,25 +196,25 @@ def parse_curves(
         curves = [curves]
     if isinstance(cutoffs, (str, int)):
         cutoffs = read_cutoffs(str(cutoffs))
-    found: dict[Curve, bool] = {}
+    parsed: dict[Curve, bool] = {}
     for item in curves:
         texts = _ITEM.findall(item) if isinstance(item, str) else [item]
-        found.update(_curve(text, cutoffs, unless_said) for text in texts)
-    if not found:
+        parsed.update(_curve(text, cutoffs, unless_said) for text in texts)
+    if not parsed:
         raise UnknownMeasure("no curve given", fix='name some: "PR nDCG@1..100"')
-    if cutoffs is not None and not any(found.values()):
+    if cutoffs is not None and not any(parsed.values()):
         raise BadParameter(
-            f"cutoffs are for measures that name none, and {' '.join(map(str, found))} takes none",
-            given=f"k = {_written(cutoffs)}",
-            fix="leave them out, or name a measure to be traced over them: nDCG",
+            f"cutoffs are for measures without one, and {' '.join(map(str, parsed))} takes none",
+            given=f"k = {_ranges(cutoffs)}",
+            fix="leave them out, or add a measure that takes cutoffs: nDCG",
         )
-    return tuple(found)
+    return tuple(parsed)
 
 
-def named_by(text: str, curves: Iterable[Curve]) -> list[AtK]:
-    """Return the curves over k that a text names, with its cutoffs or without.
+def curves_of(text: str, curves: Iterable[Curve]) -> list[AtK]:
+    """Return the curves over k of the measure in a text, with its cutoffs or without.
 
-    >>> [str(curve) for curve in named_by("MRR", parse_curves("PR RR@1..3 nDCG@1..3"))]
+    >>> [str(curve) for curve in curves_of("MRR", parse_curves("PR RR@1..3 nDCG@1..3"))]
     ['RR@1..3']
     """
     over_k = [curve for curve in curves if isinstance(curve, AtK)]
@@ -261,44 +222,44 @@ def named_by(text: str, curves: Iterable[Curve]) -> list[AtK]:
 
 
 def targets_of(curves: Iterable[Curve], targets: Targets) -> list[tuple[AtK, float]]:
-    """Return every curve over k with a value that it shall reach, in the order of the curves.
+    """Return every curve over k with each value that it should reach, in the order of the curves.
 
     Parameters
     ----------
     curves
-        What is traced.
+        The curves.
     targets
-        Values for every curve over k, or measure → values; the empty name stands for every measure.
+        Values for every curve over k, or measure → values; the empty name means every measure.
 
     Raises
     ------
     BadParameter
-        When no curve over k is there, or none of a measure that is named.
+        When there is no curve over k, or none of a measure in ``targets``.
     """
     over_k = [curve for curve in curves if isinstance(curve, AtK)]
     if not over_k:
         raise BadParameter(
-            "a value is reached at a cutoff, and no measure is traced over its cutoff",
+            "targets are for curves over cutoffs, and there is none",
             fix="name one: RR, or R@1..100",
         )
-    wanted: dict[AtK, list[float]] = {curve: [] for curve in over_k}
+    targets_by_curve: dict[AtK, list[float]] = {curve: [] for curve in over_k}
     for text, values in targets.items() if isinstance(targets, Mapping) else [("", targets)]:
-        named = named_by(text, over_k) if text else over_k
-        if not named:
+        chosen = curves_of(text, over_k) if text else over_k
+        if not chosen:
             raise BadParameter(
-                f"{printable(text)} is not among the measures traced over their cutoffs",
+                f"{printable(text)} has no curve over cutoffs here",
                 expected=" ".join(map(str, over_k)),
             )
-        for curve in named:
-            wanted[curve] += _numbers(values, curve if text else None)
-    return [(curve, value) for curve, values in wanted.items() for value in dict.fromkeys(values)]
+        for curve in chosen:
+            targets_by_curve[curve] += _numbers(values, curve if text else None)
+    return [(curve, value) for curve, values in targets_by_curve.items() for value in dict.fromkeys(values)]
 
 
 def _numbers(values: float | Sequence[float], of: AtK | None) -> list[float]:
-    """Return values to be reached; those meant for one measure lie in its range."""
+    """Return target values; those of one measure must lie in its range."""
     numbers = [float(value) for value in ([values] if isinstance(values, (int, float)) else values)]
     if not all(map(math.isfinite, numbers)):
-        raise BadParameter("a value to be reached is a number", given=", ".join(map(str, numbers)))
+        raise BadParameter("a target is a finite number", given=", ".join(map(str, numbers)))
     low, high = (None, None) if of is None or of.measure.agg == "sum" else of.measure.span
     for number in numbers:
         if (low is not None and number < low) or (high is not None and number > high):
@@ -312,13 +273,13 @@ def _numbers(values: float | Sequence[float], of: AtK | None) -> list[float]:
 def _curve(
     item: str | Curve | Measure, cutoffs: Sequence[int] | None, unless_said: Sequence[int]
 ) -> tuple[Curve, bool]:
-    """Return a curve, and whether it is traced over cutoffs that its text does not name."""
+    """Return a curve, and whether its cutoffs come from outside its text."""
     if isinstance(item, Curve):
         return item, False
     many = _CUT.match(item) if isinstance(item, str) else None
     if many is not None:
-        own = read_cutoffs(many["cutoffs"])
-        return _over(parse_measure(f"{many['measure']}@{own[-1]}"), own), False
+        listed = read_cutoffs(many["cutoffs"])
+        return _over(parse_measure(f"{many['measure']}@{listed[-1]}"), listed), False
     spread = tuple(cutoffs or unless_said)
     try:
         read = parse_measure(item)
@@ -336,7 +297,7 @@ def _curve(
 
 
 def _with_cutoff(text: str, k: int) -> Named | None:
-    """Read a measure that is nothing without a cutoff, such as AP(denom=k)."""
+    """Parse a measure that needs a cutoff, such as AP(denom=k)."""
     try:
         return parse_measure(f"{text}@{k}")
     except BadParameter:

@@ -1,7 +1,4 @@
-"""Pairs of a relevant document and a negative that stand in the right order: AUC in all its forms.
-
-What stands against the relevant documents: which documents are negatives, and where; fallout.
-"""
+"""AUC in all its forms, over pairs of a relevant document and a negative; fallout."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from rankstone.errors import BadOption, BadParameter
 from rankstone.measures.core.claims import BEST_AND_WORST, Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Status
-from rankstone.measures.positions import check_catalogue
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
@@ -23,22 +19,23 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-_MEANING: Final = (
-    "what counts as a negative: judged and not relevant; whatever the list holds that is not relevant "
+_NEGATIVES: Final = (
+    "what counts as a negative: judged and not relevant; all documents of the list that are not relevant "
     "(candidates); or that and everything in the catalogue that was not retrieved"
 )
-_SAY: Final = "say which: negatives=judged, negatives=candidates or negatives=catalogue"
+_SOURCES: Final = ("judged", "candidates", "catalogue")
+_REQUIRED: Final = "choose one: negatives=judged, negatives=candidates or negatives=catalogue"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgainstNegatives(BinaryMeasure):
-    """A measure that sets relevant documents against negatives."""
+class NegativesMeasure(BinaryMeasure):
+    """A measure that compares relevant documents with negatives."""
 
     family: ClassVar[str] = "pairs"
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
 
-    negatives: str = parameter(None, _MEANING, "judged", "candidates", "catalogue", needed=_SAY)
+    negatives: str = parameter(None, _NEGATIVES, *_SOURCES, needed=_REQUIRED, needs_candidates=("catalogue",))
 
     @property
     def claims(self) -> Claims:
@@ -47,15 +44,14 @@ class AgainstNegatives(BinaryMeasure):
 
     def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse a catalogue of unknown size, and lists in which ranks do not count documents."""
-        if self.negatives == "catalogue":
-            check_catalogue(self, options)
+        super().check_needs(options)
         if self.negatives != "judged" and options.unjudged == "condensed_keep_rank":
             raise BadOption(
                 f"{self} counts documents by their ranks, and unjudged=condensed_keep_rank leaves gaps",
                 fix="use unjudged=condensed, or negatives=judged",
             )
 
-    def returned(self, hits: Hits) -> Ints:
+    def retrieved_negatives(self, hits: Hits) -> Ints:
         """Count the negatives in each list, int64 ``[queries]``."""
         relevant = hits.relevant(self.rel)
         if self.negatives == "judged":
@@ -63,24 +59,24 @@ class AgainstNegatives(BinaryMeasure):
         shown = hits.n if self.k is None or self.claims.looks_deeper else np.minimum(hits.n, self.k)
         return shown - hits.count(relevant)
 
-    def known(self, hits: Hits) -> Ints:
+    def all_negatives(self, hits: Hits) -> Ints:
         """Count all negatives of each query, retrieved or not, int64 ``[queries]``."""
         relevant = hits.relevant_count(self.rel)
         if self.negatives == "judged":
             return np.diff(hits.ideal.offsets) - relevant
         if self.negatives == "candidates" or hits.candidates is None:
-            return self.returned(hits)
-        beside = hits.candidates - relevant
-        if (beside < self.returned(hits)).any():
-            at = int((beside < self.returned(hits)).argmax())
+            return self.retrieved_negatives(hits)
+        others, retrieved = hits.candidates - relevant, self.retrieved_negatives(hits)
+        if (others < retrieved).any():
+            at = int((others < retrieved).argmax())
             raise BadOption(
                 f"candidates={hits.candidates[at]}: a query has {relevant[at]} relevant documents and "
-                f"{self.returned(hits)[at]} others in its list",
+                f"{retrieved[at]} others in its list",
                 expected="the number of documents a query could have retrieved",
             )
-        return beside
+        return others
 
-    def above(self, hits: Hits) -> tuple[Ints, Ints]:
+    def negatives_above(self, hits: Hits) -> tuple[Ints, Ints]:
         """Count the negatives above each tie block and inside it, int64 ``[blocks]`` both."""
         relevant, blocks = hits.relevant(self.rel), hits.blocks
         if self.negatives == "judged":
@@ -88,23 +84,23 @@ class AgainstNegatives(BinaryMeasure):
         return blocks.first - 1 - hits.earlier(relevant), blocks.size - hits.inside(relevant)
 
 
-def passed_on_average(above: Ints, tied: Ints, cap: Ints) -> Floats:
-    """Return how many of the first ``cap`` negatives stand above a document, on average over tie orders.
+def mean_negatives_above(above: Ints, tied: Ints, cap: Ints) -> Floats:
+    """Return how many of the first ``cap`` negatives are above a document, on average over tie orders.
 
-    Of the ``tied`` negatives in its block, 0, 1, … all of them stand above it with equal chance.
+    Of the ``tied`` negatives in its block, 0, 1, … all of them are above it with equal chance.
 
-    >>> passed_on_average(np.array([1, 1]), np.array([0, 4]), np.array([3, 3])).tolist()
+    >>> mean_negatives_above(np.array([1, 1]), np.array([0, 4]), np.array([3, 3])).tolist()
     [1.0, 2.4]
     """
-    rising = np.clip(cap - above, 0, tied + 1)  # so many of these counts lie below the cap
+    rising = np.clip(cap - above, 0, tied + 1)  # so many of these counts are below the cap
     total = rising * above + rising * (rising - 1) // 2 + (tied + 1 - rising) * cap
     mean: Floats = total / (tied + 1)
     return mean
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fallout(AgainstNegatives):
-    """Fallout: the share of all negatives that the first k ranks hold; less is better.
+class Fallout(NegativesMeasure):
+    """Fallout: the share of all negatives among the first k ranks; lower is better.
 
     >>> print(Fallout(negatives="catalogue", k=10))
     Fallout(negatives=catalogue)@10
@@ -113,7 +109,7 @@ class Fallout(AgainstNegatives):
     aliases: ClassVar[tuple[str, ...]] = ("fall_out",)
     examples: ClassVar[tuple[str, ...]] = ("Fallout(negatives=candidates)@3", "Fallout(negatives=judged)")
     card: ClassVar[Card] = Card(
-        sentence="Of everything that is not relevant, how much do the first k results let through?",
+        sentence="Of all documents that are not relevant, how many are among the first k results?",
         formula="Fallout@k = (negatives at ranks 1 … k) / N",
         symbols="N: negatives in all",
         example="ranks 1 … 3: relevant, not, not; 8 documents of the catalogue are not relevant: 2/8",
@@ -124,14 +120,14 @@ class Fallout(AgainstNegatives):
             "torchmetrics retrieval_fall_out": "Fallout(negatives=candidates)@k; 0 without a negative",
             "ROC curve": "its x axis",
         },
-        sensitive="which documents are negatives; ties at the cutoff; an empty list lets nothing through",
+        sensitive="which documents are negatives; ties at the cutoff; an empty list has none",
         use="beside recall, as in signal detection; rarely alone: an empty list is best",
         citation="Salton and McGill, 1983; van Rijsbergen, Information Retrieval, 1979",
     )
 
     @property
     def claims(self) -> Claims:
-        """More ranks let more through; an unjudged document counts less if only judged ones are negatives."""
+        """More ranks hold more negatives; unjudged documents count less if only judged ones are negatives."""
         counted = self.negatives != "judged"
         return replace(
             super().claims,
@@ -149,7 +145,7 @@ class Fallout(AgainstNegatives):
         if self.negatives != "judged":
             between = (hits.n if limit is None else np.minimum(hits.n, limit)) - hits.total(inside)
         negative = np.where(hits.relevant(self.rel), 0.0, inside)
-        return Contributions(negative, self.known(hits).astype(np.float64), unjudged=between)
+        return Contributions(negative, self.all_negatives(hits).astype(np.float64), unjudged=between)
 
 
 _ONE_CLASS: Final = "no relevant document, or no negative: no value, counted as undefined"
@@ -157,7 +153,7 @@ _CATALOGUE: Final = "judgments; negatives=catalogue: how many documents there ar
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairMeasure(AgainstNegatives):
+class PairMeasure(NegativesMeasure):
     """A measure that counts pairs in the right order."""
 
     unreturned: str = parameter(
@@ -171,44 +167,44 @@ class PairMeasure(AgainstNegatives):
     tied: str = parameter("half", "a tied pair counts one half, or as its order says", "half", "order")
 
     @property
-    def steady(self) -> bool:
-        """True if a better document that enters a list that is cut cannot lower the value.
+    def entry_is_safe(self) -> bool:
+        """True if a better document that enters a list with a cutoff cannot lower the value.
 
-        It can where documents take part because they are in the list, and where a negative that enters
-        wins pairs it had half of.
+        It can where only documents of the list are compared, and where a negative that enters wins pairs of
+        which it had half.
         """
         rule = {"catalogue": ("bottom_tied", "bottom"), "judged": ("bottom",), "candidates": ()}
         return self.unreturned in rule[self.negatives]
 
     def check_needs(self, options: AlignmentOptions) -> None:
-        """Refuse extremes over tied documents of which ``depth`` leaves some out."""
+        """Refuse best and worst orders of tied documents of which ``depth`` leaves some out."""
         super().check_needs(options)
-        if options.ties in ("best", "worst") and options.depth is not None and not self.steady:
+        if options.ties in ("best", "worst") and options.depth is not None and not self.entry_is_safe:
             raise BadOption(
                 f"ties={options.ties!r} with depth={options.depth}: for {self} no order of tied documents is "
                 "proven extremal",
                 fix="choose another rule for ties: docid_desc, …",
             )
 
-    def opened(self, hits: Hits, k: int | None = None) -> Hits:
-        """Return the hits with ties open, where a tied pair counts one half whatever ``ties`` says."""
+    def with_half_ties(self, hits: Hits, k: int | None = None) -> Hits:
+        """Return hits with unbroken ties, where a tied pair counts one half whatever ``ties`` is."""
         return hits if self.tied == "order" else hits.with_open_ties(k)
 
-    def taking_part(self, hits: Hits) -> tuple[Ints, Ints]:
-        """Count the relevant documents and the negatives that take part, int64 ``[queries]`` both."""
+    def compared(self, hits: Hits) -> tuple[Ints, Ints]:
+        """Count the relevant documents and the negatives that are compared, int64 ``[queries]`` both."""
         if self.unreturned == "exclude":
-            return hits.count(hits.relevant(self.rel)), self.returned(hits)
-        return hits.relevant_count(self.rel), self.known(hits)
+            return hits.count(hits.relevant(self.rel)), self.retrieved_negatives(hits)
+        return hits.relevant_count(self.rel), self.all_negatives(hits)
 
     def norm(self, hits: Hits, relevant: Ints, negatives: Ints) -> Floats:
-        """Count the pairs; a query without a list has no pairs to count, and scores 0 all the same."""
+        """Count the pairs; a query without a list has none, and scores 0."""
         pairs = relevant.astype(np.float64) * negatives
         if self.unreturned != "exclude" and self.negatives != "candidates":
             return pairs
         return np.where(hits.found, pairs, np.minimum(hits.relevant_count(self.rel), 1))
 
-    def below_the_list(self, hits: Hits, each: Floats) -> Floats | None:
-        """Add what every relevant document that was not returned earns; a missing query earns nothing."""
+    def not_retrieved(self, hits: Hits, each: Floats) -> Floats | None:
+        """Return the contribution of relevant documents that were not retrieved; 0 for a missing query."""
         if self.unreturned != "bottom_tied":
             return None
         missing = hits.relevant_count(self.rel) - hits.count(hits.relevant(self.rel))
@@ -255,17 +251,17 @@ class AUC(PairMeasure):
             "XGBoost auc (ranking)": "counts pairs of equal label, too: another number",
             "LightGBM": "1 where there is one class only",
         },
-        sensitive="which documents are negatives (say it); relevant documents that were not returned",
+        sensitive="which documents are negatives (choose one); relevant documents that were not returned",
         use="whole rankings of a catalogue, click models; blind to where in the list two documents are "
         "exchanged, so rarely for the first page of a search",
-        scale="within a query a step is a number of pairs, the same anywhere",
+        scale="within a query a step is a number of pairs, the same everywhere",
         citation="Hanley and McNeil, Radiology 1982; Fawcett, Pattern Recognition Letters 2006",
     )
 
     @property
     def claims(self) -> Claims:
-        """Each exchange moves one pair, where the same documents take part in every order."""
-        steady = self.k is None or self.steady
+        """Each exchange moves one pair, where the same documents are compared in every order."""
+        steady = self.k is None or self.entry_is_safe
         return replace(
             super().claims,
             closed_under_ties=self.k is None,
@@ -276,9 +272,9 @@ class AUC(PairMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the negatives below it, half of those tied with it; divide by all pairs."""
-        hits = self.opened(hits, self.k)
-        relevant, negatives = self.taking_part(hits)
-        above, tied = self.above(hits)
+        hits = self.with_half_ties(hits, self.k)
+        relevant, negatives = self.compared(hits)
+        above, tied = self.negatives_above(hits)
         below = hits.spread(negatives) - (above + tied / 2)[hits.blocks.of_hit]
         hits.record_columns(
             negatives_above=lambda: above[hits.blocks.of_hit],
@@ -288,7 +284,7 @@ class AUC(PairMeasure):
         return Contributions(
             np.where(hits.relevant(self.rel), below, 0.0),
             self.norm(hits, relevant, negatives),
-            missed=self.below_the_list(hits, (negatives - self.returned(hits)) / 2),
+            missed=self.not_retrieved(hits, (negatives - self.retrieved_negatives(hits)) / 2),
         )
 
 
@@ -331,11 +327,11 @@ class GAUC(AUC):
         *("weighted", "mean", "sum", "median", "gmean", "trimmed", "pooled"),
     )
     weight: str = parameter(
-        "impressions", "what a query weighs", "impressions", "positives", "clicks", "uniform"
+        "impressions", "weight of a query", "impressions", "positives", "clicks", "uniform"
     )
 
     def query_weights(self, hits: Hits) -> Floats:
-        """Return what each query weighs."""
+        """Return the weight of each query."""
         if self.weight == "impressions":
             return hits.n.astype(np.float64)
         if self.weight == "positives":
@@ -374,14 +370,14 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
     )
 
     def __post_init__(self) -> None:
-        """Refuse to go without k, which is what makes it partial."""
+        """Refuse whole lists, since k makes it partial."""
         super().__post_init__()
         if self.k is None:
             raise BadParameter("pAUC needs the number of negatives", fix=f"write {self}@10")
 
     @property
     def claims(self) -> Claims:
-        """K counts negatives, not ranks; one that moves up never passes fewer of the first k."""
+        """K counts negatives, not ranks; a document that moves up is never below more of the first k."""
         return replace(
             super().claims,
             looks_deeper=True,
@@ -395,17 +391,17 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
         """Whole lists: k counts negatives, not ranks."""
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit those of the first k negatives that stand below it."""
-        hits = self.opened(hits)
-        relevant, negatives = self.taking_part(hits)
-        first, returned = np.minimum(negatives, self.k or 0), self.returned(hits)
-        above, tied = self.above(hits)
+        """Give each relevant hit those of the first k negatives that are below it."""
+        hits = self.with_half_ties(hits)
+        relevant, negatives = self.compared(hits)
+        first, returned = np.minimum(negatives, self.k or 0), self.retrieved_negatives(hits)
+        above, tied = self.negatives_above(hits)
         of_hit = hits.blocks.of_hit
-        below = hits.spread(first) - passed_on_average(above[of_hit], tied[of_hit], hits.spread(first))
+        below = hits.spread(first) - mean_negatives_above(above[of_hit], tied[of_hit], hits.spread(first))
         return Contributions(
             np.where(hits.relevant(self.rel), below, 0.0),
             self.norm(hits, relevant, first),
-            missed=self.below_the_list(
-                hits, first - passed_on_average(returned, negatives - returned, first)
+            missed=self.not_retrieved(
+                hits, first - mean_negatives_above(returned, negatives - returned, first)
             ),
         )

@@ -1,7 +1,4 @@
-"""Average precision, with every denominator the field has used, and on a scale without ends.
-
-Average precision for graded relevance: the Q-measure and graded average precision.
-"""
+"""Average precision with every denominator in use, on the log-odds scale, and for graded relevance."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import descending_within, running
 from rankstone.measures.core.claims import BEST, Claims
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.measures.core.gains_and_discounts import GAINS, OWN_GAINS, GainTable, gains, never_falls
+from rankstone.measures.core.gains_and_discounts import CUSTOM_GAINS, GAINS, GainTable, gains, never_falls
 from rankstone.measures.core.graded_measure import by_gain
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
@@ -79,27 +76,25 @@ class AP(PrecisionAtHits):
     )
 
     denom: str = parameter(
-        "R", "Z, what the sum is divided by", "R", "min_R_k", "min_R_n", "min_R_k_n", "hits", "k"
+        "R",
+        "Z, what the sum is divided by",
+        *("R", "min_R_k", "min_R_n", "min_R_k_n", "hits", "k"),
+        needs_k=("min_R_k", "min_R_k_n", "k"),
     )
-    tied: str = parameter(
-        "order", "tied documents: by the rule `ties`, or seen all at once", "order", "block"
-    )
+    tied: str = parameter("order", "tied documents: by the rule `ties`, or all at once", "order", "block")
 
     def __post_init__(self) -> None:
-        """Refuse a denominator that asks for a cutoff where there is none, and cutoffs inside a tie."""
+        """Refuse cutoffs inside a tie block."""
         super().__post_init__()
         if self.tied == "block" and (self.k is not None or self.denom == "hits"):
             raise BadParameter(
-                f"{self}: what is seen all at once cannot be cut", expected="AP(tied=block) of whole lists"
-            )
-        if self.denom in ("min_R_k", "min_R_k_n", "k") and self.k is None:
-            raise BadParameter(
-                f"AP(denom={self.denom}) needs a cutoff", fix=f"write AP(denom={self.denom})@10"
+                f"{self}: tie blocks that count as a whole cannot be cut",
+                expected="AP(tied=block) of whole lists",
             )
 
     @property
     def claims(self) -> Claims:
-        """Dividing by hits, the norm moves with the order: a new hit low in the list lowers the mean."""
+        """With denom=hits the norm depends on the order: a new hit low in the list lowers the value."""
         by_hits = self.denom == "hits"
         return Claims(
             closed_under_ties=not by_hits,
@@ -114,11 +109,11 @@ class AP(PrecisionAtHits):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank, or at the end of its tie block; divide by Z."""
-        shares = self.precisions(hits) if self.tied == "order" else self.thresholds(hits)
+        shares = self.precisions(hits) if self.tied == "order" else self.block_precisions(hits)
         return Contributions(shares, self._norm(hits, shares))
 
-    def thresholds(self, hits: Hits) -> Floats:
-        """Return the precision of everything scored as high as each relevant hit, 0 for all others."""
+    def block_precisions(self, hits: Hits) -> Floats:
+        """Return the precision at the end of the tie block of each relevant hit, 0 for all others."""
         hits = hits.with_open_ties()
         relevant, blocks = hits.relevant(self.rel), hits.blocks
         precision = (hits.earlier(relevant) + hits.inside(relevant)) / blocks.last
@@ -139,7 +134,7 @@ class AP(PrecisionAtHits):
 
 @dataclass(frozen=True, kw_only=True)
 class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
-    """Yet another average precision: AP on a scale without ends, so that its mean respects extremes.
+    """Yet another average precision: the log-odds of AP, so that the mean respects extremes.
 
     >>> print(yaap())
     yaap
@@ -149,7 +144,7 @@ class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
     card: ClassVar[Card] = Card(
         sentence="Average precision stretched, so that from 0.95 to 0.99 is as far as from 0.5 to 0.84.",
         formula="yaap@k = ln( (1 + S) / (1 + R − S) ),  S = Σ_{i ≤ k} b_i · P@i",
-        symbols="b_i: 1 if the document at rank i is relevant; R: relevant documents, found or not",
+        symbols="b_i: 1 if the document at rank i is relevant; R: relevant documents, retrieved or not",
         example="relevant at ranks 1 and 4, R = 2: S = 3/2, yaap = ln(2.5 / 1.5)",
         span=(None, None),
         peers={
@@ -169,7 +164,7 @@ class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
         return Contributions(self.precisions(hits), hits.relevant_count(self.rel).astype(np.float64))
 
     def link(self, hits: Hits, ratio: Floats) -> Floats:
-        """Return the logarithm of the odds, each side one document richer."""
+        """Return the logarithm of the odds, with one document added to each side."""
         relevant = hits.relevant_count(self.rel)
         added = ratio * relevant
         stretched: Floats = np.log((1.0 + added) / (1.0 + relevant - added))
@@ -178,14 +173,14 @@ class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
 
 @dataclass(frozen=True, kw_only=True)
 class Blended(BinaryMeasure):
-    """A measure of blended ratios: precision in which gains count beside hits."""
+    """A measure of blended ratios: precision in which gains count as well as hits."""
 
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
-    beta: float = parameter(1.0, "how much gains count beside hits", low=0.0)
+    beta: float = parameter(1.0, "weight of gains against hits", low=0.0)
 
     @property
     def claims(self) -> Claims:
-        """Gains and hits of tied documents stand above and below the line."""
+        """Tied documents change numerator and denominator of the ratio."""
         return Claims(closed_under_ties=False)
 
     def blended(self, hits: Hits) -> Floats:
@@ -205,7 +200,7 @@ class Blended(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class Q(Blended):
-    """Q-measure: average precision in which gains count beside hits.
+    """Q-measure: average precision in which gains count as well as hits.
 
     >>> print(Q(k=10, denom="min_R_k"))
     Q(denom=min_R_k)@10
@@ -228,18 +223,12 @@ class Q(Blended):
         citation="Sakai, NTCIR-4, 2004; Sakai, SIGIR 2007",
     )
 
-    denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k")
-
-    def __post_init__(self) -> None:
-        """Refuse a denominator that asks for a cutoff where there is none."""
-        super().__post_init__()
-        if self.denom == "min_R_k" and self.k is None:
-            raise BadParameter("Q(denom=min_R_k) needs a cutoff", fix="write Q(denom=min_R_k)@10")
+    denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k", needs_k=("min_R_k",))
 
     @property
     def claims(self) -> Claims:
-        """A better grade is worth no less; deeper cutoffs add, where Z does not depend on k."""
-        grows = self.denom == "R" and self.gain not in OWN_GAINS
+        """A better grade gains no less; a deeper cutoff adds, where Z does not depend on k."""
+        grows = self.denom == "R" and self.gain not in CUSTOM_GAINS
         return by_gain(self.gain, replace(super().claims, grows_with_k=grows))
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -277,9 +266,7 @@ class GAP(BinaryMeasure):
         citation="Robertson, Kanoulas and Yilmaz, SIGIR 2010",
     )
 
-    gain: str | GainTable = parameter(
-        "linear", "Γ, or a table {grade: share of users it satisfies}", "linear", "exp2"
-    )
+    gain: str | GainTable = parameter("linear", "Γ, or a table {grade: share of users}", "linear", "exp2")
 
     def __post_init__(self) -> None:
         """Refuse a table in which a better grade satisfies fewer users."""
@@ -288,7 +275,7 @@ class GAP(BinaryMeasure):
             steps = [gain for _, gain in self.gain.gains]
             if steps != sorted(steps):
                 raise BadParameter(
-                    "GAP: a better grade satisfies fewer users", given=str(self), expected="a rising table"
+                    "GAP: the gains fall where grades rise", given=str(self), expected="rising"
                 )
 
     #: shares are added up: average precisions, one for each threshold
@@ -297,30 +284,30 @@ class GAP(BinaryMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit, over its rank, the users whom it and a document above it both satisfy.
 
-        Among s tied documents another one stands above place j with chance (j − 1) / (s − 1).
+        Among s tied documents another one is above place j with chance (j − 1) / (s − 1).
         """
         worth, limit, blocks = gains(self.gain, self.threshold, hits.grade), self.limit(hits), hits.blocks
-        above, beside = self._shared(hits, worth)
+        above, inside = self._shared(hits, worth)
         ahead = 1.0 / np.maximum(blocks.size - 1, 1)
 
         def chance(rank: Ints, block: Ints | slice) -> Floats:
             return (rank - blocks.first[block]) * ahead[block] / rank
 
         share = hits.discounted(worth + above, lambda rank: rank.astype(np.float64), limit)
-        share = share + beside * hits.over_places(chance, limit)
+        share = share + inside * hits.over_places(chance, limit)
         return Contributions(share, hits.ideal.total(gains(self.gain, self.threshold, hits.ideal.grade)))
 
     def _shared(self, hits: Hits, worth: Floats) -> tuple[Floats, Floats]:
-        """Add min(Γ, Γ) over the hits in blocks above, and over the others in the hit's own block.
+        """Add min(Γ, Γ) over the hits in blocks above, and over the others in the block of the hit.
 
-        Level by level: a level that a query has nothing of adds exact zeros, so its bits do not
-        depend on the queries it is measured with.
+        Levels are added one by one: a level without documents adds exact zeros, so the bits of a query do not
+        depend on other queries.
         """
         of_hit = hits.blocks.of_hit
-        above, beside = np.zeros(len(worth)), np.zeros(len(worth))
+        above, inside = np.zeros(len(worth)), np.zeros(len(worth))
         for level in np.unique(worth[worth > 0]):
-            here, better = worth == level, worth >= level
-            for mask, takes in ((here, worth > level), (better, here)):
+            at_level, better = worth == level, worth >= level
+            for mask, takes in ((at_level, worth > level), (better, at_level)):
                 above += np.where(takes, level * hits.earlier(mask)[of_hit], 0.0)
-                beside += np.where(takes, level * (hits.inside(mask)[of_hit] - mask), 0.0)
-        return above, beside
+                inside += np.where(takes, level * (hits.inside(mask)[of_hit] - mask), 0.0)
+        return above, inside

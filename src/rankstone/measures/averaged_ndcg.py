@@ -1,4 +1,4 @@
-"""nDCG averaged over several depths: where relevant documents stand, or where the ideal gain changes."""
+"""nDCG averaged over several depths: the ranks of relevant documents, or those where the ideal gain falls."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class IdealGains(Measure):
 
     @property
     def claims(self) -> Claims:
-        """A better grade is worth no less; 2^(g − 1) is above 0 for every grade."""
+        """A better grade gains no less; 2^(g − 1) is above 0 for every grade."""
         return by_gain(self.gain, Claims(negative_is_least=self.gain != "pow2_shift"))
 
     def span_of(self, hits: Hits) -> Span:
-        """Return the range; grades below zero that are kept take the lower bound away."""
+        """Return the range; negative grades that are kept remove the lower bound."""
         low, high = self.span
         return (None if hits.lowest_grade < 0 else low), high
 
@@ -43,7 +43,7 @@ class IdealGains(Measure):
         return hits.remember(("gain", self.gain, None), lambda: gains(self.gain, None, hits.grade))
 
     def ideal(self, hits: Hits) -> Ideal:
-        """Return the gains of the ideal list, best first, as far as they are above 0."""
+        """Return the gains of the ideal list that are above 0, best first."""
         return hits.remember(("gains above 0", self.gain), lambda: self._make_ideal(hits.ideal))
 
     def _make_ideal(self, judged: Ideal) -> Ideal:
@@ -70,7 +70,7 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
 
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="How good is the list on average, looked at from each relevant document?",
+        sentence="How good is the list on average, cut at each relevant document?",
         formula="ndcg_rel = (1/R) [ Σ_{relevant hits} nDCG@i + (R − h) · DCG@n / IDCG ]",
         symbols="i: rank of a hit; h: relevant hits; R: documents with a gain; IDCG: DCG of the ideal list",
         example="grades 0, 1 of R = 2: (nDCG@2 + DCG@2/IDCG) / 2 = 0.6309 / 1.6309 = 0.3869",
@@ -82,7 +82,7 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
 
     @property
     def claims(self) -> Claims:
-        """The gains above a relevant document are an order's own."""
+        """The gains above a relevant document depend on the order."""
         return replace(super().claims, closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -123,7 +123,7 @@ class Rndcg(IdealGains):
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each hit its discounted gain times what the depths at or below its rank divide by."""
+        """Give each hit its discounted gain over the ideal DCG of every depth at or below its rank."""
         ideal, ideal_dcg = self.ideal(hits), self.ideal_dcg(hits)
         every = np.diff(ideal.offsets)
         last = np.zeros(len(ideal.grade), bool)
@@ -155,7 +155,7 @@ class IDCG(IdealGains):
 
     needs_relevant: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="How much discounted gain could the best order bring?",
+        sentence="How much discounted gain has the best order?",
         formula="IDCG@k = Σ_{i ≤ k} ĝ_i / log2(i + 1)",
         symbols="ĝ_i: gain at rank i of all judged documents, best first",
         example="grades 1, 3 and 0 judged: 3/log2(2) + 1/log2(3) = 3.6309",
@@ -166,7 +166,7 @@ class IDCG(IdealGains):
             "judgments of a query are negative"
         },
         sensitive="nothing in the run; the grade scale",
-        use="to see what an nDCG is made of",
+        use="to see the denominator of an nDCG",
         citation="Järvelin and Kekäläinen, TOIS 2002",
     )
 
@@ -176,7 +176,7 @@ class IDCG(IdealGains):
         return replace(super().claims, grows_with_k=True)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Add up the discounted gains of the ideal list; no hit plays a part."""
+        """Sum the discounted gains of the ideal list; no hit contributes."""
         ideal = self.ideal(hits)
         shares = ideal.grade / divisors("log2", ideal.rank)
         if self.k is not None:

@@ -1,6 +1,6 @@
-"""The cascade: a user who reads until satisfied, and the rank at which that happens.
+"""The cascade model: a user reads until satisfied; ERR is the expected reciprocal rank of that document.
 
-Nearly ERR: the four C/W/L measures with ERR's cascade, by the numbers of their equations.
+The four C/W/L measures nearest to ERR are named after their equations.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ERR(UnitGain):
     card: ClassVar[Card] = Card(
         sentence="How early is a reader satisfied who stops at the first good enough document?",
         formula="ERR@k = Σ_{i ≤ k} (1/i) · R_i · Π_{j < i} (1 − R_j),  R_i = (2^{g_i} − 1) / 2^m",
-        symbols="g_i: grade at rank i; R_i: chance that it satisfies; m: max_grade, the top of the scale",
+        symbols="g_i: grade at rank i; R_i: probability that it satisfies; m: max_grade, the largest grade",
         example="grades 3, 2 of 0 … 3: R = 7/8, 3/8: ERR = 7/8 + 1/2 · 3/8 · 1/8 = 115/128",
         needs="judgments, the top of the grade scale",
         peers={
@@ -47,8 +47,7 @@ class ERR(UnitGain):
             "CatBoost ERR": "takes the label itself for R: ERR(gain=linear, max_grade=1)",
         },
         sensitive="ties, unjudged documents (satisfy nobody), the top of the scale; hardly to depth",
-        use="few good answers are wanted: one top document almost settles it; the scale moves the number, so "
-        "it is part of the name",
+        use="when one good answer is nearly enough; the scale changes the number, so it is part of the name",
         scale="no equal steps: it falls with one over the rank of the answer, as RR does",
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009",
     )
@@ -57,7 +56,7 @@ class ERR(UnitGain):
 
     @property
     def claims(self) -> Claims:
-        """Shares are added up; what satisfies is worth 1/i, what it takes away below less."""
+        """The sum of chances over ranks: a gain adds 1/i, and takes less away below."""
         return replace(
             super().claims,
             closed_under_ties=False,
@@ -67,13 +66,13 @@ class ERR(UnitGain):
         )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each hit the chance that it is the one that satisfies, over its rank."""
+        """Give each hit the probability that the user is satisfied there, over its rank."""
         satisfies = self.gains_of(hits)
         hits.record_columns(
             satisfies=satisfies,
             reached=lambda: before(np.multiply, 1.0 - satisfies, np.diff(hits.offsets), 1.0),
         )
-        share = satisfied(satisfies, hits.rank, np.diff(hits.offsets))
+        share = satisfied_at(satisfies, hits.rank, np.diff(hits.offsets))
         return Contributions(share, np.ones(hits.queries))
 
 
@@ -111,20 +110,20 @@ class nERR(ERR):  # noqa: N801 - the name of the field
         worth = self.worth(ideal.grade)
         if isinstance(self.gain, GainTable):
             worth = descending_within(ideal.query, worth)
-        shares = satisfied(worth, ideal.rank, np.diff(ideal.offsets))
+        shares = satisfied_at(worth, ideal.rank, np.diff(ideal.offsets))
         if self.k is not None:
             shares = np.where(ideal.rank <= self.k, shares, 0.0)
         hits.record_ideal(Ideal(ideal.offsets, worth), contribution=shares)
         return Contributions(super().contributions(hits).hits, ideal.total(shares))
 
 
-def satisfied(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
-    """Return the chance that a reader is satisfied here and not before, over the rank.
+def satisfied_at(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
+    """Return the probability that a reader is satisfied at a hit and not before, over the rank.
 
     Parameters
     ----------
     satisfies
-        float64 ``[hits]``: chance that each document satisfies.
+        float64 ``[hits]``: probability that each document satisfies.
     rank
         int64 ``[hits]``: ascending within each list.
     lengths
@@ -136,7 +135,7 @@ def satisfied(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class NERR8(UserModel):
-    """Nearly ERR, equation 8: a user whom only finds stop, at k ranks at most.
+    """Nearly ERR, equation 8: a user whom only gains stop, at k ranks at most.
 
     >>> print(NERR8(max_grade=3, k=10))
     NERR8(max_grade=3)@10
@@ -144,7 +143,7 @@ class NERR8(UserModel):
 
     examples: ClassVar[tuple[str, ...]] = ("NERR8(max_grade=3)@10", "NERR8(gain=binary)@10")
     card: ClassVar[Card] = Card(
-        sentence="What does a rank bring to a user whom only good documents stop?",
+        sentence="What gain per rank has a user whom only good documents stop?",
         formula=f"{EU},  C(i) = 1 − g_i for i < k, 0 from there",
         symbols=GAIN,
         example="gains 0.5, 0, 1, k = 10: V = 1, 0.5, 0.5, 0: EU = (0.5 + 0.5) / 2 = 1/2",
@@ -158,7 +157,7 @@ class NERR8(UserModel):
 
 @dataclass(frozen=True, kw_only=True)
 class NERR9(UserModel):
-    """Nearly ERR, equation 9: finds and, less and less, ranks stop the user, at k ranks at most.
+    """Nearly ERR, equation 9: gains and, less and less, ranks stop the user, at k ranks at most.
 
     >>> print(NERR9(max_grade=3, k=10))
     NERR9(max_grade=3)@10
@@ -167,7 +166,7 @@ class NERR9(UserModel):
     examples: ClassVar[tuple[str, ...]] = ("NERR9(max_grade=3)@10", "NERR9(gain=binary)@10")
     card: ClassVar[Card] = replace(
         NERR8.card,
-        sentence="What does a rank bring to a user whom good documents and depth stop?",
+        sentence="What gain per rank has a user whom good documents and depth stop?",
         formula=f"{EU},  C(i) = i / (i + 1) · (1 − g_i) for i < k, 0 from there",
         example="gains 0.5, 0, 1, k = 10: V = 1, 1/4, 1/6, 0: EU = (1/2 + 1/6) / (17/12) = 8/17",
         use="the C/W/L measure nearest to ERR: V has its 1/i",
@@ -185,7 +184,7 @@ class NERR10(OpenWalk):
     examples: ClassVar[tuple[str, ...]] = ("NERR10(max_grade=3)", "NERR10(gain=binary, p=0.8)")
     card: ClassVar[Card] = replace(
         NERR8.card,
-        sentence="What does a rank bring to a user of persistence p whom good documents stop?",
+        sentence="What gain per rank has a user of persistence p whom good documents stop?",
         formula=f"{EU},  C(i) = p (1 − g_i)",
         symbols=f"{GAIN}; p: persistence; ranks 1 … n_max",
         example="gains 0.5, 1; p = 0.8: V = 1, 0.4, 0: EU = (0.5 + 0.4) / 1.4 = 9/14",
@@ -193,7 +192,7 @@ class NERR10(OpenWalk):
         use="RBP with ERR's cascade",
     )
 
-    p: float = parameter(0.9, "chance to go on where nothing is found", above=0.0, below=1.0)
+    p: float = parameter(0.9, "probability to go on from a rank without a gain", above=0.0, below=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +206,7 @@ class NERR11(OpenWalk):
     examples: ClassVar[tuple[str, ...]] = ("NERR11(max_grade=3)", "NERR11(gain=binary, T=2)")
     card: ClassVar[Card] = replace(
         NERR8.card,
-        sentence="What does a rank bring to a user who came for about T documents and whom good ones stop?",
+        sentence="What gain per rank has a user who came for about T documents and whom good ones stop?",
         formula=f"{EU},  C(i) = ((i + 2T − 1) / (i + 2T))² (1 − g_i)",
         symbols=f"{GAIN}; T: useful documents the user hopes for; ranks 1 … n_max",
         example="gains 0.5, 1; T = 1: V = 1, 2/9, 0: EU = (1/2 + 2/9) / (11/9) = 13/22",

@@ -1,11 +1,8 @@
-"""Counts of documents and queries.
-
-How much of what was shown is judged at all.
-"""
+"""Counts of documents and queries, and the share of retrieved documents that is judged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Count(BinaryMeasure):
-    """A number of documents; queries are added up."""
+    """A number of documents, summed over queries."""
 
     family: ClassVar[str] = "counts"
     needs_relevant: ClassVar[bool] = False
@@ -64,17 +61,15 @@ class NumRet(Count):
 class NumRel(Count):
     """How many relevant documents are known."""
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        NumRet.card,
         sentence="How many relevant documents are known?",
         formula="NumRel = R",
         symbols="R: relevant documents judged, retrieved or not",
         example="4 documents judged 1 or more: 4",
-        span=(0.0, None),
-        undefined="never",
         peers={"trec_eval num_rel": "the same; under -c it ignores -l there (a bug)"},
         sensitive="nothing in the run",
         use="to see how much there was to find",
-        citation="trec_eval",
     )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -92,25 +87,23 @@ class NumRelRet(Count):
     """How many relevant documents are retrieved."""
 
     takes_cutoff: ClassVar[bool] = True
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        NumRet.card,
         sentence="How many relevant documents are among the first k (or in the whole list)?",
         formula="NumRelRet@k = h_k",
         symbols="h_k: relevant documents at ranks 1 … k",
         example="relevant at ranks 1, 3 and 5: NumRelRet@4 = 2",
-        span=(0.0, None),
-        undefined="never",
         peers={"trec_eval num_rel_ret": "the same", "ranx hits": "the mean: NumRelRet(agg=mean)"},
         sensitive="ties at the cutoff, unjudged documents",
         use="to see what a recall is made of",
-        citation="trec_eval",
     )
 
-    #: what is found stays found; nothing is divided
+    #: a count of relevant documents, without a norm
     claims = Claims(grows_with_k=True, bounds_by="additive", deeper_grades_matter=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits."""
-        return Contributions(self.found(hits, self.limit(hits)), np.ones(hits.queries))
+        return Contributions(self.relevant_hits(hits, self.limit(hits)), np.ones(hits.queries))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,21 +111,19 @@ class NumNonrelRet(Count):
     """How many documents are retrieved that were judged and found not relevant."""
 
     takes_cutoff: ClassVar[bool] = True
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        NumRet.card,
         sentence="How many of the first k documents (or of the whole list) are known to be not relevant?",
         formula="NumNonrelRet@k = |{i ≤ k : d_i judged, not relevant}|",
         symbols="d_i: document at rank i",
         example="grades 1, 0, unjudged, 0: NumNonrelRet = 2",
-        span=(0.0, None),
         direction="lower",
-        undefined="never",
         peers={"trec_eval num_nonrel_judged_ret": "the same"},
         sensitive="ties at the cutoff, which documents are judged",
-        use="to see how much of what was retrieved was judged at all, beside NumRelRet and NumRet",
-        citation="trec_eval",
+        use="to see how many of the retrieved documents are judged, with NumRelRet and NumRet",
     )
 
-    #: it counts what should not be there; best first puts a document judged 0 before an unjudged one
+    #: it counts irrelevant documents; ties=best puts a document judged 0 before an unjudged one
     claims = Claims(
         reads_nonrelevant=True,
         grows_with_k=True,
@@ -153,18 +144,16 @@ class NumNonrelRet(Count):
 class NumQ(Count):
     """How many queries are averaged."""
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        NumRet.card,
         sentence="How many queries are averaged?",
         formula="NumQ = 1 for each query, added up",
         symbols="none",
         example="40 judged queries answered by the run, 10 not: 50; with missing=drop 40",
-        span=(0.0, None),
         direction="neither",
-        undefined="never",
         peers={"trec_eval num_q, ir_measures NumQ": "the same (50 of the example under -c)"},
         sensitive="the options `missing`, `extra` and `empty`, nothing else",
-        use="to see what a mean is a mean of",
-        citation="trec_eval",
+        use="to see how many queries a mean is over",
     )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -176,19 +165,19 @@ class NumQ(Count):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfJudging(Measure):
-    """A measure of which documents anybody judged, whatever the grade."""
+class JudgmentCoverage(Measure):
+    """A measure of whether documents are judged, whatever their grade."""
 
     family: ClassVar[str] = "counts"
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
 
     def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
-        """Relevance plays no part."""
+        """Return None, since grades do not count."""
         return None
 
     def check_needs(self, options: AlignmentOptions) -> None:
-        """Refuse to count the documents among the first k ranks where some were taken out and left a gap."""
+        """Refuse options that leave gaps among the first k ranks."""
         for option, word in (("unjudged", "condensed_keep_rank"), ("duplicates", "first_keep_rank")):
             if self.k is not None and getattr(options, option) == word:
                 raise BadOption(
@@ -199,15 +188,15 @@ class OfJudging(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged(OfJudging):
-    """Judged@k: the share of the shown documents that anybody judged.
+class Judged(JudgmentCoverage):
+    """Judged@k: the share of the first k documents that is judged.
 
     >>> print(Judged(k=10))
     Judged@10
     """
 
     card: ClassVar[Card] = Card(
-        sentence="Of the first k results, how many has anybody judged?",
+        sentence="Of the first k results, how many are judged?",
         formula="Judged@k = |{i ≤ min(k, n) : d_i judged}| / min(k, n)",
         symbols="d_i: document at rank i; n: length of the list",
         example="8 of the first 10 documents are judged: Judged@10 = 0.8",
@@ -218,12 +207,12 @@ class Judged(OfJudging):
             "trec_eval 10 unj_k": "unjudged documents over k, also for shorter lists: Unjudged@k",
         },
         sensitive="depth",
-        use="beside every other number: two systems with unequal Judged@k are not compared fairly",
+        use="next to every other measure: systems with different Judged@k are not compared fairly",
         scale="a step is a number of documents",
         citation="Buckley and Voorhees, SIGIR 2004 (the problem)",
     )
 
-    #: tied documents are ordered by grade, not by being judged; and no grade is what is missing here
+    #: tied documents are ordered by grade, not by whether they are judged
     claims = Claims(extremal_under_ties=False, bounds_by="nothing")
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -235,15 +224,15 @@ class Judged(OfJudging):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unjudged(OfJudging):
-    """Unjudged@k: the share of the first k ranks that holds a document nobody judged.
+class Unjudged(JudgmentCoverage):
+    """Unjudged@k: the share of the first k ranks that holds an unjudged document.
 
     >>> print(Unjudged(k=10))
     Unjudged@10
     """
 
     card: ClassVar[Card] = Card(
-        sentence="Of the first k ranks, how many hold a document nobody judged?",
+        sentence="Of the first k ranks, how many hold an unjudged document?",
         formula="Unjudged@k = |{i ≤ min(k, n) : d_i not judged}| / k",
         symbols="d_i: document at rank i; n: length of the list (k = n without a cutoff)",
         example="a list of 8 with 2 unjudged documents: Unjudged@10 = 0.2, Judged@10 = 6/8",
@@ -251,11 +240,11 @@ class Unjudged(OfJudging):
         undefined="empty list and no cutoff: no value",
         peers={"trec_eval 10 unj_k": "the same", "BEIR hole@k": "over min(k, n): 1 − Judged@k"},
         sensitive="depth; lists shorter than k (their empty ranks count as judged)",
-        use="a red flag beside other numbers; Judged@k does not flatter short lists",
+        use="a warning sign next to other measures; Judged@k does not favour short lists",
         citation="Soboroff, trec_eval, 2023",
     )
 
-    #: as for Judged; and an unjudged document that is moved up for its imputed grade adds to it
+    #: as for Judged; an unjudged document that moves up for its imputed grade raises the value
     claims = Claims(extremal_under_ties=False, promotion_helps=False, bounds_by="nothing")
 
     def contributions(self, hits: Hits) -> Contributions:

@@ -1,12 +1,9 @@
-"""C/W/L: what a user who walks down the list and may stop gains, spends and sees, for any model.
-
-Users with a goal or a budget: SDCG, INSQ, INST and the Bejeweled Player Model.
-"""
+"""C/W/L: what a user who may stop at any rank gains and spends, for any user model; users with a goal."""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 import numpy as np
 
@@ -15,7 +12,7 @@ from rankstone.hits.alignment import every_rank
 from rankstone.measures.core.definition import Card, Named, parameter
 from rankstone.measures.core.graded_measure import UnitGain
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.user_walks import WeightedWalk
+from rankstone.measures.user_walks import RankWalk
 from rankstone.measures.walk_models import MODELS, WALKS, walk_of
 
 if TYPE_CHECKING:
@@ -23,45 +20,36 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
     from rankstone.measures.core.claims import Claims
     from rankstone.measures.core.definition import Span
-    from rankstone.measures.user_walks import Walk
+    from rankstone.measures.user_walks import User, Walk
 
 
-#: sentences that cards of user models share: the formula, its symbols, and the tools that have such measures
+#: texts that cards of user models share: the formula, its symbols, and the tools that have such measures
 EU: Final = "EU = Σ V(i) g_i / Σ V(i),  V(i) = Π_{j < i} C(j)"
-GAIN: Final = "g_i: gain at rank i, between 0 and 1; V(i): chance that rank i is looked at"
+GAIN: Final = "g_i: gain at rank i, between 0 and 1; V(i): probability that rank i is examined"
 TOOLS: Final = "cwl_eval, ir_measures"
 
-#: nobody looks deeper
+#: the largest depth of a walk
 DEEPEST: Final = 10**6
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserModel(UnitGain):
-    """The gain that a rank looked at brings on average, for a user who walks as the model says."""
+    """The mean gain per rank examined, for a user who walks as the model says."""
 
     family: ClassVar[str] = "user models"
 
     def __post_init__(self) -> None:
-        """Refuse a walk whose end is not known or too far away."""
+        """Refuse a walk without an end, and one that is too long."""
         super().__post_init__()
-        if self.k is None and (self.kind.stops_at_k or "k" in self._parts()):
-            raise BadParameter(f"{self} needs a cutoff: its user looks no further", fix=f"write {self}@10")
+        if self.k is None and (self.walk.stops_at_k or "k" in self.walk.parameters):
+            raise BadParameter(f"{self} needs a cutoff, where its user stops", fix=f"write {self}@10")
         if self.depth > DEEPEST:
-            raise BadParameter(f"nobody looks as deep as {self}", expected=f"up to {DEEPEST} ranks")
-
-    @property
-    def kind(self) -> type[Walk]:
-        """The kind of walk."""
-        return walk_of(self.name)
-
-    def _parts(self) -> dict[str, object]:
-        """Return the model's parameters, which the measure has under the same names."""
-        return {f.name: getattr(self, f.name) for f in fields(self.kind)}
+            raise BadParameter(f"{self} is too deep", expected=f"up to {DEEPEST} ranks")
 
     @property
     def walk(self) -> Walk:
-        """The model."""
-        return self.kind(**self._parts())
+        """The user model; its parameters are the measure's."""
+        return walk_of(self.name)
 
     @property
     def depth(self) -> int:
@@ -69,52 +57,47 @@ class UserModel(UnitGain):
         return self.k or 0
 
     @property
-    def known(self) -> int:
-        """The rank below which finds do not count."""
+    def last_gain(self) -> int:
+        """The rank below which gains do not count."""
         return self.depth if self.k is None or self.claims.looks_deeper else min(self.k, self.depth)
 
     @property
     def claims(self) -> Claims:
-        """What is proven of the walk: a find may move the weights of all ranks below it."""
-        by_rank, claims = issubclass(self.kind, WeightedWalk), super().claims
+        """What is proven of the walk: a gain may move the weights of all ranks below it."""
+        by_rank, claims = isinstance(self.walk, RankWalk), super().claims
         return replace(
             claims,
             closed_under_ties=by_rank,
-            extremal_under_ties=claims.extremal_under_ties and self.kind.ordered,
-            promotion_helps=claims.promotion_helps and self.kind.ordered,
-            grows_with_k=by_rank and not self.kind.stops_at_k,
+            extremal_under_ties=claims.extremal_under_ties and self.walk.promotion_helps,
+            promotion_helps=claims.promotion_helps and self.walk.promotion_helps,
+            grows_with_k=by_rank and not self.walk.stops_at_k,
             bounds_by="additive" if by_rank else "enumeration",
             deeper_grades_matter=False,
         )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Weigh each gain by the chance that it is looked at; divide by the ranks looked at."""
+        """Weight each gain with the probability that it is examined; divide by the ranks examined."""
         gain = self.gains_of(hits)
-        chance, looked = self.walk.looked(hits, gain, self.depth, self.known)
+        chance, ranks = self.walk.examination(cast("User", self), hits, gain, self.depth, self.last_gain)
         hits.record_columns(gain=gain, looked_at=chance)
-        return Contributions(chance * gain, looked)
+        return Contributions(chance * gain, ranks)
 
 
 #: the lowest and highest value of each output
 _SPANS: Final[dict[str, Span]] = {
     "EU": (0.0, 1.0),
-    "ETU": (0.0, None),
-    "EC": (0.0, None),
-    "ETC": (0.0, None),
-    "ED": (0.0, None),
+    **dict.fromkeys(("ETU", "EC", "ETC", "ED"), (0.0, None)),
     "ResEU": (-1.0, 1.0),
-    "ResETU": (None, None),
-    "ResED": (None, None),
+    **dict.fromkeys(("ResETU", "ResED"), (None, None)),
 }
 
-
-#: parameters that only some models have
-_OF_MODELS: Final = ("p", "T", "hb", "hc", "gain_med", "half_life", "L", "cost", "cost_relevant")
+#: parameters of models that may be missing although the model reads them
+_OPTIONAL: Final = ("k", "cost_relevant")
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenWalk(UserModel):
-    """A measure whose user may go on for ever; after ``n_max`` ranks nobody looks any more."""
+    """A measure whose user may go on without end; ``n_max`` ranks are examined at most."""
 
     n_max: float = parameter(1000, "ranks of a walk at most", low=1, high=DEEPEST, whole=True)
 
@@ -126,7 +109,7 @@ class OpenWalk(UserModel):
 
 @dataclass(frozen=True, kw_only=True)
 class CWL(OpenWalk):
-    """C/W/L: any user model, and everything it says: utility, cost, depth, and how sure that is.
+    """C/W/L: any user model, and each of its outputs: utility, cost, depth, and their residuals.
 
     >>> print(CWL(model="INST", T=2.0, max_grade=3, output="ED"))
     CWL(max_grade=3, model=INST, output=ED, T=2)
@@ -139,20 +122,20 @@ class CWL(OpenWalk):
         "CWL(gain=binary, model=RBP, output=ResEU, p=0.8)",
     )
     card: ClassVar[Card] = Card(
-        sentence="What does a user of some model gain, spend and see, per rank and in all?",
+        sentence="What does a user of some model gain, spend and examine, per rank and in all?",
         formula="EU = Σ W(i) g_i,  ETU = Σ V(i) g_i,  EC = Σ W(i) c_i,  ETC = Σ V(i) c_i,  ED = Σ V(i);  "
-        "V(i) = Π_{j < i} C(j),  W(i) = V(i) / Σ V;  Res…: the value if all unjudged and unseen documents "
-        "had the largest gain, less the value",
+        "V(i) = Π_{j < i} C(j),  W(i) = V(i) / Σ V;  Res…: the value if all unjudged and unretrieved "
+        "documents had the largest gain, less the value",
         symbols="g_i: gain, c_i: cost of rank i (`cost`, `cost_relevant`); C(i): chance to go on from i; "
         "ranks 1 … n_max, or 1 … k where the model stops at the cutoff; G_i = Σ_{j ≤ i} g_j; C(i) by model: "
-        + ", ".join(f"{name} {kind.goes_on_by}" for name, kind in WALKS.items()),
+        + ", ".join(f"{name} {walk.continuation_formula}" for name, walk in WALKS.items()),
         example="model=P, k = 5, relevant at ranks 1 and 3: EU = 2/5, ETU = 2, ED = 5",
         needs="judgments, the top of the grade scale",
         direction="neither",
         undefined="never",
         peers={
-            "cwl_eval": "the same, but its ETU and ETC leave out users still looking after rank 1000",
-            "cwl_eval AP": "the same as model=AP: it divides by the finds, AP(denom=hits), not by R",
+            "cwl_eval": "the same, but its ETU and ETC leave out users who go on after rank 1000",
+            "cwl_eval AP": "the same as model=AP: it divides by the relevant hits, AP(denom=hits), not by R",
             "cwl_eval TBG, U-measure": "the same as model=TBG, model=U; its U leaves out rank 1000",
         },
         sensitive="ties, unjudged documents (gain 0; the residual says how much), the model",
@@ -162,48 +145,47 @@ class CWL(OpenWalk):
     )
 
     model: str = parameter(None, "how the user walks", MODELS, needed="write CWL(model=P)@10")
-    output: str = parameter("EU", "what to tell", *_SPANS)
+    output: str = parameter("EU", "which output", *_SPANS)
     p: float | None = parameter(None, "persistence (RBP, NERR10)", above=0.0, below=1.0)
     T: float | None = parameter(None, "the goal (INST, INSQ, BPM, NERR11)", low=0.5)
-    hb: float = parameter(0.0, "how much finds raise the goal (BPM)", low=0.0)
-    hc: float = parameter(0.0, "how much finds raise the budget (BPM)", low=0.0)
+    hb: float = parameter(0.0, "how much gains raise the goal (BPM)", low=0.0)
+    hc: float = parameter(0.0, "how much gains raise the budget (BPM)", low=0.0)
     gain_med: float = parameter(0.5, "gain that neither raises nor lowers them (BPM)", low=0.0, high=1.0)
     half_life: float | None = parameter(None, "time in which patience halves (TBG)", above=0.0)
     L: float | None = parameter(None, "text after which the user stops (U)", above=0.0)
-    cost: float = parameter(1.0, "what looking at a rank costs", above=0.0)
-    cost_relevant: float | None = parameter(None, "what looking at one that gains costs", above=0.0)
+    cost: float = parameter(1.0, "cost of examining a rank", above=0.0)
+    cost_relevant: float | None = parameter(None, "cost of examining one with a gain", above=0.0)
 
     def __post_init__(self) -> None:
-        """Refuse a model without its parameters, and parameters that play no part."""
+        """Refuse a model without its parameters, and parameters without an effect."""
         Named.__post_init__(self)
-        parts = {f.name: f for f in fields(self.kind)}
-        for name, f in parts.items():
-            if name != "k" and f.default is MISSING and getattr(self, name) is None:
-                raise BadParameter(
-                    f"CWL(model={self.model}) needs {name}", fix=f"write …, {name}=<number>, …"
-                )
-        spending = {"cost", "cost_relevant"} if self.output in ("EC", "ETC") else set()
-        idle = set(_OF_MODELS) - set(parts) - spending
-        if self.kind.stops_at_k:
-            idle.add("n_max")
+        read = set(self.walk.parameters)
+        for name in self.walk.parameters:
+            if name not in _OPTIONAL and getattr(self, name) is None:
+                raise BadParameter(f"CWL(model={self.model}) needs {name}", fix=f"add {name}=<number>")
+        if self.output in ("EC", "ETC"):
+            read |= {"cost", "cost_relevant"}
+        inactive = {name for walk in WALKS.values() for name in walk.parameters} - read
+        if self.walk.stops_at_k:
+            inactive.add("n_max")
         for name in self.changed():
-            if name in idle:
-                raise BadParameter(f"{name} plays no part in {self}", fix=f"leave {name} out")
+            if name in inactive:
+                raise BadParameter(f"{name} has no effect in {self}", fix=f"leave {name} out")
         super().__post_init__()
 
     @property
-    def kind(self) -> type[Walk]:
-        """The kind of walk."""
+    def walk(self) -> Walk:
+        """The user model; its parameters are the measure's."""
         return walk_of(self.model)
 
     @property
     def depth(self) -> int:
         """The rank at which the walk ends at the latest: the cutoff where the model stops there."""
-        return (self.k or 0) if self.kind.stops_at_k else max(super().depth, int(self.k or 0))
+        return (self.k or 0) if self.walk.stops_at_k else max(super().depth, int(self.k or 0))
 
     @property
     def claims(self) -> Claims:
-        """What the walk promises holds for gains; residuals speak of what is judged, not of grades."""
+        """What the walk claims holds for gains; residuals depend on what is judged, not on grades."""
         claims, gained = super().claims, self.output in ("EU", "ETU")
         return replace(
             claims,
@@ -213,7 +195,7 @@ class CWL(OpenWalk):
             extremal_under_ties=claims.extremal_under_ties and self.output == "EU",
             promotion_helps=claims.promotion_helps and self.output == "EU",
             grows_with_k=claims.grows_with_k and gained,
-            bounds_by="nothing" if self._uncertain else claims.bounds_by if gained else "enumeration",
+            bounds_by="nothing" if self._is_residual else claims.bounds_by if gained else "enumeration",
         )
 
     @property
@@ -222,47 +204,47 @@ class CWL(OpenWalk):
         return _SPANS[self.output]
 
     @property
-    def _uncertain(self) -> bool:
+    def _is_residual(self) -> bool:
         return self.output.startswith("Res")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Tell what is asked for: as judged, or how much more it could be."""
+        """Return the output as judged, or how much larger it could be."""
         gain = self.gains_of(hits)
-        told = self._told(hits, gain, self.known)
-        return self._residual(hits, gain, told) if self._uncertain else told
+        judged = self._output(hits, gain, self.last_gain)
+        return self._residual(hits, gain, judged) if self._is_residual else judged
 
-    def _told(self, hits: Hits, gain: Floats, known: int) -> Contributions:
+    def _output(self, hits: Hits, gain: Floats, last_gain: int) -> Contributions:
         output = self.output.removeprefix("Res")
-        chance, looked = self.walk.looked(hits, gain, self.depth, known)
+        chance, ranks = self.walk.examination(cast("User", self), hits, gain, self.depth, last_gain)
         hits.record_columns(gain=gain, looked_at=chance)
-        each = looked if output in ("EU", "EC") else np.ones(hits.queries)
+        norm = ranks if output in ("EU", "EC") else np.ones(hits.queries)
         if output in ("EU", "ETU"):
-            return Contributions(chance * gain, each)
-        between = looked - hits.total(chance)
+            return Contributions(chance * gain, norm)
+        between = ranks - hits.total(chance)
         if output == "ED":
-            return Contributions(chance, each, unjudged=between)
-        find = self.cost if self.cost_relevant is None else self.cost_relevant
-        return Contributions(chance * find, each, unjudged=between * self.cost)
+            return Contributions(chance, norm, unjudged=between)
+        with_gain = self.cost if self.cost_relevant is None else self.cost_relevant
+        return Contributions(chance * with_gain, norm, unjudged=between * self.cost)
 
-    def _residual(self, hits: Hits, gain: Floats, told: Contributions) -> Contributions:
-        """Give every rank that nobody judged the largest gain; return how much more that is."""
-        share, rest = _shares(hits, told)
+    def _residual(self, hits: Hits, gain: Floats, judged: Contributions) -> Contributions:
+        """Give every unjudged rank the largest gain; return how much larger the output is then."""
+        share, rest = _shares(hits, judged)
         share, rest = -share, -rest
         for queries, every, old, place in every_rank(hits, self.depth):
             best = np.full(len(every.rank), self.top)
             known = hits.judged[old]
             best[place[known]] = gain[old[known]]
-            hoped, elsewhere = _shares(every, self._told(every, best, self.depth))
-            share[old] += hoped[place]
-            hoped[place] = 0.0
-            rest[queries] += elsewhere + every.total(hoped)
+            possible, elsewhere = _shares(every, self._output(every, best, self.depth))
+            share[old] += possible[place]
+            possible[place] = 0.0
+            rest[queries] += elsewhere + every.total(possible)
         return Contributions(share, np.ones(hits.queries), unjudged=rest)
 
 
-def _shares(hits: Hits, told: Contributions) -> tuple[Floats, Floats]:
-    """Return what hits, and what other ranks, contribute to the ratio itself."""
-    rest = np.zeros(hits.queries) if told.unjudged is None else told.unjudged / told.norm
-    return told.hits / hits.spread(told.norm), rest
+def _shares(hits: Hits, parts: Contributions) -> tuple[Floats, Floats]:
+    """Return what each hit, and what the other ranks, contribute to the value itself."""
+    rest = np.zeros(hits.queries) if parts.unjudged is None else parts.unjudged / parts.norm
+    return parts.hits / hits.spread(parts.norm), rest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,7 +275,7 @@ class SDCG(UserModel):
 
 @dataclass(frozen=True, kw_only=True)
 class INSQ(OpenWalk):
-    """INSQ: a user who wants about T documents and grows more persistent on the way.
+    """INSQ: a user who wants about T documents and whose persistence grows with the rank.
 
     >>> print(INSQ(max_grade=3, T=2.0))
     INSQ(max_grade=3, T=2)
@@ -301,7 +283,7 @@ class INSQ(OpenWalk):
 
     examples: ClassVar[tuple[str, ...]] = ("INSQ(max_grade=3)", "INSQ(gain=binary)")
     card: ClassVar[Card] = Card(
-        sentence="What does a rank bring to a user who came for about T documents?",
+        sentence="What gain per rank has a user who came for about T documents?",
         formula=f"{EU},  C(i) = ((i + 2T − 1) / (i + 2T))², so V(i) = (2T / (i + 2T − 1))²",
         symbols=f"{GAIN}; T: useful documents the user hopes for; ranks 1 … n_max",
         example="one perfect document, at rank 1; T = 1, n_max = 2: 1 / (1 + (2/3)²) = 9/13",
@@ -317,7 +299,7 @@ class INSQ(OpenWalk):
 
 @dataclass(frozen=True, kw_only=True)
 class INST(OpenWalk):
-    """INST: INSQ whose user becomes less persistent with every find.
+    """INST: INSQ whose user becomes less persistent with every gain.
 
     >>> print(INST(max_grade=3, T=2.0))
     INST(max_grade=3, T=2)
@@ -326,7 +308,7 @@ class INST(OpenWalk):
     examples: ClassVar[tuple[str, ...]] = ("INST(max_grade=3)", "INST(gain=binary)")
     card: ClassVar[Card] = replace(
         INSQ.card,
-        sentence="What does a rank bring to a user who came for about T documents and stops when served?",
+        sentence="What gain per rank has a user who came for about T documents and stops when served?",
         formula=f"{EU},  C(i) = ((i + T + T_i − 1) / (i + T + T_i))²,  T_i = T − Σ_{{j ≤ i}} g_j",
         symbols=f"{GAIN}; T: useful documents the user hopes for, T_i: still; ranks 1 … n_max",
         example="one perfect document, at rank 1; T = 1, n_max = 2: C(1) = (1/2)², so 1 / (1 + 1/4) = 4/5",
@@ -347,7 +329,7 @@ class BPM(UserModel):
 
     examples: ClassVar[tuple[str, ...]] = ("BPM(max_grade=3)@10", "BPM(max_grade=3, T=2, hb=0.5)@10")
     card: ClassVar[Card] = Card(
-        sentence="What does a rank bring to a user who looks until a gain of T is found, at k ranks at most?",
+        sentence="What gain per rank has a user who looks until a gain of T is found, at k ranks at most?",
         formula="EU = Σ_{i ≤ s} g_i / s,  s: the first rank with G_s ≥ T_s or s ≥ K_s",
         symbols="g_i: gain at rank i, G_i: gain down to rank i; T_i = T + hb (G_{i−1} − (i − 1) gain_med), "
         "K_i = k + hc (G_{i−1} − (i − 1) gain_med); static (hb = hc = 0): T_i = T, K_i = k",
@@ -364,16 +346,16 @@ class BPM(UserModel):
     )
 
     T: float = parameter(1.0, "gain the user wants", above=0.0)
-    hb: float = parameter(0.0, "how much finds raise the goal", low=0.0)
-    hc: float = parameter(0.0, "how much finds raise the budget", low=0.0)
+    hb: float = parameter(0.0, "how much gains raise the goal", low=0.0)
+    hc: float = parameter(0.0, "how much gains raise the budget", low=0.0)
     gain_med: float = parameter(0.5, "gain that neither raises nor lowers them", low=0.0, high=1.0)
 
     @property
     def depth(self) -> int:
-        """The budget; where finds move it, the walk ends after 1000 ranks or so many."""
+        """The budget; where gains move it, 1000 ranks or the budget, whichever is more."""
         return (self.k or 0) if self.hc == 0 else max(self.k or 0, 1000)
 
     @property
     def claims(self) -> Claims:
-        """Finds may move the budget below the cutoff."""
+        """Gains may move the budget below the cutoff."""
         return replace(super().claims, looks_deeper=self.hc > 0, deeper_grades_matter=self.hc > 0)

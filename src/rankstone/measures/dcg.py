@@ -1,4 +1,4 @@
-"""Cumulated gain: CG, DCG and nDCG with every gain, discount and ideal in use."""
+"""Cumulated gain: CG, DCG and nDCG with every gain, discount and ideal list in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range, sums
 from rankstone.measures.core.claims import BEST, Claims
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.measures.core.gains_and_discounts import DISCOUNTS, divisors, gains, never_falls
+from rankstone.measures.core.gains_and_discounts import (
+    DISCOUNTS,
+    check_persistence,
+    divisors,
+    gains,
+    never_falls,
+)
 from rankstone.measures.core.graded_measure import GradedMeasure
 from rankstone.measures.core.measure import Contributions, IdealNorm
 
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GainMeasure(GradedMeasure):
-    """A measure that adds gains up: what CG, DCG and nDCG share."""
+    """A sum of gains: the base class of CG, DCG and nDCG."""
 
     needs_relevant: ClassVar[bool] = False
 
@@ -45,7 +51,7 @@ class GainMeasure(GradedMeasure):
 
     @property
     def claims(self) -> Claims:
-        """Gains are added up and nothing is divided; 2^(g − 1) is above 0 for every grade."""
+        """A sum of gains without a norm; 2^(g − 1) is above 0 for every grade."""
         return replace(
             super().claims,
             reads_lowest_grade=self.pad == "min_grade",
@@ -56,7 +62,7 @@ class GainMeasure(GradedMeasure):
         )
 
     def span_of(self, hits: Hits) -> Span:
-        """Return the range; grades below zero that are kept take the lower bound away."""
+        """Return the range; negative grades that are kept remove the lower bound."""
         low, high = self.span
         return (None if hits.lowest_grade < 0 else low), high
 
@@ -66,18 +72,18 @@ class GainMeasure(GradedMeasure):
         return hits.discounted(gain, self.divisor, self.limit(hits))
 
     def padding(self, hits: Hits) -> Floats | None:
-        """Return what the ranks behind a short list add under pad=min_grade."""
+        """Return what the ranks below a short list add under pad=min_grade."""
         if self.pad != "min_grade" or self.k is None:
             return None
-        return self._bottom(hits, hits.length, np.full(hits.queries, self.k))
+        return self._padding_gains(hits, hits.length, np.full(hits.queries, self.k))
 
-    def _bottom(self, hits: Hits, length: Ints, depth: Ints) -> Floats:
+    def _padding_gains(self, hits: Hits, length: Ints, depth: Ints) -> Floats:
         """Return what documents of the lowest grade add at ranks length+1 … depth."""
         lengths = np.maximum(depth - length, 0)
         rank = ragged_range(length + 1, lengths)
-        bottom = self.worth(np.array([hits.lowest_grade]))[0]
+        lowest = self.worth(np.array([hits.lowest_grade]))[0]
         query = np.repeat(np.arange(hits.queries), lengths)
-        return sums(query, bottom / self.divisor(rank), hits.queries)
+        return sums(query, lowest / self.divisor(rank), hits.queries)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add the (discounted) gains up; nothing is divided."""
@@ -134,24 +140,18 @@ class DCG(GainMeasure):
         citation="Järvelin and Kekäläinen, TOIS 2002",
     )
 
-    discount: str = parameter("log2", "what ranks cost", DISCOUNTS)
+    discount: str = parameter("log2", "how a gain is divided by rank", DISCOUNTS)
     base: float = parameter(2.0, "base of the logarithm of discount=jk", above=1.0)
-    p: float | None = parameter(None, "persistence of discount=geometric, below 1", above=0.0)
+    p: float | None = parameter(None, "persistence of discount=geometric", above=0.0, below=1.0)
 
     def __post_init__(self) -> None:
         """Refuse a geometric discount without its persistence."""
         super().__post_init__()
-        if (self.discount == "geometric") != (self.p is not None):
-            raise BadParameter(
-                f"{self.name}: discount=geometric and p go together",
-                fix=f"write {self.name}(discount=geometric, p=0.8)",
-            )
-        if self.p is not None and self.p >= 1:
-            raise BadParameter(f"{self.name}: p={self.p:g} is out of range", expected="0 < p < 1")
+        check_persistence(self, "discount", self.p)
 
     @property
     def inactive_parameters(self) -> frozenset[str]:
-        """The base, where no logarithm of a base of its own is taken."""
+        """The base, unless the logarithm to this base is used."""
         return frozenset() if self.discount == "jk" else frozenset(("base",))
 
     def divisor(self, rank: Ints) -> Floats:
@@ -193,7 +193,10 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     )
 
     ideal: str = parameter(
-        "judged", "what the ideal list is made of", "judged", "list", "topk", "k_ones", "k_of_R"
+        "judged",
+        "the documents of the ideal list",
+        *("judged", "list", "topk", "k_ones", "k_of_R"),
+        needs_k=("k_ones", "topk"),
     )
     ideal_depth: str = parameter("k", "how deep the ideal list goes", "k", "min_k_n", "all")
 
@@ -202,20 +205,18 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         super().__post_init__()
         if self.ideal in ("k_ones", "k_of_R") and self.gain != "binary":
             raise BadParameter(
-                f"nDCG(ideal={self.ideal}) counts ones, so gains must be 0 or 1",
+                f"nDCG(ideal={self.ideal}) has gains of one, so gains must be 0 or 1",
                 fix=f"write nDCG(gain=binary, ideal={self.ideal})",
             )
         if self.ideal in ("k_ones", "k_of_R") and self.pad == "min_grade":
             raise BadParameter(
-                f"nDCG(ideal={self.ideal}) knows ones only, pad=min_grade would add other gains",
+                f"nDCG(ideal={self.ideal}) has gains of one only, and pad=min_grade would add others",
                 fix="use ideal=judged with pad=min_grade",
             )
-        if self.ideal in ("k_ones", "topk") and self.k is None:
-            raise BadParameter(f"nDCG(ideal={self.ideal}) needs a cutoff", fix="write …@10")
 
     @property
     def claims(self) -> Claims:
-        """The ideal list grows with k, unless it takes in all; one of the first k moves with the order."""
+        """The ideal list grows with k unless it holds all documents; ideal=topk depends on the order."""
         claims, shown = super().claims, self.ideal == "topk"
         fixed = self.ideal_depth == "all" and self.ideal in ("judged", "list") and self.pad == "zero"
         return replace(
@@ -232,7 +233,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide the discounted gains by those of the ideal list."""
-        return Contributions(self.discounted(hits), self._settled_norm(hits), unjudged=self.padding(hits))
+        return Contributions(self.discounted(hits), self._cached_norm(hits), unjudged=self.padding(hits))
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return the gains of the ideal list, discounted; ones to the depth k are the same for all."""
@@ -242,8 +243,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         depth = self._ideal_depth(hits)
         return IdealNorm(self._ideal_gains(hits), self.worth, lambda r: 1.0 / self.divisor(r), depth, made_of)
 
-    def _settled_norm(self, hits: Hits) -> Floats:
-        """Return the norm; where the judgments alone decide it, it is made once for all rankings."""
+    def _cached_norm(self, hits: Hits) -> Floats:
+        """Return the norm; computed once for all runs where it depends on the judgments alone."""
         depth = self._ideal_depth(hits)
         known = depth is None or isinstance(depth, int)
         if not known or self.ideal != "judged" or self.pad == "min_grade" or hits.trace is not None:
@@ -263,8 +264,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             shares = np.where(ideal.rank <= limit, shares, 0.0)
         hits.record_ideal(ideal, divisor=divisor, contribution=shares)
         norm = ideal.total(shares)
-        if self.pad == "min_grade" and depth is not None:  # what pads the list pads the ideal, too
-            norm += self._bottom(hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries))
+        if self.pad == "min_grade" and depth is not None:  # the ideal list is padded like the list
+            norm += self._padding_gains(hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries))
         return norm
 
     def _ideal_depth(self, hits: Hits) -> Cutoff | None:
@@ -276,7 +277,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         return limit
 
     def _ideal_gains(self, hits: Hits) -> Ideal:
-        """Return the gains the ideal list is made of, best first."""
+        """Return the gains of the ideal list, best first."""
         key = ("ideal gains", self.gain, self.rel, self.ideal, self.k if self.ideal == "topk" else 0)
         return hits.remember(key, lambda: self._make_ideal_gains(hits))
 
@@ -286,12 +287,12 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             if not never_falls(self.gain):
                 gain = descending_within(hits.ideal.query, gain)
             return hits.ideal.regraded(gain)
-        return self._passed(hits if self.ideal == "list" else hits.down_to(self.k or 0), hits)
+        return self._list_gains(hits if self.ideal == "list" else hits.down_to(self.k or 0), hits)
 
-    def _passed(self, hits: Hits, whole: Hits) -> Ideal:
-        """Return the gains of the list that was passed, best first.
+    def _list_gains(self, hits: Hits, whole: Hits) -> Ideal:
+        """Return the gains of the documents of the list, best first.
 
-        Unjudged documents gain 0; that they are in the list shows only above negative gains.
+        Unjudged documents gain 0, which matters only where other gains are negative.
         """
         gain, query = self.worth(hits.grade), hits.query
         if len(gain) and gain.min() < 0:

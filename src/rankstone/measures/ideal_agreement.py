@@ -1,9 +1,4 @@
-"""Agreement of a ranking with the ideal order, pair by pair: RC.
-
-How a ranking and an ideal order of the same documents agree, document by document.
-
-Compatibility: how much a list overlaps with the ideal order most like it.
-"""
+"""Agreement of a ranking with an ideal order: pair by pair (RC), and as overlap of the two lists (Compat)."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from rankstone.hits.list_arrays import before, sums
 from rankstone.hits.list_orders import earlier_smaller, weight_of_earlier_smaller
 from rankstone.measures.core.claims import BEST, BEST_AND_WORST, Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
-from rankstone.measures.core.gains_and_discounts import divisors
+from rankstone.measures.core.gains_and_discounts import check_persistence, divisors
 from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.ideal_orders import best_ideal
 
@@ -29,32 +24,29 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-__all__ = ["Standing"]
-
-
 @dataclass(frozen=True, eq=False)
-class Standing:
-    """Where every hit stands in the ranking and in an ideal order, and how many pairs that costs.
+class OrderComparison:
+    """The place of every hit in the ranking and in an ideal order, and the pairs on which the two differ.
 
-    Only hits take part.  A hit and another are in the right order when ranking and ideal order put them
-    alike; where they tie in the ranking, one of equal grade is, one of another grade is half.
+    Only hits are compared.  Two hits are in the right order if ranking and ideal order agree on them; if they
+    tie in the ranking, hits of equal grade count as right and hits of different grades as half right.
 
     Attributes
     ----------
     offsets
         int64 ``[queries + 1]``, as in the hits.
     hit
-        int64 ``[hits]``: the hits in the ranking's order; those that tie in the ideal one.
+        int64 ``[hits]``: the hits in the order of the ranking; tied ones in the ideal order.
     query, place
         int64 ``[hits]``, in that order, as all that follows: the query, and the place among its hits from 0.
     block
         int64: the tie block.
     ideal
         int64: the place in the ideal order, from 0.
-    lost
-        int64: hits above it that should stand below.
+    inversions
+        int64: hits above it that belong below.
     begins
-        int64 ``[grades]``: where each grade begins, were all queries in ideal order; grades are counted
+        int64 ``[grades]``: where each grade begins if all queries are in ideal order; grades are numbered
         through all queries, best first in each.
     """
 
@@ -64,30 +56,29 @@ class Standing:
     place: Ints
     block: Ints
     ideal: Ints
-    lost: Ints
+    inversions: Ints
     begins: Ints
 
     @classmethod
-    def of(cls, hits: Hits) -> Standing:
-        """Take the ideal order that keeps hits of equal grade in the ranking's order."""
-        return hits.remember("standing", lambda: cls._of(hits))
+    def of(cls, hits: Hits) -> OrderComparison:
+        """Compare with the ideal order in which hits of equal grade are in the order of the ranking."""
+        return hits.remember("order comparison", lambda: cls._of(hits))
 
     @classmethod
-    def _of(cls, hits: Hits) -> Standing:
+    def _of(cls, hits: Hits) -> OrderComparison:
         block, level = hits.with_open_ties().blocks.of_hit, _levels(hits.grade)
         hit, query, top = np.arange(len(block)), hits.query, int(level.max(initial=0))
         if len(block) and block[-1] < len(block) - 1:
             hit = np.lexsort((-level, block))
             level = level[hit]
-        key = query * (
-            top + 1
-        )  # here and below in place: every new array of ten million costs as much as a sum
+        # in place here and below: every new array of ten million numbers takes as long as a sum
+        key = query * (top + 1)
         key += top
         key -= level
         best_first = _stable_order(key)
-        in_order = np.take(key, best_first, out=key)
+        sorted_key = np.take(key, best_first, out=key)
         fresh = np.ones(len(hit), bool)
-        fresh[1:] = in_order[1:] != in_order[:-1]
+        fresh[1:] = sorted_key[1:] != sorted_key[:-1]
         place = np.arange(len(hit))
         place -= hits.offsets[:-1][query]
         ideal = np.empty_like(hit)
@@ -99,16 +90,16 @@ class Standing:
             place=place,
             block=block,
             ideal=ideal,
-            lost=earlier_smaller(hits.offsets, level),
+            inversions=earlier_smaller(hits.offsets, level),
             begins=np.flatnonzero(fresh),
         )
 
-    def with_ideal(self, ideal: Ints) -> Standing:
-        """Return the standing against another ideal order, int64 in the order of these arrays."""
+    def with_ideal(self, ideal: Ints) -> OrderComparison:
+        """Return the comparison with another ideal order, int64 in the order of these arrays."""
         again = np.lexsort((ideal, self.block))
         ideal = ideal[again]
-        lost = self.place - earlier_smaller(self.offsets, ideal)
-        return replace(self, hit=self.hit[again], ideal=ideal, lost=lost)
+        inversions = self.place - earlier_smaller(self.offsets, ideal)
+        return replace(self, hit=self.hit[again], ideal=ideal, inversions=inversions)
 
     @cached_property
     def size(self) -> Ints:
@@ -118,8 +109,8 @@ class Standing:
     @cached_property
     def grade(self) -> Ints:
         """The number of the hit's grade, int64 ``[hits]``."""
-        in_order = np.repeat(np.arange(len(self.begins)), np.diff(self.begins, append=len(self.hit)))
-        grade: Ints = in_order[self.offsets[:-1][self.query] + self.ideal]
+        by_place = np.repeat(np.arange(len(self.begins)), np.diff(self.begins, append=len(self.hit)))
+        grade: Ints = by_place[self.offsets[:-1][self.query] + self.ideal]
         return grade
 
     @cached_property
@@ -128,59 +119,63 @@ class Standing:
         return self.begins[self.grade] - self.offsets[:-1][self.query]
 
     @cached_property
-    def alike(self) -> Ints:
+    def same_grade(self) -> Ints:
         """How many hits have the same grade, int64 ``[hits]``."""
         return np.diff(self.begins, append=len(self.hit))[self.grade]
 
     @property
-    def untied(self) -> bool:
+    def has_no_ties(self) -> bool:
         """True if no two hits tie."""
         return not len(self.block) or bool(self.block[-1] == len(self.block) - 1)
 
     def mean_in_block(self, values: Floats) -> Floats:
         """Give every hit the mean of its tie block."""
-        return values if self.untied else _sums(self.block, values) / _sums(self.block, np.ones(len(values)))
+        return (
+            values
+            if self.has_no_ties
+            else _sums(self.block, values) / _sums(self.block, np.ones(len(values)))
+        )
 
-    def tied_apart(self, values: Floats) -> Floats:
-        """Add up the values of the hits that tie with each hit and have another grade."""
-        if self.untied:
+    def tied_other_grades(self, values: Floats) -> Floats:
+        """Sum the values of the hits that tie with each hit and have another grade."""
+        if self.has_no_ties:
             return np.zeros(len(values))
         fresh = np.ones(len(values), bool)
         fresh[1:] = (self.block[1:] != self.block[:-1]) | (self.grade[1:] != self.grade[:-1])
         return _sums(self.block, values) - _sums(np.cumsum(fresh) - 1, values)
 
-    def kept(self, *, drop: bool) -> Floats:
-        """Count the hits that stand on the right side of each; ``drop``: those of other grades only."""
-        right = -2 * self.lost
+    def right_pairs(self, *, drop: bool) -> Floats:
+        """Count the hits in the right order with each; ``drop``: those of other grades only."""
+        right = -2 * self.inversions
         right += self.place
         right -= self.ideal
         right += self.size
-        right -= self.alike if drop else 1
-        if self.untied:
+        right -= self.same_grade if drop else 1
+        if self.has_no_ties:
             return right.astype(np.float64)
-        kept: Floats = right - self.tied_apart(np.ones(len(right))) / 2
-        return kept
+        halved: Floats = right - self.tied_other_grades(np.ones(len(right))) / 2
+        return halved
 
-    def kept_weight(self, weight: Floats, *, drop: bool) -> Floats:
-        """Add up the weights of the hits that stand on the right side of each."""
+    def right_weights(self, weight: Floats, *, drop: bool) -> Floats:
+        """Sum the weights of the hits in the right order with each."""
         value, most = self.ideal, self.size - 1
         if drop:
             heads = np.searchsorted(self.begins, self.offsets)
             value, most = self.grade - heads[self.query], np.diff(heads)[self.query] - 1
         above = weight_of_earlier_smaller(self.offsets, value, weight)
-        turned = len(value) - self.offsets[::-1]
-        below = weight_of_earlier_smaller(turned, (most - value)[::-1], weight[::-1])[::-1]
-        return above + below - self.tied_apart(weight) / 2
+        reversed_offsets = len(value) - self.offsets[::-1]
+        below = weight_of_earlier_smaller(reversed_offsets, (most - value)[::-1], weight[::-1])[::-1]
+        return above + below - self.tied_other_grades(weight) / 2
 
     def weight_of_pairs(self, weight: Floats, *, drop: bool) -> Floats:
-        """Add up the products of the weights of every query's pairs, each pair twice, ``[queries]``."""
+        """Sum the products of weights over the pairs of each query, each pair twice, ``[queries]``."""
         heads, best_first = self.offsets[:-1][self.query], np.empty_like(self.ideal)
         best_first[heads + self.ideal] = np.arange(len(self.ideal))
-        theirs = weight[best_first]
-        better = before(np.add, theirs, np.diff(self.offsets), 0.0)
+        weights = weight[best_first]
+        better = before(np.add, weights, np.diff(self.offsets), 0.0)
         if drop:
             better = better[heads + self.first[best_first]]
-        return 2 * sums(self.query, theirs * better, len(self.offsets) - 1)
+        return 2 * sums(self.query, weights * better, len(self.offsets) - 1)
 
 
 def _sums(group: Ints, values: Floats) -> Floats:
@@ -189,7 +184,7 @@ def _sums(group: Ints, values: Floats) -> Floats:
     return spread
 
 
-#: scales of so few whole grades need no search for their levels
+#: whole grades in a smaller range are numbered without a search
 _SMALL = 256
 
 
@@ -207,14 +202,14 @@ def _levels(grade: Floats) -> Ints:
 
 
 def _stable_order(key: Ints) -> Ints:
-    """Return the order of whole numbers from 0 up, equal ones as they come; small ones sort by digits."""
+    """Return the stable order of whole numbers from 0; small ones are sorted by digits."""
     small = key.max(initial=0) < np.iinfo(np.uint16).max
     return np.argsort(key.astype(np.uint16) if small else key, kind="stable")
 
 
-#: what a place weighs: the weight of a pair is the sum or the product of two of these
+#: weights of places; the weight of a pair is the sum or the product of two of these
 WEIGHTS: Final = ("uniform", "log2", "hyperbolic", "sqrt", "square", "cube", "geometric")
-#: weights that fall slowly enough for two neighbours to be exchanged without regard to those above
+#: weights that fall slowly enough for two neighbours to be exchanged without regard to documents above
 _STEADY: Final = {
     "add": ("uniform", "log2", "hyperbolic", "sqrt", "square"),
     "multiply": ("log2", "sqrt"),
@@ -252,7 +247,7 @@ class RC(Measure):
         "1/log2(i + 1), hyperbolic 1/i, sqrt 1/√i, square 1/i², cube 1/i³, geometric p^(i−1)",
         example="relevant, not, relevant: of 3 pairs one is in the wrong order, RC = 2/3; ties=drop leaves 2 "
         "pairs of unequal grade: 1/2",
-        needs="judgments with at least two grades; documents nobody judged take no part",
+        needs="judgments with at least two grades; unjudged documents are left out",
         undefined="fewer than two judged documents in the list (ties=drop: of unequal grades): no value, "
         "counted as undefined. All grades equal: 1. A query the run does not answer scores 0. Where the best "
         "σ was searched for and not proven (weight_on=ideal), the status is lower_bound",
@@ -263,46 +258,42 @@ class RC(Measure):
             "differ",
             "TF-Ranking OPAMetric": "RC(ties=drop) of one list; a tied pair counts nothing",
         },
-        sensitive="which documents are judged, and no others. Tied documents count as the mean over their "
+        sensitive="which documents are judged. Tied documents count as the mean over their "
         "orders, whatever the alignment's ties says (weight_on=ideal: a tied pair of unequal grade counts "
         "one half)",
         use="learning to rank with fully labelled lists; a pair at the bottom counts as much as one at the "
         "top unless `weight` says otherwise",
-        scale="within a query a step is a weight of pairs, the same anywhere; it starts above 0 unless "
+        scale="within a query a step is a weight of pairs, the same everywhere; it starts above 0 unless "
         "ties=drop",
         citation="Liu, Learning to Rank for Information Retrieval, 2009; Kendall, Biometrika 1938; Vigna, "
         "WWW 2015",
     )
 
-    weight: str = parameter("uniform", "what the place of a document weighs", *WEIGHTS)
-    p: float | None = parameter(None, "persistence of weight=geometric, below 1", above=0.0)
+    weight: str = parameter("uniform", "the weight of a place", *WEIGHTS)
+    p: float | None = parameter(None, "persistence of weight=geometric", above=0.0, below=1.0)
     weight_on: str = parameter("model", "places in the ranking, or in the ideal order", "model", "ideal")
-    combine: str = parameter("add", "what makes two weights the weight of a pair", "add", "multiply")
-    ties: str = parameter("max", "pairs of equal grade: ideal as they are, or left out", "max", "drop")
+    combine: str = parameter("add", "how two weights make that of a pair", "add", "multiply")
+    ties: str = parameter("max", "pairs of equal grade: counted as right, or left out", "max", "drop")
 
     def __post_init__(self) -> None:
         """Refuse parameters that do not go together."""
         super().__post_init__()
-        if (self.weight == "geometric") != (self.p is not None):
-            raise BadParameter(
-                "RC: weight=geometric and p go together", fix="write RC(weight=geometric, p=0.8)"
-            )
-        if self.p is not None and self.p >= 1:
-            raise BadParameter(f"RC: p={self.p:g} is out of range", expected="0 < p < 1")
+        check_persistence(self, "weight", self.p)
         if self.weight == "uniform" and (self.weight_on, self.combine) != ("model", "add"):
             raise BadParameter(
-                "RC: weight=uniform weighs no place", fix="name one: weight=hyperbolic, weight=log2, …"
+                "RC: weight_on and combine need weights of places",
+                fix="choose one: weight=hyperbolic, weight=log2, …",
             )
         if self.weight_on == "ideal" and self.ties == "drop":
             raise BadParameter(
-                "RC(weight_on=ideal) needs the pairs of equal grade: they decide where the ideal order puts "
-                "each document",
+                "RC(weight_on=ideal) needs the pairs of equal grade, which decide the place of each document "
+                "in the ideal order",
                 fix="use ties=max, or weight_on=model",
             )
 
     @property
     def claims(self) -> Claims:
-        """As soon as places weigh, an exchange of two documents moves other pairs, too."""
+        """With weights of places, an exchange of two documents changes other pairs, too."""
         uniform, by_model = self.weight == "uniform", self.weight_on == "model"
         lowest = by_model and (self.weight in _STEADY[self.combine] or self.ties == "drop")
         return Claims(
@@ -312,7 +303,7 @@ class RC(Measure):
             promotion_helps=uniform,
         )
 
-    def of_place(self, place: Ints) -> Floats:
+    def place_weight(self, place: Ints) -> Floats:
         """Return f of places from 1."""
         i = place.astype(np.float64)
         if self.weight == "geometric":
@@ -323,50 +314,56 @@ class RC(Measure):
         weight: Floats = i**-power
         return weight
 
-    def _record(self, hits: Hits, standing: Standing, weight: Floats) -> None:
-        """Record where each document stands, in the list and in the ideal order, and how its pairs stand."""
+    def _record(self, hits: Hits, comparison: OrderComparison, weight: Floats) -> None:
+        """Record the ideal place of each document, and its right and wrong pairs."""
         drop = self.ties == "drop"
 
-        def of_hits(values: Any) -> Callable[[], Any]:  # noqa: ANN401 - arrays in the order of `standing`
+        def of_hits(values: Any) -> Callable[[], Any]:  # noqa: ANN401 - arrays in the order of `comparison`
             def arranged() -> Any:  # noqa: ANN401 - the same in the order of hits
-                own = values() if callable(values) else values
-                return np.broadcast_to(own, len(weight))[np.argsort(standing.hit)]
+                made = values() if callable(values) else values
+                return np.broadcast_to(made, len(weight))[np.argsort(comparison.hit)]
 
             return arranged
 
         hits.record_columns(
-            ideal_place=of_hits(lambda: standing.ideal + 1),
+            ideal_place=of_hits(lambda: comparison.ideal + 1),
             weight=of_hits(weight),
-            pairs_right=of_hits(lambda: standing.kept(drop=drop)),
+            pairs_right=of_hits(lambda: comparison.right_pairs(drop=drop)),
             pairs_wrong=of_hits(
-                lambda: standing.size - (standing.alike if drop else 1) - standing.kept(drop=drop)
+                lambda: (
+                    comparison.size
+                    - (comparison.same_grade if drop else 1)
+                    - comparison.right_pairs(drop=drop)
+                )
             ),
         )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each hit its share in the pairs that are in the right order.
+        """Give each hit its weight times the number of hits in the right order with it.
 
-        That is its weight times the others it is right with (combine=multiply: times their weights); norm is
-        the same over all pairs.  So every pair counts from both its sides.
+        With combine=multiply, times the sum of their weights.  The norm is the same over all pairs, so every
+        pair counts from both sides.
         """
-        standing, bounded, drop = Standing.of(hits), None, self.ties == "drop"
+        comparison, bounded, drop = OrderComparison.of(hits), None, self.ties == "drop"
         if self.weight_on == "ideal":
             longest = int(np.diff(hits.offsets).max(initial=0))
-            ideal, bounded = best_ideal(standing, self.of_place(np.arange(1, longest + 1)), self.combine)
-            standing = standing if ideal is None else standing.with_ideal(ideal)
-            weight = self.of_place(standing.ideal + 1)
+            ideal, bounded = best_ideal(
+                comparison, self.place_weight(np.arange(1, longest + 1)), self.combine
+            )
+            comparison = comparison if ideal is None else comparison.with_ideal(ideal)
+            weight = self.place_weight(comparison.ideal + 1)
         else:
-            weight = standing.mean_in_block(self.of_place(standing.place + 1))
+            weight = comparison.mean_in_block(self.place_weight(comparison.place + 1))
         if self.combine == "add":
-            shares = weight * standing.kept(drop=drop)
-            against = standing.size - (standing.alike if drop else 1)
+            shares = weight * comparison.right_pairs(drop=drop)
+            against = comparison.size - (comparison.same_grade if drop else 1)
             norm = hits.total(weight * against)
         else:
-            shares = weight * standing.kept_weight(weight, drop=drop)
-            norm = standing.weight_of_pairs(weight, drop=drop)
-        self._record(hits, standing, weight)
+            shares = weight * comparison.right_weights(weight, drop=drop)
+            norm = comparison.weight_of_pairs(weight, drop=drop)
+        self._record(hits, comparison, weight)
         of_hit = np.empty(len(shares))
-        of_hit[standing.hit] = shares
+        of_hit[comparison.hit] = shares
         return Contributions(of_hit, np.where(hits.found, norm, 1.0), bounded=bounded)
 
 
@@ -407,11 +404,11 @@ class Compat(Measure):
 
     @property
     def claims(self) -> Claims:
-        """The ideal list moves with the order of tied documents, and with k if it is as deep as the lists."""
+        """The ideal list depends on the order of tied documents, and on k if depth=lists."""
         return Claims(closed_under_ties=False, grows_with_k=not isinstance(self.depth, str))
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit what it adds from the depth on at which both lists hold it."""
+        """Give each relevant hit the weights of the depths at which both lists hold it."""
         ideal, depth = hits.ideal, self._depth(hits)
         deepest = int(depth.max(initial=0))
         steps = self.p ** np.arange(deepest) / np.arange(1, deepest + 1)
@@ -434,7 +431,7 @@ class Compat(Measure):
 
 
 def _ideal_rank(hits: Hits) -> Ints:
-    """Return each hit's rank in the ideal order: below better grades, and equal ones further up."""
+    """Return the rank of each hit in the ideal order: below better grades and equal ones further up."""
     order = np.lexsort((hits.grade, hits.query))
     grade, query = hits.grade[order], hits.query[order]
     fresh = np.ones(len(order), bool)

@@ -1,9 +1,9 @@
-"""The best of all ideal orders, when a pair weighs by where the ideal order puts it.
+"""The best of all ideal orders where the weight of a pair depends on its places in the ideal order.
 
-Documents of equal grade may stand in any order.  Keeping the ranking's order among them is best as long
-as exchanging two neighbours that are against it never loses; where that cannot be promised, the best
-order is computed: for sums of weights grade by grade, over all subsets; for products over all orders.
-What is too large for either is improved by exchanging neighbours, and reported as a lower bound.
+Documents of equal grade may be in any order.  The order of the ranking among them is best if exchanging two
+neighbours that contradict it never lowers the value.  Where that is not proven, the best order is computed:
+for sums of weights grade by grade over all subsets, for products over all orders.  Lists too long for either
+are improved by exchanging neighbours, and the value is reported as a lower bound.
 """
 
 from __future__ import annotations
@@ -19,28 +19,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone.hits.list_arrays import Bools, Floats, Ints
-    from rankstone.measures.ideal_agreement import Standing
+    from rankstone.measures.ideal_agreement import OrderComparison
 
     Classes = list[tuple[int, int]]
 
-__all__ = ["best_ideal", "exchange_never_loses"]
-
-#: documents of one grade whose subsets are gone through
+#: the most documents of one grade whose subsets are enumerated
 _MOST_SUBSETS: Final = 18
-#: orders that are written down
+#: the most orders that are enumerated
 _MOST_ORDERS: Final = 10**6
 #: documents of a query between which exchanges are tried, and how many exchanges
 _MOST_CLIMBING: Final = 500
 _MOST_EXCHANGES: Final = 1000
-#: comparisons of rounded numbers allow for this much
+#: tolerance in comparisons of rounded numbers
 _SLACK: Final = 1e-12
 _AT_ONCE: Final = 1 << 15
 
 
 def exchange_never_loses(weight: Floats, combine: str) -> Bools:
-    """Say for every two neighbouring places whether putting their documents in ranking order is safe.
+    """Return for every two neighbouring places whether the order of the ranking is safe there.
 
-    Let a stand before b in the ranking, both of one grade, and b at place i of the ideal order, a at i + 1.
+    Let a be before b in the ranking, both of one grade, and b at place i of the ideal order, a at i + 1.
     Exchanging them wins the pair itself; of the documents above, each can cost f_i − f_{i+1} times its own
     weight at most, and those below cost nothing.  For sums f_i + f_j that is safe when
     f_{i+1} / f_i ≥ 1 − 2/i, for products when f_i f_{i+1} ≥ (f_i − f_{i+1}) Σ_{j<i} f_j.
@@ -69,13 +67,13 @@ def exchange_never_loses(weight: Floats, combine: str) -> Bools:
     return wins >= costs * (1 - _SLACK)
 
 
-def best_ideal(standing: Standing, weight: Floats, combine: str) -> tuple[Ints | None, Bools]:
+def best_ideal(comparison: OrderComparison, weight: Floats, combine: str) -> tuple[Ints | None, Bools]:
     """Find the best ideal order of every query.
 
     Parameters
     ----------
-    standing
-        The ranking against the ideal order that keeps it among equal grades.
+    comparison
+        The comparison with the ideal order that keeps the ranking among equal grades.
     weight
         float64: f of the ideal places, as many as the longest list has.
     combine
@@ -84,29 +82,29 @@ def best_ideal(standing: Standing, weight: Floats, combine: str) -> tuple[Ints |
     Returns
     -------
     ideal
-        int64 ``[hits]``: places in the best order found, in the order of ``standing``; ``None`` where it
-        is the one that was given.
+        int64 ``[hits]``: places in the best order found, in the order of ``comparison``; ``None`` if
+        that order is the given one.
     bounded
-        bool ``[queries]``: for which queries a better one may exist.
+        bool ``[queries]``: the queries for which a better order may exist.
     """
-    bounded = np.zeros(len(standing.offsets) - 1, bool)
+    bounded = np.zeros(len(comparison.offsets) - 1, bool)
     if not len(weight):
         return None, bounded
     unsafe = np.concatenate(([0], np.cumsum(~exchange_never_loses(weight, combine))))
-    last = standing.first + standing.alike - 1
-    doubtful = unsafe[last] > unsafe[standing.first]
-    if not doubtful.any():
+    last = comparison.first + comparison.same_grade - 1
+    unproven = unsafe[last] > unsafe[comparison.first]
+    if not unproven.any():
         return None, bounded
-    ideal = standing.ideal.copy()
-    own = standing.kept(drop=True)
-    for query in np.unique(standing.query[doubtful]).tolist():
-        rows = slice(*standing.offsets[query : query + 2].tolist())
-        by_ideal = rows.start + np.argsort(standing.ideal[rows])
-        classes = _doubtful_classes(standing, doubtful, by_ideal)
-        block, group = standing.block[by_ideal], standing.grade[by_ideal]
+    ideal = comparison.ideal.copy()
+    agreeing = comparison.right_pairs(drop=True)
+    for query in np.unique(comparison.query[unproven]).tolist():
+        rows = slice(*comparison.offsets[query : query + 2].tolist())
+        by_ideal = rows.start + np.argsort(comparison.ideal[rows])
+        classes = _unproven_classes(comparison, unproven, by_ideal)
+        block, group = comparison.block[by_ideal], comparison.grade[by_ideal]
         f = weight[: len(by_ideal)]
         if combine == "add":
-            order, exact = _best_of_sums(f, own[by_ideal], block, group, classes)
+            order, exact = _best_of_sums(f, agreeing[by_ideal], block, group, classes)
         else:
             order, exact = _best_of_products(f, block, group, classes)
         ideal[by_ideal[order]] = np.arange(len(order))
@@ -114,30 +112,32 @@ def best_ideal(standing: Standing, weight: Floats, combine: str) -> tuple[Ints |
     return ideal, bounded
 
 
-def _doubtful_classes(standing: Standing, doubtful: Bools, by_ideal: Ints) -> Classes:
-    """Return the ranges of ideal places in which the order is open, of one query."""
-    firsts = standing.first[by_ideal][doubtful[by_ideal]]
-    ends = firsts + standing.alike[by_ideal][doubtful[by_ideal]]
+def _unproven_classes(comparison: OrderComparison, unproven: Bools, by_ideal: Ints) -> Classes:
+    """Return the ranges of ideal places whose order is not proven best, of one query."""
+    firsts = comparison.first[by_ideal][unproven[by_ideal]]
+    ends = firsts + comparison.same_grade[by_ideal][unproven[by_ideal]]
     return sorted(set(zip(firsts.tolist(), ends.tolist(), strict=True)))
 
 
-def _best_of_sums(f: Floats, own: Floats, block: Ints, group: Ints, classes: Classes) -> tuple[Ints, bool]:
-    """Order each grade by itself; ``own`` counts what a document agrees with in other grades."""
+def _best_of_sums(
+    f: Floats, agreeing: Floats, block: Ints, group: Ints, classes: Classes
+) -> tuple[Ints, bool]:
+    """Order each grade alone; ``agreeing`` counts right pairs with documents of other grades."""
     order = np.arange(len(f))
     large = [(first, end) for first, end in classes if end - first > _MOST_SUBSETS]
     if large:
-        order = _climbed(f, block, group, large, "add")
+        order = _improved(f, block, group, large, "add")
     for first, end in classes:
         if end - first <= _MOST_SUBSETS:
-            order[first:end] = first + _over_subsets(f[first:end], own[first:end], block[first:end])
+            order[first:end] = first + _over_subsets(f[first:end], agreeing[first:end], block[first:end])
     return order, not large
 
 
-def _over_subsets(f: Floats, own: Floats, block: Ints) -> Ints:
+def _over_subsets(f: Floats, agreeing: Floats, block: Ints) -> Ints:
     """Return the order in which documents of one grade are best placed, first place first.
 
-    The best way to fill the first places with a subset of the documents depends on nothing else, and what
-    a document earns behind that subset neither.
+    The best order of a subset in the first places depends on the subset alone, and so does the value of the
+    next document after it.
     """
     size = len(f)
     level = _by_size(size)
@@ -151,7 +151,7 @@ def _over_subsets(f: Floats, own: Floats, block: Ints) -> Ints:
         for doc in range(size):
             without = subsets[subsets & bit[doc] == 0]
             agrees = np.bitwise_count(without & no_later[doc]) + np.bitwise_count(~without & no_earlier[doc])
-            value = best[without] + f[place] * (own[doc] + agrees)
+            value = best[without] + f[place] * (agreeing[doc] + agrees)
             larger = without | bit[doc]
             better = value > best[larger]
             best[larger[better]], last[larger[better]] = value[better], doc
@@ -164,20 +164,20 @@ def _over_subsets(f: Floats, own: Floats, block: Ints) -> Ints:
 
 @cache
 def _by_size(size: int) -> list[NDArray[np.int64]]:
-    """Return all subsets of so many documents, those of 0, 1, 2 … documents each in an array."""
+    """Return all subsets of so many documents as bits, in one array for each size."""
     subsets = np.arange(1 << size)
     counts = np.bitwise_count(subsets)
     return [subsets[counts == count] for count in range(size + 1)]
 
 
 def _best_of_products(f: Floats, block: Ints, group: Ints, classes: Classes) -> tuple[Ints, bool]:
-    """Go through the orders of all grades together, which do not come apart here."""
+    """Enumerate the orders of all grades together, since products depend on all places."""
     if math.prod(math.factorial(end - first) for first, end in classes) > _MOST_ORDERS:
-        return _climbed(f, block, group, classes, "multiply"), False
+        return _improved(f, block, group, classes, "multiply"), False
     docs = np.concatenate([np.arange(first, end) for first, end in classes])
     fixed = np.setdiff1d(np.arange(len(f)), docs)
     alone = (_agreement(block, group, docs, fixed) * f[fixed]).sum(axis=1)
-    best, found = -math.inf, np.arange(len(f))
+    best, order = -math.inf, np.arange(len(f))
     for place in _every_order(classes):
         worth = f[place]
         value = worth @ alone
@@ -189,16 +189,16 @@ def _best_of_products(f: Floats, block: Ints, group: Ints, classes: Classes) -> 
             value += worth[:, one] * worth[:, other] * right
         at = int(value.argmax())
         if value[at] > best:
-            best, found = value[at], np.arange(len(f))
-            found[place[at]] = docs
-    return found, True
+            best, order = value[at], np.arange(len(f))
+            order[place[at]] = docs
+    return order, True
 
 
 def _agreement(block: Ints, group: Ints, some: Ints, others: Ints) -> Floats:
-    """Return how far ranking and ideal order agree on pairs of documents; equal grades always do here."""
+    """Return the agreement of ranking and grades on pairs of documents; pairs of equal grade agree."""
     ranked = np.sign(block[others][None, :] - block[some][:, None])
-    wanted = np.sign(group[others][None, :] - group[some][:, None])
-    return np.where(wanted == 0, 1.0, (1 + ranked * wanted) / 2)
+    graded = np.sign(group[others][None, :] - group[some][:, None])
+    return np.where(graded == 0, 1.0, (1 + ranked * graded) / 2)
 
 
 def _every_order(classes: Classes) -> list[Ints]:
@@ -220,23 +220,23 @@ def _permutations(size: int) -> NDArray[np.int64]:
     return np.array(list(permutations(range(size))), np.int64)
 
 
-def _climbed(f: Floats, block: Ints, group: Ints, classes: Classes, combine: str) -> Ints:
-    """Exchange the two neighbours that win most, until none do."""
+def _improved(f: Floats, block: Ints, group: Ints, classes: Classes, combine: str) -> Ints:
+    """Exchange the two neighbours that gain most, until no exchange gains."""
     order = np.arange(len(f))
     if len(f) > _MOST_CLIMBING:
         return order
-    may = np.zeros(len(f) - 1, bool)
+    exchangeable = np.zeros(len(f) - 1, bool)
     for first, end in classes:
-        may[first : end - 1] = True
-    i = np.flatnonzero(may)
+        exchangeable[first : end - 1] = True
+    i = np.flatnonzero(exchangeable)
     other = np.ones(len(f)) if combine == "add" else f
     pair = f[i] + f[i + 1] if combine == "add" else f[i] * f[i + 1]
     for _ in range(_MOST_EXCHANGES):
         right = _agreement(block[order], group[order], np.arange(len(f)), np.arange(len(f)))
         same = group[order][:, None] == group[order][None, :]
         above = np.triu(np.ones_like(same))
-        in_order = (block[order][None, :] - block[order][:, None]) * np.where(above, 1, -1) >= 0
-        right = np.where(same, in_order, right)
+        ranked = (block[order][None, :] - block[order][:, None]) * np.where(above, 1, -1) >= 0
+        right = np.where(same, ranked, right)
         np.fill_diagonal(right, 0.0)
         whole = right @ other
         now = right[i, i + 1]

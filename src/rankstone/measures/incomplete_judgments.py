@@ -1,4 +1,4 @@
-"""Measures made for incomplete judgments: Bpref and inferred AP."""
+"""Measures for incomplete judgments: Bpref and inferred AP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.measures.auc import passed_on_average
+from rankstone.measures.auc import mean_negatives_above
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Bpref(BinaryMeasure):
-    """Binary preference: whether relevant documents stand above those judged and found not relevant.
+    """Binary preference: whether relevant documents are above those judged not relevant.
 
     >>> print(Bpref())
     Bpref
@@ -39,7 +39,7 @@ class Bpref(BinaryMeasure):
             "ranx bpref": "NaN where nothing is judged not relevant; there it is the recall here, as in "
             "trec_eval",
         },
-        sensitive="which documents are judged; nothing unjudged, wherever it stands",
+        sensitive="which documents are judged; unjudged documents have no effect",
         use="judgments that were made for other systems; below 20 judgments a query it is noisy",
         citation="Buckley and Voorhees, SIGIR 2004; its denominator as corrected in trec_eval 8.0",
     )
@@ -52,19 +52,19 @@ class Bpref(BinaryMeasure):
         )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the share of the first R non-relevant documents that it stands above."""
-        wanted = hits.relevant(self.rel)
+        """Give each relevant hit the share of the first R non-relevant documents that are below it."""
+        is_relevant = hits.relevant(self.rel)
         relevant = hits.relevant_count(self.rel)
         most = np.minimum(np.diff(hits.ideal.offsets) - relevant, relevant)
         of_hit = hits.blocks.of_hit
-        above, tied = hits.earlier(~wanted)[of_hit], hits.inside(~wanted)[of_hit]
-        passed = passed_on_average(above, tied, hits.spread(relevant))
+        above, tied = hits.earlier(~is_relevant)[of_hit], hits.inside(~is_relevant)[of_hit]
+        passed = mean_negatives_above(above, tied, hits.spread(relevant))
         share = 1.0 - passed / np.maximum(hits.spread(most), 1)
         hits.record_columns(nonrelevant_above=passed)
-        return Contributions(np.where(wanted, share, 0.0), relevant.astype(np.float64))
+        return Contributions(np.where(is_relevant, share, 0.0), relevant.astype(np.float64))
 
 
-#: keeps a quotient of nothing and nothing away, as in trec_eval
+#: avoids 0/0, as in trec_eval
 _EPSILON: Final = 0.00001
 
 
@@ -90,11 +90,11 @@ class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
         needs="judgments; a grade below zero says that a document was pooled and not judged",
         peers={"trec_eval infAP, ir_measures": "the same, ε too"},
         sensitive="how the sample was drawn: judgments must be a random part of the pool",
-        use="judgments sampled at random; where all of the pool is judged it is AP, but for ε",
+        use="judgments sampled at random; where the whole pool is judged it is AP, except for ε",
         citation="Yilmaz and Aslam, CIKM 2006; trec_eval",
     )
 
-    #: a pooled document above may help, as it may be relevant; so moving one above it may cost
+    #: a pooled document above may raise the value; so moving a document above it may lower it
     claims = Claims(
         reads_nonrelevant=True,
         closed_under_ties=False,
@@ -105,13 +105,13 @@ class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank, as inferred from what is judged above it."""
-        assert hits.pooled is not None  # noqa: S101 - alignment brings it
-        wanted = hits.relevant(self.rel)
-        found = hits.earlier(wanted)
-        other = hits.earlier(~wanted)
-        pool = found + other + hits.pooled.above(hits.query, hits.rank)
+        assert hits.pooled is not None  # noqa: S101 - alignment adds it
+        is_relevant = hits.relevant(self.rel)
+        relevant_above = hits.earlier(is_relevant)
+        other_above = hits.earlier(~is_relevant)
+        pool = relevant_above + other_above + hits.pooled.above(hits.query, hits.rank)
         above = np.maximum(hits.rank - 1.0, 1.0)
-        ratio = (found + _EPSILON) / (found + other + 2 * _EPSILON)
+        ratio = (relevant_above + _EPSILON) / (relevant_above + other_above + 2 * _EPSILON)
         share = 1.0 / hits.rank + ((hits.rank - 1) / hits.rank) * (pool / above) * ratio
         relevant = hits.relevant_count(self.rel)
-        return Contributions(np.where(wanted, share, 0.0), relevant.astype(np.float64))
+        return Contributions(np.where(is_relevant, share, 0.0), relevant.astype(np.float64))

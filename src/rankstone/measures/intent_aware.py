@@ -1,7 +1,4 @@
-"""Intent-aware measures: any measure, computed for each intent of a query and averaged over them.
-
-Graded diversity: D-nDCG and D♯-nDCG, which rank documents by what they are worth to all intents.
-"""
+"""Intent-aware measures: any measure averaged over the intents of a query; D-nDCG and D♯-nDCG."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from rankstone.measures.core.gains_and_discounts import gains
 from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.dcg import nDCG
 from rankstone.measures.precision import P
-from rankstone.measures.subtopic_diversity import OfSubtopics, RelevantSubtopics
+from rankstone.measures.subtopic_diversity import BinarySubtopicMeasure, SubtopicMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -43,36 +40,36 @@ _PEERS: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntentAware(OfSubtopics):
+class IntentAware(SubtopicMeasure):
     """The mean of a measure over the intents of a query: a hit contributes its share to each of them."""
 
     @property
-    def each(self) -> Measure:
+    def intent_measure(self) -> Measure:
         """The measure of one intent."""
         raise NotImplementedError
 
     @property
     def claims(self) -> Claims:
-        """What holds for every intent; but what is better for one intent is not for another."""
-        each = self.each.claims
+        """The claims of the measure of one intent; what is better for one intent may not be for another."""
+        intent = self.intent_measure.claims
         return replace(
             super().claims,
-            closed_under_ties=each.closed_under_ties,
-            looks_deeper=each.looks_deeper,
-            grows_with_k=each.grows_with_k,
+            closed_under_ties=intent.closed_under_ties,
+            looks_deeper=intent.looks_deeper,
+            grows_with_k=intent.grows_with_k,
         )
 
     def intents(self, hits: Hits) -> Floats:
-        """Return what each subtopic weighs, float64 ``[groups]``."""
+        """Return the weight of each subtopic, float64 ``[groups]``."""
         part = by_group(hits)
-        relevant = self.each.relevant_count(part.hits)
+        relevant = self.intent_measure.relevant_count(part.hits)
         assert relevant is not None  # noqa: S101 - other measures are refused
         return np.where(relevant > 0, part.weight, 0.0)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Weigh what each hit contributes to the measure of every intent; divide by the weights."""
+        """Weight the contributions of each hit to the measure of every intent; divide by the weights."""
         part, weight = by_group(hits), self.intents(hits)
-        parts = self.each.contributions(part.hits)
+        parts = self.intent_measure.contributions(part.hits)
         some = parts.norm > 0
 
         def share(values: Floats, group: Ints) -> Floats:
@@ -121,45 +118,43 @@ class IA(IntentAware):
     of: Measure = parameter(None, "the measure of one intent", needed="write IA(of=nDCG)@10")
 
     def __post_init__(self) -> None:
-        """Take the cutoff over from the measure; refuse measures that have no mean over intents."""
+        """Move the cutoff from the measure to this one; refuse measures without a mean over intents."""
         super().__post_init__()
         of: object = self.of
         if not isinstance(of, Measure):
             raise BadParameter(
-                f"{self.name}: of={printable(repr(of), 60)} is no measure",
+                f"{self.name}: of={printable(repr(of), 60)} is not a measure",
                 fix=f'write parse_measure("{self.name}(of=nDCG)@10")',
             )
         what = f"{self.name}(of={of})"
         if of.k is not None and self.k not in (None, of.k):
             raise BadParameter(f"{what}@{self.k} has two cutoffs", fix=f"write {what}")
         if of.agg != "mean":
-            raise BadParameter(
-                f"{what}: a query's intents are averaged by their weights", fix="leave agg out"
-            )
+            raise BadParameter(f"{what}: intents are averaged by their weights", fix="leave agg out")
         if type(of).link is not Measure.link or of.zero_norm is Status.undefined:
-            raise BadParameter(f"{what}: {of.name} is no sum over a norm that every intent has")
+            raise BadParameter(f"{what}: {of.name} is not a sum over a norm that every intent has")
         if of.card.direction != "higher":
-            raise BadParameter(f"{what}: more must be better", given=f"{of.name}: {of.card.direction}")
+            raise BadParameter(f"{what}: higher must be better", given=f"{of.name}: {of.card.direction}")
         if of.brings or of.judgment_columns or of.query_columns:
             raise BadParameter(f"{what}: {of.name} needs more than the judgments of one intent")
         if of.k is not None:
             object.__setattr__(self, "k", of.k)
             object.__setattr__(self, "of", _without_cutoff(of))
-        _ = self.each  # some take no cutoff
+        _ = self.intent_measure  # raises where the measure takes no cutoff
 
     @property
-    def each(self) -> Measure:
+    def intent_measure(self) -> Measure:
         """The measure, with the cutoff."""
         return replace(self.of, k=self.k)
 
     @property
     def needs_relevant(self) -> bool:  # type: ignore[override]
-        """True if it is for every intent."""
+        """True if the measure of one intent needs it."""
         return self.of.needs_relevant
 
     @property
     def claims(self) -> Claims:
-        """As the measure of one intent."""
+        """As for the measure of one intent."""
         of = self.of.claims
         return replace(
             super().claims, negative_is_least=of.negative_is_least, reads_lowest_grade=of.reads_lowest_grade
@@ -167,23 +162,23 @@ class IA(IntentAware):
 
     @property
     def span(self) -> Span:
-        """Lowest and highest value: a mean of values is one of them, or between."""
-        return self.each.span
+        """The lowest and highest value, those of the measure of one intent."""
+        return self.intent_measure.span
 
     def span_of(self, hits: Hits) -> Span:
         """Return the range for these judgments."""
-        return self.each.span_of(hits)
+        return self.intent_measure.span_of(hits)
 
 
 def _without_cutoff(measure: Measure) -> Measure:
     try:
         return replace(measure, k=None)
-    except BadParameter:  # some say nothing without one
+    except BadParameter:  # some measures need one
         return measure
 
 
 @dataclass(frozen=True, kw_only=True)
-class AP_IA(IntentAware, RelevantSubtopics):  # noqa: N801 - the name of the field
+class AP_IA(IntentAware, BinarySubtopicMeasure):  # noqa: N801 - the name of the field
     """Intent-aware average precision.
 
     >>> print(AP_IA())
@@ -205,13 +200,13 @@ class AP_IA(IntentAware, RelevantSubtopics):  # noqa: N801 - the name of the fie
     )
 
     @property
-    def each(self) -> AP:
+    def intent_measure(self) -> AP:
         """Average precision."""
         return AP(rel=self.rel, k=self.k)
 
 
 @dataclass(frozen=True, kw_only=True)
-class P_IA(IntentAware, RelevantSubtopics):  # noqa: N801 - the name of the field
+class P_IA(IntentAware, BinarySubtopicMeasure):  # noqa: N801 - the name of the field
     """Intent-aware precision.
 
     >>> print(P_IA(k=10))
@@ -219,27 +214,24 @@ class P_IA(IntentAware, RelevantSubtopics):  # noqa: N801 - the name of the fiel
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("P-IA",)
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        AP_IA.card,
         sentence="Which share of the first k results serves an intent, averaged over the intents?",
         formula="P-IA@k = Σ_s P(s) h_sk / k",
         symbols=f"h_sk: documents relevant to subtopic s at ranks 1 … k; {_WEIGHTS}",
         example="2 intents; of the first 5 results 3 serve one and 1 the other: (3/5 + 1/5) / 2 = 0.4",
-        needs=_NEEDS,
-        undefined=_UNDEFINED,
-        peers=_PEERS,
         sensitive="ties at the cutoff, unjudged documents; blind to repetition",
         use="as a companion of a measure that rewards novelty",
-        citation="Agrawal, Gollapudi, Halverson and Ieong, WSDM 2009",
     )
 
     @property
-    def each(self) -> P:
+    def intent_measure(self) -> P:
         """Precision."""
         return P(rel=self.rel, k=self.k)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StRecall(RelevantSubtopics):
+class StRecall(BinarySubtopicMeasure):
     """Subtopic recall: the share of subtopics that the first k results cover.
 
     >>> print(StRecall(k=10))
@@ -259,7 +251,7 @@ class StRecall(RelevantSubtopics):
             "NTCIREVAL I-rec": "divides by all intents it is given, those without a relevant document too",
         },
         sensitive="ties at the cutoff, unjudged documents; blind to order and to repetition",
-        use="coverage; weights play no part, IA(of=Success)@k is the weighted version",
+        use="coverage; weights have no effect, IA(of=Success)@k is the weighted version",
         citation="Zhai, Cohen and Lafferty, SIGIR 2003",
     )
 
@@ -269,7 +261,7 @@ class StRecall(RelevantSubtopics):
         return replace(super().claims, grows_with_k=True)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each hit the subtopics that nothing above it is relevant to; divide by all there are."""
+        """Give each hit the subtopics that no hit above it is relevant to; divide by all subtopics."""
         part, exists = by_group(hits), self.intents(hits) > 0
         served = part.hits.relevant(self.rel) & exists[part.hits.query]
         new = part.hits.first_of(served, lambda rank: np.ones(len(rank)), self.k)
@@ -279,9 +271,6 @@ class StRecall(RelevantSubtopics):
 
 
 _DSHARP_NEEDS: Final = "graded judgments by subtopic: TREC's second column, a column subtopic, nested dicts"
-_DSHARP_UNDEFINED: Final = (
-    "no subtopic has a relevant document: the option `empty` decides (default 0, counted)"
-)
 _SYMBOLS: Final = (
     "GG_i = Σ_s P(s) g_is; g_is: gain of the document at rank i for subtopic s; P(s): weight of s, equal for "
     "all that have a relevant document unless a table of intents says otherwise; "
@@ -290,8 +279,8 @@ _SYMBOLS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class D_nDCG(RelevantSubtopics):  # noqa: N801 - the name of the field
-    """D-nDCG: nDCG whose gains are what a document is worth to all intents together.
+class D_nDCG(BinarySubtopicMeasure):  # noqa: N801 - the name of the field
+    """D-nDCG: nDCG with the sum of a document's gains over all intents.
 
     >>> print(D_nDCG(k=10))
     D_nDCG@10
@@ -299,13 +288,13 @@ class D_nDCG(RelevantSubtopics):  # noqa: N801 - the name of the field
 
     aliases: ClassVar[tuple[str, ...]] = ("D-nDCG",)
     card: ClassVar[Card] = Card(
-        sentence="How close is the list to the order by what documents are worth to all intents together?",
+        sentence="How close is the list to the order by the gains of documents over all intents?",
         formula="D-nDCG@k = Σ_{i ≤ k} GG_i / log2(i + 1)  /  the same sum over the ideal order",
         symbols=_SYMBOLS,
         example="intents of weight .7 and .3; a: grades 1, 0; b: grades 0, 3; a before b: "
         "(.7 + .9/log2 3) / (.9 + .7/log2 3) = 0.9450",
         needs=_DSHARP_NEEDS,
-        undefined=_DSHARP_UNDEFINED,
+        undefined=_UNDEFINED,
         peers={"NTCIREVAL": "MSnDCG of a list labelled with global gains (glabel, gcompute)"},
         sensitive="ties, unjudged documents (gain 0), depth, the weights",
         use="graded relevance and weighted intents; it does not ask for novelty, Dsharp_nDCG adds coverage",
@@ -315,8 +304,8 @@ class D_nDCG(RelevantSubtopics):  # noqa: N801 - the name of the field
     gain: str = parameter("linear", "what a grade is worth", "linear", "exp2", "binary")
 
     def global_gains(self, hits: Hits) -> Floats:
-        """Return what each judged document is worth to all intents, float64 ``[judged]``."""
-        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        """Return the gain of each judged document over all intents, float64 ``[judged]``."""
+        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
         entries = hits.pool.entries
         worth = gains(self.gain, self.threshold, np.maximum(entries.grade, 0.0))
         worth = np.where(self.threshold(entries.grade), worth, 0.0)
@@ -336,25 +325,23 @@ class Dsharp_nDCG(D_nDCG):  # noqa: N801 - the name of the field
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("D#-nDCG", "D♯-nDCG", "Dsharp-nDCG", "D#_nDCG")
-    card: ClassVar[Card] = Card(
-        sentence="Are all intents covered, and the documents worth most to them first?",
+    card: ClassVar[Card] = replace(
+        D_nDCG.card,
+        sentence="Are all intents covered, and the documents of most gain first?",
         formula="D♯-nDCG@k = γ · StRecall@k + (1 − γ) · D_nDCG@k",
         symbols=f"StRecall: share of subtopics covered (I-rec); {_SYMBOLS}",
         example="2 intents, both covered, D-nDCG@10 = 0.8: 0.5 · 1 + 0.5 · 0.8 = 0.9",
-        needs=_DSHARP_NEEDS,
-        undefined=_DSHARP_UNDEFINED,
         peers={
             "NTCIREVAL": "the same with γ = .5, its scripts' value; I-rec is divided by all intents given"
         },
         sensitive="ties, unjudged documents (gain 0), depth, the weights, how finely intents are cut",
         use="the NTCIR way to evaluate diversified lists; look at its two parts, too",
-        citation="Sakai and Song, SIGIR 2011",
     )
 
     gamma: float = parameter(0.5, "weight of intent recall against D-nDCG", low=0.0, high=1.0)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Add what a hit gives to intent recall to what it gives to D-nDCG."""
+        """Add the contribution of each hit to intent recall and that to D-nDCG."""
         recall = StRecall(rel=self.rel, k=self.k).contributions(hits)
         order = super().contributions(hits)
 

@@ -1,8 +1,8 @@
-"""Where the relevant documents stand, taken literally: their mean rank, the last one, the work it saves."""
+"""Ranks of relevant documents: their mean, the last of them, and the work that a ranking saves."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from rankstone.errors import BadOption
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import gains
 from rankstone.measures.core.graded_measure import GradedMeasure
-from rankstone.measures.core.measure import Contributions, Measure, Status
+from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
@@ -20,24 +20,15 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-def check_catalogue(measure: Measure, options: AlignmentOptions) -> None:
-    """Refuse to place documents below the list of a catalogue whose size nobody says."""
-    if options.candidates is None:
-        raise BadOption(
-            f"{measure} needs to know how many documents a query could have retrieved",
-            fix="say it: candidates=20000 (on the command line --candidates 20000)",
-        )
-
-
 def places_below(hits: Hits, missing: Ints) -> Ints:
-    """Return how many ranks the catalogue has below each list, int64 ``[queries]``."""
+    """Count the documents of the catalogue below each list, int64 ``[queries]``."""
     assert hits.candidates is not None  # noqa: S101 - the measure has checked it
     below = hits.candidates - hits.length
     if (below < missing).any():
         at = int((below < missing).argmax())
         raise BadOption(
             f"candidates={hits.candidates[at]}: a query has a list of {hits.length[at]} documents and "
-            f"{missing[at]} relevant ones beside it",
+            f"{missing[at]} relevant ones outside it",
             expected="the number of documents a query could have retrieved",
         )
     return below
@@ -57,7 +48,7 @@ class AvgRelPosition(GradedMeasure):
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = Card(
-        sentence="At which rank does relevance stand on average?",
+        sentence="What is the mean rank of relevant documents?",
         formula="AvgRelPosition = Σ_i g_i i / Σ_i g_i",
         symbols="g_i: gain of the document at rank i, its grade unless `gain` says otherwise",
         example="grades 3, 0, 1: (3·1 + 1·3) / 4 = 3/2; gain=binary: (1 + 3) / 2 = 2",
@@ -80,6 +71,7 @@ class AvgRelPosition(GradedMeasure):
         "relevant documents that were not returned: left out, or in random order below the list",
         "exclude",
         "bottom_tied",
+        needs_candidates=("bottom_tied",),
     )
 
     def check_needs(self, options: AlignmentOptions) -> None:
@@ -89,8 +81,7 @@ class AvgRelPosition(GradedMeasure):
                 f"{self} weighs ranks by gains, and negative=keep makes some of them negative",
                 fix="choose negative=unjudged or zero",
             )
-        if self.unreturned == "bottom_tied":
-            check_catalogue(self, options)
+        super().check_needs(options)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give every hit its gain times its rank; divide by the gains."""
@@ -119,14 +110,12 @@ class LastRel(BinaryMeasure):
     takes_cutoff: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
-    card: ClassVar[Card] = Card(
-        sentence="At which rank has everything relevant been seen?",
+    card: ClassVar[Card] = replace(
+        AvgRelPosition.card,
+        sentence="At which rank have all relevant documents been seen?",
         formula="LastRel = max{i : b_i = 1}",
         symbols="b_i: 1 if the document at rank i is relevant",
         example="relevant at ranks 1, 4 and 9, R = 3: 9; with R = 4 there is no such rank",
-        needs="judgments; unreturned=bottom_tied: how many documents there are (candidates)",
-        span=(1.0, None),
-        direction="lower",
         undefined="no relevant document, or one that was not returned: no value, counted as undefined",
         peers={"CLEF TAR tar_eval last_rel": "the last relevant one that was returned: unreturned=exclude"},
         sensitive="one single document: the worst placed of the relevant ones",
@@ -136,17 +125,13 @@ class LastRel(BinaryMeasure):
 
     unreturned: str = parameter(
         "undefined",
-        "when a relevant document was not returned: no value; the last of those that were; or they stand in "
+        "when a relevant document was not returned: no value; the last of those that were; or they follow in "
         "random order below the list",
         "undefined",
         "exclude",
         "bottom_tied",
+        needs_candidates=("bottom_tied",),
     )
-
-    def check_needs(self, options: AlignmentOptions) -> None:
-        """Refuse a catalogue of unknown size."""
-        if self.unreturned == "bottom_tied":
-            check_catalogue(self, options)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last relevant hit its rank."""
@@ -198,16 +183,14 @@ class WSS(BinaryMeasure):
 
     recall: float = parameter(0.95, "the recall that must be reached", above=0.0, high=1.0)
     documents: str = parameter(
-        "list", "the documents to read: the list, or the catalogue", "list", "catalogue"
+        "list",
+        "the documents to read: the list, or the catalogue",
+        *("list", "catalogue"),
+        needs_candidates=("catalogue",),
     )
 
-    def check_needs(self, options: AlignmentOptions) -> None:
-        """Refuse a catalogue of unknown size."""
-        if self.documents == "catalogue":
-            check_catalogue(self, options)
-
     def contributions(self, hits: Hits) -> Contributions:
-        """Give the hit that completes the recall what it leaves unread, less what chance would."""
+        """Give the hit that reaches the recall the unread documents, less those of a random order."""
         wanted, relevant = hits.relevant(self.rel), hits.relevant_count(self.rel)
         documents: Ints | Floats = hits.length
         if self.documents == "catalogue" and hits.candidates is not None:

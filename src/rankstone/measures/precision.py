@@ -1,7 +1,4 @@
-"""Binary measures of what the first k ranks hold: P, R, F, Success, R-precision.
-
-Measures of what was retrieved as a set: unranked average precision, and utility.
-"""
+"""Binary measures of the first k ranks or the whole list as a set: P, R, F, Success, R-precision, utility."""
 
 from __future__ import annotations
 
@@ -24,29 +21,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryMeasure(Measure):
-    """A measure that only asks whether a document is relevant."""
+    """A measure of binary relevance."""
 
     rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
     @property
     def threshold(self) -> Threshold:
-        """From which grade on a document is relevant: ``rel``, whatever it was given as."""
+        """The grade from which on a document is relevant, ``rel``."""
         return self.rel
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return R, int64 ``[queries]``."""
         return hits.relevant_count(self.rel)
 
-    def found(self, hits: Hits, limit: Cutoff | None) -> Floats:
-        """Return 1 for relevant hits down to the limit (their chance to stand there when tied)."""
+    def relevant_hits(self, hits: Hits, limit: Cutoff | None) -> Floats:
+        """Return 1 for relevant hits down to the limit; for tied ones, the probability to be above it."""
         inside = hits.at_rank(lambda rank: np.ones_like(rank, np.float64), limit)
         return np.where(hits.relevant(self.rel), inside, 0.0)
 
     def depth(self, hits: Hits) -> Ints:
-        """Return the cutoff of each query, the list's length where there is none."""
+        """Return the cutoff of each query, the length of the list where there is none."""
         return hits.n if self.k is None else np.full(hits.queries, self.k)
 
-    def ones(self, hits: Hits, depth: Ints | None = None, weight: float = 1.0) -> IdealNorm:
+    def relevant_norm(self, hits: Hits, depth: Ints | None = None, weight: float = 1.0) -> IdealNorm:
         """Return a multiple of R (of ``depth`` at most) as a sum over the ideal list."""
         known = Ideal(hits.ideal.offsets, self.rel(hits.ideal.grade).astype(np.float64))
         return IdealNorm(
@@ -74,11 +71,11 @@ class P(BinaryMeasure):
             "trec_eval relative_P_k": "P(denom=min_R_k)@k",
             "LensKit, MLflow, CatBoost": "divide by min(k, n): P(denom=n)@k",
             "RecTools r_precision": "divides by min(k, R): P(denom=min_R_k)@k",
-            "scikit-learn": "precision_score is no ranking measure",
+            "scikit-learn": "precision_score is not a ranking measure",
         },
         sensitive="ties at the cutoff; unjudged documents (count as not relevant); lists shorter than k",
-        use="when a user sees one screen of k results; the order inside the screen plays no part",
-        scale="a step is a number of documents among the first k, the same anywhere",
+        use="when a user sees one screen of k results; the order inside the screen does not count",
+        scale="a step is a number of documents among the first k, the same everywhere",
         citation="van Rijsbergen, Information Retrieval, 1979",
     )
 
@@ -91,16 +88,16 @@ class P(BinaryMeasure):
             depth = np.minimum(depth, hits.n)
         elif self.denom == "min_R_k":
             depth = np.minimum(depth, hits.relevant_count(self.rel))
-        return Contributions(self.found(hits, self.limit(hits)), np.maximum(depth, 1.0))
+        return Contributions(self.relevant_hits(hits, self.limit(hits)), np.maximum(depth, 1.0))
 
     @property
     def claims(self) -> Claims:
-        """Relevant documents are added up, over a fixed depth or min(R, k)."""
+        """Relevant documents are counted, over a fixed depth or min(R, k)."""
         return Claims(bounds_by="additive", deeper_grades_matter=self.denom == "min_R_k")
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return min(R, k), where that is the denominator."""
-        return self.ones(hits, self.depth(hits)) if self.denom == "min_R_k" else None
+        return self.relevant_norm(hits, self.depth(hits)) if self.denom == "min_R_k" else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +114,7 @@ class R(BinaryMeasure):
     card: ClassVar[Card] = Card(
         sentence="Of everything relevant, how much is among the first k results?",
         formula="R@k = h_k / R",
-        symbols="h_k: relevant documents at ranks 1 … k; R: relevant documents judged, found or not",
+        symbols="h_k: relevant documents at ranks 1 … k; R: relevant documents judged, retrieved or not",
         example="relevant at ranks 1, 3 and 5 of R = 5: R@5 = 3/5",
         peers={
             "trec_eval recall_k": "the same",
@@ -127,7 +124,7 @@ class R(BinaryMeasure):
         },
         sensitive="ties at the cutoff; unknown relevant documents (R is what was judged)",
         use="first-stage retrieval, candidate generation, e-discovery",
-        scale="within a query a step is a number of relevant documents, the same anywhere; between queries "
+        scale="within a query a step is a number of relevant documents, the same everywhere; between queries "
         "one of few weighs more than one of many",
         citation="Cleverdon, Aslib Proceedings, 1967",
     )
@@ -136,7 +133,7 @@ class R(BinaryMeasure):
 
     @property
     def claims(self) -> Claims:
-        """What is found stays found; the denominator may grow with k."""
+        """The count grows with k; the denominator may grow, too."""
         return Claims(grows_with_k=self.denom == "R", bounds_by="additive")
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -144,11 +141,11 @@ class R(BinaryMeasure):
         relevant = hits.relevant_count(self.rel)
         if self.denom == "min_R_k":
             relevant = np.minimum(relevant, self.depth(hits))
-        return Contributions(self.found(hits, self.limit(hits)), relevant.astype(np.float64))
+        return Contributions(self.relevant_hits(hits, self.limit(hits)), relevant.astype(np.float64))
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return R or min(R, k)."""
-        return self.ones(hits, self.depth(hits) if self.denom == "min_R_k" else None)
+        return self.relevant_norm(hits, self.depth(hits) if self.denom == "min_R_k" else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +169,7 @@ class F(BinaryMeasure):
             "Evidently": "F of the mean P and the mean R, not the mean of F",
         },
         sensitive="ties at the cutoff; unjudged and unknown relevant documents",
-        use="sets of fixed size; a ranking deserves a measure that looks at the order",
+        use="sets of fixed size; for rankings use a measure of the order",
         citation="van Rijsbergen, Information Retrieval, 1979",
     )
 
@@ -182,14 +179,14 @@ class F(BinaryMeasure):
         """Weigh each relevant hit by 1 + β²; divide by k + β² R."""
         square = float(self.beta) ** 2
         norm = np.maximum(self.depth(hits), 1) + square * hits.relevant_count(self.rel)
-        return Contributions((1.0 + square) * self.found(hits, self.limit(hits)), norm)
+        return Contributions((1.0 + square) * self.relevant_hits(hits, self.limit(hits)), norm)
 
-    #: relevant documents are added up, over k + β² R
+    #: relevant documents are counted, over k + β² R
     claims = Claims(bounds_by="additive")
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return k + β² R."""
-        relevant = self.ones(hits, weight=float(self.beta) ** 2)
+        relevant = self.relevant_norm(hits, weight=float(self.beta) ** 2)
         return replace(relevant, rest=np.maximum(self.depth(hits), 1).astype(np.float64))
 
 
@@ -219,7 +216,7 @@ class Success(BinaryMeasure):
         citation="TREC question answering and web tracks",
     )
 
-    #: what is found stays found, and one hit settles it
+    #: the first relevant hit decides the value
     claims = Claims(grows_with_k=True, bounds_by="first", deeper_grades_matter=False)
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -266,13 +263,13 @@ class Rprec(BinaryMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits in the first R ranks (or a multiple of them); divide by as many."""
         cutoff = np.floor(self.multiple * hits.relevant_count(self.rel) + 0.9).astype(np.int64)
-        return Contributions(self.found(hits, cutoff), cutoff.astype(np.float64))
+        return Contributions(self.relevant_hits(hits, cutoff), cutoff.astype(np.float64))
 
-    #: relevant documents are counted down to a rank that R alone decides
+    #: relevant documents are counted down to a rank that depends on R alone
     claims = Claims(bounds_by="counts")
 
 
-#: no price is beyond it
+#: bound of the prices
 _MOST: Final = 1e9
 
 
@@ -286,24 +283,24 @@ class SetAP(BinaryMeasure):
 
     family: ClassVar[str] = "binary"
     card: ClassVar[Card] = Card(
-        sentence="Average precision of a set: every relevant document found earns the set's precision.",
+        sentence="Average precision of a set: each relevant document retrieved adds its precision.",
         formula="SetAP@k = P@k · R@k = (1/R) Σ_{relevant hits} h_k / k",
         symbols="h_k: relevant in the first k (in the whole list without a cutoff, k = n); R: all relevant",
         example="4 retrieved, 2 of them relevant, R = 3: (2/4 + 2/4) / 3 = 2/4 · 2/3",
         peers={"trec_eval set_map, ir_measures SetAP": "the same, without a cutoff"},
         sensitive="unjudged documents (not relevant); the size of the set; with a cutoff, ties at it",
-        use="unranked retrieval whose sets differ in size; rankings deserve AP",
+        use="unranked retrieval whose sets differ in size; for rankings use AP",
         citation="Buckley, trec_eval (set_map; before version 9 exact_unranked_avg_prec)",
     )
 
     @property
     def claims(self) -> Claims:
-        """It grows with h_k; at a cutoff the square of h_k has no short expectation."""
+        """It grows with h_k; at a cutoff the square of h_k has no closed expectation."""
         return Claims(closed_under_ties=self.k is None, bounds_by="counts")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision of the set; divide by R."""
-        found = self.found(hits, self.limit(hits))
+        found = self.relevant_hits(hits, self.limit(hits))
         precision = hits.total(found) / np.maximum(self.depth(hits), 1)
         relevant = hits.relevant_count(self.rel)
         return Contributions(found * hits.spread(precision), relevant.astype(np.float64))
@@ -311,7 +308,7 @@ class SetAP(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class Utility(BinaryMeasure):
-    """Utility: what every document shown or missed is worth to its reader, added up.
+    """Utility: the sum of the values of all documents shown or missed.
 
     >>> print(Utility(a=2.0))
     Utility(a=2)
@@ -333,7 +330,7 @@ class Utility(BinaryMeasure):
             "TREC filtering tracks": "linear utilities T9U, T10U and others: choices of a and b",
         },
         sensitive="unjudged documents (priced as not relevant); the size of the set",
-        use="filtering and alerting, where showing nothing is better than showing rubbish",
+        use="filtering and alerting, where showing nothing is better than showing irrelevant documents",
         citation="Lewis, TREC-4 filtering track, 1995; Hull and Robertson, TREC-8, 1999",
     )
 
@@ -344,12 +341,12 @@ class Utility(BinaryMeasure):
 
     @property
     def claims(self) -> Claims:
-        """Exchanging a shown document for a relevant one is no loss, if the weights say so."""
+        """Exchanging a shown document for a relevant one is no loss if a − b ≥ c − d."""
         better = self.a - self.b >= self.c - self.d
         return Claims(extremal_under_ties=better, promotion_helps=better)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Price judged hits one by one, unjudged and missed documents in two sums."""
+        """Give each judged hit its price; add those of unjudged and of missed documents as two sums."""
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
         relevant = np.where(hits.relevant(self.rel), inside, 0.0)
         shown, found = np.minimum(self.depth(hits), hits.n), hits.total(relevant)
@@ -365,7 +362,7 @@ class Utility(BinaryMeasure):
     def _candidates(self, hits: Hits) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         if hits.candidates is None:
             raise BadParameter(
-                f"{self} prices documents that were not shown, and nobody said how many there are",
-                fix="say candidates=… (--candidates), or leave d at 0",
+                f"{self} needs to know how many documents there are, since d is not 0",
+                fix="give candidates=… (--candidates), or leave d at 0",
             )
         return hits.candidates

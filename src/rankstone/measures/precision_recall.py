@@ -1,7 +1,4 @@
-"""The precision–recall curve.
-
-Interpolated precision: the precision a list still reaches once it has found a share of everything.
-"""
+"""The precision–recall curve, and interpolated precision at levels of recall."""
 
 from __future__ import annotations
 
@@ -15,16 +12,16 @@ from rankstone.errors import BadOption
 from rankstone.measures.average_precision import AP
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.curve import (
+    INTERPOLATION,
     INTERPOLATIONS,
     MOST_LEVELS,
-    READINGS,
     BinaryCurve,
     Micro,
     Points,
-    Reached,
+    RecallSteps,
     interpolated,
-    levels_of,
-    wanted,
+    recall_levels,
+    relevant_needed,
 )
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
@@ -51,7 +48,7 @@ class PR(BinaryCurve):
     examples: ClassVar[tuple[str, ...]] = ("PR", "PR(interp=none)", "PR(levels=101, interp=trec9)")
     axes: ClassVar[tuple[str, str]] = ("recall", "precision")
     card: ClassVar[Card] = Card(
-        sentence="How precise can the list still be, once a share of the relevant documents is found?",
+        sentence="How precise can the list be once a share of the relevant documents is found?",
         formula="IP(r) = max {P@i : R@i ≥ r}, 0 where recall r is never reached",
         symbols="P@i, R@i: precision, recall of the first i ranks; r: 0, 0.1 … 1 or as `levels` says",
         example="relevant at 1, 3, 4, 5, 6, 10 of R = 6: 1, 1, then 5/6 seven times, then 3/5, 3/5",
@@ -68,27 +65,18 @@ class PR(BinaryCurve):
         citation="van Rijsbergen, Information Retrieval, 1979; TREC proceedings, appendix on measures",
     )
 
-    interp: str = parameter("exact", READINGS, *INTERPOLATIONS)
-
-    def __post_init__(self) -> None:
-        """Refuse what are no levels."""
-        super().__post_init__()
-        levels_of(self.levels, "PR: levels")
-
-    def grid(self) -> Floats:
-        """Return the recall levels, ascending."""
-        return np.array(sorted(levels_of(self.levels, "PR: levels")))
+    interp: str = parameter("exact", INTERPOLATION, *INTERPOLATIONS)
 
     def summary(self) -> Measure:
         """Return AP: the area under the steps."""
         return AP(k=self.k, rel=self.rel)
 
     def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:  # noqa: ARG002 - the base's signature
-        """Refuse open ties where points between the ends of tie blocks would be needed."""
+        """Refuse unbroken ties where points inside tie blocks are needed."""
         if ties == "expected" and (self.interp != "none" or self.k is not None):
             raise BadOption(
                 f"{self} has no closed form for the mean over tied documents",
-                fix="use PR(interp=none), whose points lie between tie blocks, "
+                fix="use PR(interp=none), whose points are at the ends of tie blocks, "
                 "or another rule for ties: docid_desc, input, …",
             )
 
@@ -100,7 +88,7 @@ class PR(BinaryCurve):
         steps = Steps.of(hits, relevant)
         table = np.zeros((hits.queries, len(self.grid())))
         for column, level in enumerate(self.grid().tolist()):
-            query, place = steps.reaching(np.maximum(wanted(level, known, self.interp), 1))
+            query, place = steps.reaching(np.maximum(relevant_needed(level, known, self.interp), 1))
             table[query, column] = steps.through[place] / steps.last[place]
         return table
 
@@ -115,19 +103,19 @@ class PR(BinaryCurve):
         query, rank, found = query[some], rank[some], found[some]
         return Points.of(query, found / known[query], found / np.maximum(rank, 1), hits.queries)
 
-    def micro(self, hits: Hits, traced: Bools) -> Micro | None:
+    def micro(self, hits: Hits, with_curve: Bools) -> Micro | None:
         """Count relevant documents at each rank over all queries."""
         if hits.expected:
             return None
-        rank = hits.rank[hits.relevant(self.rel) & hits.spread(traced)]
+        rank = hits.rank[hits.relevant(self.rel) & hits.spread(with_curve)]
         depth = hits.length if self.k is None else np.minimum(hits.length, self.k)
-        found = np.bincount(rank, minlength=int(depth[traced].max(initial=0)) + 1)[1:]
-        return Micro(found, int(hits.relevant_count(self.rel)[traced].sum()), int(traced.sum()))
+        found = np.bincount(rank, minlength=int(depth[with_curve].max(initial=0)) + 1)[1:]
+        return Micro(found, int(hits.relevant_count(self.rel)[with_curve].sum()), int(with_curve.sum()))
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Tie blocks that hold relevant documents (single hits, where ranks are settled).
+    """Tie blocks that hold relevant documents (single hits where nothing ties).
 
     Attributes
     ----------
@@ -150,7 +138,7 @@ class Steps:
 
     @classmethod
     def of(cls, hits: Hits, relevant: Bools) -> Steps:
-        """Look at the hits marked as relevant."""
+        """Return the blocks of the relevant hits."""
         blocks = hits.blocks
         inside, above = hits.inside(relevant), hits.earlier(relevant)
         some = np.flatnonzero(inside)
@@ -165,12 +153,12 @@ class Steps:
         )
 
     def reaching(self, count: Ints) -> tuple[Ints, Ints]:
-        """Return the queries that find ``count`` relevant documents, int64 ``[queries]``, and the step."""
+        """Return the queries that retrieve ``count`` relevant documents, and the block of the last one."""
         enough = np.flatnonzero((self.before < count[self.query]) & (self.through >= count[self.query]))
         return self.query[enough], enough
 
     def corners(self, depth: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return query, rank and relevant documents found at both ends of every plateau above ``depth``."""
+        """Return query, rank and relevant documents so far at both ends of every plateau above ``depth``."""
         ends = np.cumsum(self.lengths)
         previous = np.concatenate(([0], self.last[:-1])) if len(self.last) else self.last
         previous[(ends - self.lengths)[self.lengths > 0]] = 0
@@ -185,10 +173,10 @@ class Steps:
         return query[order], rank[order], count[order]
 
 
-class InterpolatedMeasure(BinaryMeasure):
-    """A measure made of the best precision at or below certain recall levels.
+class InterpolatedPrecision(BinaryMeasure):
+    """The mean of interpolated precision over recall levels.
 
-    No dataclass itself, so that a measure's own parameter comes before ``interp`` in its text.
+    It is not a dataclass, so that the parameters of subclasses come before ``interp`` in the text.
     """
 
     family: ClassVar[str] = "interpolated precision"
@@ -197,25 +185,25 @@ class InterpolatedMeasure(BinaryMeasure):
 
     @property
     def recalls(self) -> tuple[float, ...]:
-        """The recall levels looked at."""
+        """The recall levels."""
         raise NotImplementedError
 
-    #: which precision is the highest depends on the order; all grow with relevant documents
+    #: which precision is the highest depends on the order; each grows with relevant documents
     claims = Claims(closed_under_ties=False, grows_with_k=True, bounds_by="counts")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Credit each level's precision to the hit that has it, the first of equally good ones."""
+        """Give the precision of each level to the first hit that has it."""
         inside = hits.relevant(self.rel) & (hits.rank <= (self.k or math.inf))
-        reached = Reached.of(hits, inside, self.interp)
+        steps = RecallSteps.of(hits, inside, self.interp)
         earned = np.zeros(len(hits.rank))
         for level in self.recalls:
-            _, place = reached.at(level, hits.relevant_count(self.rel))
-            earned[reached.hit[place]] += reached.precision[place]
+            _, place = steps.at(level, hits.relevant_count(self.rel))
+            earned[steps.hit[place]] += steps.precision[place]
         return Contributions(earned, np.full(hits.queries, float(len(self.recalls))))
 
 
 @dataclass(frozen=True, kw_only=True)
-class IPrec(InterpolatedMeasure):
+class IPrec(InterpolatedPrecision):
     """Interpolated precision at one recall level.
 
     >>> print(IPrec(recall=0.1))
@@ -224,7 +212,7 @@ class IPrec(InterpolatedMeasure):
 
     examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0.1)", "IPrec(recall=0.5, interp=trec10)")
     card: ClassVar[Card] = Card(
-        sentence="Once a share r of the relevant documents is found, how precise can the list still be?",
+        sentence="How precise can the list be once a share r of the relevant documents is found?",
         formula="IPrec(r) = max {P@i : R@i ≥ r}, 0 where recall r is never reached",
         symbols="P@i, R@i: precision and recall of the first i ranks; r: recall level",
         example="relevant at ranks 1, 2 and 5 of R = 3: IPrec(0.5) = 2/2, IPrec(0.8) = 3/5",
@@ -239,10 +227,8 @@ class IPrec(InterpolatedMeasure):
         citation="van Rijsbergen, Information Retrieval, 1979; TREC proceedings, appendix on measures",
     )
 
-    recall: float = parameter(
-        None, "recall level, a share of R", low=0.0, high=1.0, needed="write IPrec(recall=0.1)"
-    )
-    interp: str = parameter("exact", READINGS, *INTERPOLATIONS)
+    recall: float = parameter(None, "a share of R", low=0.0, high=1.0, needed="write IPrec(recall=0.1)")
+    interp: str = parameter("exact", INTERPOLATION, *INTERPOLATIONS)
 
     @property
     def recalls(self) -> tuple[float, ...]:
@@ -255,7 +241,7 @@ _ELEVEN: Final = 11
 
 
 @dataclass(frozen=True, kw_only=True)
-class IAP(InterpolatedMeasure):
+class IAP(InterpolatedPrecision):
     """Interpolated average precision: the mean over recall levels, eleven of them by tradition.
 
     >>> print(IAP(levels=(0.25, 0.5, 0.75)))
@@ -282,14 +268,14 @@ class IAP(InterpolatedMeasure):
     levels: int | tuple[float, ...] = parameter(
         _ELEVEN, "how many evenly spaced levels, or {r, r, …}", low=0, high=MOST_LEVELS
     )
-    interp: str = parameter("exact", READINGS, *INTERPOLATIONS)
+    interp: str = parameter("exact", INTERPOLATION, *INTERPOLATIONS)
 
     def __post_init__(self) -> None:
-        """Refuse what is neither a number of levels nor distinct levels."""
+        """Refuse levels that are not distinct and from 0 to 1."""
         super().__post_init__()
-        levels_of(self.levels, "IAP: levels")
+        recall_levels(self.levels, "IAP: levels")
 
     @property
     def recalls(self) -> tuple[float, ...]:
         """The recall levels, as given or evenly spaced."""
-        return levels_of(self.levels, "IAP: levels")
+        return recall_levels(self.levels, "IAP: levels")

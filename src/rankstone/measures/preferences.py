@@ -1,7 +1,4 @@
-"""Preferences: how many of the pairs "this document rather than that one" a list fulfils.
-
-What judgments prefer to what: every pair of documents of which some judgment group found one better.
-"""
+"""Preferences: how many of the pairs of documents of unequal grade a list has in the right order."""
 
 from __future__ import annotations
 
@@ -21,15 +18,12 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Bools, Floats, Ints
 
-
-__all__ = ["Judged", "Limits", "Pairs", "preferences"]
-
-#: a place behind every list, for documents that were not retrieved
+#: a rank below every list, for documents that were not retrieved
 _NOWHERE: Final = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class GroupJudgments:
     """The documents of each judgment group, retrieved ones first, in rank order, then by their ids.
 
     Attributes
@@ -53,14 +47,14 @@ class Judged:
         through = np.cumsum(~self.relevant)
         heads = np.flatnonzero(np.diff(self.group, prepend=-1))
         before = np.concatenate(([0], through))[heads]
-        own: Ints = through - ~self.relevant
-        place: Ints = own - np.repeat(before, np.diff(heads, append=len(self.group)))
+        earlier: Ints = through - ~self.relevant
+        place: Ints = earlier - np.repeat(before, np.diff(heads, append=len(self.group)))
         return place
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """Every preference of some judgment groups for one document over another.
+class Preferences:
+    """The preferences of judgment groups for one document over another.
 
     Attributes
     ----------
@@ -71,11 +65,11 @@ class Pairs:
     query
         int64 ``[groups]``: the query of each group.
     place
-        int64 ``[pool]``: the rank of each judged document, or one behind every list.
+        int64 ``[pool]``: the rank of each judged document, or one below every list.
     shown
         bool ``[pool]``: whether it was retrieved.
     judged
-        What each group judged.
+        The judgments of each group.
     """
 
     group: Ints
@@ -84,27 +78,27 @@ class Pairs:
     query: Ints
     place: Ints
     shown: Bools
-    judged: Judged
+    judged: GroupJudgments
 
     @cached_property
     def fulfilled(self) -> Bools:
-        """True for pairs whose better document was retrieved, and above the other one if that was, too."""
+        """True for pairs whose better document was retrieved, and above the other if both were."""
         return self.shown[self.winner] & (self.place[self.winner] < self.place[self.loser])
 
-    def judged_by(self, when: str) -> Bools:
+    def counted(self, when: str) -> Bools:
         """Return which preferences count: all (``any``), or those with one or ``both`` retrieved."""
         one, other = self.shown[self.winner], self.shown[self.loser]
         return {"any": np.ones(len(one), bool), "one": one | other, "both": one & other}[when]
 
 
-def preferences(hits: Hits, *, within_subgroups: bool) -> Pairs:
+def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     """Return the preferences that the judgments express.
 
-    Within a group (or, where asked for, a subgroup) every document is preferred to all of a lower
-    grade.  What a group's subgroups say is put together: a over b and b over c is a over c.
+    Within a group (or subgroup) every document is preferred to all of a lower grade.  The preferences of the
+    subgroups of a group are combined: from a over b and b over c follows a over c.
     """
     pool, member = hits.pool, hits.member
-    assert pool is not None  # noqa: S101 - alignment brings it to measures that ask
+    assert pool is not None  # noqa: S101 - alignment adds it for measures that declare it
     assert member is not None  # noqa: S101 - the same
     groups = pool.groups
     assert groups is not None  # noqa: S101 - the same
@@ -125,19 +119,19 @@ def preferences(hits: Hits, *, within_subgroups: bool) -> Pairs:
     if within_subgroups and groups.parent is not None:
         packed = (query << 32) | groups.parent
         parents, whole, parts = np.unique(packed, return_inverse=True, return_counts=True)
-        of, winner, loser = _closed(whole[of], winner, loser, len(pool.grade))
+        of, winner, loser = _transitive_closure(whole[of], winner, loser, len(pool.grade))
         group, query, several = whole[group], parents >> 32, parts > 1
-    # a document may stand in several subgroups of a group: it is judged once
+    # a document in several subgroups of a group counts once
     order = np.lexsort((-grade, pool.id_order[doc], place[doc], group))
     group, doc, grade = group[order], doc[order], grade[order]
     once = np.ones(len(doc), bool)
     once[1:] = (group[1:] != group[:-1]) | (doc[1:] != doc[:-1])
-    judged = Judged(group[once], doc[once], grade[once] > 0, several)
-    return Pairs(of, winner, loser, query, place, place < _NOWHERE, judged)
+    judged = GroupJudgments(group[once], doc[once], grade[once] > 0, several)
+    return Preferences(of, winner, loser, query, place, place < _NOWHERE, judged)
 
 
-def _closed(group: Ints, winner: Ints, loser: Ints, docs: int) -> tuple[Ints, Ints, Ints]:
-    """Add what follows from two preferences of a group, until nothing does."""
+def _transitive_closure(group: Ints, winner: Ints, loser: Ints, docs: int) -> tuple[Ints, Ints, Ints]:
+    """Add the preferences that follow from two others of a group, until there are no more."""
     known = np.unique((group * docs + winner) * docs + loser)
     while True:
         head, loser = np.divmod(known, docs)
@@ -153,27 +147,26 @@ def _closed(group: Ints, winner: Ints, loser: Ints, docs: int) -> tuple[Ints, In
     if (winner == loser).any():
         raise BadValue(
             "preferences of one judgment group contradict each other",
-            expected="no document better than itself, directly or by way of others",
-            fix="give assessors who disagree judgment groups of their own",
+            expected="preferences without circles",
+            fix="give assessors who disagree separate judgment groups",
         )
     return group, winner, loser
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
-    """What it takes to let each group's documents of grade 0 be as many as its relevant ones.
+class GradeZeroLimits:
+    """Limits under which each group has as many documents of grade 0 as relevant ones.
 
     Attributes
     ----------
     limit
-        Documents of grade 0 that stay, int64 ``[groups]``.
+        Documents of grade 0 that count, int64 ``[groups]``.
     virtual
-        Preferences that each retrieved relevant document wins over documents of grade 0 that are lacking.
+        Preferences of each retrieved relevant document over missing documents of grade 0.
     possible
-        Preferences possible beside those between judged documents.
+        Possible preferences in addition to those between judged documents.
     slipped
-        trec_eval also compares documents of grade 0 with each other: how many of these pairs it calls
-        fulfilled.
+        Pairs of documents of grade 0 that trec_eval counts as fulfilled preferences.
     """
 
     limit: Ints
@@ -182,8 +175,8 @@ class Limits:
     slipped: Ints
 
     @classmethod
-    def of(cls, pairs: Pairs, when: str, *, as_trec_eval: bool) -> Limits:
-        """Count what each group has of either kind (retrieved, where both documents must be)."""
+    def of(cls, pairs: Preferences, when: str, *, as_trec_eval: bool) -> GradeZeroLimits:
+        """Count the documents of each group (the retrieved ones, if both documents must be retrieved)."""
         judged, groups = pairs.judged, len(pairs.query)
 
         def count(mask: Bools) -> Ints:
@@ -206,7 +199,7 @@ class Limits:
             slipped=np.where(slips, above, 0),
         )
 
-    def dropped(self, pairs: Pairs) -> Bools:
+    def dropped(self, pairs: Preferences) -> Bools:
         """Return which preferences are over a document of grade 0 beyond the limit."""
         judged, docs = pairs.judged, len(pairs.place)
         beyond = ~judged.relevant & (judged.place_among_nonrelevant >= self.limit[judged.group])
@@ -226,42 +219,42 @@ _NEEDS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class PreferenceMeasure(Measure):
-    """A measure that asks which of two documents comes first."""
+    """A measure of which of two documents comes first."""
 
     family: ClassVar[str] = "preferences"
     brings: ClassVar[frozenset[str]] = frozenset({"pool", "groups"})
     needs_relevant: ClassVar[bool] = False
 
-    within: str = parameter("group", "what documents are compared in", "group", "subgroup")
+    within: str = parameter("group", "documents are compared within", "group", "subgroup")
 
     def __post_init__(self) -> None:
-        """Ask for the column of subgroups where they matter."""
+        """Declare the column of subgroups if they are used."""
         super().__post_init__()
         if self.within == "subgroup":
             object.__setattr__(self, "judgment_columns", ("subgroup",))
 
     def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
-        """Relevance plays no part, only what is better than what."""
+        """Return None, since only differences of grades count."""
         return None
 
-    #: groups may disagree about what is better; tied documents have no order
+    #: groups may disagree on which document is better; tied documents have no order
     claims = Claims(closed_under_ties=False, extremal_under_ties=False, promotion_helps=False)
 
-    def pairs(self, hits: Hits) -> Pairs:
+    def pairs(self, hits: Hits) -> Preferences:
         """Return the preferences of all groups."""
         subgroups = self.within == "subgroup"
         return hits.remember(
-            ("preferences", subgroups), lambda: preferences(hits, within_subgroups=subgroups)
+            ("preferences", subgroups), lambda: judged_preferences(hits, within_subgroups=subgroups)
         )
 
-    def earned(self, hits: Hits, pairs: Pairs, share: Floats) -> Floats:
-        """Give what preferences are worth to the hits that win them, float64 ``[hits]``."""
+    def earned(self, hits: Hits, pairs: Preferences, share: Floats) -> Floats:
+        """Return the shares of fulfilled preferences by the hit that wins them, float64 ``[hits]``."""
         won = np.where(pairs.fulfilled, share, 0.0)
-        return self._of_docs(hits, sums(pairs.winner, won, len(pairs.place)))
+        return self._by_hit(hits, sums(pairs.winner, won, len(pairs.place)))
 
-    def _of_docs(self, hits: Hits, values: Floats) -> Floats:
-        """Give hits the values of the judged documents they are."""
-        assert hits.member is not None  # noqa: S101 - alignment brings it to measures that ask
+    def _by_hit(self, hits: Hits, values: Floats) -> Floats:
+        """Return the values of judged documents by hit."""
+        assert hits.member is not None  # noqa: S101 - alignment adds it for measures that declare it
         known = hits.member >= 0
         return np.where(known, values[hits.member], 0.0) if len(values) else np.zeros(len(hits.rank))
 
@@ -276,7 +269,7 @@ class Prefs(PreferenceMeasure):
 
     examples: ClassVar[tuple[str, ...]] = ("Prefs", "Prefs(over=pairs)", "Prefs(over=groups, when=both)")
     card: ClassVar[Card] = Card(
-        sentence="Of all pairs where somebody found one document better, how many has the list right?",
+        sentence="Of all pairs in which one document is preferred, how many are in the right order?",
         formula="Prefs = Σ_g f_g / Σ_g p_g;  over=groups: (1/J) Σ_g f_g / p_g;  over=pairs: the mean over "
         "pairs of the share of groups agreed with",
         symbols=_SYMBOLS,
@@ -302,14 +295,14 @@ class Prefs(PreferenceMeasure):
     )
     nonrel: str = parameter(
         "all",
-        "documents of grade 0 that count: all, the first R of a group, as trec_eval does it",
+        "documents of grade 0 that count: all, the first R of a group, or as in trec_eval",
         "all",
         "R",
         "trec",
     )
 
     def __post_init__(self) -> None:
-        """Refuse a limit on documents of grade 0 where it has no meaning."""
+        """Refuse a limit on documents of grade 0 where it has no effect."""
         super().__post_init__()
         if self.nonrel != "all" and (self.over != "groups" or self.when == "one"):
             raise BadParameter(
@@ -320,7 +313,7 @@ class Prefs(PreferenceMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit the preferences it wins; divide by those possible."""
         pairs = self.pairs(hits)
-        counts = pairs.judged_by(self.when)
+        counts = pairs.counted(self.when)
         query = pairs.query[pairs.group]
         if self.over == "groups":
             return self._by_group(hits, pairs, counts)
@@ -330,18 +323,18 @@ class Prefs(PreferenceMeasure):
                 sums(query, counts.astype(np.float64), hits.queries),
             )
         low, high = np.minimum(pairs.winner, pairs.loser), np.maximum(pairs.winner, pairs.loser)
-        _, pair, said = np.unique(low * len(pairs.place) + high, return_inverse=True, return_counts=True)
+        _, pair, groups = np.unique(low * len(pairs.place) + high, return_inverse=True, return_counts=True)
         first = np.zeros(len(pair), bool)
         first[np.unique(pair, return_index=True)[1]] = True
         return Contributions(
-            self.earned(hits, pairs, counts / said[pair]),
+            self.earned(hits, pairs, counts / groups[pair]),
             sums(query, (counts & first).astype(np.float64), hits.queries),
         )
 
-    def _by_group(self, hits: Hits, pairs: Pairs, counts: Bools) -> Contributions:
-        """Share each group's 1 among the preferences that count in it."""
+    def _by_group(self, hits: Hits, pairs: Preferences, counts: Bools) -> Contributions:
+        """Divide a total of 1 for each group equally among the preferences that count in it."""
         judged, groups = pairs.judged, len(pairs.query)
-        limits = Limits.of(pairs, self.when, as_trec_eval=self.nonrel == "trec")
+        limits = GradeZeroLimits.of(pairs, self.when, as_trec_eval=self.nonrel == "trec")
         if self.nonrel != "all":
             counts = counts & ~limits.dropped(pairs)
         possible = np.bincount(pairs.group, counts, groups)
@@ -352,12 +345,15 @@ class Prefs(PreferenceMeasure):
         missed = np.zeros(hits.queries)
         if self.nonrel != "all":
             virtual = limits.virtual[judged.group] * share[judged.group] * judged.relevant
-            earned += self._of_docs(hits, sums(judged.doc, virtual, len(pairs.place)))
+            earned += self._by_hit(hits, sums(judged.doc, virtual, len(pairs.place)))
             missed = sums(pairs.query, limits.slipped * share, hits.queries)
         norm = np.bincount(pairs.query, minlength=hits.queries).astype(np.float64)
-        if self.nonrel == "trec":  # there a group without preferences makes the whole query 0
-            hollow = np.bincount(pairs.query, possible == 0, hits.queries) > 0
-            earned, missed = np.where(hits.spread(hollow), 0.0, earned), np.where(hollow, 0.0, missed)
+        if self.nonrel == "trec":  # in trec_eval a group without preferences makes the query 0
+            has_empty_group = np.bincount(pairs.query, possible == 0, hits.queries) > 0
+            earned, missed = (
+                np.where(hits.spread(has_empty_group), 0.0, earned),
+                np.where(has_empty_group, 0.0, missed),
+            )
         return Contributions(earned, norm, missed=missed)
 
 
@@ -382,7 +378,7 @@ class NumPrefs(PreferenceMeasure):
             "trec_eval prefs_num_prefs_ful, …_ful_ret": "NumPrefs(what=fulfilled), NumPrefs(what=both)",
         },
         sensitive="ties; how many documents a group judged",
-        use="to see what a share of preferences is made of",
+        use="to see the numerator and denominator of Prefs",
         citation="Buckley, trec_eval 9, 2008",
     )
 
@@ -390,9 +386,9 @@ class NumPrefs(PreferenceMeasure):
     agg: str = parameter("sum", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Count for each hit the preferences it wins, and for the query those nobody won."""
+        """Count the preferences that each hit wins, and for the query those that are not fulfilled."""
         pairs = self.pairs(hits)
-        counts = pairs.judged_by("both" if self.what == "both" else "any").astype(np.float64)
+        counts = pairs.counted("both" if self.what == "both" else "any").astype(np.float64)
         earned = self.earned(hits, pairs, counts)
         missed = None
         if self.what == "possible":

@@ -1,4 +1,4 @@
-"""Propensity-scored measures: rare labels, which nobody was likely to judge, count for those never judged."""
+"""Propensity-scored measures: a rare label, less likely to be observed, counts more."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b
     Raises
     ------
     BadParameter
-        When a frequency is negative or no number, or there are fewer than 3 instances.
+        When a frequency is negative or not finite, or there are fewer than 3 instances.
 
     Notes
     -----
@@ -66,7 +66,7 @@ def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b
     """
     count = np.asarray(frequency, np.float64)
     if not (np.isfinite(count) & (count >= 0)).all():
-        raise BadParameter("a label's frequency is negative or no number", expected="counts, 0 or more")
+        raise BadParameter("a frequency is negative or not a finite number", expected="counts, 0 or more")
     if instances < 3:  # noqa: PLR2004 - below e the logarithm is less than 1 and rare labels would be likely
         raise BadParameter(f"{instances} training instances are too few", expected="3 or more")
     if a <= 0 or b <= 0:
@@ -77,12 +77,12 @@ def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b
 
 @dataclass(frozen=True, kw_only=True)
 class PropensityScored(BinaryMeasure):
-    """A measure in which a relevant document weighs one over its propensity."""
+    """A measure in which the weight of a relevant document is one over its propensity."""
 
     family: ClassVar[str] = "propensity"
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
     judgment_columns: ClassVar[tuple[str, ...]] = ("propensity",)
-    #: what ranks cost
+    #: how a weight is divided by rank
     discount: ClassVar[str] = "none"
 
     agg: str = parameter(
@@ -91,12 +91,12 @@ class PropensityScored(BinaryMeasure):
         *("pooled", "mean", "sum", "median", "gmean", "trimmed", "weighted"),
     )
 
-    #: of two relevant documents the rarer one is better, whatever their grades
+    #: of two relevant documents the rarer one counts more, whatever their grades
     claims = Claims(extremal_under_ties=False, promotion_helps=False)
 
     def relevant_count(self, hits: Hits) -> Ints:
-        """Return R, int64 ``[queries]``, without documents whose grade was imputed: nobody knows their p."""
-        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        """Return R, int64 ``[queries]``, without documents of imputed grade, whose propensity is unknown."""
+        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
         relevant = self.threshold(hits.pool.grade)
         return np.bincount(hits.pool.query, relevant, hits.queries).astype(np.int64)
 
@@ -104,26 +104,26 @@ class PropensityScored(BinaryMeasure):
         """Return what a weight at each rank is divided by."""
         return divisors(self.discount, rank)
 
-    def weighed(self, hits: Hits) -> Floats:
+    def weighted(self, hits: Hits) -> Floats:
         """Return one over the propensity of every relevant hit, discounted; nothing for unjudged ones."""
         propensity = hits.column("propensity", imputed=1.0)
         worth = np.where(hits.relevant(self.rel) & hits.judged, 1.0 / propensity, 0.0)
         return hits.discounted(worth, self.divisor, self.limit(hits))
 
-    def best(self, hits: Hits) -> Floats:
+    def ideal_sum(self, hits: Hits) -> Floats:
         """Return the largest possible sum; computed once for all runs."""
-        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
-        return hits.pool.once((type(self), self.k, self.rel), self._best)
+        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
+        return hits.pool.once((type(self), self.k, self.rel), self._ideal_sum)
 
-    def _best(self, pool: Pool) -> Floats:
+    def _ideal_sum(self, pool: Pool) -> Floats:
         worth = np.where(self.threshold(pool.grade), 1.0 / pool.columns["propensity"], 0.0)
         ideal = Ideal(pool.offsets, descending_within(pool.query, worth))
         shares = ideal.grade / self.divisor(ideal.rank)
         return ideal.total(shares if self.k is None else np.where(ideal.rank <= self.k, shares, 0.0))
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Divide what the list holds by the most that k ranks could hold."""
-        return Contributions(self.weighed(hits), self.best(hits))
+        """Divide the weights of the list by the largest possible sum."""
+        return Contributions(self.weighted(hits), self.ideal_sum(hits))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +146,7 @@ class PSP(PropensityScored):
             "the mean of the ratios is PSP(agg=mean)@k"
         },
         sensitive="ties at the cutoff; the propensity model, whose constants differ between collections",
-        use="extreme classification, recommendation with missing positives; beside P@k",
+        use="extreme classification, recommendation with missing positives; together with P@k",
         citation="Jain, Prabhu and Varma, KDD 2016",
     )
 
@@ -179,7 +179,7 @@ class PSnDCG(PropensityScored):
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Divide by what as many relevant labels would reach without propensities, then by the ideal."""
+        """Divide by the DCG of as many relevant labels without propensities, then by the ideal sum."""
         parts = super().contributions(hits)
         relevant = self.relevant_count(hits)
         depth = relevant if self.k is None else np.minimum(relevant, self.k)

@@ -1,4 +1,4 @@
-"""Rank-biased precision, and how much of it the unjudged documents leave open."""
+"""Rank-biased precision, and its residual: how much unjudged documents could add."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RBP(UnitGain):
-    """Rank-biased precision: the gain per rank of a user who goes on with chance p, everywhere.
+    """Rank-biased precision: the gain per rank of a user who goes on with probability p at every rank.
 
     >>> print(RBP(p=0.8))
     RBP(p=0.8)
@@ -30,7 +30,7 @@ class RBP(UnitGain):
     aliases: ClassVar[tuple[str, ...]] = ("RankBiasedPrecision",)
     examples: ClassVar[tuple[str, ...]] = ("RBP(p=0.8)", "RBP(gain=linear, max_grade=3, p=0.95)")
     card: ClassVar[Card] = Card(
-        sentence="What does a rank bring to a user who goes on to the next one with chance p?",
+        sentence="What does a rank bring to a user who goes on to the next one with probability p?",
         formula="RBP = (1 − p) Σ_i g_i p^(i − 1)",
         symbols="g_i: 1 if the document at rank i is relevant, or as `gain` says; p: persistence",
         example="relevant at ranks 1 and 3, p = 0.5: RBP = 0.5 · (1 + 0.25) = 0.625",
@@ -41,21 +41,19 @@ class RBP(UnitGain):
             "ranx rbp": "takes the grade for the gain and may exceed 1",
             "trec_eval 10 rbp": "rescales gains outside [0, 1] by bounds that are not initialised",
         },
-        sensitive="ties, unjudged documents (gain 0): RBP_residual says how much is open",
+        sensitive="ties, unjudged documents (gain 0): RBP_residual is how much they could add",
         use="always with the residual; p = 0.5 is an impatient user, 0.8 looks at 5 ranks, 0.95 at 20",
-        scale="expected gain per document looked at: equal steps as far as p is believed; for p = 1/2 every"
-        " list of relevant or not has a value of its own",
+        scale="expected gain per document looked at: equal steps if p describes users; for p = 1/2 every"
+        " list of relevant or not has a different value",
         citation="Moffat and Zobel, TOIS 2008",
     )
 
     gain: str | GainTable = parameter("binary", WORTH, SHARES)
-    p: float = parameter(
-        None, "persistence", above=0.0, below=1.0, needed="there is no usual value: write RBP(p=0.8)"
-    )
+    p: float = parameter(None, "persistence", above=0.0, below=1.0, needed="no default: write RBP(p=0.8)")
 
     @property
     def claims(self) -> Claims:
-        """Gains are added up, and nothing below the cutoff is counted."""
+        """A sum of gains; ranks below the cutoff do not count."""
         return replace(super().claims, grows_with_k=True, bounds_by="additive", deeper_grades_matter=False)
 
     def weight(self, rank: Ints) -> Floats:
@@ -63,14 +61,14 @@ class RBP(UnitGain):
         return np.power(self.p, rank.astype(np.float64) - 1.0)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Weigh each gain by the chance that its rank is looked at; divide by the ranks looked at."""
-        looked = np.full(hits.queries, 1.0 / (1.0 - self.p))
-        return Contributions(self.gains_of(hits) * hits.at_rank(self.weight, self.k), looked)
+        """Weight each gain with the probability that its rank is examined; divide by the ranks examined."""
+        ranks = np.full(hits.queries, 1.0 / (1.0 - self.p))
+        return Contributions(self.gains_of(hits) * hits.at_rank(self.weight, self.k), ranks)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RBP_residual(RBP):  # noqa: N801 - RBP and what is left of it
-    """What RBP would gain if all documents nobody judged or retrieved were perfect.
+class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
+    """What RBP would gain if all unjudged and unretrieved documents had the largest gain.
 
     >>> print(RBP_residual(p=0.8))
     RBP_residual(p=0.8)
@@ -80,9 +78,9 @@ class RBP_residual(RBP):  # noqa: N801 - RBP and what is left of it
     aliases: ClassVar[tuple[str, ...]] = ("rbp_resid",)
     examples: ClassVar[tuple[str, ...]] = ("RBP_residual(p=0.8)", "RBP_residual(p=0.8)@10")
     card: ClassVar[Card] = Card(
-        sentence="How much higher could RBP be, for all we have judged and seen?",
+        sentence="How much higher could RBP be, given what is judged and retrieved?",
         formula="residual@k = (1 − p) Σ_{i ≤ m, unjudged} p^(i − 1) + p^m,  m = min(k, n)",
-        symbols="p: persistence; n: length of the list; p^m: the weight of all ranks behind it; where the "
+        symbols="p: persistence; n: length of the list; p^m: the weight of all ranks below it; where the "
         "largest gain is t < 1 (gain=exp2), t times as much",
         example="judged, unjudged, judged; p = 0.5: 0.5 · 0.5 + 0.125 = 0.375",
         direction="lower",
@@ -92,13 +90,13 @@ class RBP_residual(RBP):  # noqa: N801 - RBP and what is left of it
             "cwl_eval ResEU": "the same over 1000 ranks: CWL(model=RBP, output=ResEU, p=…)",
         },
         sensitive="unjudged documents and depth: it measures them",
-        use="beside RBP; two systems whose intervals [RBP, RBP + residual] overlap are not told apart",
+        use="together with RBP; overlapping intervals [RBP, RBP + residual] do not tell systems apart",
         citation="Moffat and Zobel, TOIS 2008",
     )
 
     @property
     def claims(self) -> Claims:
-        """A judged document that moves up leaves less open, whatever its grade."""
+        """A judged document that moves up lowers the residual, whatever its grade."""
         return replace(
             super().claims,
             extremal_under_ties=False,
@@ -108,8 +106,8 @@ class RBP_residual(RBP):  # noqa: N801 - RBP and what is left of it
         )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Count the weight of ranks without a hit, and what imputed gains lack to the top."""
-        top, looked = self.top, np.full(hits.queries, 1.0 / (1.0 - self.p))
+        """Add the weights of ranks without a judged hit, and what imputed gains lack to the largest gain."""
+        top, ranks = self.top, np.full(hits.queries, 1.0 / (1.0 - self.p))
         lacks = np.where(hits.judged, 0.0, top - self.gains_of(hits))
         unknown = top * hits.vacant(lambda rank: self.weight(rank + 1) / (1.0 - self.p), self.k)
-        return Contributions(lacks * hits.at_rank(self.weight, self.k), looked, unjudged=unknown)
+        return Contributions(lacks * hits.at_rank(self.weight, self.k), ranks, unjudged=unknown)

@@ -1,7 +1,4 @@
-"""Reciprocal rank: how far down the first good answer is.
-
-For users who look for one document: the blended ratio where their search may end.
-"""
+"""Reciprocal rank, and the O-, P- and P+-measures for users who look for one document."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ class RR(BinaryMeasure):
             "the sum some texts give": "RR(agg=sum)",
         },
         sensitive="ties around the first relevant document; very much to rank 1 against 2",
-        use="one answer is wanted; its steps are unequal, so look at the ranks themselves too",
+        use="one answer is chosen; its steps are unequal, so report the ranks, too",
         scale="no equal steps: rank 2 → 1 is worth 1/2, rank 3 → 2 is worth 1/6; whether to average it is "
         "disputed (Fuhr, SIGIR Forum 2017; Sakai, SIGIR Forum 2020)",
         citation="Kantor and Voorhees, 2000; Voorhees, TREC-8, 1999",
@@ -57,7 +54,7 @@ class RR(BinaryMeasure):
 
     @property
     def claims(self) -> Claims:
-        """What is found stays found; with target=best the best grade there is must be known."""
+        """The first hit stays the first; with target=best the best judged grade must be known."""
         first = self.target == "first"
         return Claims(
             grows_with_k=True, bounds_by="first" if first else "multisets", deeper_grades_matter=not first
@@ -65,10 +62,10 @@ class RR(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant (or best-graded relevant) hit one over its rank."""
-        wanted = hits.relevant(self.rel)
+        chosen = hits.relevant(self.rel)
         if self.target == "best":
-            wanted = wanted & (hits.grade == hits.spread(hits.ideal.best()))
-        share = hits.first_of(wanted, lambda rank: 1.0 / rank, self.limit(hits))
+            chosen = chosen & (hits.grade == hits.spread(hits.ideal.best()))
+        share = hits.first_of(chosen, lambda rank: 1.0 / rank, self.limit(hits))
         return Contributions(share, np.ones(hits.queries))
 
 
@@ -79,8 +76,8 @@ _SYMBOLS = (
 _SAKAI = "Sakai, IPSJ Transactions on Databases 48 (SIG 9), 2007"
 
 
-class Sought(Blended):
-    """The mean blended ratio over the ranks at which a search may end."""
+class SearchEnd(Blended):
+    """The mean blended ratio over the hits at which a search may end."""
 
     family: ClassVar[str] = "reciprocal rank"
 
@@ -89,19 +86,19 @@ class Sought(Blended):
         """A better document higher up may move the rank at which the search ends."""
         return replace(super().claims, extremal_under_ties=False, promotion_helps=False)
 
-    def ends(self, hits: Hits) -> Bools:
+    def last_hits(self, hits: Hits) -> Bools:
         """Return the hits at which a search may end, bool ``[hits]``."""
         raise NotImplementedError
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each of these hits its blended ratio."""
-        ends = self.ends(hits)
+        last = self.last_hits(hits)
         return Contributions(
-            np.where(ends, self.blended(hits), 0.0), np.maximum(hits.count(ends), 1).astype(np.float64)
+            np.where(last, self.blended(hits), 0.0), np.maximum(hits.count(last), 1).astype(np.float64)
         )
 
     def preferred(self, hits: Hits) -> Ints:
-        """Return the place among the hits of each query's first with its best grade, int64 ``[queries]``."""
+        """Return the first hit of the best grade of each query, int64 ``[queries]``."""
         shown = np.where(hits.relevant(self.rel), hits.grade, 0.0)
         lengths = np.diff(hits.offsets)
         records = np.flatnonzero(shown > before(np.maximum, shown, lengths, 0.0))
@@ -111,7 +108,7 @@ class Sought(Blended):
 
 
 @dataclass(frozen=True, kw_only=True)
-class O_measure(Sought):  # noqa: N801 - the name users know
+class O_measure(SearchEnd):  # noqa: N801 - the name of the field
     """O-measure: the blended ratio at the first relevant document.
 
     >>> print(O_measure(beta=10.0))
@@ -132,10 +129,10 @@ class O_measure(Sought):  # noqa: N801 - the name users know
 
     @property
     def claims(self) -> Claims:
-        """The first relevant document stays the first; an earlier or better one is worth no less."""
+        """The first relevant document stays the first; an earlier or better one gains no less."""
         return by_gain(self.gain, replace(super().claims, grows_with_k=True, promotion_helps=True))
 
-    def ends(self, hits: Hits) -> Bools:
+    def last_hits(self, hits: Hits) -> Bools:
         """Return the first relevant hit of each query."""
         relevant = hits.relevant(self.rel)
         first: Bools = relevant & (hits.running_count(relevant) == 1)
@@ -143,7 +140,7 @@ class O_measure(Sought):  # noqa: N801 - the name users know
 
 
 @dataclass(frozen=True, kw_only=True)
-class P_measure(Sought):  # noqa: N801 - the name users know
+class P_measure(SearchEnd):  # noqa: N801 - the name of the field
     """P-measure: the blended ratio at the preferred rank, that of the first document of the best grade shown.
 
     >>> print(P_measure(k=10))
@@ -163,7 +160,7 @@ class P_measure(Sought):  # noqa: N801 - the name users know
         citation=_SAKAI,
     )
 
-    def ends(self, hits: Hits) -> Bools:
+    def last_hits(self, hits: Hits) -> Bools:
         """Return the preferred hit of each query."""
         place = self.preferred(hits)
         chosen = np.zeros(len(hits.rank), bool)
@@ -172,7 +169,7 @@ class P_measure(Sought):  # noqa: N801 - the name users know
 
 
 @dataclass(frozen=True, kw_only=True)
-class P_plus(Sought):  # noqa: N801 - the name users know
+class P_plus(SearchEnd):  # noqa: N801 - the name of the field
     """P-plus: the mean blended ratio over the relevant documents down to the preferred rank.
 
     >>> print(P_plus(k=10))
@@ -188,11 +185,11 @@ class P_plus(Sought):  # noqa: N801 - the name users know
         example="grades 0, 1, 2 and nothing else judged: ((1 + 1) / (2 + 3) + (2 + 3) / (3 + 3)) / 2 = 37/60",
         peers={"pyNTCIREVAL P-plus": "the same"},
         sensitive="ties, the gains, k: a better document further down moves the rank that counts",
-        use="one good document is wanted, and any relevant one may be enough",
+        use="one good document is chosen, and any relevant one may be enough",
         citation=_SAKAI,
     )
 
-    def ends(self, hits: Hits) -> Bools:
+    def last_hits(self, hits: Hits) -> Bools:
         """Return the relevant hits down to the preferred one."""
         place = hits.spread(self.preferred(hits))
         down: Bools = hits.relevant(self.rel) & (np.arange(len(hits.rank)) <= place)

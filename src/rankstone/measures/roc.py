@@ -1,4 +1,4 @@
-"""The ROC curve: how many relevant documents are let in for how many negatives."""
+"""The ROC curve: the true positive rate over the false positive rate."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.measures.auc import AUC
-from rankstone.measures.core.curve import MOST_LEVELS, BinaryCurve, Points, levels_of
+from rankstone.measures.core.curve import MOST_LEVELS, BinaryCurve, Points
 from rankstone.measures.core.definition import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Bools, Floats, Ints
-    from rankstone.measures.core.curve import Micro
 
 
-_SAY: Final = "say which: ROC(negatives=judged), negatives=candidates or negatives=catalogue"
+_REQUIRED: Final = "choose one: ROC(negatives=judged), negatives=candidates or negatives=catalogue"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,20 +44,20 @@ class ROC(BinaryCurve):
             "mean over queries": "vertical: of y at each x, its upper end where the curve rises (Fawcett)",
             "trapezoid area": "AUC with the same parameters, exactly",
         },
-        sensitive="which documents are negatives (say it); relevant documents that were not returned",
+        sensitive="which documents are negatives (choose one); relevant documents that were not returned",
         use="whole rankings; in search, where negatives abound, PR shows more",
         citation="Fawcett, Pattern Recognition Letters 2006",
     )
 
     levels: int | tuple[float, ...] = parameter(
-        101, "how many evenly spaced x, or {x, x, …}", low=0, high=MOST_LEVELS
+        101, "number of levels, or {x, x, …}", low=0, high=MOST_LEVELS
     )
     negatives: str = parameter(
         None,
         "what counts as a negative, as for AUC: judged and not relevant; in the list and not relevant "
         "(candidates); or that and everything else there is",
         *("judged", "candidates", "catalogue"),
-        needed=_SAY,
+        needed=_REQUIRED,
     )
     unreturned: str = parameter(
         "bottom_tied",
@@ -70,35 +68,18 @@ class ROC(BinaryCurve):
         "half", "as for AUC: a tie block is one straight piece, or steps as its order says", "half", "order"
     )
 
-    def __post_init__(self) -> None:
-        """Refuse what are no levels."""
-        super().__post_init__()
-        levels_of(self.levels, "ROC: levels")
-
-    def grid(self) -> Floats:
-        """Return the false positive rates, ascending."""
-        return np.array(sorted(levels_of(self.levels, "ROC: levels")))
-
     def summary(self) -> AUC:
         """Return AUC: the area under the curve."""
         return AUC(rel=self.rel, negatives=self.negatives, unreturned=self.unreturned, tied=self.tied)
 
-    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
-        """Refuse what AUC refuses."""
-        self.summary().check(ties, depth, negative)
-
-    def check_needs(self, options: AlignmentOptions) -> None:
-        """Refuse what AUC refuses."""
-        self.summary().check_needs(options)
-
     def defined(self, hits: Hits) -> Bools:
-        """Return which queries have documents of both classes, as far as AUC asks for them."""
+        """Return which queries have documents of both classes, as AUC counts them."""
         area = self.summary()
-        return np.asarray(area.norm(hits, *area.taking_part(hits)) > 0, np.bool_)
+        return np.asarray(area.norm(hits, *area.compared(hits)) > 0, np.bool_)
 
     def _classes(self, hits: Hits) -> tuple[Ints, Ints]:
         """Count relevant documents and negatives; without a list there is one of each, in the worst order."""
-        positives, negatives = self.summary().taking_part(hits)
+        positives, negatives = self.summary().compared(hits)
         return np.where(hits.found, positives, 1), np.where(hits.found, negatives, 1)
 
     def heights(self, hits: Hits) -> Floats:
@@ -128,21 +109,17 @@ class ROC(BinaryCurve):
         positives, negatives = self._classes(hits)
         return Points.of(query, negative / negatives[query], relevant / positives[query], hits.queries)
 
-    def micro(self, hits: Hits, traced: Bools) -> Micro | None:  # noqa: ARG002 - the base's signature
-        """Return nothing: scores of different queries are pooled by aligning them as one group."""
-        return None
-
     def _corners(self, hits: Hits) -> tuple[Ints, Ints, Ints]:
         """Return query, negatives and relevant documents at every corner, of queries that have a curve."""
         area = self.summary()
         positives, negatives = self._classes(hits)
-        hits = area.opened(hits)
+        hits = area.with_half_ties(hits)
         relevant = hits.relevant(self.rel)
-        above, tied = area.above(hits)
+        above, tied = area.negatives_above(hits)
         before, inside = hits.earlier(relevant), hits.inside(relevant)
         step = np.flatnonzero(inside)
         each, of_step = np.arange(hits.queries), hits.query[hits.blocks.head[step]]
-        found, shown = hits.count(relevant), area.returned(hits)
+        found, shown = hits.count(relevant), area.retrieved_negatives(hits)
         bottom = ~hits.found if self.unreturned != "bottom" else np.ones(hits.queries, bool)
         last = np.where(bottom, negatives, shown)
         # from the origin; both ends of every block that holds relevant documents; the end of the list;

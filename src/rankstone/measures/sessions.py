@@ -1,9 +1,9 @@
-"""Sessions: several queries of one user, of which later ones count less."""
+"""Session measures: the queries of a session are summed, and later ones count less."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -27,24 +27,26 @@ _SYMBOLS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class _InSessions(Measure):
-    """A query counts less the later it comes; a session is the sum of its queries."""
+class SessionMeasure(Measure):
+    """A measure whose units are sessions; a later query is divided by a larger cost."""
 
     family: ClassVar[str] = "sessions"
     aliases: ClassVar[tuple[str, ...]] = ()
     query_columns: ClassVar[tuple[str, ...]] = ("position",)
     unit: ClassVar[str | None] = "session"
+    #: True if the norm of a later query counts less, too
+    normalized: ClassVar[bool] = False
 
     bq: float = parameter(4.0, "base of the logarithm that later queries are discounted by", above=1.0)
     late: str = parameter(
         "plus_one",
-        "what the query at place q costs: 1 + log_bq q, or log_bq (q + bq − 1)",
+        "the divisor of the query at place q: 1 + log_bq q, or log_bq (q + bq − 1)",
         "plus_one",
         "shifted",
     )
 
     def __post_init__(self) -> None:
-        """Refuse aggregations of queries: sessions are what the mean is over."""
+        """Refuse aggregations that need weights of queries: the mean is over sessions."""
         super().__post_init__()
         if self.agg in ("pooled", "weighted"):
             raise BadParameter(
@@ -52,15 +54,24 @@ class _InSessions(Measure):
             )
 
     def cost(self, hits: Hits) -> Floats:
-        """Return what the gains of each query are divided by, float64 ``[queries]``."""
+        """Return the divisor of each query, float64 ``[queries]``."""
         place = hits.about["position"]
         if self.late == "plus_one":
             return 1.0 + np.log(place) / math.log(self.bq)
         return np.log(place + self.bq - 1.0) / math.log(self.bq)
 
+    def contributions(self, hits: Hits) -> Contributions:
+        """Divide gains, and the norm of a normalised measure, by the cost of the query."""
+        parts, cost = super().contributions(hits), self.cost(hits)
+        return Contributions(
+            parts.hits / hits.spread(cost),
+            parts.norm / cost if self.normalized else parts.norm,
+            unjudged=None if parts.unjudged is None else parts.unjudged / cost,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
-class sDCG(_InSessions, DCG):  # noqa: N801 - the name of the field
+class sDCG(SessionMeasure, DCG):  # noqa: N801 - the name of the field
     """Session DCG: the DCG of a session's queries, added up, later queries counting less.
 
     >>> print(sDCG(k=10))
@@ -80,18 +91,11 @@ class sDCG(_InSessions, DCG):  # noqa: N801 - the name of the field
             "evalpir": "the same discount of queries",
         },
         sensitive="ties, unjudged documents (gain 0), depth, the number of queries; repetition counts again",
-        use="sessions with known reformulations; a query's own row holds what it adds to its session",
+        use="sessions with known reformulations; the row of a query holds what it adds to its session",
         citation="Järvelin, Price, Delcambre and Nielsen, ECIR 2008",
     )
 
-    def contributions(self, hits: Hits) -> Contributions:
-        """Discount what each hit gains once more, by its query's place in the session."""
-        parts = super().contributions(hits)
-        cost = self.cost(hits)
-        padding = None if parts.unjudged is None else parts.unjudged / cost
-        return replace(parts, hits=parts.hits / hits.spread(cost), unjudged=padding)
-
-    def of_units(
+    def unit_values(
         self,
         unit: Ints,
         count: int,
@@ -104,13 +108,14 @@ class sDCG(_InSessions, DCG):  # noqa: N801 - the name of the field
 
 
 @dataclass(frozen=True, kw_only=True)
-class nsDCG(_InSessions, nDCG):  # noqa: N801 - the name of the field
+class nsDCG(SessionMeasure, nDCG):  # noqa: N801 - the name of the field
     """Normalised session DCG: session DCG as a share of what ideal lists would reach.
 
     >>> print(nsDCG(k=10))
     nsDCG@10
     """
 
+    normalized: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="How much of what a session could have gained did it gain?",
         formula="nsDCG@k = Σ_q DCG_q@k / (1 + log_bq q)  /  Σ_q IDCG_q@k / (1 + log_bq q); "
@@ -126,10 +131,3 @@ class nsDCG(_InSessions, nDCG):  # noqa: N801 - the name of the field
         use="comparing sessions of different length and difficulty",
         citation="Järvelin, Price, Delcambre and Nielsen, ECIR 2008; Kanoulas et al., SIGIR 2011",
     )
-
-    def contributions(self, hits: Hits) -> Contributions:
-        """Discount gains and ideal once more, by the query's place in the session."""
-        parts = super().contributions(hits)
-        cost = self.cost(hits)
-        padding = None if parts.unjudged is None else parts.unjudged / cost
-        return Contributions(parts.hits / hits.spread(cost), parts.norm / cost, unjudged=padding)

@@ -1,7 +1,4 @@
-"""Novelty and diversity: α-nDCG, ERR-IA and NRBP, against what is thinkable and against what exists.
-
-What measures over subtopics share: intents and their weights, and gains that fade when repeated.
-"""
+"""Novelty and diversity over subtopics: α-nDCG, ERR-IA and NRBP, normalised by a bound or a greedy order."""
 
 from __future__ import annotations
 
@@ -27,25 +24,22 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.definition import RelevantFrom, Span
 
-
-__all__ = ["GREEDY", "Novelty", "OfSubtopics", "RelevantSubtopics", "Renewed"]
-
 #: a greedy choice of k documents reaches at least 1 − (1 − 1/k)^k of the best one: never less than 1 − 1/e
 GREEDY: Final = math.e / (math.e - 1)
 
 
 def intent_weights(pool: Pool, rel: Threshold) -> Floats:
-    """Return what each subtopic weighs, float64 ``[groups]``: 0 where no document is relevant to it."""
-    assert pool.groups is not None  # noqa: S101 - alignment brings them to measures that ask
+    """Return the weight of each subtopic, float64 ``[groups]``: 0 where no document is relevant to it."""
+    assert pool.groups is not None  # noqa: S101 - alignment adds them for measures that declare it
     return np.where(pool.group_ideal.relevant_count(rel) > 0, pool.groups.weight, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSubtopics(Measure):
-    """A measure of which subtopics of a query a ranking serves.
+class SubtopicMeasure(Measure):
+    """A measure of the subtopics of a query that a ranking covers.
 
-    Subtopics without a relevant document do not exist for it; the others weigh what the table of
-    intents says, the same where there is none.
+    Subtopics without a relevant document are ignored; the others have the weights of the table of intents, or
+    equal weights without one.
     """
 
     family: ClassVar[str] = "diversity"
@@ -53,52 +47,50 @@ class OfSubtopics(Measure):
 
     @property
     def claims(self) -> Claims:
-        """What is best for one subtopic is not for another."""
+        """What is best for one subtopic may not be for another."""
         return Claims(extremal_under_ties=False, promotion_helps=False)
 
     def intents(self, hits: Hits) -> Floats:
-        """Return what each subtopic weighs, float64 ``[groups]``; 0 where there is nothing to find."""
+        """Return the weight of each subtopic, float64 ``[groups]``; 0 without a relevant document."""
         raise NotImplementedError
 
     def per_query(self, hits: Hits, values: Floats) -> Floats:
         """Sum values of subtopics, float64 ``[queries]``."""
-        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
         assert hits.pool.groups is not None  # noqa: S101 - the same
         return sums(hits.pool.groups.query, values, hits.queries)
 
     def relevant_count(self, hits: Hits) -> Ints | None:
-        """Return the number of subtopics there are to serve, int64 ``[queries]``."""
+        """Return the number of subtopics with a relevant document, int64 ``[queries]``."""
         return self.per_query(hits, (self.intents(hits) > 0).astype(np.float64)).astype(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelevantSubtopics(OfSubtopics):
-    """A measure that only asks whether a document is relevant to a subtopic."""
+class BinarySubtopicMeasure(SubtopicMeasure):
+    """A measure of binary relevance to subtopics."""
 
-    rel: RelevantFrom = parameter(
-        ANY_GAIN, 'relevant to a subtopic means grade ≥ rel; ">2" for strictly greater'
-    )
+    rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
     @property
     def threshold(self) -> Threshold:
-        """From which grade on a document is relevant: ``rel``, whatever it was given as."""
+        """The grade from which on a document is relevant, ``rel``."""
         return self.rel
 
     def intents(self, hits: Hits) -> Floats:
-        """Return what each subtopic weighs, float64 ``[groups]``; 0 where nothing is relevant."""
-        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        """Return the weight of each subtopic, float64 ``[groups]``; 0 without a relevant document."""
+        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
         return intent_weights(hits.pool, self.rel)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Novelty(RelevantSubtopics):
-    """A measure in which a subtopic gains less each time it is served: 1, 1 − α, (1 − α)² and so on."""
+class Novelty(BinarySubtopicMeasure):
+    """A measure in which a subtopic gains less each time it is covered: 1, 1 − α, (1 − α)² and so on."""
 
-    #: what ranks cost
+    #: how a gain is divided by rank
     discount: ClassVar[str] = "log2"
 
     alpha: float = parameter(
-        0.5, "how much of its worth a subtopic loses each time it is served", low=0.0, high=1.0
+        0.5, "the share of its gain that a subtopic loses each time it is covered", low=0.0, high=1.0
     )
 
     @property
@@ -111,7 +103,7 @@ class Novelty(RelevantSubtopics):
         return divisors(self.discount, rank)
 
     def gains(self, hits: Hits) -> Floats:
-        """Return what is new in each hit: Σ_s P(s) b_s (1 − α)^(times s was served above)."""
+        """Return the novelty of each hit: Σ_s P(s) b_s (1 − α)^(times s was covered above)."""
         return hits.remember(("novelty", self.alpha, self.rel), lambda: self._gains(hits))
 
     def _gains(self, hits: Hits) -> Floats:
@@ -123,23 +115,23 @@ class Novelty(RelevantSubtopics):
         return sums(part.of_hit, weight * (fresh * serves), len(hits.rank))
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Discount what is new at each rank; divide by what could be."""
+        """Discount the novelty of each hit; divide by the norm."""
         return Contributions(hits.discounted(self.gains(hits), self.divisor, self.k), self.norm(hits))
 
     def norm(self, hits: Hits) -> Floats:
-        """Return the most that endlessly many documents could gain, each relevant to every subtopic."""
-        return self.per_query(hits, self.intents(hits)) * self.endless()
+        """Return the gain of a list of documents that are all relevant to every subtopic."""
+        return self.per_query(hits, self.intents(hits)) * self.perfect_gain()
 
-    def endless(self) -> float:
-        """Return Σ_i (1 − α)^(i−1) / D(i): what documents relevant to everything gain a subtopic."""
+    def perfect_gain(self) -> float:
+        """Return Σ_i (1 − α)^(i−1) / D(i): the gain per subtopic of documents relevant to all of them."""
         assert self.k is not None  # noqa: S101 - measures without a closed form refuse whole lists
         rank = np.arange(1, self.k + 1)
         return float(np.cumsum(np.power(1.0 - self.alpha, rank - 1.0) / self.divisor(rank))[-1])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Renewed(Novelty):
-    """A novelty measure divided by what the judged documents reach in a greedy order."""
+class GreedyNormalized(Novelty):
+    """A novelty measure divided by the value of a greedy order of the judged documents."""
 
     @property
     def span(self) -> Span:
@@ -148,18 +140,18 @@ class Renewed(Novelty):
         return 0.0, top
 
     def norm(self, hits: Hits) -> Floats:
-        """Return what the greedy order reaches; computed once for all runs."""
-        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
-        return hits.pool.once(replace(self, agg="mean"), self._reached)
+        """Return the value of the greedy order; computed once for all runs."""
+        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
+        return hits.pool.once(replace(self, agg="mean"), self._greedy_value)
 
-    def _reached(self, pool: Pool) -> Floats:
+    def _greedy_value(self, pool: Pool) -> Floats:
         serves = self.threshold(pool.entries.grade)
         keep = np.where(serves, 1.0 - self.alpha, 1.0)
         steps = greedy(pool, serves.astype(np.float64), keep, intent_weights(pool, self.threshold))
-        reached = np.zeros(pool.queries)
+        total = np.zeros(pool.queries)
         for rank, gain in enumerate(islice(steps, self.k), start=1):
-            reached += gain / self.divisor(np.array([rank]))
-        return reached
+            total += gain / self.divisor(np.array([rank]))
+        return total
 
 
 _SYMBOLS: Final = (
@@ -170,7 +162,7 @@ _NEEDS: Final = (
     "judgments by subtopic: TREC's second column, a column subtopic, {query: {doc: {subtopic: grade}}}"
 )
 _UNDEFINED: Final = "no subtopic has a relevant document: the option `empty` decides (default 0, counted)"
-_SENSITIVE: Final = "ties, unjudged documents (they serve nothing), depth, and how finely subtopics are cut"
+_SENSITIVE: Final = "ties, unjudged documents (they cover nothing), depth, and how fine the subtopics are"
 _SENSITIVE_IDEAL: Final = f"{_SENSITIVE}; in the ideal to document ids, where gains are equal"
 _GREEDY: Final = (
     "ideal: at every rank the document that gains most, of equals the one with the larger id. The best "
@@ -181,11 +173,11 @@ _ORDERS: Final = {
     "ndeval": "lists are ordered by their rank column unless it is told -traditional: order=rank",
 }
 _PEERS: Final = {
-    "ndeval, pyndeval, ir_measures": "the same down to rank 20, which is as deep as they go",
+    "ndeval, pyndeval, ir_measures": "the same down to rank 20, their deepest",
     **_ORDERS,
 }
 _WHOLE: Final = {"ndeval, pyndeval, ir_measures": "the same, over the whole list", **_ORDERS}
-_FORGOTTEN: Final = {
+_UNDIVIDED: Final = {
     "ndeval, pyndeval, ir_measures": "the same for k = 2 … 20; @1 they do not divide, it is a count there",
     **_ORDERS,
 }
@@ -193,7 +185,7 @@ _FORGOTTEN: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class alpha_DCG(Novelty):  # noqa: N801 - the name of the field
-    """α-DCG: DCG that counts subtopics, less when repeated, as a share of what k ranks could hold.
+    """α-DCG: DCG that counts subtopics, less when repeated, as a share of what k ranks could gain.
 
     >>> print(alpha_DCG(k=10))
     alpha_DCG@10
@@ -202,31 +194,31 @@ class alpha_DCG(Novelty):  # noqa: N801 - the name of the field
     aliases: ClassVar[tuple[str, ...]] = ("α_DCG", "alpha-DCG", "α-DCG")
     examples: ClassVar[tuple[str, ...]] = ("alpha_DCG@10", "alpha_DCG(alpha=0.9)@20")
     card: ClassVar[Card] = Card(
-        sentence="How much that is new do the first k results show, against k results about everything?",
+        sentence="How much novelty do the first k results have, against k results on every subtopic?",
         formula="α-DCG@k = Σ_{i ≤ k} G_i / log2(i + 1)  /  Σ_s w_s Σ_{i ≤ k} (1 − α)^(i−1) / log2(i + 1)",
         symbols=_SYMBOLS,
-        example="2 subtopics, rank 1 serves both, rank 2 one of them: "
+        example="2 subtopics, rank 1 covers both, rank 2 one of them: "
         "(2 + 0.5/log2 3) / (2 + 2·0.5/log2 3) = 0.8801",
         needs=_NEEDS,
         undefined=_UNDEFINED,
-        peers={**_FORGOTTEN, "Clarke et al., 2008": "the sum before the division, a number of nuggets"},
+        peers={**_UNDIVIDED, "Clarke et al., 2008": "the sum before the division, a number of nuggets"},
         sensitive=_SENSITIVE,
-        use="where one document could serve every subtopic; alpha_nDCG asks for no more than there is",
+        use="where one document could cover every subtopic; alpha_nDCG compares with existing documents",
         citation="Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon, SIGIR 2008",
     )
 
     def __post_init__(self) -> None:
-        """Refuse whole lists: the norm is what k ranks could hold."""
+        """Refuse whole lists, since the norm is what k ranks could gain."""
         super().__post_init__()
         if self.k is None:
             raise BadParameter(
-                f"{self.name} is divided by what k ranks could hold, so it needs a cutoff",
+                f"{self.name} is divided by what k ranks could gain, so it needs a cutoff",
                 fix=f"write {self.name}@10; alpha_nDCG takes whole lists, too",
             )
 
 
 @dataclass(frozen=True, kw_only=True)
-class alpha_nDCG(Renewed):  # noqa: N801 - the name of the field
+class alpha_nDCG(GreedyNormalized):  # noqa: N801 - the name of the field
     """α-nDCG: DCG that counts subtopics, less when repeated, against a greedy ideal order.
 
     >>> print(alpha_nDCG(k=20))
@@ -234,19 +226,17 @@ class alpha_nDCG(Renewed):  # noqa: N801 - the name of the field
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("α_nDCG", "alpha-nDCG", "α-nDCG")
-    card: ClassVar[Card] = Card(
-        sentence="How much that is new does each result show, against the best order of everything judged?",
+    card: ClassVar[Card] = replace(
+        alpha_DCG.card,
+        sentence="How much novelty does each result have, against a greedy order of all judged documents?",
         formula="α-nDCG@k = Σ_{i ≤ k} G_i / log2(i + 1)  /  the same sum over the ideal order",
         symbols=f"{_SYMBOLS}; {_GREEDY}",
         example="documents a: subtopics 1, 2; b: 1; c: 3. List a, b, c, ideal a, c, b: "
         "(2 + 0.5/log2 3 + 1/2) / (2 + 1/log2 3 + 0.5/2) = 0.9773",
-        needs=_NEEDS,
         span=(0.0, GREEDY),
-        undefined=_UNDEFINED,
         peers=_PEERS,
         sensitive=_SENSITIVE_IDEAL,
         use="ambiguous queries, novelty within a list; α near 1 asks for coverage, α = 0 ignores repetition",
-        citation="Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon, SIGIR 2008",
     )
 
 
@@ -260,42 +250,39 @@ class ERR_IA(Novelty):  # noqa: N801 - the name of the field
 
     aliases: ClassVar[tuple[str, ...]] = ("ERR-IA",)
     discount: ClassVar[str] = "reciprocal"
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        alpha_DCG.card,
         sentence="How early is each intent satisfied, against a list relevant to all of them throughout?",
         formula="ERR-IA@k = Σ_{i ≤ k} G_i / i  /  Σ_s w_s Σ_{i ≤ k} (1 − α)^(i−1) / i;  "
         "for whole lists the last sum is ln(1/α) / (1 − α)",
-        symbols=_SYMBOLS,
-        example="2 subtopics, rank 1 serves both, rank 2 one of them: (2 + 0.5/2) / (2 + 2·0.5/2) = 0.9",
-        needs=_NEEDS,
-        undefined=_UNDEFINED,
+        example="2 subtopics, rank 1 covers both, rank 2 one of them: (2 + 0.5/2) / (2 + 2·0.5/2) = 0.9",
         peers={
-            **_FORGOTTEN,
+            **_UNDIVIDED,
             "Agrawal et al., 2009; Chapelle et al., 2011": "Σ_s P(s) ERR_s, with graded relevance and "
             "undivided: IA(of=ERR(max_grade=3))",
         },
-        sensitive=_SENSITIVE,
-        use="intents of different weight, and users who stop once they are served",
+        use="intents of different weight, and users who stop once they are satisfied",
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Clarke, Craswell and Voorhees, TREC 2012",
     )
 
     def __post_init__(self) -> None:
-        """Refuse a whole list of documents that never satisfy: its norm has no end."""
+        """Refuse whole lists with alpha=0, whose norm is infinite."""
         super().__post_init__()
         if self.k is None and self.alpha == 0:
             raise BadParameter(
-                f"{self.name}(alpha=0) over whole lists is divided by a sum without end",
+                f"{self.name}(alpha=0) over whole lists has an infinite norm",
                 fix=f"write {self.name}(alpha=0)@20, or a larger alpha",
             )
 
-    def endless(self) -> float:
+    def perfect_gain(self) -> float:
         """Return Σ_i (1 − α)^(i−1) / i, its limit for whole lists."""
         if self.k is not None:
-            return super().endless()
+            return super().perfect_gain()
         return 1.0 if self.alpha == 1 else -math.log(self.alpha) / (1.0 - self.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
-class nERR_IA(Renewed):  # noqa: N801 - the name of the field
+class nERR_IA(GreedyNormalized):  # noqa: N801 - the name of the field
     """Intent-aware ERR against a greedy ideal order.
 
     >>> print(nERR_IA(k=20))
@@ -304,27 +291,22 @@ class nERR_IA(Renewed):  # noqa: N801 - the name of the field
 
     aliases: ClassVar[tuple[str, ...]] = ("nERR-IA",)
     discount: ClassVar[str] = "reciprocal"
-    card: ClassVar[Card] = Card(
-        sentence="How early is each intent satisfied, against the best order of everything judged?",
+    card: ClassVar[Card] = replace(
+        alpha_nDCG.card,
+        sentence="How early is each intent satisfied, against a greedy order of all judged documents?",
         formula="nERR-IA@k = Σ_{i ≤ k} G_i / i  /  the same sum over the ideal order",
-        symbols=f"{_SYMBOLS}; {_GREEDY}",
         example="documents a: subtopics 1, 2; b: 1; c: 3. List a, b, c, ideal a, c, b: "
         "(2 + 0.5/2 + 1/3) / (2 + 1/2 + 0.5/3) = 0.9688",
-        needs=_NEEDS,
-        span=(0.0, GREEDY),
-        undefined=_UNDEFINED,
-        peers=_PEERS,
-        sensitive=_SENSITIVE_IDEAL,
-        use="as ERR_IA, when queries differ in what there is to find",
+        use="as ERR_IA, when queries differ in how much is relevant",
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Clarke, Craswell and Voorhees, TREC 2012",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Patient(Novelty):
-    """Ranks cost a factor β each."""
+class GeometricNovelty(Novelty):
+    """A novelty measure with the geometric discount β^(i − 1)."""
 
-    beta: float = parameter(0.5, "chance that a user goes on to the next rank", above=0.0, below=1.0)
+    beta: float = parameter(0.5, "probability that a user goes on to the next rank", above=0.0, below=1.0)
 
     def divisor(self, rank: Ints) -> Floats:
         """Return 1 / β^(rank − 1)."""
@@ -332,55 +314,50 @@ class _Patient(Novelty):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NRBP(_Patient):
+class NRBP(GeometricNovelty):
     """Novelty- and rank-biased precision: RBP that counts subtopics, less when repeated.
 
     >>> print(NRBP(beta=0.8))
     NRBP(beta=0.8)
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        alpha_DCG.card,
         sentence="What does a user gain who goes on with chance β and wants no subtopic twice?",
         formula="NRBP = (1 − (1 − α) β) / Σ_s w_s · Σ_i β^(i−1) G_i",
         symbols=f"{_SYMBOLS}; β: patience",
-        example="2 subtopics, rank 1 serves both, rank 2 one of them: 0.75 / 2 · (2 + 0.5·0.5) = 0.84375",
-        needs=_NEEDS,
-        undefined=_UNDEFINED,
+        example="2 subtopics, rank 1 covers both, rank 2 one of them: 0.75 / 2 · (2 + 0.5·0.5) = 0.84375",
         peers=_WHOLE,
-        sensitive=_SENSITIVE,
-        use="as RBP: the norm is what endlessly many documents would reach, so depth hardly matters",
+        use="as RBP: the norm is that of an infinite list, so depth hardly matters",
         citation="Clarke, Kolla and Vechtomova, ICTIR 2009",
     )
 
     @property
     def claims(self) -> Claims:
-        """Gains are added, the norm stays."""
+        """A sum of gains over a norm that does not depend on k."""
         return replace(super().claims, grows_with_k=True)
 
-    def endless(self) -> float:
-        """Return Σ_i ((1 − α) β)^(i−1), for whole lists and behind a cutoff alike."""
+    def perfect_gain(self) -> float:
+        """Return Σ_i ((1 − α) β)^(i−1), for whole lists and with a cutoff."""
         return 1.0 / (1.0 - (1.0 - self.alpha) * self.beta)
 
 
 @dataclass(frozen=True, kw_only=True)
-class nNRBP(_Patient, Renewed):  # noqa: N801 - the name of the field
+class nNRBP(GeometricNovelty, GreedyNormalized):  # noqa: N801 - the name of the field
     """NRBP against a greedy ideal order.
 
     >>> print(nNRBP())
     nNRBP
     """
 
-    card: ClassVar[Card] = Card(
-        sentence="NRBP against the best order of everything judged.",
+    card: ClassVar[Card] = replace(
+        alpha_nDCG.card,
+        sentence="NRBP against a greedy order of all judged documents.",
         formula="nNRBP = Σ_i β^(i−1) G_i  /  the same sum over the ideal order",
         symbols=f"{_SYMBOLS}; β: patience; {_GREEDY}",
         example="documents a: subtopics 1, 2; b: 1; c: 3. List a, b, c, ideal a, c, b: "
         "(2 + 0.5·0.5 + 0.25·1) / (2 + 0.5·1 + 0.25·0.5) = 0.9524",
-        needs=_NEEDS,
-        span=(0.0, GREEDY),
-        undefined=_UNDEFINED,
         peers=_WHOLE,
-        sensitive=_SENSITIVE_IDEAL,
-        use="as NRBP, when queries differ in what there is to find",
+        use="as NRBP, when queries differ in how much is relevant",
         citation="Clarke, Kolla and Vechtomova, ICTIR 2009",
     )

@@ -114,9 +114,7 @@ class U(UnitGain):
     )
 
     gain: str | GainTable = parameter("binary", WORTH, SHARES)
-    L: float = parameter(
-        None, "where interest ends, in the unit of cost", above=0.0, needed="in documents: U(L=20)"
-    )
+    L: float = parameter(None, "where interest ends, as cost", above=0.0, needed="in documents: U(L=20)")
     cost: float = parameter(1.0, "text read of a document", above=0.0)
     cost_relevant: float | None = parameter(None, "text read of a relevant one, if different", above=0.0)
     position: str = parameter("end", "which end of a document its position is", "end", "start")

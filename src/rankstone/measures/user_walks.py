@@ -1,23 +1,18 @@
-"""How users walk down a list: the C/W/L framework over hits.
+"""How users walk down a list: the C/W/L framework over hits, and models in which the rank alone decides.
 
 A user looks at rank 1 and goes on from rank i to the next with probability C(i).  From that follow
-the chance V(i) = C(1) · … · C(i − 1) that rank i is looked at, the share W(i) = V(i) / ΣV of all looking
-it gets, and the chance L(i) = V(i) (1 − C(i)) that the user stops there (Moffat, Thomas and Scholer,
-CIKM 2013; Moffat, Bailey, Scholer and Thomas, TOIS 2017).
+the probability V(i) = C(1) · … · C(i − 1) that rank i is examined, its share W(i) = V(i) / ΣV of all
+examinations, and the probability L(i) = V(i) (1 − C(i)) that the user stops there (Moffat, Thomas and
+Scholer, CIKM 2013; Moffat, Bailey, Scholer and Thomas, TOIS 2017).
 
-What users find changes how they walk, but only a hit that gains is a find: from one find to the next a
-model's V has a closed form.  So a walk is a sequence of *legs*, one to each find and one to the end, and
-no other rank is ever visited.
-
-A walk by a user's function, which says at each rank how likely a reader is to go on.
-
-Users whom nothing they find delays or stops: V depends on the rank alone.
+Only documents with a gain change how a user walks; between two of them V has a closed form in each model.
+So a walk is cut into *legs*, one down to each gain and one to the end, and no other rank is visited.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 import numpy as np
 
@@ -31,35 +26,35 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats, Ints
 
-    Continuation = Callable[[Floats, Floats, Floats], Floats]
+    class User(Protocol):
+        """The measure, with those of these parameters that a model reads."""
 
-__all__ = [
-    "INSQ",
-    "RBP",
-    "SDCG",
-    "Continuation",
-    "Legs",
-    "OwnWalk",
-    "P",
-    "U",
-    "Walk",
-    "WeightedWalk",
-    "square_tail",
-]
+        k: int
+        p: float
+        T: float
+        L: float
+        hb: float
+        hc: float
+        gain_med: float
+        half_life: float
+        cost: float
+        cost_relevant: float | None
+
+    Continuation = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Legs:
-    """The stretches of a walk: from one find (at first: from rank 1) to the next, at last to the end.
+    """The legs of walks: from one document with a gain (at first: from rank 1) to the next, or to the end.
 
     Attributes
     ----------
     begin, end
         float64 ``[legs]``: ranks; ``end`` is further down than ``begin``.
     gain
-        float64 ``[legs]``: what was found at ``begin``.
+        float64 ``[legs]``: the gain at ``begin``.
     gained
-        float64 ``[legs]``: everything found down to ``begin``.
+        float64 ``[legs]``: the sum of gains down to ``begin``, that one included.
     """
 
     begin: Floats
@@ -73,82 +68,103 @@ class Legs:
         return self.end - self.begin
 
 
-@dataclass(frozen=True, kw_only=True)
 class Walk:
-    """A model of a user who may stop at any rank, depending on what was found."""
+    """A model of a user who may stop at any rank, depending on the gains so far.
 
-    #: C(i) (or V(i)) for a reader
-    goes_on_by: ClassVar[str]
-    #: True if the cutoff is where the user stops at the latest
+    A model has no state.  Its methods are given ``user``, the measure, and read the model's
+    :attr:`parameters` there.
+    """
+
+    #: C(i) (or V(i)) as a text
+    continuation_formula: ClassVar[str]
+    #: names of the measure's parameters that the model reads
+    parameters: ClassVar[tuple[str, ...]] = ()
+    #: True if the user stops at the cutoff at the latest
     stops_at_k: ClassVar[bool] = False
     #: True if the average gain never falls when the better of two neighbours comes first (proven)
-    ordered: ClassVar[bool] = False
+    promotion_helps: ClassVar[bool] = False
 
-    def onward(self, legs: Legs) -> Floats:
-        """Return V(end) / V(begin), float64 ``[legs]``; nothing is found in between."""
+    def onward(self, user: User, legs: Legs) -> Floats:
+        """Return V(end) / V(begin), float64 ``[legs]``; there is no gain in between."""
         raise NotImplementedError
 
-    def seen(self, legs: Legs) -> Floats:
+    def examined(self, user: User, legs: Legs) -> Floats:
         """Return the sum of V(i) / V(begin) over begin < i ≤ end, float64 ``[legs]``."""
         raise NotImplementedError
 
-    def looked(self, hits: Hits, gain: Floats, depth: int, known: int) -> tuple[Floats, Floats]:
-        """Say where the user looks.
+    def examination(
+        self,
+        user: User,
+        hits: Hits,
+        gain: Floats,
+        depth: int,
+        last_gain: int,
+    ) -> tuple[Floats, Floats]:
+        """Return which hits the user examines, and how many ranks in all.
 
         Parameters
         ----------
+        user
+            The measure, whose parameters are the model's.
         hits
             Judged documents in the lists.
         gain
             float64 ``[hits]``: from 0 to 1.
         depth
-            The walk ends there at the latest.
-        known
-            Nothing is found below this rank.
+            The walk ends at this rank at the latest.
+        last_gain
+            Gains below this rank do not count.
 
         Returns
         -------
         tuple of float64 arrays
-            ``[hits]``: V where something is found (0 at other hits); ``[queries]``: ΣV, the ranks looked
-            at on average.
+            ``[hits]``: V of hits with a gain (0 for other hits); ``[queries]``: ΣV, the mean number of ranks
+            examined.
         """
-        finds = np.flatnonzero((gain > 0) & (hits.rank <= known))
-        query = hits.query[finds]
+        gaining = np.flatnonzero((gain > 0) & (hits.rank <= last_gain))
+        query = hits.query[gaining]
         lengths = np.bincount(query, minlength=hits.queries) + 1
-        of_find, opening = np.arange(len(finds)) + query, np.cumsum(lengths) - lengths
-        end, picked = np.full(len(finds) + hits.queries, depth), np.zeros(len(finds) + hits.queries)
-        end[of_find], picked[of_find] = hits.rank[finds], gain[finds]
-        begin, found = np.concatenate(([1], end[:-1])), np.concatenate(([0.0], picked[:-1]))
-        begin[opening], found[opening] = 1, 0.0
-        far = np.flatnonzero(end > begin)
-        gained = before(np.add, picked, lengths, 0.0)
-        legs = Legs(begin[far] * 1.0, end[far] * 1.0, found[far], gained[far])
-        onward, seen = np.ones(len(end)), np.zeros(len(end))
-        onward[far], seen[far] = self.onward(legs), self.seen(legs)
+        leg_of_hit, opening = np.arange(len(gaining)) + query, np.cumsum(lengths) - lengths
+        count = len(gaining) + hits.queries
+        end, gain_at_end = np.full(count, depth), np.zeros(count)
+        end[leg_of_hit], gain_at_end[leg_of_hit] = hits.rank[gaining], gain[gaining]
+        begin, gain_at_begin = np.concatenate(([1], end[:-1])), np.concatenate(([0.0], gain_at_end[:-1]))
+        begin[opening], gain_at_begin[opening] = 1, 0.0
+        moving = np.flatnonzero(end > begin)
+        gained = before(np.add, gain_at_end, lengths, 0.0)
+        legs = Legs(begin[moving] * 1.0, end[moving] * 1.0, gain_at_begin[moving], gained[moving])
+        onward, examined = np.ones(count), np.zeros(count)
+        onward[moving], examined[moving] = self.onward(user, legs), self.examined(user, legs)
         chance = np.zeros(len(hits.rank))
-        chance[finds] = running(np.multiply, onward, lengths)[of_find]
-        below = before(np.multiply, onward, lengths, 1.0) * seen
+        chance[gaining] = running(np.multiply, onward, lengths)[leg_of_hit]
+        below = before(np.multiply, onward, lengths, 1.0) * examined
         return chance, 1.0 + sums(np.repeat(np.arange(hits.queries), lengths), below, hits.queries)
 
 
-@dataclass(frozen=True, kw_only=True)
-class WeightedWalk(Walk):
-    """A model in which V depends on the rank alone, so tied documents may stand anywhere."""
+class RankWalk(Walk):
+    """A model in which V depends on the rank alone, so tied documents may stand in any order."""
 
-    ordered: ClassVar[bool] = True
+    promotion_helps: ClassVar[bool] = True
 
-    def weight(self, rank: Ints) -> Floats:
+    def weight(self, user: User, rank: Ints) -> Floats:
         """Return V of each rank; 1 at the first."""
         raise NotImplementedError
 
-    def mass(self, depth: int) -> float:
+    def mass(self, user: User, depth: int) -> float:
         """Return the sum of V over ranks 1 … depth."""
         raise NotImplementedError
 
-    def looked(self, hits: Hits, gain: Floats, depth: int, known: int) -> tuple[Floats, Floats]:
-        """Look V up."""
-        chance = np.where(gain > 0, hits.at_rank(self.weight, known), 0.0)
-        return chance, np.full(hits.queries, self.mass(depth))
+    def examination(
+        self,
+        user: User,
+        hits: Hits,
+        gain: Floats,
+        depth: int,
+        last_gain: int,
+    ) -> tuple[Floats, Floats]:
+        """Return V of the ranks of hits, and its sum over all ranks."""
+        weights = hits.at_rank(lambda rank: self.weight(user, rank), last_gain)
+        return np.where(gain > 0, weights, 0.0), np.full(hits.queries, self.mass(user, depth))
 
 
 def square_tail(x: Floats) -> Floats:
@@ -173,22 +189,31 @@ def square_tail(x: Floats) -> Floats:
 _STEPS: Final = 1 << 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnWalk(Walk):
-    """A walk whose C(i) a user's function computes: nothing is closed, every rank is visited."""
+class CustomWalk(Walk):
+    """A walk whose C(i) a user's function computes: there is no closed form, so every rank is visited.
 
-    continuation: ClassVar[Continuation]
+    Parameters
+    ----------
+    name
+        The word it was registered under, for messages.
+    continuation
+        As for :func:`~rankstone.measures.register_continuation`.
+    """
 
-    def onward(self, legs: Legs) -> Floats:
+    def __init__(self, name: str, continuation: Continuation) -> None:
+        self._name = name
+        self._continuation = continuation
+
+    def onward(self, _user: User, legs: Legs) -> Floats:
         """Multiply C over the leg."""
-        return np.concatenate([chance[end] for chance, end, _ in self._walked(legs)])
+        return np.concatenate([chance[end] for chance, end, _ in self._ranks(legs)])
 
-    def seen(self, legs: Legs) -> Floats:
+    def examined(self, _user: User, legs: Legs) -> Floats:
         """Add the running products up."""
-        return np.concatenate([np.bincount(leg, chance, len(end)) for chance, end, leg in self._walked(legs)])
+        return np.concatenate([np.bincount(leg, chance, len(end)) for chance, end, leg in self._ranks(legs)])
 
-    def _walked(self, legs: Legs) -> Iterator[tuple[Floats, Ints, Ints]]:
-        """Walk some legs at a time.
+    def _ranks(self, legs: Legs) -> Iterator[tuple[Floats, Ints, Ints]]:
+        """Visit every rank of the legs, some legs at a time.
 
         Yields
         ------
@@ -205,116 +230,105 @@ class OwnWalk(Walk):
             leg = np.repeat(np.arange(len(lengths[part])), lengths[part])
             rank = ragged_range(legs.begin[part].astype(np.int64), lengths[part]).astype(np.float64)
             gain = np.where(rank == legs.begin[part][leg], legs.gain[part][leg], 0.0)
-            chance = running(np.multiply, self._goes_on(rank, gain, legs.gained[part][leg]), lengths[part])
+            chance = running(np.multiply, self._chances(rank, gain, legs.gained[part][leg]), lengths[part])
             yield chance, np.cumsum(lengths[part]) - 1, leg
             low = high
             if low >= len(lengths):
                 return
 
-    def _goes_on(self, rank: Floats, gain: Floats, gained: Floats) -> Floats:
-        name, chance = (
-            type(self).__name__,
-            np.asarray(type(self).continuation(rank, gain, gained), np.float64),
-        )
+    def _chances(self, rank: Floats, gain: Floats, gained: Floats) -> Floats:
+        """Call the function, and check that it returned probabilities."""
+        chance = np.asarray(self._continuation(rank, gain, gained), np.float64)
         if chance.shape != rank.shape:
             raise BadValue(
-                f"model={name} did not say for each rank how likely a reader is to go on",
+                f"model={self._name} did not return one probability for each rank",
                 given=f"shape {chance.shape} for {len(rank)} ranks",
-                expected="one number from 0 to 1 for each",
+                expected="one number from 0 to 1 for each rank",
             )
-        odd = np.flatnonzero(~((chance >= 0) & (chance <= 1)))
-        if len(odd):
-            at = odd[0]
+        outside = np.flatnonzero(~((chance >= 0) & (chance <= 1)))
+        if len(outside):
+            at = outside[0]
             raise BadValue(
-                f"model={name} goes on with chance {chance[at]:g} after rank {rank[at]:g}",
-                given=f"gain {gain[at]:g} there, {gained[at]:g} down to it",
+                f"model={self._name} returned probability {chance[at]:g} after rank {rank[at]:g}",
+                given=f"gain {gain[at]:g} at that rank, {gained[at]:g} down to it",
                 expected="a number from 0 to 1",
             )
         return chance
 
 
-@dataclass(frozen=True, kw_only=True)
-class P(WeightedWalk):
-    """Everybody looks at k ranks: C(i) = 1 for i < k."""
+class P(RankWalk):
+    """The user examines k ranks: C(i) = 1 for i < k."""
 
-    goes_on_by: ClassVar[str] = "1 for i < k"
+    continuation_formula: ClassVar[str] = "1 for i < k"
     stops_at_k: ClassVar[bool] = True
 
-    def weight(self, rank: Ints) -> Floats:
+    def weight(self, _user: User, rank: Ints) -> Floats:
         """Return ones."""
         return np.ones(len(rank))
 
-    def mass(self, depth: int) -> float:
+    def mass(self, _user: User, depth: int) -> float:
         """Return k."""
         return float(depth)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RBP(WeightedWalk):
-    """The same persistence everywhere: C(i) = p."""
+class RBP(RankWalk):
+    """The same persistence at every rank: C(i) = p."""
 
-    goes_on_by: ClassVar[str] = "p"
+    continuation_formula: ClassVar[str] = "p"
+    parameters: ClassVar[tuple[str, ...]] = ("p",)
 
-    p: float
-
-    def weight(self, rank: Ints) -> Floats:
+    def weight(self, user: User, rank: Ints) -> Floats:
         """Return p^(i − 1)."""
-        return np.power(self.p, rank.astype(np.float64) - 1.0)
+        return np.power(user.p, rank.astype(np.float64) - 1.0)
 
-    def mass(self, depth: int) -> float:
+    def mass(self, user: User, depth: int) -> float:
         """Return (1 − p^depth) / (1 − p)."""
-        return (1.0 - self.p**depth) / (1.0 - self.p)
+        return (1.0 - user.p**depth) / (1.0 - user.p)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SDCG(WeightedWalk):
-    """Looking fades with the logarithm: C(i) = log2(i + 1) / log2(i + 2) for i < k."""
+class SDCG(RankWalk):
+    """Examination falls with the logarithm of the rank: C(i) = log2(i + 1) / log2(i + 2) for i < k."""
 
-    goes_on_by: ClassVar[str] = "log2(i + 1) / log2(i + 2) for i < k"
+    continuation_formula: ClassVar[str] = "log2(i + 1) / log2(i + 2) for i < k"
     stops_at_k: ClassVar[bool] = True
 
-    def weight(self, rank: Ints) -> Floats:
+    def weight(self, _user: User, rank: Ints) -> Floats:
         """Return 1 / log2(i + 1)."""
         return 1.0 / divisors("log2", rank)
 
-    def mass(self, depth: int) -> float:
+    def mass(self, user: User, depth: int) -> float:
         """Return the sum of 1 / log2(i + 1)."""
-        return float(np.cumsum(self.weight(np.arange(1, depth + 1)))[-1])
+        return float(np.cumsum(self.weight(user, np.arange(1, depth + 1)))[-1])
 
 
-@dataclass(frozen=True, kw_only=True)
-class INSQ(WeightedWalk):
-    """The longer on the way, the more persistent: C(i) = ((i + 2T − 1) / (i + 2T))²."""
+class INSQ(RankWalk):
+    """Persistence grows with the rank: C(i) = ((i + 2T − 1) / (i + 2T))²."""
 
-    goes_on_by: ClassVar[str] = "((i + 2T − 1) / (i + 2T))²"
+    continuation_formula: ClassVar[str] = "((i + 2T − 1) / (i + 2T))²"
+    parameters: ClassVar[tuple[str, ...]] = ("T",)
 
-    T: float
-
-    def weight(self, rank: Ints) -> Floats:
+    def weight(self, user: User, rank: Ints) -> Floats:
         """Return (2T / (i + 2T − 1))²."""
-        return np.square(2 * self.T / (rank.astype(np.float64) + (2 * self.T - 1.0)))
+        return np.square(2 * user.T / (rank.astype(np.float64) + (2 * user.T - 1.0)))
 
-    def mass(self, depth: int) -> float:
+    def mass(self, user: User, depth: int) -> float:
         """Return (2T)² Σ 1 / (i + 2T − 1)²."""
-        ends = np.array([2 * self.T, depth + 2 * self.T])
+        ends = np.array([2 * user.T, depth + 2 * user.T])
         whole, tail = square_tail(ends)
-        return float((2 * self.T) ** 2 * (whole - tail))
+        return float((2 * user.T) ** 2 * (whole - tail))
 
 
-@dataclass(frozen=True, kw_only=True)
-class U(WeightedWalk):
-    """Looking fades in a straight line with the text read: V(i) = max(0, 1 − (i − 1) cost / L)."""
+class U(RankWalk):
+    """Examination falls in a straight line with the text read: V(i) = max(0, 1 − (i − 1) cost / L)."""
 
-    goes_on_by: ClassVar[str] = "V(i) = max(0, 1 − (i − 1) cost / L)"
+    continuation_formula: ClassVar[str] = "V(i) = max(0, 1 − (i − 1) cost / L)"
+    parameters: ClassVar[tuple[str, ...]] = ("L", "cost")
 
-    L: float
-    cost: float
+    def weight(self, user: User, rank: Ints) -> Floats:
+        """Return the height of the line at each rank."""
+        return np.maximum(0.0, 1.0 - (rank.astype(np.float64) - 1.0) * user.cost / user.L)
 
-    def weight(self, rank: Ints) -> Floats:
-        """Return the height of the line."""
-        return np.maximum(0.0, 1.0 - (rank.astype(np.float64) - 1.0) * self.cost / self.L)
-
-    def mass(self, depth: int) -> float:
-        """Return the sum down the line."""
-        ranks = min(depth, int(np.ceil(self.L / self.cost)))
-        return ranks - self.cost / self.L * ranks * (ranks - 1) / 2
+    def mass(self, user: User, depth: int) -> float:
+        """Return the sum over the ranks above zero."""
+        ranks = min(depth, int(np.ceil(user.L / user.cost)))
+        return ranks - user.cost / user.L * ranks * (ranks - 1) / 2

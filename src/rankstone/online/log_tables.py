@@ -14,8 +14,8 @@ from rankstone._text import InLines, counted, left_out, line, read_as
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, InputError, NotComparable, one_of, printable
 from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
-from rankstone.rankings.rank_similarity.list_pairs import hold
-from rankstone.rankings.rank_similarity.run_similarity import listing_options, options_for
+from rankstone.rankings.rank_similarity.list_pairs import load_run
+from rankstone.rankings.rank_similarity.run_similarity import options_for, ordering_options
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
 
@@ -334,9 +334,9 @@ def read_rankings(
     progress: Progress | None = None,
 ) -> Rankings:
     """Read a run as ranked lists, ordered by ``order``: ``score``, ``rank`` or ``input``."""
-    options = listing_options({"order": order})
+    options = ordering_options({"order": order})
     table = read_run(run, columns, format_in, order=order, name=name)
-    listed = hold(table.watched(progress), options_for(table, options))
+    listed = load_run(table.watched(progress), options_for(table, options))
     frame = pl.DataFrame(
         {
             "query_id": listed.names.gather(listed.ranked.query),

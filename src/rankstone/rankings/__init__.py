@@ -1,7 +1,7 @@
 """Rankings: whole lists, with or without judgments.
 
-``rank_similarity`` measures how alike two rankings are (RBO, tau, ...), ``recommendation`` what lists are
-beyond accuracy: coverage, diversity, novelty, exposure.
+``rank_similarity`` compares two rankings (RBO, tau, ...), ``recommendation`` measures lists beyond accuracy:
+coverage, diversity, novelty, exposure.
 """
 
 from __future__ import annotations

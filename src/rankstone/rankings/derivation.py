@@ -1,7 +1,4 @@
-"""How a number came about: the tables it is the sum of, whatever kind of measure it is.
-
-What is shown of derivations: the tables that were added up, and what became of their sums.
-"""
+"""Derivations: the tables that a value is the sum of, and how they are shown."""
 
 from __future__ import annotations
 
@@ -23,29 +20,28 @@ if TYPE_CHECKING:
     from rankstone.hits.trace import RecordedTable, Trace
     from rankstone.measures.core.definition import Named
 
-    #: a recorded table → what its rows are called: ids, numbers
+    #: a recorded table → the names of its rows: ids, numbers
     Naming = Callable[[RecordedTable], list[str]]
-
-__all__ = ["Derivation", "TraceTable", "of_derivation"]
 
 
 @dataclass(frozen=True, eq=False)
 class TraceTable:
-    """A table that was added up.
+    """A table that was summed.
 
     Attributes
     ----------
     of
-        What its rows are: ``depth``, ``document``, ``item``, ``category``, ``group``, ``user`` or ``part``.
+        The kind of its rows: ``depth``, ``document``, ``item``, ``category``, ``group``, ``user`` or
+        ``part``.
     title
-        What distinguishes it from the other tables of the value; empty where it is the only one.
+        Its title among the tables of the value; empty for the only one.
     frame
-        A row each: its name under ``of``, what the measure computed with, ``contribution`` where rows are
-        added up, and ``running``, the sum so far, where they are added in this order.
+        One row for each: its name under ``of``, the numbers of the measure, ``contribution`` where rows are
+        summed, and ``running``, the sum so far, where they are summed in this order.
     total
-        The sum; ``None`` where nothing is summed.
+        The sum; ``None`` for a table without one.
     steps
-        What was made of it afterwards, by name, in the order of the computation.
+        Further results by name, in the order of the computation.
     """
 
     of: str
@@ -55,17 +51,17 @@ class TraceTable:
     steps: Mapping[str, float]
 
     @classmethod
-    def of_recorded(cls, table: RecordedTable, names: Naming, *, in_order: bool) -> Self:
-        """Return a recorded table with names and, where rows were added in their order, running totals.
+    def from_recorded(cls, table: RecordedTable, names: Naming, *, keep_order: bool) -> Self:
+        """Return a recorded table with names and, where the order is kept, running totals.
 
         Parameters
         ----------
         table
-            What the measure recorded.
+            The table that the measure recorded.
         names
-            What its rows are called.
-        in_order
-            True if rows were added one after the other; else the largest come first, equal ones by name.
+            The names of its rows.
+        keep_order
+            True if rows were summed in their order; otherwise they are sorted, largest first, then by name.
         """
         columns = dict(table.columns)
         added = columns.pop("contribution", None)
@@ -73,10 +69,10 @@ class TraceTable:
         data |= {name: _column(values) for name, values in columns.items()}
         if added is not None:
             data["contribution"] = added.astype(np.float64)
-            if in_order:
+            if keep_order:
                 data["running"] = np.add.accumulate(data["contribution"])
         frame = pl.DataFrame(data)
-        if added is not None and not in_order:
+        if added is not None and not keep_order:
             by = [pl.col("contribution").abs(), *map(pl.col, list(columns)[:1]), pl.col(table.of)]
             frame = frame.sort(by, descending=[True] * (len(by) - 1) + [False], maintain_order=True)
         return cls(table.of, table.title, frame, table.total, dict(table.steps))
@@ -95,24 +91,24 @@ def _column(values: Any) -> pl.Series:  # noqa: ANN401 - an array
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Derivation(Result):
-    """How a value of two rankings, of one list, or of a whole run came about.
+    """How a value of two rankings, of one list, or of a whole run was computed.
 
     Attributes
     ----------
     measure
-        What is explained.
+        The measure.
     of
-        The query or user it is a value of; ``None`` for one of the whole run.
+        The query or user; ``None`` for a value of the whole run.
     runs
         The run, or the two runs that are compared.
     status
         ``ok``, or why there is no value.
     value
-        As the result has it, to the last bit; ``None`` where there is none.
+        The value of the result, to the last bit; ``None`` where there is none.
     numerator, denominator
-        What was divided, and by what; ``None`` where the measure had nothing to look at.
+        The dividend and the divisor; ``None`` where the measure was not computed.
     tables
-        What was added up, in the order in which that was done.
+        The tables that were summed, in order.
     conventions
         Every option and parameter the number depends on.
     card
@@ -153,24 +149,24 @@ class Derivation(Result):
         of: str | None,
         runs: tuple[str, ...],
         names: Naming,
-        in_order: bool,
+        keep_order: bool,
         conventions: Mapping[str, Any],
         lang: str,
     ) -> Self:
-        """Return what a measure of lists recorded while it computed a value.
+        """Return the derivation of a value from the trace of its measure.
 
         Parameters
         ----------
         measure
             The measure.
         trace
-            What it recorded.
+            Its trace.
         outcome
             The value, NaN where there is none, and its status.
         of, runs, conventions, lang
-            As of the class.
-        names, in_order
-            As for :meth:`TraceTable.of_recorded`.
+            As in the class.
+        names, keep_order
+            As for :meth:`TraceTable.from_recorded`.
         """
         value, status = outcome
         parts = ("sentence", "formula", "symbols", "undefined")
@@ -182,7 +178,7 @@ class Derivation(Result):
             value=None if np.isnan(value) else value,
             numerator=trace.numerator,
             denominator=trace.denominator,
-            tables=tuple(TraceTable.of_recorded(one, names, in_order=in_order) for one in trace.tables),
+            tables=tuple(TraceTable.from_recorded(one, names, keep_order=keep_order) for one in trace.tables),
             conventions={
                 **conventions,
                 "measures": [str(measure)],
@@ -211,52 +207,51 @@ class Derivation(Result):
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read; always with four decimals."""
+        """Return the derivation as a sheet, always with four decimals."""
         del digits
-
-        return of_derivation(self)
+        return derivation_sheet(self)
 
 
 heading: Final = partial(phrase, "lists")
-#: rows shown at most
+#: the most rows shown
 _ROWS: Final = 25
-#: letters of a run's name in a heading
+#: the most letters of the name of a run in a heading
 _RUN: Final = 9
-#: what is said below tables that have a column
-_TO_READ: Final = {"places": "place_a", "counts_twice": "opposite", "doubled": "same"}
-#: statuses that have words of their own; the card says the others
-_SAID: Final = ("only_a", "only_b")
-#: letters of an id
+#: note → the column that it explains
+_NOTES: Final = {"places": "place_a", "counts_twice": "opposite", "doubled": "same"}
+#: statuses with a phrase; for the others the card has the text
+_PHRASED: Final = ("only_a", "only_b")
+#: the most letters of an id
 _NAME: Final = 60
 
 
-def of_derivation(one: Derivation) -> Sheet:
-    """Return what is shown of a derivation."""
+def derivation_sheet(one: Derivation) -> Sheet:
+    """Return a derivation as a sheet."""
     lang = one.lang
     shown = number(one.value) if one.value is not None else heading("undefined", lang)
-    whose = heading("whole_run", lang) if one.of is None else _whose(one)
+    owner = heading("whole_run", lang) if one.of is None else _owner(one)
     runs = " · ".join(map(printable, one.runs))
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
         _table(one, table, last=table is one.tables[-1]) for table in one.tables
     ]
     columns = {name for table in one.tables for name in table.frame.columns}
-    said = [name for name, sign in _TO_READ.items() if sign in columns]
-    if said:
-        parts.append((heading("notes", lang), tuple(heading(name, lang) for name in said)))
+    notes = [name for name, column in _NOTES.items() if column in columns]
+    if notes:
+        parts.append((heading("notes", lang), tuple(heading(name, lang) for name in notes)))
     if one.value is None:
         why = heading(
-            one.status if one.status in _SAID else "as_its_card_says",
+            one.status if one.status in _PHRASED else "as_its_card_says",
             lang,
             undefined=one.card["undefined"],
             first=printable(one.runs[0]),
             last=printable(one.runs[-1]),
         )
         parts.append((heading("why", lang), (why,)))
-    title = f"{printable(one.measure)} = {shown}   {whose}   {runs}"
+    title = f"{printable(one.measure)} = {shown}   {owner}   {runs}"
     return Sheet(title, one.card["formula"], one.card["symbols"], tuple(parts))
 
 
-def _whose(one: Derivation) -> str:
+def _owner(one: Derivation) -> str:
     word = "query" if len(one.runs) > 1 else "user"
     return f"{heading(word, one.lang)} {printable(one.of or '')}"
 
@@ -265,14 +260,16 @@ def _table(one: Derivation, table: TraceTable, *, last: bool) -> Table:
     lang, frame = one.lang, table.frame
     names = [name for name in frame.columns if name != table.of]
     shown = frame.head(_ROWS)
-    rows = [(printable(row[0], _NAME), *map(_cell, row[1:])) for row in shown.select(table.of, *names).rows()]
+    rows = [
+        (printable(row[0], _NAME), *map(number, row[1:])) for row in shown.select(table.of, *names).rows()
+    ]
     blank = ("",) * len(names)
     if frame.height > _ROWS:
         rest = frame.slice(_ROWS)
         more = heading("more", lang, count=rest.height)
-        cells = [_rest(rest, name) if name == "contribution" else "" for name in names]
+        cells = [number(float(rest[name].sum())) if name == "contribution" else "" for name in names]
         rows.append((more, *cells))
-    ends = [(heading(name, lang), value) for name, value in _ends(one, table, last=last)]
+    ends = [(heading(name, lang), value) for name, value in _total_rows(one, table, last=last)]
     rows += [(name, *blank[1:], number(value)) for name, value in ends]
     head = (heading(table.of, lang), *(_head(one, name) for name in names))
     numeric = (table.of == "depth", *(True for _ in names))
@@ -280,32 +277,24 @@ def _table(one: Derivation, table: TraceTable, *, last: bool) -> Table:
     return Table(title, head, tuple(rows), numeric, len(ends))
 
 
-def _ends(one: Derivation, table: TraceTable, *, last: bool) -> list[tuple[str, float | None]]:
-    """Return what stands below the rows: the sum, what became of it, and below the last table the value."""
-    found: list[tuple[str, float | None]] = []
+def _total_rows(one: Derivation, table: TraceTable, *, last: bool) -> list[tuple[str, float | None]]:
+    """Return the rows below a table: its sum, further results, and for the last table the value."""
+    rows: list[tuple[str, float | None]] = []
     if table.total is not None and (not last or table.steps or table.total != one.numerator):
-        found.append(("sum", table.total))
-    found += table.steps.items()
+        rows.append(("sum", table.total))
+    rows += table.steps.items()
     if last:
-        found += [("numerator", one.numerator), ("denominator", one.denominator)]
+        rows += [("numerator", one.numerator), ("denominator", one.denominator)]
         ratio = one.numerator / one.denominator if one.denominator and one.numerator is not None else None
         if ratio is not None and one.value is not None and ratio != one.value:
-            found.append(("ratio", ratio))
-        found.append(("value", one.value))
-    return found
+            rows.append(("ratio", ratio))
+        rows.append(("value", one.value))
+    return rows
 
 
 def _head(one: Derivation, name: str) -> str:
-    """Return the head of a column; ranks in either run bear its name."""
+    """Return the heading of a column; ranks have the name of the run."""
     word, _, side = name.rpartition("_")
     if word in ("rank", "place"):
         return f"{heading(word, one.lang)} {printable(one.runs[0 if side == 'a' else -1], _RUN)}"
     return heading(name, one.lang)
-
-
-def _cell(value: Any) -> str:  # noqa: ANN401 - what measures tell
-    return number(value)
-
-
-def _rest(rest: pl.DataFrame, name: str) -> str:
-    return number(float(rest[name].sum()))

@@ -1,7 +1,4 @@
-"""One query's lists of two runs are compared once more, with a trace.
-
-A value of whole lists is computed once more, with a trace.
-"""
+"""Derivations of values: a query or a whole run is measured again while the measure records its terms."""
 
 from __future__ import annotations
 
@@ -11,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone.errors import EmptyInput, NotComparable, UsageError, nearest, printable
+from rankstone.errors import NotComparable, UsageError, nearest, printable
 from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
 from rankstone.rankings.derivation import Derivation
 from rankstone.rankings.rank_similarity.list_measure import Outcome
-from rankstone.rankings.rank_similarity.list_pairs import couples, hold, only
-from rankstone.rankings.recommendation.recommendation_measure import OfLists
+from rankstone.rankings.rank_similarity.list_pairs import load_query, rows_of_query, stream_pairs
+from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,17 +23,14 @@ if TYPE_CHECKING:
     from rankstone.hits.trace import RecordedTable
     from rankstone.io.input_table import Table
     from rankstone.rankings.rank_similarity.list_measure import ListMeasure
-    from rankstone.rankings.rank_similarity.list_pairs import Held
     from rankstone.rankings.recommendation.list_frame import ListFrame
-    from rankstone.rankings.recommendation.recommendation_measure import OfRun
+    from rankstone.rankings.recommendation.recommendation_measure import WholeRunMeasure
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
     Run = tuple[Table, AlignmentOptions]
 
-__all__ = ["derived_beyond"]
 
-
-def derived(
+def derive_similarity(
     query: str,
     measure: ListMeasure,
     runs: tuple[Run, Run],
@@ -44,31 +38,31 @@ def derived(
     conventions: Mapping[str, Any],
     lang: str,
 ) -> Derivation:
-    """Return how the value of one query came about.
+    """Return the derivation of the value of one query.
 
     Parameters
     ----------
     query
-        The query; at least one of the runs answers it.
+        The query; at least one of the runs has it.
     measure
         The measure.
     runs
         The two runs, each with its options of order.
     names
-        What they are called.
+        Their names.
     conventions
-        What the number depends on.
+        The options and parameters that the number depends on.
     lang
         Language of headings.
     """
-    first, second = (_lists(query, *run) for run in runs)
+    first, second = (load_query(query, *run) for run in runs)
     trace, status, value = Trace(), Outcome.only_a if second is None else Outcome.only_b, np.nan
     if first is not None and second is not None:
         table, options = runs[1]
-        chunks, _ = couples(first, only(table, query), options, lambda chunk: chunk)
-        compared = measure.compare(replace(chunks[0].couple, trace=trace, _memo={}))
+        chunks, _ = stream_pairs(first, rows_of_query(table, query), options, lambda chunk: chunk)
+        compared = measure.compare(replace(chunks[0].paired, trace=trace, _memo={}))
         status, value = Outcome(int(compared.status[0])), float(compared.value[0])
-    docs = [[] if held is None else held.docs.cast(pl.String).to_list() for held in (first, second)]
+    docs = [[] if one is None else one.docs.cast(pl.String).to_list() for one in (first, second)]
 
     def rows(table: RecordedTable) -> list[str]:
         if table.of != "document":
@@ -78,47 +72,39 @@ def derived(
 
     return Derivation.of_trace(
         measure, trace, (value, status.name),
-        of=query, runs=names, names=rows, in_order=True, conventions=conventions, lang=lang,
+        of=query, runs=names, names=rows, keep_order=True, conventions=conventions, lang=lang,
     )  # fmt: skip
 
 
-def _lists(query: str, table: Table, options: AlignmentOptions) -> Held | None:
-    """Return one run's list of a query, ``None`` where it does not answer it."""
-    try:
-        return hold(only(table, query), options)
-    except EmptyInput:
-        return None
-
-
-def derived_beyond(
-    measure: OfLists | OfRun,
+def derive_beyond(
+    measure: PerListMeasure | WholeRunMeasure,
     user: object,
     lists: tuple[ListFrame, Tables],
     name: str,
     conventions: Mapping[str, Any],
     lang: str,
 ) -> Derivation:
-    """Return how a value of one list, or of the whole run, came about.
+    """Return the derivation of a value of one list, or of the whole run.
 
     Parameters
     ----------
     measure
         The measure.
     user
-        Whose list; ``None`` for measures of the whole run, and only for these.
+        The user of the list; ``None`` for measures of the whole run.
     lists
-        The run's lists, and the tables beside it.
+        The lists of the run, and the other tables.
     name
-        What the run is called.
+        The name of the run.
     conventions
-        What the number depends on.
+        The options and parameters that the number depends on.
     lang
         Language of headings.
     """
     frame, tables = lists
-    trace, of_lists = Trace(), isinstance(measure, OfLists)
+    trace, of_lists = Trace(), isinstance(measure, PerListMeasure)
     _check(measure, user, of_lists=of_lists)
-    if isinstance(measure, OfLists):
+    if isinstance(measure, PerListMeasure):
         at = _number(frame, user)
         frame = replace(frame.part(at, at + 1), trace=trace, _memo={})
         scored = measure.score(frame, tables)
@@ -138,27 +124,27 @@ def derived_beyond(
 
     return Derivation.of_trace(
         measure, trace, (value, status.name), of=None if user is None else str(user), runs=(name,),
-        names=names, in_order=of_lists, conventions=conventions, lang=lang,
+        names=names, keep_order=of_lists, conventions=conventions, lang=lang,
     )  # fmt: skip
 
 
-def _check(measure: OfLists | OfRun, user: object, *, of_lists: bool) -> None:
+def _check(measure: PerListMeasure | WholeRunMeasure, user: object, *, of_lists: bool) -> None:
     """Refuse a measure of lists without a user, and one of the whole run with one."""
     if of_lists and user is None:
-        raise UsageError(f"{measure} has a value a user: whose?", fix="name the user (-q USER)")
+        raise UsageError(f"{measure} has a value for each user", fix="name the user (-q USER)")
     if not of_lists and user is not None:
         raise UsageError(
-            f"{measure} has one value for the whole run, and none for {printable(user)}",
+            f"{measure} has one value for the whole run, and none for user {printable(user)}",
             fix="leave the user out",
         )
 
 
 def _number(frame: ListFrame, user: object) -> int:
-    """Return which list a user's is."""
+    """Return the number of the list of a user."""
     names = frame.names.cast(str)
-    found = names.eq(str(user)).arg_true()
-    if len(found):
-        return int(found[0])
+    rows = names.eq(str(user)).arg_true()
+    if len(rows):
+        return int(rows[0])
     close = nearest(str(user), names.head(1000).to_list(), n=1)
     raise NotComparable(
         f"{printable(user)} has no list in the run",

@@ -1,4 +1,4 @@
-"""Laws every measure must keep, ready for measures of your own.
+"""Laws that every measure must keep, also to check measures of your own.
 
 >>> from rankstone.testing import check_measure
 >>> len(check_measure("nDCG@3", queries=10)) > 5

@@ -1,6 +1,6 @@
-"""The laws, and the checker that runs a measure through them.
+"""Laws that every measure must keep, and their check on small random judgments and runs.
 
-Small random queries: judgments and lists with ties, gaps and strays, as real data has them.
+The random data have ties, gaps and unjudged documents, like real data.
 """
 
 from __future__ import annotations
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
     from rankstone.measures.core.claims import Claims
 
-
-__all__ = ["LAWS", "Law", "LawBroken", "World", "check_measure", "small_world"]
-
-#: more than any list holds
+#: more documents than any list has
 _CANDIDATES = 40
 _GRADES = (0.0, 0.0, 1.0, 1.0, 2.0, 3.0)
 _SUBTOPICS = ("s1", "s2", "s3")
@@ -40,12 +37,12 @@ Row = tuple[str, str, float]
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Judgments, a run, and the options they are laid against each other under.
+    """Judgments, a run, and options of alignment.
 
     Attributes
     ----------
     judgments
-        ``query_id``, ``doc_id``, ``relevance``, and what else the measure reads.
+        ``query_id``, ``doc_id``, ``relevance``, and further columns that the measure reads.
     run
         ``query_id``, ``doc_id``, ``score``.
     options
@@ -70,13 +67,13 @@ class World:
         return replace(self, judgments=self.judgments.filter(kept), run=self.run.filter(kept))
 
     def lists(self) -> dict[str, list[Row]]:
-        """Return the rows of each judged query that is answered, best score first."""
+        """Return the rows of each judged query in the run, best score first."""
         ordered = self.run.sort("query_id", "score", descending=[False, True], maintain_order=True)
-        found: dict[str, list[Row]] = {query: [] for query in self.judgments["query_id"].unique().sort()}
+        rows: dict[str, list[Row]] = {query: [] for query in self.judgments["query_id"].unique().sort()}
         for row in ordered.iter_rows():
-            if row[0] in found:
-                found[row[0]].append(row)
-        return {query: rows for query, rows in found.items() if rows}
+            if row[0] in rows:
+                rows[row[0]].append(row)
+        return {query: listed for query, listed in rows.items() if listed}
 
     def values(self, measure: Measure) -> dict[str, tuple[Any, ...]]:
         """Return ``{query: (value, numerator, denominator, status)}``."""
@@ -86,36 +83,33 @@ class World:
         return {query: tuple(rest) for query, *rest in rows}
 
     def _sessions(self) -> dict[str, dict[str, Any]]:
-        """Make every query the second of a session of its own."""
+        """Return a query table in which every query is the second of its session."""
         names = {*self.judgments["query_id"], *self.run["query_id"]}
         return {query: {"session": query, "position": 2} for query in names}
 
     def __str__(self) -> str:
-        judged = [f"  {row}" for row in self.judgments.rows()]
-        shown = [f"  {row}" for row in self.run.rows()]
-        heads = [f"{what} ({', '.join(table.columns)}):" for what, table in self._tables()]
-        return "\n".join([heads[0], *judged, heads[1], *shown, f"options: {self.options}"])
-
-    def _tables(self) -> list[tuple[str, pl.DataFrame]]:
-        return [("judgments", self.judgments), ("run", self.run)]
+        lines = []
+        for name, table in (("judgments", self.judgments), ("run", self.run)):
+            lines += [f"{name} ({', '.join(table.columns)}):", *(f"  {row}" for row in table.rows())]
+        return "\n".join([*lines, f"options: {self.options}"])
 
 
 def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bool = False) -> World:
-    """Make queries that hold what a measure reads; they grow, so what fails first is small.
+    """Return random judgments and a run with the columns that a measure reads; small queries come first.
 
     Parameters
     ----------
     measure
         The measure or its text.
     queries
-        How many queries.
+        The number of queries.
     seed
-        Where the random numbers start.
+        The seed of the random numbers.
     ties
         True if scores may tie.
     """
     kind = parse_measure(measure)
-    assert isinstance(kind, Measure)  # noqa: S101 - callers have checked
+    assert isinstance(kind, Measure)  # noqa: S101 - checked by callers
     draw = np.random.Generator(np.random.Philox(seed))
     judged: list[dict[str, Any]] = []
     shown: list[Row] = []
@@ -125,17 +119,17 @@ def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bo
         for doc in draw.permutation(names)[: draw.integers(1, docs + 1)].tolist():
             judged += _judgments(kind, draw, query, doc)
         if at and draw.integers(8) == 0:
-            continue  # a judged query that the run does not answer
+            continue  # a judged query that is not in the run
         size = int(draw.integers(1, docs + 1))
         scores = draw.integers(0, 3, size) if ties else draw.permutation(size * 3)[:size]
         for doc, score in zip(draw.permutation(names)[:size].tolist(), scores.tolist(), strict=True):
             shown.append((query, doc, float(score)))
-    shown.append(("nobody judged me", "d0", 1.0))
+    shown.append(("unjudged query", "d0", 1.0))
     return World(pl.DataFrame(judged), pl.DataFrame(shown, _RUN, orient="row"), {"candidates": _CANDIDATES})
 
 
 def _judgments(kind: Measure, draw: np.random.Generator, query: str, doc: str) -> list[dict[str, Any]]:
-    """Make one document's judgments: one, or one for each of some subtopics."""
+    """Return the judgments of one document: one, or one for each of some subtopics."""
     row = {"query_id": query, "doc_id": doc}
     more = {name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns}
     if "groups" not in kind.brings:
@@ -145,7 +139,7 @@ def _judgments(kind: Measure, draw: np.random.Generator, query: str, doc: str) -
 
 
 _WITHIN: Final = 1e-9
-#: orders of tied documents that are written down before a world is passed over
+#: the most orders of tied documents that are enumerated
 _MOST_ORDERS: Final = 150
 #: cutoffs of lists as small as these
 _CUTOFFS: Final = range(1, 7)
@@ -154,11 +148,11 @@ Draw = np.random.Generator
 
 
 class LawBroken(AssertionError):
-    """A measure breaks a law; the message shows a small world in which it does."""
+    """A measure breaks a law; the message has a small example."""
 
 
-#: a query, and what is wrong with it
-Wrong = tuple[str, str]
+#: a query, and the violation
+Violation = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -170,91 +164,92 @@ class Law:
     name
         The law in a sentence.
     ties
-        True if scores tie in the worlds it is checked on.
+        True if scores tie in the data of the check.
     check
-        Returns a query for which the law does not hold and what is wrong there, or nothing.
+        Returns a query for which the law does not hold and the violation, or ``None``.
     applies
-        True if the law can be checked for a measure at all.
+        True if the law can be checked for a measure.
     claimed
-        True if a measure promises it; most laws need no promise.
+        True if a measure claims it; most laws hold without a claim.
     """
 
     name: str
     ties: bool
-    check: Callable[[Measure, World, Draw], Wrong | None]
+    check: Callable[[Measure, World, Draw], Violation | None]
     applies: Callable[[Measure], bool] = lambda _: True
     claimed: Callable[[Claims], bool] = lambda _: True
 
-    def broken(self, measure: Measure, world: World, seed: int) -> Wrong | None:
-        """Return a query of a world for which the law does not hold and what is wrong there, or nothing."""
+    def broken(self, measure: Measure, world: World, seed: int) -> Violation | None:
+        """Return a query for which the law does not hold and the violation, or ``None``."""
         return self.check(measure, world, np.random.Generator(np.random.Philox(seed + 1)))
 
 
 def check_measure(measure: str | Measure, *, queries: int = 120, seed: int = 0) -> list[str]:
-    """Run a measure through every law it is under, on small random queries.
+    """Check a measure against every law that applies to it, on small random queries.
 
     Parameters
     ----------
     measure
         A measure or its text, with every parameter it needs.
     queries
-        Random queries for each law.
+        The number of random queries for each law.
     seed
-        Where the random numbers start; the same seed makes the same queries.
+        Where the random numbers start; the same seed gives the same queries.
 
     Returns
     -------
     list of str
-        The laws the measure was found to keep.
+        The laws that hold for the measure.
 
     Raises
     ------
     LawBroken
-        At the first law that does not hold, with a query that shows it.
+        At the first law that does not hold, with a query as an example.
 
     Examples
     --------
     >>> check_measure("P@3", queries=10)[:3]
-    ['it is its text', 'it is a value', 'its card is whole']
+    ['its text parses back to it', 'it is an immutable value', 'its card is complete']
     """
     kind = parse_measure(measure)
     if not isinstance(kind, Measure):
-        raise UsageError(
-            f"{kind} is not a measure of a run against judgments", fix=f"it is {kind.computed_by}"
-        )
+        raise UsageError(f"{kind} is not a measure of a run against judgments", fix=f"use {kind.computed_by}")
     kept = []
-    for name, wrong in _of_the_value(kind):
-        if wrong:
-            raise LawBroken(f"{kind}: {name}: {wrong}")
+    for name, violation in _value_laws(kind):
+        if violation:
+            raise LawBroken(f"{kind}: {name}: {violation}")
         kept.append(name)
     for law in LAWS:
         if law.applies(kind) and law.claimed(kind.claims):
-            _hold(law, kind, small_world(kind, queries, seed, ties=law.ties), seed)
+            _check_law(law, kind, small_world(kind, queries, seed, ties=law.ties), seed)
             kept.append(law.name)
     return kept
 
 
-def _hold(law: Law, measure: Measure, world: World, seed: int) -> None:
+def _check_law(law: Law, measure: Measure, world: World, seed: int) -> None:
     try:
-        wrong = law.broken(measure, world, seed)
+        violation = law.broken(measure, world, seed)
     except OutOfRange as error:
         raise LawBroken(f"{measure}: {law.name}: {error}") from error
-    if wrong:
-        query, what = wrong
+    if violation:
+        query, what = violation
         raise LawBroken(f"{measure}: {law.name}: query {query}: {what}\n{world.only([query])}")
 
 
 # -- laws of the value itself --------------------------------------------------------------------------
-def _of_the_value(measure: Measure) -> Iterator[tuple[str, str | None]]:
+def _value_laws(measure: Measure) -> Iterator[tuple[str, str | None]]:
     again = parse_measure(str(measure))
-    yield "it is its text", None if again == measure and str(again) == str(measure) else f"reads as {again!r}"
-    yield "it is a value", _value(measure, again)
+    yield (
+        "its text parses back to it",
+        None if again == measure and str(again) == str(measure) else f"parses as {again!r}",
+    )
+    yield "it is an immutable value", _value(measure, again)
     empty = [
         f.name
         for f in fields(measure.card)
         if f.name != "peers" and getattr(measure.card, f.name) in ("", None)
     ]
-    yield "its card is whole", f"empty: {', '.join(empty)}" if empty else None
+    yield "its card is complete", f"empty: {', '.join(empty)}" if empty else None
 
 
 def _value(measure: Measure, again: object) -> str | None:
@@ -268,7 +263,7 @@ def _value(measure: Measure, again: object) -> str | None:
 
 
 # -- laws over a world ---------------------------------------------------------------------------------
-def _in_span(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
+def _in_span(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     low, high = measure.span
     for unjudged, empty in product(("nonrelevant", "condensed"), ("zero", "undefined")):
         under = {"unjudged": unjudged, "empty": empty}
@@ -281,39 +276,39 @@ def _in_span(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
     return None
 
 
-def _row_order(measure: Measure, world: World, draw: Draw) -> Wrong | None:
+def _row_order(measure: Measure, world: World, draw: Draw) -> Violation | None:
     shuffled = replace(world, run=world.run[draw.permutation(world.run.height)])
     return _difference(world.values(measure), shuffled.values(measure))
 
 
-def _names(measure: Measure, world: World, draw: Draw) -> Wrong | None:
-    """Give documents other names in the same order of names."""
+def _renamed_documents(measure: Measure, world: World, draw: Draw) -> Violation | None:
+    """Rename documents without changing the order of names."""
     names = pl.concat([world.judgments["doc_id"], world.run["doc_id"]]).unique().sort().to_list()
     other = {name: f"{chr(97 + at)}{draw.integers(1000)}" for at, name in enumerate(names)}
     renamed = pl.col("doc_id").replace(other)
-    elsewhere = replace(
+    renamed_world = replace(
         world, judgments=world.judgments.with_columns(renamed), run=world.run.with_columns(renamed)
     )
-    return _difference(world.values(measure), elsewhere.values(measure))
+    return _difference(world.values(measure), renamed_world.values(measure))
 
 
-def _scores(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
+def _scores(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     curved = replace(world, run=world.run.with_columns(score=pl.col("score").exp() * 3 - 7))
     return _difference(world.values(measure), curved.values(measure))
 
 
-def _apart(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
+def _single_queries(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     together = world.values(measure)
     answered = list(world.lists())
     for part in (answered[::2], *([query] for query in answered[::10])):
         alone = world.only(part).values(measure)
-        if wrong := _difference({query: together[query] for query in alone}, alone):
-            return wrong
+        if violation := _difference({query: together[query] for query in alone}, alone):
+            return violation
     return None
 
 
-def _below_cutoff(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
-    """Put documents that nobody knows in the place of those below the cutoff."""
+def _below_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | None:
+    """Replace documents below the cutoff by unknown ones."""
     rows: list[Row] = []
     for of_query in world.lists().values():
         rows += of_query[: measure.k]
@@ -321,7 +316,7 @@ def _below_cutoff(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
     return _difference(world.values(measure), world.ranked(rows).values(measure))
 
 
-def _promotion(measure: Measure, world: World, draw: Draw) -> Wrong | None:
+def _promotion(measure: Measure, world: World, draw: Draw) -> Violation | None:
     """Exchange two neighbours in every list so that the one with the better grade comes first."""
     grade = {(q, d): g for q, d, g in world.judgments.select("query_id", "doc_id", "relevance").iter_rows()}
     better: list[Row] = []
@@ -336,26 +331,26 @@ def _promotion(measure: Measure, world: World, draw: Draw) -> Wrong | None:
     sign = 1.0 if measure.card.direction == "higher" else -1.0
     after = world.ranked(better).values(measure)
     for query, (value, *_) in world.values(measure).items():
-        there = after[query][0] if query in after else None
-        if value is not None and there is not None and sign * (there - value) < -_WITHIN:
+        changed = after[query][0] if query in after else None
+        if value is not None and changed is not None and sign * (changed - value) < -_WITHIN:
             moved = [row[1:] for row in better if row[0] == query]
-            return query, f"{value} became {there} when a better document moved up: {moved}"
+            return query, f"{value} became {changed} when a better document moved up: {moved}"
     return None
 
 
-def _expected(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
-    found = world.under(ties="expected").values(measure)
+def _expected(measure: Measure, world: World, _draw: Draw) -> Violation | None:
+    expected = world.under(ties="expected").values(measure)
     for query, orders in _every_order(measure, world).items():
-        value = found[query][0]
+        value = expected[query][0]
         if (value is None) != (None in orders):
-            return query, f"expected says {value}, the orders {orders}"
+            return query, f"ties=expected gives {value}, the orders {orders}"
         mean = math.fsum(orders) / len(orders) if value is not None else None
         if value is not None and mean is not None and abs(mean - value) > _WITHIN:
-            return query, f"the mean over all orders is {mean}, expected says {value}"
+            return query, f"the mean over all orders is {mean}, ties=expected gives {value}"
     return None
 
 
-def _extremes(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
+def _extremes(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     best = world.under(ties="best").values(measure)
     worst = world.under(ties="worst").values(measure)
     for query, orders in _every_order(measure, world).items():
@@ -363,12 +358,15 @@ def _extremes(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
             continue
         low, high = sorted((best[query][0], worst[query][0]))
         if abs(min(orders) - low) > _WITHIN or abs(max(orders) - high) > _WITHIN:
-            return query, f"orders reach {min(orders)} … {max(orders)}, best and worst say {low} … {high}"
+            return (
+                query,
+                f"orders reach {min(orders)} … {max(orders)}, ties=best and worst give {low} … {high}",
+            )
     return None
 
 
 def _every_order(measure: Measure, world: World) -> dict[str, list[Any]]:
-    """Return, for each query, the value under every order of its tied documents, few enough to write down."""
+    """Return the values of each query under every order of its tied documents, if these are few."""
     rows: list[Row] = []
     copies: list[tuple[str, str]] = []
     for query, ranked in world.lists().items():
@@ -388,7 +386,7 @@ def _every_order(measure: Measure, world: World) -> dict[str, list[Any]]:
     return values
 
 
-def _difference(one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]]) -> Wrong | None:
+def _difference(one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]]) -> Violation | None:
     """Return the first query whose numbers are not the same, to the last bit."""
     for query in one.keys() | other.keys():
         if one.get(query) != other.get(query):
@@ -396,23 +394,23 @@ def _difference(one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...
     return None
 
 
-def _deeper_cutoff(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
+def _deeper_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     for shallow, deep in pairwise(_cut_at(measure)):
         after = world.values(deep)
         for query, (value, *_) in world.values(shallow).items():
-            there = after[query][0]
-            if value is not None and there is not None and there < value - _WITHIN:
-                return query, f"{value} at {shallow.k} became {there} at {deep.k}"
+            changed = after[query][0]
+            if value is not None and changed is not None and changed < value - _WITHIN:
+                return query, f"{value} at {shallow.k} became {changed} at {deep.k}"
     return None
 
 
 def _cut_at(measure: Measure) -> list[Measure]:
     """Return a measure at every cutoff of small lists that it takes."""
-    found = []
+    measures = []
     for k in _CUTOFFS if measure.takes_cutoff else ():
         with suppress(BadParameter):
-            found.append(replace(measure, k=k))
-    return found
+            measures.append(replace(measure, k=k))
+    return measures
 
 
 def _has_direction(measure: Measure) -> bool:
@@ -423,9 +421,9 @@ def _has_direction(measure: Measure) -> bool:
 LAWS: Final = (
     Law("values keep to the card's range", ties=True, check=_in_span),
     Law("the order of rows does not matter", ties=False, check=_row_order),
-    Law("names of documents do not matter", ties=False, check=_names),
+    Law("names of documents do not matter", ties=False, check=_renamed_documents),
     Law("only the order of scores matters", ties=False, check=_scores),
-    Law("queries alone have the bits they have together", ties=True, check=_apart),
+    Law("values of a query do not depend on other queries", ties=True, check=_single_queries),
     Law(
         "documents below the cutoff do not matter",
         ties=False,

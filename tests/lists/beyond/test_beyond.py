@@ -137,7 +137,7 @@ def test_scattered_rows_are_brought_together() -> None:
 def test_duplicates() -> None:
     """An item twice in a list is an error; or the first or last copy goes, before the list is cut."""
     run = pl.DataFrame({"query_id": ["u"] * 4, "doc_id": ["a", "b", "a", "c"], "score": [4.0, 3.0, 2.0, 1.0]})
-    with pytest.raises(rankstone.InputError, match="item a stands in the list of u twice"):
+    with pytest.raises(rankstone.InputError, match="duplicate item a in the list of u"):
         rankstone.beyond(run, "Entropy")
     past = {"v": ["a"], "w": ["b"], "x": ["c"]}
     for option, expected in (("first_drop", {"a", "b"}), ("last_drop", {"b", "a"})):
@@ -190,14 +190,14 @@ def test_several_runs_share_the_tables() -> None:
         ("ILD(features=genre)@10", {"items": ITEMS}, "there is no column genre"),
         ("ILD(features=categry)@10", {"items": ITEMS}, "did you mean category?"),
         ("Calibration(category=v)@10", {"items": ITEMS}, "--history FILE"),
-        ("AWRF@10", {"items": {"a": {"p": "x", "q": "y"}}}, "does not say which column is the group"),
-        ("DP(group=category)@10", {"items": ITEMS}, "does not say which group it is about"),
+        ("AWRF@10", {"items": {"a": {"p": "x", "q": "y"}}}, "needs a column for group"),
+        ("DP(group=category)@10", {"items": ITEMS}, "needs the protected group"),
         ("DP(protected=gg)@10", {"items": ITEMS}, "did you mean g?"),
         ("UserCoverage(at_least=k)", {}, "UserCoverage(at_least=k)@10"),
         ("Unexpectedness(against=baseline)@10", {}, "--expected RUN"),
         ("Popularity@10", {"items": ITEMS}, "column `popularity`"),
-        ("Calibration(alpha=0)@10", {"items": ITEMS, "history": PAST}, "alpha=0 makes kl infinite"),
-        ("nDCG@10", {}, "is no measure of whole lists"),
+        ("Calibration(alpha=0)@10", {"items": ITEMS, "history": PAST}, "kl is infinite with alpha=0"),
+        ("nDCG@10", {}, "is not a measure of whole lists"),
     ],
 )
 def test_a_missing_table_is_refused_before_any_work(measure: str, tables: dict[str, Any], said: str) -> None:
@@ -216,8 +216,8 @@ def test_measures_of_whole_lists_are_refused_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Gini(discount=geometric)", "without p"),
-        ("Gini(p=0.5)", "with p"),
+        ("Gini(discount=geometric)", "p go together"),
+        ("Gini(p=0.5)", "p go together"),
         ("Unexpectedness(denom=k)", "needs a cutoff"),
         ('ILD(features="a, b")', "cannot be written as a word"),
         ("APLT(head=1)", "out of range"),
@@ -235,13 +235,13 @@ def test_parameters_are_checked(text: str, said: str) -> None:
     ("options", "said"),
     [
         ({"catalogue_size": 0}, "catalogue_size=0"),
-        ({"catalogue_size": 2}, "4 distinct items in the lists, more than there are"),
+        ({"catalogue_size": 2}, "4 distinct items in the lists, more than the catalogue has"),
         ({"ties": "expected", "catalogue_size": 9}, "ties='expected'"),
-        ({"missing": "zero", "catalogue_size": 9}, "missing plays no part"),
+        ({"missing": "zero", "catalogue_size": 9}, "missing has no effect"),
         ({"history": {}, "catalogue_size": 9}, "there are no queries"),
         ({"items": {"zz": 1}}, "no item of the run is in the table of items"),
         ({"qrels": {"nobody": {"a": 1}}, "catalogue_size": 9}, "no user of the run is judged"),
-        ({"history": {"nobody": ["zz"]}, "catalogue_size": 9}, "neither users nor items"),
+        ({"history": {"nobody": ["zz"]}, "catalogue_size": 9}, "no user and no item"),
     ],
 )
 def test_what_cannot_be(options: dict[str, Any], said: str) -> None:
@@ -257,7 +257,7 @@ def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     with pytest.raises(rankstone.InputError, match="doc_id a is in more than one row"):
         rankstone.beyond(RUN, "ILD", items=twice)
     words = {"a": {"v": "1.5"}, "b": {"v": "many"}, "c": {"v": "2"}}
-    with pytest.raises(rankstone.InputError, match="v 'many' is no number"):
+    with pytest.raises(rankstone.InputError, match="v 'many' is not a number"):
         rankstone.beyond(RUN, "ILD(features=v, distance=euclidean)", items=words)
     uneven = {"a": {"v": [1.0, 2.0]}, "b": {"v": [1.0]}}
     with pytest.raises(rankstone.InputError, match="lists of 1 to 2 numbers"):
@@ -343,7 +343,7 @@ def test_results_are_written_and_printed(tmp_path: Path) -> None:
     assert told["runs"]["run"] == only(found)
     assert told["audit"]["runs"]["run"]["unknown"]["history"] == [1, 1 / 5]
     assert "Coverage" in repr(found)
-    assert "9 items (as said)" in repr(found)
+    assert "9 items (as given)" in repr(found)
     assert found._repr_html_()
 
 
@@ -391,7 +391,7 @@ def test_means_by_users_need_values_of_users() -> None:
 
 def test_a_divider_divides() -> None:
     """Categories are divided by a text, not by nothing."""
-    with pytest.raises(rankstone.UsageError, match="separator='' divides nothing"):
+    with pytest.raises(rankstone.UsageError, match="separator='' is empty"):
         rankstone.beyond(RUN, "Coverage", items=ITEMS, separator="")
 
 

@@ -16,15 +16,15 @@ from tests.lists.beyond.table import ALL, BY_FAMILY
 from tests.lists.beyond.worlds import ITEMS, World, world
 
 import rankstone
-from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun
+from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 WITHIN = 1e-12
 seeds = st.integers(0, 2**32 - 1)
-PER_USER = tuple(text for text in ALL if isinstance(rankstone.parse_measure(text), OfLists))
-PER_RUN = tuple(text for text in ALL if isinstance(rankstone.parse_measure(text), OfRun))
+PER_USER = tuple(text for text in ALL if isinstance(rankstone.parse_measure(text), PerListMeasure))
+PER_RUN = tuple(text for text in ALL if isinstance(rankstone.parse_measure(text), WholeRunMeasure))
 
 
 def draw(seed: int) -> World:

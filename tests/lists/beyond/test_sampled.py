@@ -142,7 +142,7 @@ def test_corrections_come_nearer() -> None:
         found = rankstone.rankings.correct_sampled(drawn, "R@10", items=n, sampled=m, method=method)
         naive = found.values["naive"][0]
         assert abs(found.to_dict()["R@10"] - truth) < abs(naive - truth) / 2, method
-        assert "value is a guess" in found.warning
+        assert "value is an estimate" in found.warning
         assert found.per_user("R@10").shape == (users,)
     assert naive == pytest.approx((drawn <= 10).mean())
 
@@ -236,7 +236,7 @@ def test_a_guess_outside_its_bounds_is_told() -> None:
     found = rankstone.rankings.correct_sampled(drawn, "R@10", items=2_000, sampled=20, method="naive")
 
     assert found.values["value"][0] > found.values["upper"][0]
-    assert found.warning.endswith("Do not trust a guess outside its bounds: R@10.")
+    assert found.warning.endswith("Do not trust an estimate outside its bounds: R@10.")
 
 
 def test_the_rank_estimator() -> None:
@@ -249,15 +249,15 @@ def test_the_rank_estimator() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"ranks": [0]}, "0 is no sampled rank"),
-        ({"ranks": [12]}, "12 is no sampled rank"),
-        ({"ranks": [1.5]}, "1.5 is no sampled rank"),
+        ({"ranks": [0]}, "0 is not a sampled rank"),
+        ({"ranks": [12]}, "12 is not a sampled rank"),
+        ({"ranks": [1.5]}, "1.5 is not a sampled rank"),
         ({"ranks": []}, "there are no ranks"),
-        ({"measures": "Coverage"}, "is no measure of one relevant document's rank"),
+        ({"measures": "Coverage"}, "is not a measure of one relevant document's rank"),
         ({"method": "bias"}, "is not known"),
         ({"gamma": 0}, "gamma=0"),
         ({"items": 5, "replacement": False}, "sampled=10 of 4 other items"),
-        ({"prior": [1, 2]}, "prior is no distribution"),
+        ({"prior": [1, 2]}, "prior is not a distribution"),
         ({"sampled": 500, "ranks": [1], "method": "cls", "items": 1000}, "takes too long"),
         ({"items": 1}, "leaves nothing to sample from"),
         ({"sampled": 0}, "sampled=0"),

@@ -100,7 +100,7 @@ def _letters(word: str) -> str:
 
 def _example(text: str) -> ReportedMeasure | None:
     """Parse a measure without a required parameter as the first example on its card."""
-    name = MEASURES.named(kind(text))
+    name = MEASURES.canonical_name(kind(text))
     examples = () if name is None else MEASURES[name].examples
     if "(" in text or not examples:
         return None

@@ -15,7 +15,7 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
 from rankstone.rankings.recommendation.list_frame import sums_by_item
-from rankstone.rankings.recommendation.recommendation_measure import OfRun, Parts
+from rankstone.rankings.recommendation.recommendation_measure import Parts, WholeRunMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -171,7 +171,7 @@ class Gini(catalogue_measures.Gini):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SEntropy(OfRun):
+class SEntropy(WholeRunMeasure):
     """The mean self-information of recommended items, by their share of all recommendations.
 
     >>> print(SEntropy(k=10))

@@ -20,7 +20,12 @@ from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.dcg import nDCG
 from rankstone.measures.precision import BinaryMeasure
 from rankstone.rankings.recommendation import item_diversity as distances
-from rankstone.rankings.recommendation.recommendation_measure import ANY, OfLists, OfRun, Parts
+from rankstone.rankings.recommendation.recommendation_measure import (
+    ANY,
+    Parts,
+    PerListMeasure,
+    WholeRunMeasure,
+)
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -286,7 +291,7 @@ class NDCG(Placed, nDCG):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Personalization(OfRun):
+class Personalization(WholeRunMeasure):
     """How little lists have in common, as if each of them had k items.
 
     >>> print(Personalization(k=10))
@@ -319,7 +324,7 @@ class Personalization(OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serendipity(OfLists):
+class Serendipity(PerListMeasure):
     """One minus how much the relevant items of a list are like the past, summed over them.
 
     >>> print(Serendipity(k=10))

@@ -73,7 +73,7 @@ class AUC(_Entries, pairs.AUC):
         assert self.k is not None  # noqa: S101 - the library's has a cutoff
         liked = hits.relevant(self.rel)
         relevant, shown = hits.relevant_count(self.rel), hits.count(liked)
-        negatives = self.known(hits)
+        negatives = self.all_negatives(hits)
         behind = (negatives - (self.k - shown)) / 2
         passed = self.k - hits.rank - (hits.spread(shown) - hits.running_count(liked))
         return Contributions(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.core.curve import wanted
+from rankstone.measures.core.curve import relevant_needed
 from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Status
 from rankstone.measures.counts import Judged
@@ -52,7 +52,7 @@ class CondensedIPrec(IPrec):
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Score as IPrec does; a level of no document in a list of none has no value."""
         scored = super().score(hits, empty)
-        needed = wanted(self.recall, hits.relevant_count(self.rel), self.interp)
+        needed = relevant_needed(self.recall, hits.relevant_count(self.rel), self.interp)
         void = hits.found & (hits.n == 0) & (needed == 0)
         return replace(
             scored,

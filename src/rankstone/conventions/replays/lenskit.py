@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.rankings.recommendation.calibration import OfCategories
+from rankstone.rankings.recommendation.calibration import CategoryMeasure
 from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _START: Final = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoryEntropy(Attention, OfCategories):
+class CategoryEntropy(Attention, CategoryMeasure):
     """The entropy of a list's categories, in bits.
 
     >>> print(CategoryEntropy(discount="geometric", p=0.85, k=10))
@@ -51,7 +51,7 @@ class CategoryEntropy(Attention, OfCategories):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum over categories instead of items; those a list does not show are all alike."""
-        table, sets = tables.item_table, self.categories(tables)
+        table, sets = tables.item_table, self.sets(tables)
         m = len(sets.names)
         there, size, label = sets.spread(table.rows(lists))
         cell, place = np.unique(np.repeat(lists.list[there], size) * m + label, return_inverse=True)

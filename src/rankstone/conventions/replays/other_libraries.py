@@ -20,7 +20,7 @@ from rankstone.measures.average_precision import AP
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.dcg import DCG
-from rankstone.measures.ideal_agreement import RC, Standing
+from rankstone.measures.ideal_agreement import RC, OrderComparison
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -118,7 +118,7 @@ class OPA(RC):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Take from each hit what RC gives it for pairs that tie."""
-        parts, standing = super().contributions(hits), Standing.of(hits)
+        parts, standing = super().contributions(hits), OrderComparison.of(hits)
         of_hit = np.empty(len(parts.hits))
-        of_hit[standing.hit] = standing.tied_apart(np.ones(len(of_hit))) / 2
+        of_hit[standing.hit] = standing.tied_other_grades(np.ones(len(of_hit))) / 2
         return replace(parts, hits=parts.hits - of_hit)

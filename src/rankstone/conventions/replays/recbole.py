@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
-from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun, Parts
+from rankstone.rankings.recommendation.recommendation_measure import Parts, PerListMeasure, WholeRunMeasure
 from rankstone.rankings.recommendation.recommendation_tables import Catalogue
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class GiniIndex(_Padded, catalogue_measures.Gini):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShannonEntropy(OfRun):
+class ShannonEntropy(WholeRunMeasure):
     """The entropy of recommended items, divided by how many there are.
 
     >>> print(ShannonEntropy(k=10))
@@ -81,7 +81,7 @@ class ShannonEntropy(OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TailPercentage(OfLists):
+class TailPercentage(PerListMeasure):
     """The share of a list that belongs to the least popular tenth of the items met.
 
     >>> print(TailPercentage(k=10))

@@ -19,7 +19,7 @@ from rankstone.measures.dcg import nDCG
 from rankstone.measures.precision import BinaryMeasure
 from rankstone.rankings.recommendation import item_diversity as distances
 from rankstone.rankings.recommendation.items import Sets
-from rankstone.rankings.recommendation.recommendation_measure import ANY, OfLists
+from rankstone.rankings.recommendation.recommendation_measure import ANY, PerListMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -56,7 +56,7 @@ class RPrecision(BinaryMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits in the first min(R, k) ranks; divide by R."""
         relevant = hits.relevant_count(self.rel)
-        shares = self.found(hits, relevant if self.k is None else np.minimum(relevant, self.k))
+        shares = self.relevant_hits(hits, relevant if self.k is None else np.minimum(relevant, self.k))
         return Contributions(shares, np.where(hits.total(shares) > 0, relevant, 0).astype(np.float64))
 
 
@@ -108,7 +108,7 @@ class NDCG(nDCG):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllNew(OfLists):
+class AllNew(PerListMeasure):
     """Whether a list shows nothing that its user has met: 1, or 0.
 
     >>> print(AllNew())
@@ -137,7 +137,7 @@ class AllNew(OfLists):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ByLikeness(OfLists):
+class _ByLikeness(PerListMeasure):
     """A measure of how alike items are; one of which nothing is known is like none."""
 
     likeness: str = parameter(

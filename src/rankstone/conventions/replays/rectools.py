@@ -14,7 +14,7 @@ from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
-from rankstone.rankings.recommendation.recommendation_measure import OfLists
+from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -92,7 +92,7 @@ class PAP(PartialAUC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intersection(OfLists):
+class Intersection(PerListMeasure):
     """The share of a list that another run shows as well.
 
     >>> print(Intersection(ref_k=20, k=10))
@@ -129,7 +129,7 @@ class Intersection(OfLists):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SufficientReco(OfLists):
+class SufficientReco(PerListMeasure):
     """The share of a list's k places that are taken.
 
     >>> print(SufficientReco(k=10))

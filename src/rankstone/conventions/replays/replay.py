@@ -15,8 +15,8 @@ from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
 from rankstone.rankings.recommendation import novelty
-from rankstone.rankings.recommendation.calibration import OfCategories
-from rankstone.rankings.recommendation.recommendation_measure import OfRun, Parts
+from rankstone.rankings.recommendation.calibration import CategoryMeasure
+from rankstone.rankings.recommendation.recommendation_measure import Parts, WholeRunMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -57,7 +57,7 @@ class RocAuc(BinaryMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Novelty(OfRun):
+class Novelty(WholeRunMeasure):
     """The share of a list that its user has not met, averaged over all users of the past.
 
     >>> print(Novelty(k=10))
@@ -87,7 +87,7 @@ class Novelty(OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoricalDiversity(OfCategories):
+class CategoricalDiversity(CategoryMeasure):
     """How many categories the first k items have, over k.
 
     >>> print(CategoricalDiversity(k=10))
@@ -111,7 +111,7 @@ class CategoricalDiversity(OfCategories):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count each category of a list once; divide by k."""
-        table, sets = tables.item_table, self.categories(tables)
+        table, sets = tables.item_table, self.sets(tables)
         there, size, label = sets.spread(table.rows(lists))
         cell = np.unique(np.repeat(lists.list[there], size) * max(len(sets.names), 1) + label)
         count = np.bincount(cell // max(len(sets.names), 1), minlength=len(lists))

@@ -12,7 +12,7 @@ from rankstone.errors import BadLine, InputError, UnknownMeasure, UsageError, di
 from rankstone.measures.core.definition import Card, Threshold, parameter
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.measure import Contributions, Measure
-from rankstone.measures.core.syntax import parse_measure, read_as
+from rankstone.measures.core.syntax import parse_as, parse_measure
 from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, TrecMeasure
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ _REPLAYED: Final[Mapping[str, type[Measure]]] = {"rbp": QueryScaledRBP, "rbp_res
 
 def _measure(text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[float]) -> Measure:
     replayed = _REPLAYED.get(trec.name)
-    measure = parse_measure(text) if replayed is None else read_as(replayed, text)
+    measure = parse_measure(text) if replayed is None else parse_as(replayed, text)
     assert isinstance(measure, Measure)  # noqa: S101 - the table names no other kind
     changed: dict[str, Any] = {}
     if trec.level and settings.level != 1 and hasattr(measure, "rel"):

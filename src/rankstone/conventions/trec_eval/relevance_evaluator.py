@@ -11,7 +11,7 @@ import numpy as np
 from rankstone.conventions.trec_eval.line_values import PreparedLines
 from rankstone.conventions.trec_eval.output_lines import Requested, lines_of
 from rankstone.errors import BadValue, UnknownMeasure, UsageError, did_you_mean, printable
-from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, taken_apart
+from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -212,7 +212,7 @@ def _requested(measures: Iterable[str]) -> list[Requested]:
     """Parse names; lists of parameters of one measure are joined."""
     given: dict[str, set[str]] = {}
     for text in measures:
-        apart = taken_apart(text)
+        apart = split_name(text)
         if apart is None:
             known = [*supported_measures, *supported_nicknames]
             raise UnknownMeasure(f"unsupported measure {printable(text)}", fix=did_you_mean(text, known, n=3))

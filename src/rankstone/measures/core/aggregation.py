@@ -1,9 +1,7 @@
-"""One number of the values of many queries; sums are rounded once, as ``math.fsum`` does.
+"""Aggregation of the values of many queries; sums are rounded once, as in ``math.fsum``.
 
-Sums without rounding, made in parts: what ``math.fsum`` says of all values at once.
-
-A float64 is a whole number of 53 bits times a power of two.  Whole numbers of one power are added up as such,
-so parts can be summed anywhere, in any order, and put together later; only the end is rounded, once.
+A float64 is a whole number of 53 bits times a power of two.  Whole numbers with the same power are added
+exactly, so parts can be summed anywhere and in any order; only the final sum is rounded.
 """
 
 from __future__ import annotations
@@ -24,27 +22,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "SMALLEST_IN_GMEAN",
-    "ExactSum",
-    "aggregated",
-    "exact_sum",
-    "ratio_of_sums",
-    "running_sum",
-    "share_trimmed",
-]
-
 _BITS: Final = 53
 #: a significand is cut in halves of so many bits, and float64 adds up many of them without rounding
 _HALF: Final = 27
-#: numbers taken in at a time, which stay in a processor's cache
+#: numbers added at a time, which stay in a processor's cache
 _AT_ONCE: Final = 1 << 16
 _LEAST_EXPONENT: Final = -1073
 
 
 @dataclass(eq=False)
 class ExactSum:
-    """The sum of numbers, to the last bit.
+    """The exact sum of float64 numbers.
 
     Attributes
     ----------
@@ -65,7 +53,7 @@ class ExactSum:
     parts: Counter[int] = field(default_factory=Counter)
 
     def add(self, values: Floats) -> None:
-        """Take in float64 numbers, all of them finite."""
+        """Add float64 numbers, all of them finite."""
         for begin in range(0, len(values), _AT_ONCE):
             self._add(values[begin : begin + _AT_ONCE])
 
@@ -80,7 +68,7 @@ class ExactSum:
             self.parts[at + _LEAST_EXPONENT - _BITS] += total
 
     def merge(self, other: ExactSum) -> None:
-        """Take in what another sum has taken in."""
+        """Add another sum."""
         for power, whole in other.parts.items():
             self.parts[power] += whole
 
@@ -91,13 +79,13 @@ class ExactSum:
         return whole / (1 << -least)  # of whole numbers, which Python rounds once
 
     def told(self) -> dict[str, str]:
-        """Return the sum as texts, which JSON keeps as they are."""
+        """Return the parts as texts, which JSON keeps as they are."""
         return {str(power): str(whole) for power, whole in self.parts.items()}
 
     @classmethod
-    def read(cls, told: Mapping[str, str]) -> ExactSum:
-        """Return the sum that :meth:`told` told of."""
-        return cls(Counter({int(power): int(whole) for power, whole in told.items()}))
+    def read(cls, texts: Mapping[str, str]) -> ExactSum:
+        """Return the sum of the parts that :meth:`told` returned."""
+        return cls(Counter({int(power): int(whole) for power, whole in texts.items()}))
 
 
 #: the least value that enters a geometric mean, as in trec_eval's gm_map
@@ -105,9 +93,9 @@ SMALLEST_IN_GMEAN: Final = 1e-5
 #: the share that agg=trimmed leaves out at either end
 _TRIM: Final = 0.1
 _TRIMMED: Final = re.compile(r"trimmed\((?P<share>[0-9.]+)\)")
-#: values that are summed as Python's numbers, because that is quicker
+#: so many values are summed as numbers of Python, which is faster
 _FEW: Final = 2000
-#: values that are Python's numbers at the same time: of many millions, all at once would take gigabytes
+#: values converted to numbers of Python at a time: many millions at once would take gigabytes
 _VALUES_AT_ONCE: Final = 1 << 16
 
 
@@ -125,7 +113,7 @@ def exact_sum(values: Floats) -> float:
 
 
 def running_sum(values: Floats) -> float:
-    """Return the sum as a plain loop makes it, first value first, rounded at every step.
+    """Return the sum of a plain loop from the first value to the last, rounded at every step.
 
     >>> running_sum(np.array([1e100, 1.0, -1e100]))
     0.0
@@ -134,22 +122,22 @@ def running_sum(values: Floats) -> float:
 
 
 def ratio_of_sums(above: Floats, below: Floats) -> float:
-    """Return one sum divided by another; NaN where that is zero."""
+    """Return one sum divided by another; NaN where the other is zero."""
     norm = exact_sum(below)
     return exact_sum(above) / norm if norm else math.nan
 
 
 def aggregated(agg: str, value: Floats, total: Callable[[Floats], float] = exact_sum) -> float:
-    """Make one number of the values of queries.
+    """Return the aggregate of the values of queries.
 
     Parameters
     ----------
     agg
-        How: ``mean``, ``sum``, ``median``, ``gmean``, ``trimmed``.
+        ``mean``, ``sum``, ``median``, ``gmean``, ``trimmed``.
     value
         float64 ``[queries]``.
     total
-        What adds values up: where another program is replayed, :func:`running_sum` gives its last digit.
+        The function that sums; :func:`running_sum` reproduces the last digit of other programs.
 
     >>> aggregated("trimmed(0.25)", np.array([0.0, 0.5, 0.6, 9.0]))
     0.55
@@ -169,7 +157,7 @@ def aggregated(agg: str, value: Floats, total: Callable[[Floats], float] = exact
 
 
 def share_trimmed(agg: str) -> float | None:
-    """Return the share that ``trimmed(0.25)`` leaves out at either end; ``None`` where it says none."""
+    """Return the share that ``trimmed(0.25)`` leaves out at either end; ``None`` without a number."""
     share = _TRIMMED.fullmatch(agg)
     return float(share["share"]) if share else None
 

@@ -1,11 +1,9 @@
-"""What a measure promises about its values, as one value; laws, bounds and alignment rely on it."""
+"""What a measure claims about its values; laws, bounds and alignment rely on it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-
-__all__ = ["BEST", "BEST_AND_WORST", "Claims"]
 
 BEST: Final = frozenset({"best"})
 BEST_AND_WORST: Final = frozenset({"best", "worst"})
@@ -13,23 +11,24 @@ BEST_AND_WORST: Final = frozenset({"best", "worst"})
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """What holds for a measure, whatever the data.
+    """Properties of a measure that hold for all data.
 
-    The laws of :mod:`rankstone.testing` try every promise on random worlds, and a promise that a measure of
-    ours does not make has a counterexample.  ``bounds_by`` and ``deeper_grades_matter`` are promises about
-    :meth:`~rankstone.Measure.contributions`: a class that overrides those has to promise anew.
+    The laws of :mod:`rankstone.testing` check every claim on random judgments and runs, and for each claim
+    that a measure of this package does not make the tests have a counterexample.  ``bounds_by`` and
+    ``deeper_grades_matter`` are about :meth:`~rankstone.Measure.contributions`: a class that overrides that
+    method has to state them again.
 
     Attributes
     ----------
     closed_under_ties
         True if the value has a closed form for tied documents, ``ties="expected"``.
     ties_at_once
-        True if tied documents are looked at together, so that the value is not the mean over their orders.
+        True if tied documents are examined together, so that the value is not the mean over their orders.
     extremal_under_ties
         True if best-first and worst-first orders of tied documents give the extremes.
     proven_extremes
-        Which extremes over all orders without ties the grades give: ``best`` first, ``worst`` first.
-        ``None`` for both where ``extremal_under_ties`` is true, and neither where it is not.
+        For which of ``best`` and ``worst`` the order by grade is the extreme of all orders without ties;
+        ``None`` means both where ``extremal_under_ties`` is true, and otherwise neither.
     promotion_helps
         True if moving a better document up never makes the value worse.
     grows_with_k
@@ -41,9 +40,10 @@ class Claims:
     reads_nonrelevant
         True if documents that were judged not relevant are counted, and not only relevant ones.
     reads_lowest_grade
-        True if the bottom of the grade scale, which is all queries' together, decides the value.
+        True if the value depends on the lowest grade of the scale, which all queries share.
     bounds_by
-        How the extremes over the grades of unjudged documents are found; ``docs/bounds.md`` has the rules.
+        The rule that finds the extremes over the grades of unjudged documents; ``docs/bounds.md`` has the
+        rules.
     deeper_grades_matter
         True if the grade of a document below the cutoff matters: in R, for example, or in the ideal list.
     """
@@ -68,7 +68,7 @@ class Claims:
 
     @property
     def proven_orders(self) -> frozenset[str]:
-        """Which extremes over all orders without ties the grades give."""
+        """For which of ``best`` and ``worst`` the order by grade is extreme."""
         if self.proven_extremes is not None:
             return self.proven_extremes
         return BEST_AND_WORST if self.extremal_under_ties else frozenset()

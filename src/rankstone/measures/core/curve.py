@@ -1,16 +1,14 @@
-"""What a curve is: honestly no sum over a norm, and its type says so.
+"""Base classes of curves, which turn hits into heights over a grid: recall levels, cutoffs.
 
-A curve turns the same hits that measures see into heights over a grid: recall levels, false positive
-rates, cutoffs.  Means, bands and comparisons over queries are made of these elsewhere.
-
-Precision at levels of recall: when a level is reached, and by whose precision it is held.
+A curve is not a sum over a norm, so it is not a :class:`~rankstone.Measure`.  Means, bands and comparisons
+over queries are made elsewhere.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -24,42 +22,29 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Bools, Codes, Floats, Ints
     from rankstone.measures.core.definition import RelevantFrom
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = [
-    "INTERPOLATIONS",
-    "MOST_LEVELS",
-    "READINGS",
-    "BinaryCurve",
-    "Curve",
-    "Micro",
-    "Points",
-    "Reached",
-    "Traced",
-    "interpolated",
-    "levels_of",
-    "wanted",
-]
-
-#: levels of recall that a curve or a mean over them has at most
+#: the largest number of recall levels
 MOST_LEVELS: Final = 10_001
 INTERPOLATIONS: Final = ("exact", "trec9", "trec10", "none")
-READINGS: Final = "when a level counts as reached (trec9, trec10 round r·R); none: no later precision counts"
+INTERPOLATION: Final = (
+    "when a level counts as reached (trec9, trec10 round r·R); none: no later precision counts"
+)
 
 
-def levels_of(points: int | tuple[float, ...], who: str) -> tuple[float, ...]:
-    """Return shares from 0 to 1: as given, or that many of them, evenly spaced.
+def recall_levels(points: int | tuple[float, ...], parameter_name: str) -> tuple[float, ...]:
+    """Return levels from 0 to 1: as given, or so many of them, evenly spaced.
 
     Raises
     ------
     BadParameter
-        Naming ``who`` asked (a measure and its parameter), when these are no distinct levels.
+        When these are not distinct levels; the message names the parameter.
 
-    >>> levels_of(5, "PR: levels")
+    >>> recall_levels(5, "PR: levels")
     (0.0, 0.25, 0.5, 0.75, 1.0)
     """
     if isinstance(points, tuple):
@@ -69,19 +54,19 @@ def levels_of(points: int | tuple[float, ...], who: str) -> tuple[float, ...]:
         levels = tuple(at / last for at in range(last + 1)) if last > 0 and points == last + 1 else ()
     if not levels or len(set(levels)) < len(levels) or not all(0 <= level <= 1 for level in levels):
         raise BadParameter(
-            f"{who}={points!r} are no levels",
+            f"{parameter_name}={points!r} are not recall levels",
             expected="a number of levels from 2 up (11, 101), or levels in 0 … 1: {0.25, 0.5, 0.75}",
         )
     return levels
 
 
-def wanted(level: float, relevant: Ints, interp: str) -> Ints:
-    """Return how many relevant documents make up a level of recall, int64 ``[queries]``.
+def relevant_needed(level: float, relevant: Ints, interp: str) -> Ints:
+    """Return how many relevant documents reach a level of recall, int64 ``[queries]``.
 
-    ``exact`` and ``none`` the fewest whose share is the level or more; ``trec9`` r·R + 0.9, cut off;
-    ``trec10`` r·R, halves rounded up.
+    ``exact`` and ``none``: the fewest whose share is the level or more; ``trec9``: r·R + 0.9, rounded down;
+    ``trec10``: r·R, halves rounded up.
 
-    >>> [int(wanted(0.7, np.array([3]), interp)[0]) for interp in ("exact", "trec9", "trec10")]
+    >>> [int(relevant_needed(0.7, np.array([3]), interp)[0]) for interp in ("exact", "trec9", "trec10")]
     [3, 2, 2]
     """
     share = level * relevant
@@ -89,15 +74,15 @@ def wanted(level: float, relevant: Ints, interp: str) -> Ints:
     if interp == "trec10":
         count += share - count >= 0.5  # noqa: PLR2004 - halves are rounded up
     elif interp != "trec9":
-        # a quotient of whole numbers is the nearest float, so decimal levels compare without slips
+        # a quotient of whole numbers is the nearest float, so decimal levels compare exactly
         count += count / np.maximum(relevant, 1) < level
     needed: Ints = count.astype(np.int64)
     return needed
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
-    """The relevant hits of every query, and whose precision each of them may claim.
+class RecallSteps:
+    """The relevant hits of every query, and the interpolated precision at each of them.
 
     Attributes
     ----------
@@ -105,9 +90,9 @@ class Reached:
         int64 ``[found]``: the relevant hits.
     precision
         float64 ``[found]``: relevant documents down to it, over its rank.
-    holder
-        int64 ``[found]``: the next relevant hit (or itself) whose precision no later one beats;
-        always itself without interpolation.
+    best
+        int64 ``[found]``: from here on down the relevant hit of the highest precision; the hit itself without
+        interpolation.
     starts, lengths
         int64 ``[queries]``: where a query's relevant hits begin, and how many there are.
     rank
@@ -118,7 +103,7 @@ class Reached:
 
     hit: Ints
     precision: Floats
-    holder: Ints
+    best: Ints
     starts: Ints
     lengths: Ints
     rank: Ints
@@ -126,60 +111,60 @@ class Reached:
 
     @classmethod
     def of(cls, hits: Hits, relevant: Bools, interp: str) -> Self:
-        """Look at the hits marked as relevant; their ranks must be settled."""
+        """Return the steps of the relevant hits; their ranks must not be tied."""
         hit = np.flatnonzero(relevant)
         lengths = np.bincount(hits.query[hit], minlength=hits.queries)
         starts = np.cumsum(lengths) - lengths
         rank = hits.rank[hit]
         precision = (np.arange(len(hit)) - starts[hits.query[hit]] + 1) / rank
-        holder = np.arange(len(hit))
+        best = np.arange(len(hit))
         if interp != "none":
-            best = running(np.maximum, precision[::-1], lengths[::-1])[::-1]
-            unbeaten = np.where(precision < best, len(hit), holder)
-            holder = np.minimum.accumulate(unbeaten[::-1])[::-1]
-        return cls(hit, precision, holder, starts, lengths, rank, interp)
+            highest = running(np.maximum, precision[::-1], lengths[::-1])[::-1]
+            unbeaten = np.where(precision < highest, len(hit), best)
+            best = np.minimum.accumulate(unbeaten[::-1])[::-1]
+        return cls(hit, precision, best, starts, lengths, rank, interp)
 
     def at(self, level: float, relevant: Ints) -> tuple[Ints, Ints]:
-        """Return the queries that reach a level of recall, and whose precision each has there.
+        """Return the queries that reach a level of recall, and for each the hit that has the precision there.
 
-        The latter are places in :attr:`hit`.  Recall 0 is reached at rank 1, whatever stands there.
+        Hits are places in :attr:`hit`.  Recall 0 is reached at rank 1, relevant or not.
         """
-        count = wanted(level, relevant, self.interp)
+        count = relevant_needed(level, relevant, self.interp)
         query = np.flatnonzero(np.maximum(count, 1) <= self.lengths)
         place = self.starts[query] + np.maximum(count[query], 1) - 1
         if self.interp == "none":
             there = (count[query] > 0) | (self.rank[place] == 1)
             query, place = query[there], place[there]
-        return query, self.holder[place]
+        return query, self.best[place]
 
 
-def interpolated(hits: Hits, relevant: Bools, R: Ints, levels: Sequence[float], interp: str) -> Floats:  # noqa: N803 - the field's letter
+def interpolated(hits: Hits, relevant: Bools, R: Ints, levels: Sequence[float], interp: str) -> Floats:  # noqa: N803 - the symbol of the field
     """Return precision at levels of recall, float64 ``[queries, levels]``, 0 where one is not reached.
 
     Parameters
     ----------
     hits
-        With settled ranks.
+        Without tied ranks.
     relevant
         bool ``[hits]``.
     R
-        int64 ``[queries]``: relevant documents judged, found or not.
+        int64 ``[queries]``: relevant documents, retrieved or not.
     levels
         Shares of ``R``.
     interp
         One of :data:`INTERPOLATIONS`.
     """
-    reached = Reached.of(hits, relevant, interp)
+    steps = RecallSteps.of(hits, relevant, interp)
     table = np.zeros((hits.queries, len(levels)))
     for column, level in enumerate(levels):
-        query, place = reached.at(level, R)
-        table[query, column] = reached.precision[place]
+        query, place = steps.at(level, R)
+        table[query, column] = steps.precision[place]
     return table
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points of many queries' curves, laid end to end.
+    """Points of the curves of many queries, one query after another.
 
     Attributes
     ----------
@@ -200,7 +185,7 @@ class Points:
 
     @classmethod
     def joined(cls, parts: Sequence[Points], order: Ints) -> Self:
-        """Put parts one behind the other, then their queries in the order given."""
+        """Concatenate parts, and put their queries in the order given."""
         x, y = np.concatenate([part.x for part in parts]), np.concatenate([part.y for part in parts])
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         starts = np.cumsum(lengths) - lengths
@@ -210,7 +195,7 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Micro:
-    """Relevant documents of all queries thrown together, for the micro curve.
+    """Counts of relevant documents over all queries, for the micro curve.
 
     Attributes
     ----------
@@ -226,7 +211,7 @@ class Micro:
 
     @classmethod
     def joined(cls, parts: Sequence[Micro]) -> Self:
-        """Add counts up; they are whole numbers, so the order plays no part."""
+        """Add counts; they are whole numbers, so the order does not matter."""
         found = np.zeros(max(len(part.found) for part in parts), np.int64)
         for part in parts:
             found[: len(part.found)] += part.found
@@ -239,7 +224,7 @@ class Micro:
 
 
 @dataclass(frozen=True, eq=False)
-class Traced:
+class CurveValues:
     """One curve of some queries.
 
     Attributes
@@ -249,7 +234,7 @@ class Traced:
     status
         int64 ``[queries]``, as :class:`~rankstone.measures.Status`.
     points
-        A query's own points, where these are more than its heights over the grid.
+        The points of each query, where these are more than its heights over the grid.
     micro
         For the micro curve, where there is one.
     numerator, denominator
@@ -268,30 +253,33 @@ class Traced:
         """Which queries have a value anywhere, bool ``[queries]``."""
         return np.asarray(~np.isnan(self.value).all(axis=1), np.bool_)
 
-    def as_ratio(self, numerator: Floats, denominator: Floats) -> Traced:
-        """Return the same, its mean over queries a ratio of sums; who has no value adds nothing."""
+    def as_ratio(self, numerator: Floats, denominator: Floats) -> CurveValues:
+        """Return the same with a mean that is a ratio of sums over the queries with a value."""
         counts = ~np.isnan(self.value)
         parts = np.where(counts, numerator, 0.0), np.where(counts, denominator, 0.0)
         return replace(self, numerator=parts[0], denominator=parts[1])
 
-    def weighed(self, weight: Floats) -> Traced:
-        """Return the same with queries weighed, float64 ``[queries, grid]`` or ``[queries, 1]``."""
+    def weighted(self, weight: Floats) -> CurveValues:
+        """Return the same with weights of queries, float64 ``[queries, grid]`` or ``[queries, 1]``."""
         return self.as_ratio(self.value * weight, np.broadcast_to(weight, self.value.shape))
 
     @classmethod
-    def joined(cls, parts: Sequence[Traced], order: Ints) -> Self:
-        """Put parts one behind the other, then their queries in the order given."""
+    def joined(cls, parts: Sequence[CurveValues], order: Ints) -> Self:
+        """Concatenate parts, and put their queries in the order given."""
+
+        def column(name: str) -> Any:  # noqa: ANN401 - an array, or None where no part has one
+            arrays = [getattr(part, name) for part in parts if getattr(part, name) is not None]
+            return np.concatenate(arrays)[order] if arrays else None
+
         points = [part.points for part in parts if part.points is not None]
         micros = [part.micro for part in parts if part.micro is not None]
-        numerators = [part.numerator for part in parts if part.numerator is not None]
-        denominators = [part.denominator for part in parts if part.denominator is not None]
         return cls(
-            np.concatenate([part.value for part in parts])[order],
-            np.concatenate([part.status for part in parts])[order],
+            column("value"),
+            column("status"),
             Points.joined(points, order) if points else None,
             Micro.joined(micros) if micros else None,
-            np.concatenate(numerators)[order] if numerators else None,
-            np.concatenate(denominators)[order] if denominators else None,
+            column("numerator"),
+            column("denominator"),
         )
 
 
@@ -300,56 +288,72 @@ class Curve(Named):
     """A curve of a ranking against judgments."""
 
     computed_by: ClassVar[str] = "rankstone curve QRELS RUN"
-    #: what stands on the axes, x first
+    #: the labels of the axes, x first
     axes: ClassVar[tuple[str, str]]
 
     @property
     def brings(self) -> frozenset[str]:
-        """What alignment must bring beside the hits."""
-        return frozenset()
+        """Data that alignment must add to the hits."""
+        return self.summary().brings
 
     @property
     def judgment_columns(self) -> tuple[str, ...]:
-        """Columns of the judgments it reads beside the grade."""
-        return ()
+        """Columns of the judgments that it reads in addition to the grade."""
+        return self.summary().judgment_columns
+
+    @property
+    def deepest(self) -> int | None:
+        """The deepest rank that it examines."""
+        return self.summary().deepest
+
+    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
+        """Refuse options of alignment under which the summary has no known value."""
+        self.summary().check(ties, depth, negative)
+
+    def check_needs(self, options: AlignmentOptions) -> None:
+        """Refuse options that lack what the summary needs."""
+        self.summary().check_needs(options)
 
     def grid(self) -> Floats:
-        """Return the places on the x axis at which queries are averaged, ascending."""
+        """Return the x values at which queries are averaged, ascending."""
         raise NotImplementedError
 
     def summary(self) -> Measure:
-        """Return the one number a query's curve is summed up by."""
+        """Return the measure that summarises the curve of a query."""
         raise NotImplementedError
 
-    def score(self, hits: Hits, empty: str = "zero") -> Traced:
-        """Trace the curve of every query; ``empty`` as in the alignment options."""
-        raise NotImplementedError
-
-    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
-        """Refuse options of alignment under which this curve is not known."""
+    def score(self, hits: Hits, empty: str = "zero") -> CurveValues:
+        """Return the curve of every query; ``empty`` as in the alignment options."""
         raise NotImplementedError
 
     @property
     def averages(self) -> bool:
-        """True if one height is made of the heights of queries by averaging."""
+        """True if heights are aggregated over queries by averaging."""
         return True
 
     def mean(self, value: Floats) -> float:
-        """Make one height of the heights of queries; NaN where there is none."""
+        """Return the aggregate of the heights of queries; NaN without queries."""
         return aggregated("mean", value) if len(value) else float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryCurve(Curve):
-    """A curve that asks whether a document is relevant; without a relevant one there is none."""
+    """A curve of binary relevance; a query without a relevant document has none."""
 
     rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
-    levels: int | tuple[float, ...] = parameter(
-        11, "how many evenly spaced x, or {x, x, …}", low=0, high=MOST_LEVELS
-    )
+    levels: int | tuple[float, ...] = parameter(11, "number of levels, or {x, x, …}", low=0, high=MOST_LEVELS)
+
+    def __post_init__(self) -> None:
+        """Refuse levels that are not distinct and from 0 to 1."""
+        super().__post_init__()
+        self.grid()
+
+    def grid(self) -> Floats:
+        """Return the levels, ascending."""
+        return np.array(sorted(recall_levels(self.levels, f"{self.name}: levels")))
 
     def defined(self, hits: Hits) -> Bools:
-        """Return which queries have a curve, as far as it is not for want of a relevant document."""
+        """Return which queries have a curve if they have a relevant document."""
         return np.ones(hits.queries, bool)
 
     def heights(self, hits: Hits) -> Floats:
@@ -357,15 +361,14 @@ class BinaryCurve(Curve):
         raise NotImplementedError
 
     def points(self, hits: Hits) -> Points | None:
-        """Return the queries' own points, where these are more than the heights."""
+        """Return the points of each query, where these are more than the heights."""
         raise NotImplementedError
 
-    def micro(self, hits: Hits, traced: Bools) -> Micro | None:
-        """Return what the micro curve over the traced queries is made of."""
-        raise NotImplementedError
+    def micro(self, hits: Hits, with_curve: Bools) -> Micro | None:
+        """Return the counts of the micro curve over the queries with a curve; ``None`` without one."""
 
-    def score(self, hits: Hits, empty: str = "zero") -> Traced:
-        """Trace the curve of every query that has a relevant document."""
+    def score(self, hits: Hits, empty: str = "zero") -> CurveValues:
+        """Return the curve of every query that has a relevant document."""
         none = hits.relevant_count(self.rel) == 0
         if empty == "error" and none.any():
             raise BadOption(
@@ -377,7 +380,7 @@ class BinaryCurve(Curve):
         status = np.where(hits.found, Status.ok, Status.missing).astype(np.int8)
         status[~self.defined(hits)] = Status.undefined
         status[none] = Status.dropped if empty == "drop" else Status.no_relevant
-        traced = (status == Status.ok) | (status == Status.missing)
+        with_curve = (status == Status.ok) | (status == Status.missing)
         value = self.heights(hits)
-        value[~traced] = np.nan
-        return Traced(value, status, self.points(hits), self.micro(hits, traced))
+        value[~with_curve] = np.nan
+        return CurveValues(value, status, self.points(hits), self.micro(hits, with_curve))

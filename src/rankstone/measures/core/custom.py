@@ -1,4 +1,4 @@
-"""A measure of your own from one function."""
+"""Measures from a function of a user."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Span
 
 
-__all__ = ["measure"]
-
-
 def measure(
     name: str,
     *,
@@ -35,7 +32,7 @@ def measure(
     needs_relevant: bool = True,
     **card: Any,  # noqa: ANN401 - the card's own fields
 ) -> Callable[[Callable[..., Any]], type[Measure]]:
-    """Make a measure of a function of hits, and register it under a name.
+    """Make a measure from a function of hits, and register it under a name.
 
     The function receives :class:`~rankstone.hits.hits.Hits` and returns what each hit contributes,
     float64 ``[hits]``; or a pair of that and the norm, float64 ``[queries]``; or
@@ -46,22 +43,22 @@ def measure(
     Parameters
     ----------
     name
-        What the measure is called in texts, tables and on the command line.
+        The name of the measure in texts, tables and on the command line.
     span
-        Lowest and highest value, ``None`` for no bound; a value outside is refused when it turns up.
+        Lowest and highest value, ``None`` for no bound; a value outside is an error.
     direction
         ``higher`` or ``lower`` is better, or ``neither``.
     family
-        Where ``rankstone measures`` lists it.
+        The heading under which ``rankstone measures`` lists it.
     needs_relevant
         True if the option ``empty`` says what a query without a relevant document is worth.
     **card
-        Further lines of the card: ``formula``, ``symbols``, ``example``, ``use``, ``citation`` …
+        Other lines of the card: ``formula``, ``symbols``, ``example``, ``use``, ``citation`` …
 
     Returns
     -------
     callable
-        A decorator that returns the new kind of measure.
+        A decorator that returns the new class of measures.
 
     Raises
     ------
@@ -83,14 +80,12 @@ def measure(
     def decorate(function: Callable[..., Any]) -> type[Measure]:
         low, high = span
         if not (-math.inf if low is None else low) < (math.inf if high is None else high):
-            raise BadParameter(
-                f"{name}: span={span} is no range", expected="(lowest, highest), None for no bound"
-            )
+            raise BadParameter(f"{name}: span={span} is not a range", expected="(lowest, highest), or None")
         described = _card(name, function, {"span": span, "direction": direction, **card})
         cls = make_dataclass(
             name,
             _parameters(name, function),
-            bases=(Own,),
+            bases=(CustomMeasure,),
             frozen=True,
             kw_only=True,
             namespace={
@@ -109,56 +104,56 @@ def measure(
     return decorate
 
 
-class Own(Measure):
+class CustomMeasure(Measure):
     """A measure whose contributions a user's function computes."""
 
     function: ClassVar[Callable[..., Any]]
     takes: ClassVar[tuple[str, ...]]
 
-    #: the function is called for one order only, and what it makes of others is not known
+    #: the function is called for one order only; its values for other orders are not known
     claims = Claims(closed_under_ties=False, extremal_under_ties=False)
 
     def relevant_count(self, hits: Hits) -> Ints:
-        """Return R, int64 ``[queries]``, by the measure's own threshold where it has one."""
+        """Return R, int64 ``[queries]``, by the measure's threshold where it has one."""
         rel = getattr(self, "rel", None)
         return super().relevant_count(hits) if rel is None else hits.relevant_count(rel)  # type: ignore[return-value]
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Ask the function, and make sure that its answer has the right shape."""
+        """Call the function, and check the shape of what it returns."""
         for shared in vars(hits).values():  # other measures read the same arrays
             if isinstance(shared, np.ndarray):
                 shared.flags.writeable = False
-        found = type(self).function(hits, **{taken: getattr(self, taken) for taken in self.takes})
-        if not isinstance(found, Contributions):
-            shares, norm = found if isinstance(found, tuple) else (found, np.ones(hits.queries))
-            found = Contributions(self._numbers(shares), self._numbers(norm))
-        self._check_answer("hit", found.hits, len(hits.rank))
-        self._check_answer("query", found.norm, hits.queries)
-        return found
+        returned = type(self).function(hits, **{name: getattr(self, name) for name in self.takes})
+        if not isinstance(returned, Contributions):
+            shares, norm = returned if isinstance(returned, tuple) else (returned, np.ones(hits.queries))
+            returned = Contributions(self._numbers(shares), self._numbers(norm))
+        self._check_shape("hit", returned.hits, len(hits.rank))
+        self._check_shape("query", returned.norm, hits.queries)
+        return returned
 
     def _numbers(self, values: object) -> Floats:
         try:
             return np.asarray(values).astype(np.float64, casting="same_kind")
         except (TypeError, ValueError):
             raise BadParameter(
-                f"{self.name} returned something else than numbers",
+                f"{self.name} returned something that is not a number",
                 given=printable(repr(values), 60),
                 expected="one number for each hit, or a pair of these and a norm for each query",
             ) from None
 
-    def _check_answer(self, each: str, values: Floats, size: int) -> None:
+    def _check_shape(self, each: str, values: Floats, size: int) -> None:
         finite = np.isfinite(values).all()
         if values.shape == (size,) and finite:
             return
         raise BadParameter(
-            f"{self.name} returned {'no' if each == 'hit' else 'a norm that is no'} number for each {each}",
+            f"{self.name} did not return {'a number' if each == 'hit' else 'a norm'} for each {each}",
             given=f"shape {values.shape}" + ("" if finite else ", some of them not finite"),
             expected=f"finite float64 [{size}]",
         )
 
 
 def _card(name: str, function: Callable[..., Any], given: dict[str, Any]) -> Card:
-    """Return the card: what was given, the function's first sentence, and what can be said of any."""
+    """Return the card: the given lines, the first sentence of the function, and defaults."""
     facts: dict[str, Any] = {
         "sentence": (inspect.getdoc(function) or "").split("\n")[0] or f"{name}, a measure of your own.",
         "formula": f"Σ {function.__name__}(hit)",
@@ -173,24 +168,22 @@ def _card(name: str, function: Callable[..., Any], given: dict[str, Any]) -> Car
 
 def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
     """Return the dataclass fields that a function's parameters become."""
-    found: list[Any] = []
+    declared: list[Any] = []
     hints = _hints(function)
     for taken in list(inspect.signature(function).parameters.values())[1:]:
         if taken.name == "k":
             continue
         if hasattr(Measure, taken.name):
-            raise BadParameter(
-                f"{name}: {taken.name} is a word that every measure has", fix="call the parameter otherwise"
-            )
+            raise BadParameter(f"{name}: every measure has an attribute {taken.name}", fix="rename it")
         if taken.default is taken.empty:
             raise BadParameter(
                 f"{name}: parameter {taken.name} has no default",
-                fix=f"write {taken.name}=… in the function's head",
+                fix=f"write {taken.name}=… in the function's signature",
             )
         default, words = taken.default, hints.get(taken.name)
         if type(default).__hash__ is None:
             raise BadParameter(
-                f"{name}: {taken.name}={printable(repr(default), 40)} can change",
+                f"{name}: {taken.name}={printable(repr(default), 40)} is mutable",
                 expected="a number or a word",
             )
         if taken.name == "rel" and not isinstance(default, Threshold):
@@ -198,12 +191,12 @@ def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
         choices = get_args(words) if get_origin(words) is Literal else ()
         low = -math.inf if isinstance(default, (int, float)) else None
         meaning = parameter(default, f"parameter of {function.__name__}", *choices, low=low)
-        found.append((taken.name, Any, meaning))
-    return found
+        declared.append((taken.name, Any, meaning))
+    return declared
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the annotations that can be resolved; a type that only a checker imports cannot."""
+    """Return the annotations; none where a type is imported for type checkers only."""
     try:
         return get_type_hints(function)
     except NameError:

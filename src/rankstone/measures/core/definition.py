@@ -2,8 +2,6 @@
 
 Measures of one ranking against judgments, of two rankings and of whole runs share this: they compare,
 hash, print as a canonical text and are read back from it, and print the same card everywhere.
-
-When a grade counts as relevant.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 import numpy as np
 
 from rankstone._text import exact
-from rankstone.errors import BadParameter, nearest, printable
+from rankstone.errors import BadOption, BadParameter, nearest, printable
 from rankstone.measures.core.aggregation import aggregated, ratio_of_sums, share_trimmed
 from rankstone.measures.core.claims import Claims
 
@@ -34,26 +32,13 @@ if TYPE_CHECKING:
         def __get__(self, measure: object, kind: object) -> Threshold: ...
         def __set__(self, measure: object, value: Threshold | float) -> None: ...
 
-    class RelevantFromIfAny:
-        """The same where no threshold need be given."""
+    class OptionalRelevantFrom:
+        """The same for a parameter that may be ``None``."""
 
         def __get__(self, measure: object, kind: object) -> Threshold | None: ...
         def __set__(self, measure: object, value: Threshold | float | None) -> None: ...
 
     Ints = NDArray[np.int64]
-
-__all__ = [
-    "ANY_GAIN",
-    "MOST_RANKS",
-    "Card",
-    "Named",
-    "PerQuery",
-    "RelevantFrom",
-    "RelevantFromIfAny",
-    "Span",
-    "Threshold",
-    "parameter",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +54,9 @@ class Threshold:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a level that no grade can be held against."""
+        """Refuse a level that is not a finite number."""
         if not math.isfinite(self.level):
-            raise BadParameter(f"rel={self.level} is no threshold", expected="a grade, such as 2")
+            raise BadParameter(f"rel={self.level} is not a threshold", expected="a grade, such as 2")
 
     def __call__(self, grade: Floats) -> Bools:
         """Return which grades are relevant."""
@@ -86,42 +71,42 @@ ANY_GAIN: Final = Threshold(0.0, strict=True)
 #: lowest and highest value; ``None`` where there is no bound
 Span = tuple[float | None, float | None]
 
-#: no parameter is larger unless its declaration says so: squares and products of such numbers stay finite
-_MOST: Final = 1e9
-#: no list is longer; a larger cutoff is a slip
+#: bound of parameters without a bound of their own: squares and products of such numbers stay finite
+_LARGEST: Final = 1e9
+#: no list is longer; a larger cutoff is a typing error
 MOST_RANKS: Final = 10**12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Card:
-    """What a reader must know about a measure; documentation and command line print the same card.
+    """The description of a measure that documentation and command line print.
 
     Attributes
     ----------
     sentence
-        What it tells, in words a product person understands.
+        What it measures, in words that a product manager understands.
     formula
         Ranks start at 1; every symbol is named.
     symbols
-        Names of the symbols.
+        What the symbols mean.
     example
-        Small enough for paper.
+        An example small enough for pencil and paper.
     needs
-        What has to be known.
+        The data it needs.
     span
         Lowest and highest value; ``None`` for no bound.
     direction
         ``higher`` or ``lower`` is better, or ``neither``.
     undefined
-        When there is no value, and what is done then.
+        When there is no value, and what happens then.
     peers
-        Other tool → how its number of this name differs.
+        Other program → how its number of this name differs.
     sensitive
-        To ties, unjudged documents, depth.
+        What the value is sensitive to: ties, unjudged documents, depth.
     use
         When to use it and when not.
     scale
-        What equal steps of the value are steps of, if of anything.
+        What a step of the value means, and whether equal steps mean the same anywhere.
     citation
         Author, year, where.
     """
@@ -153,48 +138,54 @@ def parameter(
     needed: str | None = None,
     word: bool = False,
     whole: bool = False,
+    needs_k: tuple[str, ...] = (),
+    needs_candidates: tuple[str, ...] = (),
 ) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
     """Declare a parameter of a measure: default, meaning, and the values allowed.
 
     Parameters
     ----------
     default
-        Its value when nobody says anything; ``None`` for a parameter that must be said.
+        The default value; ``None`` for a required or an optional parameter.
     doc
         What it means, in a few words.
     *choices
-        The words allowed, or one sequence of them that may still grow.
+        The words allowed, or one sequence of them to which users may add.
     low, above, below, high
-        Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``.  One without a bound below or
-        above is within ±1e9.
+        Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``; ±1e9 on a side without a bound.
     needed
-        For a parameter without a default: why it must be said, and a value to suggest.
+        For a required parameter: the fix to suggest where it is missing.
     word
-        True for a name of the user's own: a column, a group.
+        True for a name that users choose: a column, a group.
     whole
-        True if a number must be a whole one.
+        True if the number must be a whole number.
+    needs_k
+        The words that need a cutoff.
+    needs_candidates
+        The words that need the size of the catalogue, the option ``candidates``.
     """
     words = choices[0] if choices and not isinstance(choices[0], str) else choices
     number = isinstance(default, (int, float)) and not isinstance(default, bool)
     if number or any(bound is not None for bound in (low, above, below, high)):
-        low = -_MOST if low is None and above is None else low
-        high = _MOST if high is None and below is None else high
+        low = -_LARGEST if low is None and above is None else low
+        high = _LARGEST if high is None and below is None else high
     rules = {"doc": doc, "choices": words, "low": low, "above": above, "below": below, "high": high}
-    return field(default=default, metadata={**rules, "needed": needed, "word": word, "whole": whole})
+    rules |= {"needed": needed, "word": word, "whole": whole, "needs_k": needs_k}
+    return field(default=default, metadata={**rules, "needs_candidates": needs_candidates})
 
 
-Made = TypeVar("Made")
+Kind = TypeVar("Kind")
 
 
-class _Kind(type):
-    """The type of all kinds of measures: with a cutoff behind it, a kind is a measure, ``nDCG @ 10``."""
+class _MeasureType(type):
+    """The metaclass of measures: a class with a cutoff after it is a measure, ``nDCG @ 10``."""
 
-    def __matmul__(cls: type[Made], k: int) -> Made:
+    def __matmul__(cls: type[Kind], k: int) -> Kind:
         return cls(k=k)  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named(metaclass=_Kind):
+class Named(metaclass=_MeasureType):
     """A frozen value with a name, parameters, a canonical text and a card.
 
     >>> import rankstone
@@ -206,30 +197,30 @@ class Named(metaclass=_Kind):
     family: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     card: ClassVar[Card]
-    #: what computes it, for a polite refusal elsewhere
+    #: the command that computes it, for messages of other commands
     computed_by: ClassVar[str] = "rankstone eval QRELS RUN"
     takes_cutoff: ClassVar[bool] = True
-    #: texts of typical settings for documentation and law checks, where the bare name is not enough
+    #: texts of typical measures for documentation and tests, where the bare name is not enough
     examples: ClassVar[tuple[str, ...]] = ()
 
     k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1, high=MOST_RANKS)
 
     def __post_init__(self) -> None:
-        """Check every parameter against its declaration; NumPy's numbers become Python's."""
+        """Check every parameter against its declaration; numbers of NumPy become those of Python."""
         for declared in fields(self):
-            object.__setattr__(self, declared.name, _settled(declared.name, getattr(self, declared.name)))
+            object.__setattr__(self, declared.name, _normalized(declared.name, getattr(self, declared.name)))
             _check(self, declared.name, declared.metadata, declared.default)
         if self.k is not None and not self.takes_cutoff:
             raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.k}")
 
     def __init_subclass__(cls) -> None:
-        """Name a measure after its class, and refuse a claim that nothing would read."""
+        """Name a measure after its class, and refuse a claim that would have no effect."""
         super().__init_subclass__()
         if "card" in vars(cls) and "name" not in vars(cls):
             cls.name = cls.__name__
         for name in Claims.__dataclass_fields__.keys() & vars(cls).keys():
             raise BadParameter(
-                f"{cls.__name__}.{name} is not read", fix=f"write claims = Claims({name}=…) in the class"
+                f"{cls.__name__}.{name} has no effect", fix=f"write claims = Claims({name}=…) in the class"
             )
 
     @property
@@ -244,11 +235,11 @@ class Named(metaclass=_Kind):
 
     @property
     def claims(self) -> Claims:
-        """Return what it promises, with the parameters it has; the base class makes the usual promises."""
+        """Return what it claims under its parameters; the base class has the defaults."""
         return Claims()
 
     def changed(self) -> dict[str, Any]:
-        """Return the parameters (the cutoff aside) that are not at their default."""
+        """Return the parameters (except the cutoff) that differ from their defaults."""
         return {
             f.name: getattr(self, f.name)
             for f in fields(self)
@@ -257,24 +248,27 @@ class Named(metaclass=_Kind):
 
     @property
     def inactive_parameters(self) -> frozenset[str]:
-        """Parameters that do nothing beside the others: the base of a logarithm that is not taken."""
+        """Parameters without an effect under the others: the base of a logarithm that is not used."""
         return frozenset()
 
     def default_parameters(self) -> dict[str, str]:
         """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
-        said = frozenset(("k", "agg", *self.changed()))
-        silent = {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if f.name not in said | self.inactive_parameters
-        }
-        return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
+        left_out = {"k", "agg", *self.changed(), *self.inactive_parameters}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
+        return {f"{self.name}.{name}": _text(value) for name, value in values.items() if value is not None}
 
     def __matmul__(self, k: int) -> Self:
         return replace(self, k=k)
 
     def check_needs(self, options: AlignmentOptions) -> None:
-        """Refuse, before any work, options that leave something unknown this measure cannot do without."""
+        """Refuse options that lack what the measure needs, before any work."""
+        for declared in fields(self):
+            value = getattr(self, declared.name)
+            if options.candidates is None and value in declared.metadata.get("needs_candidates", ()):
+                raise BadOption(
+                    f"{self} needs to know how many documents a query could have retrieved",
+                    fix="name their number: candidates=20000 (on the command line --candidates 20000)",
+                )
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
@@ -284,7 +278,7 @@ class Named(metaclass=_Kind):
 
 @dataclass(frozen=True, kw_only=True)
 class PerQuery(Named):
-    """A measure with one value a query.
+    """A measure with one value per query.
 
     Parameters
     ----------
@@ -294,9 +288,10 @@ class PerQuery(Named):
         How queries become one number.
     """
 
-    #: the column of the query table whose values are the units of the mean; ``None``: each query is one
+    #: the column of the query table that groups queries into the units of the mean; ``None``: each query is
+    #: one
     unit: ClassVar[str | None] = None
-    #: True if one query without a value leaves the mean without one; otherwise such queries do not count
+    #: True if the mean is undefined as soon as one query is; otherwise such queries are left out
     undefined_propagates: ClassVar[bool] = False
 
     agg: str = parameter(
@@ -305,20 +300,19 @@ class PerQuery(Named):
         *("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled"),
     )
 
-    def of_units(
+    def unit_values(
         self, unit: Ints, count: int, value: Floats, numerator: Floats, denominator: Floats
     ) -> Floats:
-        """Return the value of each unit that queries make up: a ratio of sums.
+        """Return the value of each unit of queries, a ratio of sums.
 
-        Where there is nothing to divide by, in none of a unit's queries, their own values say what that
-        is worth.
+        A unit in which every denominator is 0 has the mean of its queries' values.
 
         Parameters
         ----------
         unit
             int64 ``[queries]``: the unit of each query.
         count
-            How many units there are; each has a query.
+            The number of units; each has at least one query.
         value, numerator, denominator
             float64 ``[queries]``.
 
@@ -328,17 +322,17 @@ class PerQuery(Named):
             float64 ``[count]``.
         """
         above, below = np.bincount(unit, numerator, count), np.bincount(unit, denominator, count)
-        settled = np.bincount(unit, value, count) / np.bincount(unit, minlength=count)
-        np.divide(above, below, out=settled, where=below > 0)
-        return settled
+        values = np.bincount(unit, value, count) / np.bincount(unit, minlength=count)
+        np.divide(above, below, out=values, where=below > 0)
+        return values
 
     def aggregate(self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats) -> float:
-        """Make one number of the values of queries; NaN where there is none.
+        """Return the aggregate of the values of queries; NaN without queries.
 
         Parameters
         ----------
         value, weight, numerator, denominator
-            float64 ``[queries]``: only those that count.
+            float64 ``[queries]``: of the queries that count.
         """
         if not len(value):
             return math.nan
@@ -357,8 +351,8 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _settled(name: str, value: object) -> object:
-    """Return the value that a parameter takes: NumPy's numbers are Python's, a grade is a threshold."""
+def _normalized(name: str, value: object) -> object:
+    """Return the value of a parameter with a number of NumPy as one of Python, and a grade as a threshold."""
     if isinstance(value, np.generic):
         value = value.item()
     if name == "rel" and isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -367,45 +361,42 @@ def _settled(name: str, value: object) -> object:
 
 
 def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object) -> None:
-    """Check one parameter: said where it must be, a number in its range, or one of its choices."""
+    """Check one parameter: given where it is required, a number in its range, or one of its choices."""
     value = getattr(measure, name)
     if value is None and rules.get("needed"):
         raise BadParameter(f"{measure.name} needs {name}: {rules['doc']}", fix=rules["needed"])
     choices: Sequence[str] = rules.get("choices", ())
     if rules.get("word"):
-        _check_word(measure, name, value)
+        if value is not None and not (isinstance(value, str) and _WORD.fullmatch(value)):
+            raise BadParameter(
+                f"{measure.name}: {name}={value!r} cannot be written as a word",
+                expected="a name without brackets, quotes, commas, = and @",
+            )
     elif choices and isinstance(value, str):
         _check_choice(measure, name, value, choices)
     elif value is not None and any(rules.get(bound) is not None for bound in _BOUNDS):
         for number in value if isinstance(value, tuple) else (value,):
             _check_number(measure, name, number, rules)
     elif choices and not is_dataclass(value) and not (value is None and default is None):
-        own = (
-            "a function needs a word: register_gain, register_discount or register_continuation gives it one"
-        )
+        register = "give the function a name: register_gain, register_discount or register_continuation"
         text = f'write it as a text: parse_measure("{measure.name}({name}={{1: 3, 2: 7}})")'
         raise BadParameter(
-            f"{measure.name}: {name}={printable(repr(value), 60)} is no word",
+            f"{measure.name}: {name}={printable(repr(value), 60)} is not a word",
             expected=", ".join(choices),
-            fix=own if callable(value) else text if isinstance(value, dict) else None,
+            fix=register if callable(value) else text if isinstance(value, dict) else None,
         )
     elif name == "rel" and not isinstance(value, Threshold) and not (value is None and default is None):
         raise BadParameter(
-            f"{measure.name}: rel={printable(repr(value), 60)} is no threshold",
+            f"{measure.name}: rel={printable(repr(value), 60)} is not a threshold",
             expected="a grade (rel=2), or rankstone.measures.Threshold(2, strict=True) for those above it",
         )
+    if measure.k is None and isinstance(value, str) and value in rules.get("needs_k", ()):
+        example = f"{measure.name}({name}={value})"
+        raise BadParameter(f"{example} needs a cutoff", fix=f"write {example}@10")
 
 
-#: what can be read back from a measure's text
+#: words that can be parsed from a measure's text
 _WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
-
-
-def _check_word(measure: Named, name: str, value: object) -> None:
-    if value is not None and not (isinstance(value, str) and _WORD.fullmatch(value)):
-        raise BadParameter(
-            f"{measure.name}: {name}={value!r} cannot be written as a word",
-            expected="a name without brackets, quotes, commas, = and @",
-        )
 
 
 def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str]) -> None:
@@ -421,7 +412,7 @@ def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str])
 
 def _trims(value: str) -> bool:
     share = share_trimmed(value)
-    return share is not None and 0 < share < 0.5  # noqa: PLR2004 - something must be left
+    return share is not None and 0 < share < 0.5  # noqa: PLR2004 - some values must remain
 
 
 _BOUNDS: Final = {
@@ -436,7 +427,7 @@ def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, 
     whole = name == "k" or rules.get("whole")
     kind = int if name == "k" else (int, float)
     if isinstance(value, bool) or not isinstance(value, kind) or (whole and value % 1):
-        raise BadParameter(f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number")
+        raise BadParameter(f"{measure.name}: {name}={value!r} is not a {'whole ' if whole else ''}number")
     low, above, below, high = (rules.get(bound) for bound in _BOUNDS)
     inside = (
         (low is None or value >= low)
@@ -446,8 +437,8 @@ def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, 
         and math.isfinite(value)
     )
     if not inside:
-        said = {bound: rules[bound] for bound in _BOUNDS if rules.get(bound) is not None}
-        bounds = [_BOUNDS[bound].format(at) for bound, at in said.items() if math.isfinite(at)]
+        limits = {bound: rules[bound] for bound in _BOUNDS if rules.get(bound) is not None}
+        bounds = [_BOUNDS[bound].format(at) for bound, at in limits.items() if math.isfinite(at)]
         raise BadParameter(
             f"{measure.name}: {name}={value!r} is out of range",
             expected=f"{'a whole number, ' if whole else ''}{', '.join(bounds)}",

@@ -1,4 +1,4 @@
-"""Gains and discounts: what a grade is worth, and how little it is worth further down."""
+"""Gains of grades, and the discounts that divide them by rank; those that users register, too."""
 
 from __future__ import annotations
 
@@ -16,63 +16,51 @@ from rankstone.measures.core.definition import ANY_GAIN, Threshold
 
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.definition import Named
 
-
-__all__ = [
-    "DISCOUNTS",
-    "GAINS",
-    "GainTable",
-    "Vocabulary",
-    "divisors",
-    "gains",
-    "never_falls",
-    "register_discount",
-    "register_gain",
-]
-
-#: gains and discounts that users have registered, by the word that names them
-OWN_GAINS: Final[dict[str, Callable[[Floats], Floats]]] = {}
-OWN_DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {}
+#: gains and discounts that users have registered, by name
+CUSTOM_GAINS: Final[dict[str, Callable[[Floats], Floats]]] = {}
+CUSTOM_DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {}
 
 
 class Vocabulary(Sequence[str]):
-    """The words a parameter takes: ours, and those registered since."""
+    """The words that a parameter may have: those of the package, and those that users register."""
 
-    def __init__(self, words: tuple[str, ...], own: dict[str, Any]) -> None:
+    def __init__(self, words: tuple[str, ...], custom: dict[str, Any]) -> None:
         self.words = words
-        self._own = own
+        self._custom = custom
 
     def __getitem__(self, at: Any) -> Any:  # noqa: ANN401 - a word, or a slice of them
-        return (*self.words, *self._own)[at]
+        return (*self.words, *self._custom)[at]
 
     def __len__(self) -> int:
-        return len(self.words) + len(self._own)
+        return len(self.words) + len(self._custom)
 
     def add(self, word: str, meaning: object, what: str) -> None:
-        """Register a word: letters, digits and underscores, and not in use; it must mean a function."""
+        """Register a function under a word of letters, digits and underscores that is not in use."""
         if not callable(meaning):
             raise BadParameter(
-                f"{what}={printable(word)} has no function",
+                f"{what}={printable(word)} needs a function",
                 given=printable(repr(meaning)),
                 expected="a function",
             )
         if not word.isidentifier() or word in self:
             raise BadParameter(
                 f"{what}={printable(word)} cannot be registered",
-                expected="letters, digits and underscores, and no word in use",
+                expected="a word of letters, digits and underscores that is not in use",
                 given=f"in use: {', '.join(self)}",
             )
-        self._own[word] = meaning
+        self._custom[word] = meaning
 
 
-#: names of gains: ours, and those that were registered
-GAINS: Final = Vocabulary(("linear", "exp2", "binary", "exp2_offset", "pow2_shift"), OWN_GAINS)
-#: names of discounts: ours, and those that were registered
-DISCOUNTS: Final = Vocabulary(("log2", "jk", "reciprocal", "none", "geometric"), OWN_DISCOUNTS)
+#: names of gains: those of the package, and registered ones
+GAINS: Final = Vocabulary(("linear", "exp2", "binary", "exp2_offset", "pow2_shift"), CUSTOM_GAINS)
+#: names of discounts: those of the package, and registered ones
+DISCOUNTS: Final = Vocabulary(("log2", "jk", "reciprocal", "none", "geometric"), CUSTOM_DISCOUNTS)
 
 
 def register_gain(word: str, gain: Callable[[Floats], Floats]) -> None:
-    """Give a gain function of your own a word: ``nDCG(gain=word)@10``.
+    """Register a gain function under a name: ``nDCG(gain=word)@10``.
 
     Parameters
     ----------
@@ -80,20 +68,20 @@ def register_gain(word: str, gain: Callable[[Floats], Floats]) -> None:
         Letters, digits and underscores; not in use yet.
     gain
         Takes grades, float64 ``[n]``, and returns finite gains of the same shape.  Unjudged documents
-        gain 0 whatever it says.
+        always gain 0.
 
     Examples
     --------
     >>> register_gain("root", np.sqrt)
     >>> gains("root", None, np.array([0.0, 1.0, 4.0])).tolist()
     [0.0, 1.0, 2.0]
-    >>> del OWN_GAINS["root"]
+    >>> del CUSTOM_GAINS["root"]
     """
     GAINS.add(word, gain, "gain")
 
 
 def register_discount(word: str, divisor: Callable[[Floats], Floats]) -> None:
-    """Give a discount of your own a word: ``nDCG(discount=word)@10``.
+    """Register a discount under a name: ``nDCG(discount=word)@10``.
 
     Parameters
     ----------
@@ -108,38 +96,39 @@ def register_discount(word: str, divisor: Callable[[Floats], Floats]) -> None:
     >>> register_discount("root", np.sqrt)
     >>> divisors("root", np.array([1, 4])).tolist()
     [1.0, 2.0]
-    >>> del OWN_DISCOUNTS["root"]
+    >>> del CUSTOM_DISCOUNTS["root"]
     """
     DISCOUNTS.add(word, divisor, "discount")
 
 
-def _own(function: Callable[[Floats], Floats], asked: Floats, what: str, least: float) -> Floats:
-    """Call a registered function and make sure that it answered with numbers."""
-    found = np.asarray(function(asked.copy()), np.float64)  # which it may overwrite
-    if found.shape != asked.shape or not np.isfinite(found).all() or not (found > least).all():
+def _registered(function: Callable[[Floats], Floats], values: Floats, what: str, least: float) -> Floats:
+    """Call a registered function, and check that it returned numbers."""
+    returned = np.asarray(function(values.copy()), np.float64)  # the function may overwrite its argument
+    if returned.shape != values.shape or not np.isfinite(returned).all() or not (returned > least).all():
+        problem = "a wrong number of values" if returned.shape != values.shape else "unusable numbers"
         raise BadValue(
-            f"{what} returned {'something else than' if found.shape != asked.shape else 'unusable'} numbers",
-            given=f"for {asked[:3].tolist()}: {found.ravel()[:3].tolist()}",
+            f"{what} returned {problem}",
+            given=f"for {values[:3].tolist()}: {returned.ravel()[:3].tolist()}",
             expected="one finite number for each" + (" and all of them positive" if least == 0 else ""),
         )
-    return found
+    return returned
 
 
-#: 2**50 is still exact and no grade scale goes there: a larger grade is a score in the wrong column
+#: 2**50 is still exact, and larger grades are scores in the wrong column
 _LARGEST_EXPONENT: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class GainTable:
-    """An explicit gain for each grade, ``{0: 0, 1: 1, 2: 5}``; a grade it lacks is an error.
+    """A gain for each grade, ``{0: 0, 1: 1, 2: 5}``; a grade that is not in the table is an error.
 
-    Grade 0 is worth 0 unless the table says otherwise; unjudged documents are always worth 0.
+    Grade 0 gains 0 unless the table has another gain for it; unjudged documents always gain 0.
     """
 
     gains: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        """Refuse what is no table of finite, non-negative gains."""
+        """Refuse gains that are negative or not finite."""
         for grade, gain in self.gains:
             if not (math.isfinite(grade) and 0 <= gain <= LARGEST_GRADE):
                 raise BadParameter(f"gain table: {grade:g} → {gain:g}", expected="gains from 0 to 9e15")
@@ -149,12 +138,12 @@ class GainTable:
         table = {0.0: 0.0} | dict(self.gains)
         known = np.array(sorted(table))
         at = np.minimum(np.searchsorted(known, grade), len(known) - 1)
-        foreign = known[at] != grade
-        if foreign.any():
+        unknown = known[at] != grade
+        if unknown.any():
             raise BadValue(
-                f"the gain table has no gain for grade {grade[foreign][0]:g}",
+                f"the gain table has no gain for grade {grade[unknown][0]:g}",
                 expected=f"grades {', '.join(f'{g:g}' for g in known)}",
-                fix=f"add {grade[foreign][0]:g}: <gain> to the table",
+                fix=f"add {grade[unknown][0]:g}: <gain> to the table",
             )
         return np.array([table[g] for g in known])[at]
 
@@ -172,8 +161,8 @@ def gains(gain: str | GainTable, rel: Threshold | None, grade: Floats) -> Floats
         return _relevant(rel, grade).astype(np.float64)
     if isinstance(gain, GainTable):
         worth = gain(grade)
-    elif gain in OWN_GAINS:
-        worth = _own(OWN_GAINS[gain], grade, f"gain={gain}", least=-math.inf)
+    elif gain in CUSTOM_GAINS:
+        worth = _registered(CUSTOM_GAINS[gain], grade, f"gain={gain}", least=-math.inf)
     elif gain == "linear":
         worth = grade
     else:
@@ -182,8 +171,17 @@ def gains(gain: str | GainTable, rel: Threshold | None, grade: Floats) -> Floats
 
 
 def never_falls(gain: str | GainTable) -> bool:
-    """Say whether a better grade is sure to gain no less."""
-    return isinstance(gain, str) and gain not in OWN_GAINS
+    """Return True if a better grade never gains less."""
+    return isinstance(gain, str) and gain not in CUSTOM_GAINS
+
+
+def check_persistence(measure: Named, name: str, p: float | None) -> None:
+    """Refuse a geometric weight or discount without its persistence ``p``, and ``p`` without it."""
+    if (getattr(measure, name) == "geometric") != (p is not None):
+        raise BadParameter(
+            f"{measure.name}: {name}=geometric and p go together",
+            fix=f"write {measure.name}({name}=geometric, p=0.8)",
+        )
 
 
 def _relevant(rel: Threshold | None, grade: Floats) -> Bools:
@@ -209,7 +207,7 @@ _LOG2 = np.array([math.log2(2)])
 
 
 def _log2_table(depth: int) -> Floats:
-    """Return log2(rank + 1) for ranks 1 … depth, every entry made by the same function."""
+    """Return log2(rank + 1) for ranks 1 … depth, all by the same function, so that bits do not vary."""
     global _LOG2  # noqa: PLW0603 - one growing table, replaced whole, safe to race for
     table = _LOG2
     if len(table) < depth:
@@ -225,8 +223,10 @@ def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = 
     ``log2`` log2(i + 1) · ``jk`` max(1, log_base i) · ``reciprocal`` i · ``none`` 1 · ``geometric``
     1 / p^(i − 1) · or a registered word.
     """
-    if discount in OWN_DISCOUNTS:
-        return _own(OWN_DISCOUNTS[discount], rank.astype(np.float64), f"discount={discount}", least=0.0)
+    if discount in CUSTOM_DISCOUNTS:
+        return _registered(
+            CUSTOM_DISCOUNTS[discount], rank.astype(np.float64), f"discount={discount}", least=0.0
+        )
     if discount == "log2":
         return np.asarray(_log2_table(int(rank.max(initial=1))), like=rank)[rank - 1]
     if discount == "jk":
@@ -238,6 +238,6 @@ def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = 
     if discount == "none":
         return np.ones_like(rank, np.float64)
     assert p is not None  # noqa: S101 - the measure has checked it
-    with np.errstate(over="ignore"):  # a thousand ranks down nothing is left of a gain
+    with np.errstate(over="ignore"):  # a thousand ranks down a gain vanishes
         grown: Floats = np.power(1.0 / p, rank - 1.0)
     return grown

@@ -1,13 +1,11 @@
-"""What measures have in common in which a grade counts by what it gains.
-
-Gains between 0 and 1: what user models, which reckon with probabilities, make of a grade.
-"""
+"""Base classes of measures with graded relevance: any gain of a grade, or one between 0 and 1."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,21 +19,18 @@ from rankstone.measures.core.measure import Measure
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats, Ints
-    from rankstone.measures.core.definition import RelevantFromIfAny, Threshold
-
-
-__all__ = ["SHARES", "WORTH", "GradedMeasure", "UnitGain", "by_gain"]
+    from rankstone.measures.core.definition import OptionalRelevantFrom, Threshold
 
 
 def by_gain(gain: str | GainTable, claims: Claims) -> Claims:
-    """Return claims that hold as long as a better grade gains no less, as far as they hold for a gain."""
+    """Return the claims without those that need a better grade to gain no less, where it may gain less."""
     if never_falls(gain) or _rises(gain):
         return claims
     return replace(claims, extremal_under_ties=False, promotion_helps=False)
 
 
 def _rises(gain: str | GainTable) -> bool:
-    """Return True for a table in which no grade gains less than a lower one, or an unjudged document."""
+    """Return True for a table in which no grade gains less than a lower grade or an unjudged document."""
     if isinstance(gain, str):
         return False
     table = sorted(({0.0: 0.0} | dict(gain.gains)).items())
@@ -44,19 +39,19 @@ def _rises(gain: str | GainTable) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class GradedMeasure(Measure):
-    """A measure in which every grade gains something, or every grade from a threshold on."""
+    """A measure in which every grade has a gain, or every grade from a threshold on."""
 
-    rel: RelevantFromIfAny = parameter(None, "grades below it gain nothing; none unless given")
+    rel: OptionalRelevantFrom = parameter(None, "grades below it have no gain; no threshold unless given")
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
 
     @property
     def threshold(self) -> Threshold | None:
-        """From which grade on documents gain something: ``rel``, whatever it was given as."""
+        """The grade from which on documents have a gain, ``rel``."""
         return self.rel
 
     @property
     def claims(self) -> Claims:
-        """Better documents help as long as a better grade gains no less."""
+        """Better documents help if a better grade gains no less."""
         return by_gain(self.gain, Claims())
 
     def relevant_count(self, hits: Hits) -> Ints:
@@ -64,53 +59,48 @@ class GradedMeasure(Measure):
         return hits.relevant_count(self.rel or ANY_GAIN)
 
 
-#: as for the exponential gains of DCG: a larger grade is a score in the wrong column
+#: as for the exponential gains of DCG: larger grades are scores in the wrong column
 _LARGEST_UNIT_EXPONENT: Final = 50
-#: the parameter ``gain`` of such measures: what it means, and its words
+#: the parameter ``gain`` of such measures: its meaning, and its words
 WORTH: Final = "what a grade is worth between 0 and 1, or a table {grade: gain}"
 SHARES: Final = ("linear", "exp2", "linear_plus1", "binary")
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnitGain(GradedMeasure):
-    """A measure whose gains are shares or probabilities.
+    """A measure whose gains are between 0 and 1: shares or probabilities.
 
     ``linear`` g / m · ``exp2`` (2^g − 1) / 2^m · ``linear_plus1`` g / (m + 1) · ``binary`` 1 if
-    relevant; m is ``max_grade``, the top of the scale.  It is never guessed from the data: two
-    collections judged on one scale would get two measures.  Grades below 0 gain nothing.
+    relevant; m is ``max_grade``, the top of the scale.  It is never guessed from the data, since
+    two collections judged on one scale would get two measures.  Grades below 0 have no gain.
     """
 
     gain: str | GainTable = parameter("linear", WORTH, SHARES)
-    max_grade: float | None = parameter(None, "highest grade of the scale, seen or not", above=0.0)
+    max_grade: float | None = parameter(None, "highest grade of the scale, used or not", above=0.0)
 
     def __post_init__(self) -> None:
-        """Refuse gains whose scale is not known, and tables that leave [0, 1]."""
+        """Refuse gains without a known scale, and tables with gains above 1."""
         super().__post_init__()
         if isinstance(self.gain, GainTable):
-            self._check_table(self.gain)
+            grade, gain = max(self.gain.gains, key=itemgetter(1))
+            if gain > 1:
+                raise BadParameter(
+                    f"{self.name}: gain table: {grade:g} → {gain:g}",
+                    expected="gains from 0 to 1",
+                    fix="divide the gains by the largest one",
+                )
         scaled = not isinstance(self.gain, GainTable) and self.gain != "binary"
         if scaled and self.max_grade is None:
             raise BadParameter(
-                f"{self.name} needs max_grade: the highest grade of the scale, seen or not",
+                f"{self.name} needs max_grade, the highest grade of the scale, used or not",
                 fix=f"write {self.name}(max_grade=3, …) for grades 0 … 3",
             )
         if self.max_grade is not None and not scaled:
-            raise BadParameter(
-                f"{self.name}: max_grade plays no part with these gains", fix="leave max_grade out"
-            )
+            raise BadParameter(f"{self.name}: max_grade has no effect with these gains", fix="leave it out")
         if self.gain == "exp2" and self.max_grade is not None and self.max_grade > _LARGEST_UNIT_EXPONENT:
             raise BadParameter(
                 f"{self.name}: 2^{self.max_grade:g} is astronomically large",
                 expected=f"max_grade up to {_LARGEST_UNIT_EXPONENT}",
-            )
-
-    def _check_table(self, table: GainTable) -> None:
-        grade, gain = max(table.gains, key=lambda pair: pair[1])
-        if gain > 1:
-            raise BadParameter(
-                f"{self.name}: gain table: {grade:g} → {gain:g}",
-                expected="gains from 0 to 1",
-                fix="divide the gains by the largest one",
             )
 
     @property
@@ -126,7 +116,7 @@ class UnitGain(GradedMeasure):
         return hits.remember(key, lambda: self.worth(hits.grade))
 
     def worth(self, grade: Floats) -> Floats:
-        """Return the gain of each grade; one above the scale is an error, never cut down to it."""
+        """Return the gain of each grade; a grade above the scale is an error."""
         if isinstance(self.gain, GainTable) or self.max_grade is None:
             return gains(self.gain, self.threshold, grade)
         highest = float(grade.max()) if len(grade) else 0.0
@@ -134,7 +124,7 @@ class UnitGain(GradedMeasure):
             raise BadValue(
                 f"grade {highest:g} is above max_grade={self.max_grade:g}",
                 given=str(self),
-                fix=f"write max_grade={highest:g}, or what the scale's highest grade is",
+                fix=f"write max_grade={highest:g}, or the highest grade of the scale",
             )
         worth = _scaled(str(self.gain), np.maximum(grade, 0.0), self.max_grade)
         return worth if self.threshold is None else np.where(self.threshold(grade), worth, 0.0)

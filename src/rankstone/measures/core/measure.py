@@ -1,10 +1,8 @@
-"""What a measure of rankings against judgments is: a frozen value that turns hits into contributions.
+"""The base class of measures of rankings against judgments: frozen values that turn hits into contributions.
 
-The one rule: ``score(q) = Σ contribution(q, hit) / norm(q)``.  A measure says what its contributions
-and its norm are; summing, dividing, the treatment of queries without a relevant document and the
-mean over queries are the same for all and live here.
-
-Norms that are sums over the ideal list, described in parts, so that they can be optimised.
+``score(q) = Σ contribution(q, hit) / norm(q)``: a measure defines its contributions and its norm.  Summing,
+dividing, the treatment of queries without a relevant document and the mean over queries are the same for all
+measures and are defined here.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import numpy as np
 
 from rankstone._text import queries
 from rankstone.errors import BadOption, OutOfRange
-from rankstone.measures.core.definition import ANY_GAIN, PerQuery, Threshold
+from rankstone.measures.core.definition import ANY_GAIN, PerQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,16 +25,13 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Span
 
 
-__all__ = ["ANY_GAIN", "Contributions", "IdealNorm", "Measure", "Scored", "Status", "Threshold"]
-
-
 class Status(IntEnum):
-    """Why a query has the value it has.
+    """How the value of a query came about.
 
-    ``ok``; ``missing`` (judged, not answered by the run); ``no_relevant`` (no relevant document
+    ``ok``; ``missing`` (judged, but not in the run); ``no_relevant`` (no relevant document
     exists: the option ``empty`` decided); ``no_ideal`` (the norm is zero although relevant documents
-    exist: 0); ``undefined`` (no value); ``lower_bound`` (a maximum that was searched for, not proven:
-    the true value may be higher).
+    exist: 0); ``undefined`` (no value); ``lower_bound`` (a maximum that a search
+    found but did not prove: the true value may be higher).
     """
 
     ok = 0
@@ -48,7 +43,7 @@ class Status(IntEnum):
     lower_bound = 6
 
 
-#: sums are rounded; a value this little outside its range is inside
+#: tolerance for values outside their range, since sums are rounded
 _ROUNDING: Final = 1e-9
 
 
@@ -65,9 +60,9 @@ class Contributions:
     missed
         float64 ``[queries]``: added by judged documents that were not retrieved.
     unjudged
-        float64 ``[queries]``: added by retrieved documents nobody judged, and by padding.
+        float64 ``[queries]``: added by retrieved unjudged documents, and by padding.
     bounded
-        bool ``[queries]``: where the contributions are only known to be no more than the true ones.
+        bool ``[queries]``: where the contributions are lower bounds of the true ones.
     """
 
     hits: Floats
@@ -81,7 +76,7 @@ class Contributions:
 class Scored:
     """One measure's scores of some queries; arrays ``[queries]``, ``status`` as :class:`Status`.
 
-    ``weight`` is what the measure says a query weighs, ``None`` where it says nothing.
+    ``weight`` is the weight that the measure gives each query, ``None`` where it gives none.
     """
 
     numerator: Floats
@@ -92,7 +87,7 @@ class Scored:
 
     @classmethod
     def joined(cls, parts: Sequence[Scored], order: Ints) -> Scored:
-        """Put parts one behind the other, then their queries in the order given."""
+        """Concatenate parts, and put their queries in the order given."""
 
         def column(name: str) -> Any:  # noqa: ANN401 - an array
             return np.concatenate([getattr(part, name) for part in parts])[order]
@@ -129,30 +124,29 @@ class Measure(PerQuery):
     needs_relevant: ClassVar[bool] = True
     #: what a zero norm means when relevant documents exist
     zero_norm: ClassVar[Status] = Status.no_ideal
-    #: True if one query without a value leaves the mean without one; otherwise such queries do not count
-    #: what alignment must bring beside the hits: ``pooled``, ``holes``, ``pool``, ``groups``
+    #: data that alignment must add to the hits: ``pooled``, ``holes``, ``pool``, ``groups``
     brings: ClassVar[frozenset[str]] = frozenset()
-    #: columns of the judgments it reads beside the grade
+    #: columns of the judgments that it reads in addition to the grade
     judgment_columns: ClassVar[tuple[str, ...]] = ()
-    #: columns of the query table it reads, all of them numbers
+    #: columns of the query table that it reads, all of them numbers
     query_columns: ClassVar[tuple[str, ...]] = ()
 
-    # -- what a measure says of itself -------------------------------------------------------------
+    # -- what a measure defines -------------------------------------------------------------
     def contributions(self, hits: Hits) -> Contributions:
-        """Return what each hit contributes and what the sum is divided by."""
+        """Return the contribution of each hit, and the norm that their sum is divided by."""
         raise NotImplementedError
 
     def relevant_count(self, hits: Hits) -> Ints | None:
-        """Return R, int64 ``[queries]``; ``None`` when relevance plays no part."""
+        """Return R, int64 ``[queries]``; ``None`` if the measure does not depend on relevance."""
         return hits.relevant_count(ANY_GAIN)
 
     @property
     def reads_grades_alone(self) -> bool:
-        """True if grades and ranks are all it needs, so that lists can be made up for it."""
+        """True if it reads grades and ranks only, so that lists can be constructed for it."""
         return not (self.brings or self.judgment_columns or self.query_columns)
 
     def ideal_norm(self, _hits: Hits) -> IdealNorm | None:
-        """Return the norm as a sum over the ideal list, ``None`` where no grade changes it."""
+        """Return the norm as a sum over the ideal list, ``None`` if it does not depend on grades."""
         return None
 
     def span_of(self, _hits: Hits) -> Span:
@@ -160,16 +154,16 @@ class Measure(PerQuery):
         return self.span
 
     def link(self, _hits: Hits, ratio: Floats) -> Floats:
-        """Return the values whose ratio of sums is given; nearly always that ratio itself."""
+        """Return the values for ratios of sums; for nearly all measures the ratio itself."""
         return ratio
 
     def query_weights(self, _hits: Hits) -> Floats | None:
-        """Return what each query weighs under agg=weighted; ``None`` leaves it to the user."""
+        """Return the weight of each query under agg=weighted; ``None`` leaves it to the user."""
         return None
 
-    # -- what is the same for all ------------------------------------------------------------------
+    # -- what is the same for all measures ------------------------------------------------------------------
     def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
-        """Refuse options of alignment under which this measure's value is not known."""
+        """Refuse options of alignment under which the measure has no known value."""
         claims = self.claims
         if ties == "expected" and not claims.closed_under_ties:
             raise BadOption(
@@ -191,35 +185,37 @@ class Measure(PerQuery):
         return self.k
 
     def parts(self, hits: Hits) -> tuple[Hits, Contributions]:
-        """Return the hits that the measure looks at, and the table its score is the sum of."""
+        """Return the hits that the measure examines, and their contributions."""
         if self.k is not None and not self.claims.looks_deeper:
             hits = hits.down_to(self.k)
         return hits, self.contributions(hits)
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # no number is refused below
+        with np.errstate(
+            over="ignore", divide="ignore", invalid="ignore"
+        ):  # values that are not finite are refused below
             hits, parts = self.parts(hits)
             numerator = hits.total(parts.hits)
-            for pseudo_row in (parts.missed, parts.unjudged):
-                if pseudo_row is not None:
-                    numerator = numerator + pseudo_row
+            for added in (parts.missed, parts.unjudged):
+                if added is not None:
+                    numerator = numerator + added
             norm = parts.norm
             ratio = np.divide(numerator, norm, out=np.zeros_like(numerator), where=norm > 0)
             value = self.link(hits, ratio)
         status = np.zeros_like(numerator, np.int8)
         if parts.bounded is not None:
             status[parts.bounded] = Status.lower_bound
-        status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none
-        self._settle_empty(hits, empty, value, status)
+        status[norm <= 0] = self.zero_norm  # an ideal list of negative grades counts as zero
+        self._apply_empty(hits, empty, value, status)
         status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
-        self._keep_in_span(hits, value, without)
+        self._check_span(hits, value, without)
         return Scored(numerator, norm, value, status, self.query_weights(hits))
 
-    def _keep_in_span(self, hits: Hits, value: Floats, without: Bools) -> None:
-        """Make sure that no value leaves the range the card declares, or that of numbers."""
+    def _check_span(self, hits: Hits, value: Floats, without: Bools) -> None:
+        """Refuse values outside the range of the card, and values that are not finite."""
         low, high = self.span_of(hits)
         outside = ~np.isfinite(value) & ~without
         if low is not None:
@@ -230,7 +226,7 @@ class Measure(PerQuery):
             query = int(outside.argmax())
             raise OutOfRange.of(str(self), query, float(value[query]), low, high)
 
-    def _settle_empty(self, hits: Hits, empty: str, value: Floats, status: Codes) -> None:
+    def _apply_empty(self, hits: Hits, empty: str, value: Floats, status: Codes) -> None:
         relevant = self.relevant_count(hits)
         if relevant is None:
             return
@@ -238,7 +234,7 @@ class Measure(PerQuery):
         if empty == "error" and none.any():
             raise BadOption(
                 f"{queries(int(none.sum()))} without a relevant document for {self}",
-                fix="choose what they are worth: empty=zero, one, undefined or drop",
+                fix="choose their value: empty=zero, one, undefined or drop",
             )
         if empty == "drop":
             status[none] = Status.dropped
@@ -260,16 +256,16 @@ class IdealNorm:
     gains
         Gains of the known ideal list, best first.
     gain
-        What a grade gains, vectorised.
+        The gain of each grade, vectorised.
     weight
-        w: what a gain at each ideal rank counts, vectorised.
+        w: the weight of each ideal rank, vectorised.
     depth
         How deep the ideal list goes: one number, int64 ``[queries]``, or ``None``.
     made_of
         Whose gains the ideal list holds: all ``judged`` documents, those of the ``list``, or those
         above the ``cutoff``.
     rest
-        What no grade changes: one number, or float64 ``[queries]``.
+        The part that does not depend on grades: one number, or float64 ``[queries]``.
     """
 
     gains: Ideal

@@ -7,10 +7,6 @@
 
 ``str(measure)`` is the canonical text; it holds every choice that moves the number and leaves
 defaults out.  Parsing it gives the same measure back.
-
-Names of measures: ours, and the words other tools have for them.
-
-Values of parameters, as they stand in the text of a measure.
 """
 
 from __future__ import annotations
@@ -19,115 +15,54 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
 from rankstone.measures.core import trec_eval_names as trec_names
 from rankstone.measures.core.definition import Named, Threshold
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.registry import MEASURES
-from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC
+from rankstone.measures.core.trec_eval_names import NAMES, NICKNAMES, TREC
 
 if TYPE_CHECKING:
     from dataclasses import Field
 
-
-__all__ = [
-    "bare_text",
-    "is_ours",
-    "measure_kind",
-    "parse_measure",
-    "parse_measures",
-    "parse_only",
-    "read_as",
-    "resolve",
-    "trec_name",
-    "value_of",
-]
-
-#: alternative spellings that stand for a name and parameters
-_SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "map": ("AP", {}),
-    "mrr": ("RR", {}),
-    "ndcg": ("nDCG", {}),
-    "precision": ("P", {}),
-    "gmap": ("AP", {"agg": "gmean"}),
-    "gm_map": ("AP", {"agg": "gmean"}),
-    "map_cut": ("AP", {}),
-    "recip_rank": ("RR", {}),
-    "recall": ("R", {}),
-    "set_recall": ("R", {}),
-    "set_p": ("P", {"denom": "n"}),
-    "set_f": ("F", {}),
-    "setp": ("P", {"denom": "n"}),
-    "setr": ("R", {}),
-    "ndcg_cut": ("nDCG", {}),
-    "num_ret": ("NumRet", {}),
-    "num_rel": ("NumRel", {}),
-    "num_rel_ret": ("NumRelRet", {}),
-    "num_nonrel_judged_ret": ("NumNonrelRet", {}),
-    "hit_rate": ("Success", {}),
-    "hits": ("NumRelRet", {"agg": "mean"}),
-    "r-precision": ("Rprec", {}),
-    "f1": ("F", {}),
-    "dcg_burges": ("DCG", {"gain": "exp2"}),
-    "ndcg_burges": ("nDCG", {"gain": "exp2"}),
-    "hr": ("Success", {}),
-    "wss_95": ("WSS", {}),
-    "wss_100": ("WSS", {"recall": "1"}),
-    "ndcg_ia": ("IA", {"of": "nDCG"}),
-    "ndcg-ia": ("IA", {"of": "nDCG"}),
-    "rr_ia": ("IA", {"of": "RR"}),
-    "mrr_ia": ("IA", {"of": "RR"}),
-    "mrr-ia": ("IA", {"of": "RR"}),
-}
-
-#: words that libraries use for different measures: what may be meant, in our words
-_SEVERAL: Final = {
-    "accuracy": (
-        (
-            "Success@k (anything relevant among the first k: top-k accuracy, as in BEIR), R@1 (MTEB), or "
-            "AUC(negatives=candidates, unreturned=exclude, tied=order) (pairs in order: ir_measures)"
-        ),
-        "write Success@10, say, or name the library whose word it is: --convention beir",
-    )
-}
-
-#: words that trec_eval's list of cutoffs, or its persistence, belongs to when they stand alone
-_TREC_ALONE: Final = ("map_cut", "ndcg_cut", "rbp", "rbp_resid", *NICKNAMES)
+#: names that have trec_eval's default cutoffs, or its persistence, where nothing follows them
+_TREC_DEFAULTS: Final = ("map_cut", "ndcg_cut", "rbp", "rbp_resid", *NICKNAMES)
 
 
-def is_ours(name: str) -> bool:
-    """Say whether a word means something before trec_eval is asked."""
-    if name in _TREC_ALONE:
+def _is_own_name(name: str) -> bool:
+    """Return True for a name that is not left to trec_eval's grammar."""
+    if name in _TREC_DEFAULTS:
         return False
-    return name in MEASURES or name.lower() in _SPELLINGS or MEASURES.named(name) is not None
+    return name in MEASURES or name.lower() in NAMES["spellings"] or MEASURES.canonical_name(name) is not None
 
 
 def resolve(name: str) -> tuple[str, dict[str, Any]]:
-    """Return our name for a word, and the parameters it stands for; refuse a word that nobody knows."""
+    """Return the canonical name for a spelling, and the parameters that it implies; refuse other words."""
     folded = name.lower()
     if name in MEASURES:
         return name, {}
-    if folded in _SPELLINGS:
-        return _SPELLINGS[folded]
-    if canonical := MEASURES.named(name):
+    if text := NAMES["spellings"].get(folded):
+        shape = _match(text)
+        return shape["name"], dict(_pairs(shape["inside"] or "", text))
+    if canonical := MEASURES.canonical_name(name):
         return canonical, {}
-    if folded in _SEVERAL:
-        meant, fix = _SEVERAL[folded]
+    if folded in NAMES["ambiguous"]:
         raise UnknownMeasure(
-            f"{printable(name)!r} means different measures in different libraries", expected=meant, fix=fix
+            f"{printable(name)!r} means different measures in different libraries",
+            **NAMES["ambiguous"][folded],
         )
     if attached := _ATTACHED.fullmatch(name):
-        kind = _alike(attached["name"])
+        kind = _with_cutoff(attached["name"])
         if kind is not None:
             raise UnknownMeasure(
                 f"there is no measure {printable(name)!r}",
                 fix=f"write {kind}@{attached['cut']}; `rankstone measures show {kind}` says how other tools "
                 "differ",
             )
-    known = [*_SPELLINGS, *MEASURES.spellings(), *TREC]
-    close = list(dict.fromkeys(_named(word) for word in nearest(name, known)))
+    known = [*NAMES["spellings"], *MEASURES.spellings(), *TREC]
+    close = list(dict.fromkeys(_suggested(word) for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
         fix=(f"did you mean {', '.join(close)}? " if close else "") + "`rankstone measures` lists them all",
@@ -138,8 +73,8 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
 _ATTACHED: Final = re.compile(r"(?P<name>.+?)_(?:at_)?(?P<cut>\d+)")
 
 
-def _alike(name: str) -> str | None:
-    """Return the name of a measure that takes a cutoff and is called so, or nothing."""
+def _with_cutoff(name: str) -> str | None:
+    """Return the name of the measure that a word means if it takes a cutoff."""
     try:
         kind = MEASURES[resolve(name)[0]]
     except UnknownMeasure:
@@ -147,27 +82,26 @@ def _alike(name: str) -> str | None:
     return kind.name if kind.takes_cutoff else None
 
 
-def _named(word: str) -> str:
-    """Return our name for a spelling, trec_eval's own for what it has and we spell otherwise."""
-    return word if word in TREC and not is_ours(word) else resolve(word)[0]
+def _suggested(word: str) -> str:
+    """Return the name to suggest: trec_eval's where only trec_eval has it, else the canonical one."""
+    return word if word in TREC and not _is_own_name(word) else resolve(word)[0]
 
 
-def bare_text(text: str) -> str:
-    """Return a text without the quotes around it."""
+def _unquoted(text: str) -> str:
     quoted = text[:1] in "\"'" and text[-1:] == text[:1]
     return text[1:-1] if quoted else text
 
 
-def value_of(cls: type[Named], key: str, text: str) -> Any:  # noqa: ANN401 - by the parameter's kind
-    """Return what a text means as the value of a parameter: a number, word, truth, list, table, threshold."""
-    bare = bare_text(text)
+def _value(cls: type[Named], key: str, text: str) -> Any:  # noqa: ANN401 - by the parameter's kind
+    """Return the value of a parameter: a number, word, boolean, list of numbers, gain table or threshold."""
+    bare = _unquoted(text)
     if key == "rel":
         return _threshold(bare)
     declared = next(f for f in fields(cls) if f.name == key)
     if bare.startswith("{"):
         return _table(bare) if key == "gain" else _list(cls, declared, bare)
     if isinstance(declared.default, bool):
-        return _truth(cls, key, bare)
+        return _boolean(cls, key, bare)
     words, free = declared.metadata.get("choices"), declared.metadata.get("word")
     worded = words and (bare in words or declared.metadata.get("low") is None)
     return bare if free or worded else _number(cls, key, bare)
@@ -177,10 +111,10 @@ def _number(cls: type[Named], key: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BadParameter(f"{cls.name}: {key}={printable(text)} is no number") from None
+        raise BadParameter(f"{cls.name}: {key}={printable(text)} is not a number") from None
 
 
-def _truth(cls: type[Named], key: str, text: str) -> bool:
+def _boolean(cls: type[Named], key: str, text: str) -> bool:
     if text not in ("True", "False"):
         raise BadParameter(f"{cls.name}: {key}={printable(text)} is not known", expected="True or False")
     return text == "True"
@@ -195,7 +129,7 @@ def _threshold(text: str) -> Threshold:
         level = float("nan")
     if not math.isfinite(level):
         raise BadParameter(
-            f"rel={printable(text)} is no threshold", expected='a grade (rel=2), or ">2" for above it'
+            f"rel={printable(text)} is not a threshold", expected='a grade (2), or ">2" for above it'
         )
     return Threshold(level, strict=strict)
 
@@ -217,7 +151,7 @@ def _table(text: str) -> GainTable:
             pairs.append((float(grade), float(gain)))
         except ValueError:
             raise BadParameter(
-                f"gain table: {printable(entry)} is no pair", expected="{grade: gain, …}, as {1: 1, 2: 3}"
+                f"gain table: {printable(entry)} is not a pair", expected="{grade: gain, …}, as {1: 1, 2: 3}"
             ) from None
     if not pairs or len({grade for grade, _ in pairs}) < len(pairs):
         raise BadParameter("the gain table is empty or names a grade twice", given=printable(text))
@@ -238,7 +172,7 @@ _SHAPE: Final = re.compile(
 
 
 def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named, ...]:
-    """Read measures from text or a list; several texts may stand in one, divided by blanks or commas.
+    """Read measures from a text or a list; a text may hold several, separated by blanks or commas.
 
     Parameters
     ----------
@@ -263,63 +197,59 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
     """
     if isinstance(measures, str) or not isinstance(measures, Iterable):
         measures = [measures]
-    found: dict[Named, None] = {}
+    parsed: dict[Named, None] = {}
     for item in measures:
         if isinstance(item, Named):
-            found[item] = None
+            parsed[item] = None
         elif isinstance(item, type) and issubclass(item, Named):
             raise UnknownMeasure(
-                f"{item.__name__} is a kind of measure, not yet a measure",
+                f"{item.__name__} is a class of measures, not a measure",
                 fix=f'write {item.__name__}() or "{item.__name__}", with a cutoff {item.__name__} @ 10 or '
                 f'"{item.__name__}@10"',
             )
         elif isinstance(item, str) or _is_of_ir_measures(item):
-            found.update((m, None) for text in _split(str(item)) for m in _read(text))
+            parsed.update((m, None) for text in _split(str(item)) for m in _read(text))
         else:
-            raise _no_measure(item)
-    if not found:
+            raise UnknownMeasure(
+                f"{printable(repr(item), 60)} is not a measure", fix='name some: "nDCG@10 AP RR@10"'
+            )
+    if not parsed:
         raise UnknownMeasure("no measure given", fix='name some: "nDCG@10 AP RR@10"')
-    return tuple(found)
+    return tuple(parsed)
 
 
 def _is_of_ir_measures(item: object) -> bool:
-    """Say whether an object is a measure of ir_measures, which prints as the text that stands for it here."""
+    """Return True for a measure of ir_measures, which prints as a text that can be parsed here."""
     return any(kind.__module__.partition(".")[0] == "ir_measures" for kind in type(item).__mro__)
 
 
 def parse_only(
     kinds: tuple[type[Kind], ...], measures: str | Named | Iterable[str | Named], refused: str
 ) -> tuple[Kind, ...]:
-    """Read measures of some kinds, and refuse all others.
+    """Read measures of some classes, and refuse all others.
 
     Parameters
     ----------
     kinds
-        What the measures may be.
+        The classes.
     measures
         As for :func:`parse_measures`.
     refused
-        What is said of a measure of another kind, behind its name.
+        The end of the message about a measure of another class, behind its name.
     """
-    found: list[Kind] = []
     given = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else [*measures]
     try:
-        read = parse_measures(given)
-    except BadParameter:  # what a measure lacks matters less than that it has no place here
+        parsed = parse_measures(given)
+    except BadParameter:  # a missing parameter matters less than a measure of the wrong class
         texts = (str(item) for item in given if isinstance(item, str) or _is_of_ir_measures(item))
         for text in (text for item in texts for text in _split(item)):
             if not issubclass(kind := measure_kind(text), kinds):
                 raise BadParameter(f"{kind.name} {refused}", fix=f"use {kind.computed_by}") from None
         raise
-    for measure in read:
+    for measure in parsed:
         if not isinstance(measure, kinds):
             raise BadParameter(f"{measure} {refused}", fix=f"use {measure.computed_by}")
-        found.append(measure)
-    return tuple(found)
-
-
-def _no_measure(given: object) -> UnknownMeasure:
-    return UnknownMeasure(f"{printable(repr(given), 60)} is no measure", fix='name some: "nDCG@10 AP RR@10"')
+    return cast("tuple[Kind, ...]", parsed)
 
 
 def parse_measure(text: str | Named) -> Named:
@@ -328,35 +258,41 @@ def parse_measure(text: str | Named) -> Named:
     >>> parse_measure("nDCG(gain=exp2)@10").gain
     'exp2'
     """
-    found = parse_measures(text)
-    if len(found) != 1:
-        raise UnknownMeasure(f"one measure expected, {len(found)} given", given=str(text))
-    return found[0]
+    measures = parse_measures(text)
+    if len(measures) != 1:
+        raise UnknownMeasure(f"one measure expected, {len(measures)} given", given=str(text))
+    return measures[0]
 
 
 def measure_kind(text: str) -> type[Named]:
-    """Return the kind of measure that a name or text stands for, whatever its parameters.
+    """Return the class of a measure from its name or text, whatever its parameters.
 
     >>> measure_kind("map").name, measure_kind("nDCG(gain=exp2)@10").name
     ('AP', 'nDCG')
     """
     shape = _SHAPE.match(text)
     name = shape["name"] if shape else text
-    if not is_ours(name) and (texts := trec_names.expanded(text)):
+    if not _is_own_name(name) and (texts := trec_names.own_texts(text)):
         return measure_kind(texts[0])
     return MEASURES[resolve(name)[0]]
 
 
-def read_as(kind: type[Named], text: str) -> Named:
-    """Read the parameters and the cutoff of a measure whose kind is known, whatever name stands before them.
+def parse_as(kind: type[Named], text: str) -> Named:
+    """Parse the parameters and the cutoff of a measure of a known class, whatever name precedes them.
 
     >>> from rankstone import AP
-    >>> print(read_as(AP, "AveragePrecision(rel=2)@5"))
+    >>> print(parse_as(AP, "AveragePrecision(rel=2)@5"))
     AP(rel=2)@5
     """
-    shape = _SHAPE.fullmatch(text)
-    assert shape is not None, text  # noqa: S101 - not for what users write
+    shape = _match(text)
     return _build(kind, dict(_pairs(shape["inside"] or "", text)), shape["cut"], text)
+
+
+def _match(text: str) -> re.Match[str]:
+    """Match the text of a measure that no user wrote."""
+    shape = _SHAPE.fullmatch(text)
+    assert shape is not None, text  # noqa: S101 - the package's own data
+    return shape
 
 
 def trec_name(measure: Named) -> str:
@@ -369,12 +305,14 @@ def trec_name(measure: Named) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """Cut a text at blanks and commas that stand outside brackets and trec_eval's cutoff lists."""
+    """Split a text at blanks and commas outside brackets and trec_eval's lists of cutoffs."""
     parts, depth, word = [], 0, ""
     for at, char in enumerate(text):
         depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(char, 0)
-        divides = char.isspace() or (char == "," and not trec_names.continues(word, text[at + 1 :]))
-        if divides and depth == 0:
+        separates = char.isspace() or (
+            char == "," and not trec_names.is_inside_parameters(word, text[at + 1 :])
+        )
+        if separates and depth == 0:
             parts.append(word)
             word = ""
         else:
@@ -386,7 +324,7 @@ def _split(text: str) -> list[str]:
 
 def _read(text: str) -> list[Named]:
     shape = _SHAPE.match(text)
-    if not (shape and is_ours(shape["name"])) and (texts := trec_names.expanded(text)):
+    if not (shape and _is_own_name(shape["name"])) and (texts := trec_names.own_texts(text)):
         return [_read_ours(ours) for ours in texts]
     return [_read_ours(text)]
 
@@ -395,7 +333,7 @@ def _read_ours(text: str) -> Named:
     shape = _SHAPE.match(text)
     if shape is None:
         raise UnknownMeasure(
-            f"{printable(text)!r} is no measure",
+            f"{printable(text)!r} is not a measure",
             expected="such as nDCG@10, AP(rel=2)@100",
             fix=f"each cutoff with its measure: nDCG@5 nDCG@{text}" if text.isdecimal() else None,
         )
@@ -419,7 +357,7 @@ def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) 
                 expected=", ".join(known) or "no parameters",
                 fix=_hint(key, list(known)),
             )
-        arguments[key] = parse_measure(bare_text(value)) if key == "of" else value_of(cls, key, value)
+        arguments[key] = parse_measure(_unquoted(value)) if key == "of" else _value(cls, key, value)
     if cut is not None:
         arguments["k"] = _cutoff(cut, text)
     try:
@@ -430,7 +368,7 @@ def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) 
 
 
 def _translated(given: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Yield parameters under our names: ir_measures says dcg='exp-log2', gains={…}, max_rel and min_rel."""
+    """Yield parameters under their names here; those of ir_measures are dcg, gains, max_rel and min_rel."""
     for key, value in given.items():
         if key == "dcg":
             yield "gain", {"exp-log2": "exp2", "log2": "linear"}.get(str(value).strip("'\""), value)
@@ -440,7 +378,7 @@ def _translated(given: dict[str, Any]) -> Iterable[tuple[str, Any]]:
             if str(value) != "0":
                 raise BadParameter(
                     f"min_rel={printable(str(value))}: scales start at 0 here",
-                    fix="say what each grade is worth: gain={1: 0, 2: 0.5, 3: 1}",
+                    fix="name the gain of each grade: gain={1: 0, 2: 0.5, 3: 1}",
                 )
         else:
             yield ("gain" if key == "gains" else key), value
@@ -450,7 +388,7 @@ def _hint(key: str, known: list[str]) -> str | None:
     if key == "judged_only":
         return "that is an option of alignment here: unjudged=condensed"
     if key == "cutoff":
-        return "write the cutoff behind an @: nDCG@10"
+        return "write the cutoff after an @: nDCG@10"
     close = nearest(key, known, n=1)
     return f"did you mean {close[0]!r}?" if close else None
 
@@ -458,9 +396,9 @@ def _hint(key: str, known: list[str]) -> str | None:
 def _cutoff(cut: str, text: str) -> int:
     if not re.fullmatch(r"\d+", cut) or int(cut) < 1:
         raise BadParameter(
-            f"the cutoff {printable(cut)!r} is no rank",
+            f"the cutoff {printable(cut)!r} is not a rank",
             given=printable(text),
-            expected="a whole number from 1 up behind the @",
+            expected="a whole number of 1 or more after the @",
         )
     return int(cut)
 

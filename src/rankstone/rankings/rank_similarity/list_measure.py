@@ -1,4 +1,4 @@
-"""What a measure of two rankings is: a frozen value that looks at a couple of lists, and at no judgment."""
+"""The base class of measures of two rankings, which need no judgments."""
 
 from __future__ import annotations
 
@@ -15,23 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.hits.list_arrays import Floats, Ints
-    from rankstone.rankings.rank_similarity.paired_lists import Couple
+    from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
-
-__all__ = ["Agreement", "ListMeasure", "Outcome"]
-
-#: sums are rounded; a value this little outside its range is brought back to the bound
+#: tolerance for values outside their range, which are set to the bound
 _ROUNDING: Final = 1e-9
-#: a correlation is about pairs
+#: a correlation needs a pair
 _PAIR: Final = 2
 
 
 class Outcome(IntEnum):
-    """Why a query has the value it has, or none.
+    """Why a query has a value, or none.
 
-    ``ok``; ``few_common`` (fewer than two documents in common, where the measure is about the order of
-    common documents); ``constant`` (all of them tie in one of the lists, so there is no order);
-    ``only_a``, ``only_b`` (one of the runs does not answer the query).
+    ``ok``; ``few_common`` (fewer than two documents in common, where the measure is about their
+    order); ``constant`` (all of them tie in one of the lists, so there is no order);
+    ``only_a``, ``only_b`` (only one of the runs has the query).
     """
 
     ok = 0
@@ -52,7 +49,7 @@ class Agreement:
     status
         int64, as :class:`Outcome`.
     n_a, n_b, n_common
-        int64: documents the measure saw in either list (down to its cutoff), and in both.
+        int64: documents down to the cutoff in either list, and in both.
     """
 
     value: Floats
@@ -63,7 +60,7 @@ class Agreement:
 
     @classmethod
     def joined(cls, parts: Sequence[Agreement]) -> Agreement:
-        """Put the values of further and further queries together."""
+        """Concatenate the values of several groups of queries."""
         return cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
 
 
@@ -80,39 +77,39 @@ class ListMeasure(PerQuery):
     """
 
     computed_by: ClassVar[str] = "rankstone diff A B"
-    #: whether only documents of both lists are looked at
+    #: True if only documents of both lists count
     conjoint: ClassVar[bool] = True
 
     agg: str = parameter("mean", "how queries become one number", "mean", "median", "trimmed")
 
     @property
     def symmetric(self) -> bool:
-        """Whether it makes no difference which of the rankings comes first."""
+        """True if the order of the two rankings does not matter."""
         return True
 
     @property
     def corrected_for_ties(self) -> ListMeasure | None:
-        """The measure by which a list with ties is 1 against itself; ``None`` where this one is such."""
+        """The variant that is 1 for a list with ties against itself; ``None`` where the measure is so."""
         return None
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
-        """Return what is divided and by what, float64 ``[queries]``; a norm of 0 means no value."""
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
+        """Return numerator and norm, float64 ``[queries]``; there is no value where the norm is 0."""
         raise NotImplementedError
 
-    def compare(self, couple: Couple) -> Agreement:
+    def compare(self, paired: PairedLists) -> Agreement:
         """Compare the lists of every query."""
-        couple = couple.down_to(self.k)
-        numerator, norm = self.ratio(couple)
-        couple.record_result(numerator, norm)
+        paired = paired.down_to(self.k)
+        numerator, norm = self.ratio(paired)
+        paired.record_result(numerator, norm)
         status = np.where(norm > 0, Outcome.ok, Outcome.constant).astype(np.int64)
         if self.conjoint:
-            status[couple.n_common < _PAIR] = Outcome.few_common
-        value = np.full(couple.queries, np.nan)
+            status[paired.n_common < _PAIR] = Outcome.few_common
+        value = np.full(paired.queries, np.nan)
         np.divide(numerator, norm, out=value, where=status == Outcome.ok)
-        return Agreement(self._in_span(value), status, couple.a.n, couple.b.n, couple.n_common)
+        return Agreement(self._in_span(value), status, paired.a.n, paired.b.n, paired.n_common)
 
     def _in_span(self, value: Floats) -> Floats:
-        """Take rounding beyond the bounds of the range off, and refuse anything more than rounding."""
+        """Clip values to the range of the measure, and refuse those outside by more than rounding."""
         low, high = self.span
         bounded = np.clip(value, low, high)
         outside = np.abs(value - bounded) > _ROUNDING

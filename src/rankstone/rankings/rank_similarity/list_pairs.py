@@ -1,11 +1,7 @@
-"""From two runs to couples of lists: one run is held, the other streams by.
+"""From two runs to pairs of lists and their values: one run is loaded, the other is streamed.
 
-The documents of the held run are found in the other as judged documents are found in a run, so both
-runs are read, ordered, checked and matched by the code that serves an evaluation.
-
-From chunks of couples to values of all queries, in the order of the runs.
-
-The two lists of one query, rank by rank.
+The documents of the loaded run are matched like judged documents, so both runs are read, ordered, checked and
+matched by the code of an evaluation.
 """
 
 from __future__ import annotations
@@ -13,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -25,18 +21,15 @@ from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, Outcome
-from rankstone.rankings.rank_similarity.paired_lists import Couple, ListsAudit, Ranked, RankingAudit
+from rankstone.rankings.rank_similarity.paired_lists import ListsAudit, PairedLists, Ranked, RankingAudit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch, ReadBatch
     from rankstone.hits.list_arrays import Bools, Ints
     from rankstone.io.input_table import Table
-
-
-__all__ = ["Chunk", "Held", "Joined", "Part", "beside", "couples", "hold", "measured", "only"]
 
 Result = TypeVar("Result")
 
@@ -44,27 +37,22 @@ Result = TypeVar("Result")
 _THREADS: Final = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(NamedTuple):
     """Counts over some lists: rows read, rows in tie blocks, lists that have any, duplicate rows."""
 
-    rows: int = 0
-    tied: int = 0
-    tied_queries: int = 0
-    duplicates: int = 0
+    rows: int
+    tied: int
+    tied_queries: int
+    duplicates: int
 
-    def __add__(self, other: Tally) -> Tally:
-        """Count both."""
-        return Tally(
-            self.rows + other.rows,
-            self.tied + other.tied,
-            self.tied_queries + other.tied_queries,
-            self.duplicates + other.duplicates,
-        )
+    @classmethod
+    def total(cls, parts: Iterable[Tally]) -> Tally:
+        """Return the sums over parts."""
+        return cls(*map(sum, zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class LoadedRun:
     """All lists of a run.
 
     Attributes
@@ -72,9 +60,9 @@ class Held:
     names
         Query ids.
     heads
-        int64 ``[queries]``: the first row of each list in the run, by which queries are put in order.
+        int64 ``[queries]``: the first row of each list in the run, which gives the order of queries.
     docs
-        Document ids, list after list, best first.
+        Document ids, one list after another, best first.
     ranked
         Their ranks and ties.
     tally
@@ -88,30 +76,26 @@ class Held:
     tally: Tally
 
     def index(self) -> PairIndex:
-        """Return the index in which documents of the other run are looked up."""
+        """Return the index for documents of the other run."""
         return PairIndex(QueryIndex(self.names), self.ranked.query, self.docs)
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
-    """Some lists of the streamed run, beside the held ones.
+class StreamedLists:
+    """Some lists of the streamed run, without their documents.
 
     Attributes
     ----------
-    couple
-        The lists of queries that both runs answer.
     codes
-        int64 ``[queries]``: these queries' numbers in the held run.
+        int64 ``[queries]``: numbers in the loaded run of the queries that both runs have.
     others, others_heads, others_n
-        Queries that only the streamed run answers, the first rows of their lists in it, and their
-        lengths.
+        Queries of the streamed run only, the first rows of their lists in it, and their lengths.
     n
         int64 ``[lists]``: lengths of all these lists.
     tally
         Counts for the audit.
     """
 
-    couple: Couple
     codes: Ints
     others: pl.Series
     others_heads: Ints
@@ -121,8 +105,16 @@ class Chunk:
 
 
 @dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some lists of the streamed run, and for queries that both runs have the pairs of lists."""
+
+    paired: PairedLists
+    lists: StreamedLists
+
+
+@dataclass(frozen=True, eq=False)
 class _Ordered:
-    """A batch in order: the rows that stay, best first, and their tie blocks."""
+    """A sorted batch: the rows that are kept, best first, and their tie blocks."""
 
     batch: Batch
     keys: BatchKeys
@@ -134,17 +126,17 @@ class _Ordered:
     tally: Tally
 
 
-def hold(table: Table, options: AlignmentOptions) -> Held:
-    """Read a whole run and order it."""
+def load_run(table: Table, options: AlignmentOptions) -> LoadedRun:
+    """Read and sort a whole run."""
 
     def each(batch: Batch) -> tuple[pl.Series, pl.Series, _Ordered]:
         ordered = _ordered(batch, options, table)
         return batch.names, ordered.batch.ids(ordered.rows), ordered
 
-    parts, _ = _through(table, options, None, each)
+    parts, _ = read_batches(table, options, None, each, _tables)
     if not parts:
         raise EmptyInput("the run is empty", where=table.source)
-    return Held(
+    return LoadedRun(
         names=pl.concat([names for names, _, _ in parts]),
         heads=np.concatenate([part.heads for *_, part in parts]),
         docs=pl.concat([docs for _, docs, _ in parts]),
@@ -153,36 +145,53 @@ def hold(table: Table, options: AlignmentOptions) -> Held:
             first=np.concatenate([part.first for *_, part in parts]),
             last=np.concatenate([part.last for *_, part in parts]),
         ),
-        tally=sum((part.tally for *_, part in parts), Tally()),
+        tally=Tally.total(part.tally for *_, part in parts),
     )
 
 
-def couples(
-    held: Held, table: Table, options: AlignmentOptions, each: Callable[[Chunk], Result]
+def stream_pairs(
+    loaded: LoadedRun, table: Table, options: AlignmentOptions, each: Callable[[Chunk], Result]
 ) -> tuple[list[Result], Lists]:
-    """Stream a run by the held one and call ``each`` for every chunk, in the stream's order.
+    """Stream a run, match it with the loaded one, and call ``each`` for every chunk, in order of the stream.
 
-    The second value returned says which of the held run's queries were met.
+    The second value holds which queries of the loaded run are in the streamed one.
     """
-    index = held.index()
+    index = loaded.index()
 
     def work(batch: Batch) -> Result:
-        return each(_chunk(held.ranked, index, _ordered(batch, options, table)))
+        return each(_chunk(loaded.ranked, index, _ordered(batch, options, table)))
 
-    results, lists = _through(table, options, index.queries, work)
+    results, lists = read_batches(table, options, index.queries, work, _tables)
     if not results:
         raise EmptyInput("the run is empty", where=table.source)
     return results, lists
 
 
-def _through(
-    table: Table, options: AlignmentOptions, queries: QueryIndex | None, each: Callable[[Batch], Result]
+def read_batches(
+    table: Table,
+    options: AlignmentOptions,
+    queries: QueryIndex | None,
+    each: Callable[[Batch], Result],
+    stream: Callable[[Table, AlignmentOptions, bool], Iterable[pl.DataFrame]],
 ) -> tuple[list[Result], Lists]:
-    """Call ``each`` for batches of whole lists; a run whose queries are scattered is regrouped first."""
+    """Call ``each`` for batches of whole lists, two at a time, and return the results in order.
+
+    Parameters
+    ----------
+    table, options
+        The run, and how its lists are ordered.
+    queries
+        The queries that lists are numbered by.
+    each
+        Called for batches that have a list.
+    stream
+        Starts the stream of the table; its last argument is True where rows of a query are scattered and have
+        to be brought together first.
+    """
     for regroup in (False, True):
         lists = Lists(queries, RowCheck(options, table.locate), keep_extra=True)
-        batches = (lists.regrouped if regroup else lists.contiguous)(_tables(table, options))
         try:
+            batches = (lists.regrouped if regroup else lists.contiguous)(stream(table, options, regroup))
             return _work(lists, batches, each), lists
         except Scattered:
             if regroup:
@@ -216,7 +225,7 @@ def _work(
     return results
 
 
-def _tables(table: Table, options: AlignmentOptions) -> Iterator[pl.DataFrame]:
+def _tables(table: Table, options: AlignmentOptions, _regroup: object) -> Iterator[pl.DataFrame]:
     """Start the stream with the ``key`` that orders lists and the documents' hashes."""
     columns = [pl.col("query_id"), pl.col("doc_id"), pl.col("doc_id").hash().alias("hash")]
     if options.order != "input":
@@ -226,7 +235,7 @@ def _tables(table: Table, options: AlignmentOptions) -> Iterator[pl.DataFrame]:
 
 
 def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
-    """Order every list of a batch, ties and duplicates as the options say."""
+    """Sort every list of a batch, with ties and duplicates by the options."""
     heads = batch.table_rows(batch.starts)
     batch = sort_lists(batch, options)
     keys = BatchKeys(batch)
@@ -248,32 +257,31 @@ def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
     return _Ordered(batch, keys, heads, rows[ranks.kept], ranks.first, ranks.last, ranks.n, tally)
 
 
-def _chunk(held: Ranked, index: PairIndex, ordered: _Ordered) -> Chunk:
-    """Lay the lists of a batch beside those of the held run."""
+def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> Chunk:
+    """Match the lists of a batch with those of the loaded run."""
     batch = ordered.batch
     known = batch.codes >= 0
     codes = batch.codes[known]
-    wanted = known[batch.list_of_row[ordered.rows]]
-    rows = ordered.rows[wanted]
+    is_known = known[batch.list_of_row[ordered.rows]]
+    rows = ordered.rows[is_known]
     b = Ranked(
         offsets=np.concatenate(([0], np.cumsum(ordered.n[known]))),
-        first=ordered.first[wanted],
-        last=ordered.last[wanted],
+        first=ordered.first[is_known],
+        last=ordered.last[is_known],
     )
-    lengths = held.offsets[codes + 1] - held.offsets[codes]
+    lengths = loaded.offsets[codes + 1] - loaded.offsets[codes]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    taken = ragged_range(held.offsets[codes], lengths)
-    a = Ranked(offsets, held.first[taken], held.last[taken])
+    taken = ragged_range(loaded.offsets[codes], lengths)
+    a = Ranked(offsets, loaded.first[taken], loaded.last[taken])
     place = np.full(batch.height, -1)
     place[rows] = np.arange(len(rows))
-    found = index.find(batch, batch.codes, ordered.keys)
+    matches = index.find(batch, batch.codes, ordered.keys)
     number = np.cumsum(known) - 1
-    of_a = found.pair - held.offsets[batch.codes[found.list]] + offsets[number[found.list]]
+    of_a = matches.pair - loaded.offsets[batch.codes[matches.list]] + offsets[number[matches.list]]
     to_b = np.full(len(taken), -1)
-    stays = place[found.row] >= 0
-    to_b[of_a[stays]] = place[found.row[stays]]
-    return Chunk(
-        couple=Couple(a, b, to_b),
+    kept = place[matches.row] >= 0
+    to_b[of_a[kept]] = place[matches.row[kept]]
+    lists = StreamedLists(
         codes=codes,
         others=batch.names.filter(pl.Series(~known, dtype=pl.Boolean)),
         others_heads=ordered.heads[~known],
@@ -281,6 +289,7 @@ def _chunk(held: Ranked, index: PairIndex, ordered: _Ordered) -> Chunk:
         n=ordered.n,
         tally=ordered.tally,
     )
+    return Chunk(PairedLists(a, b, to_b), lists)
 
 
 #: rows measured together: they fit a processor's cache
@@ -289,80 +298,67 @@ _ROWS: Final = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What was found in a chunk, whose lists are let go.
+    """The values of a chunk, whose documents are released.
 
     Attributes
     ----------
-    codes, others, others_heads, others_n, n, tally
-        As in :class:`~rankstone.rankings.rank_similarity.list_pairs.Chunk`.
-    found
-        Values, one entry a measure.
+    lists
+        The lists of the streamed run.
+    values
+        One entry per measure.
     documents
-        Documents in the lists of queries that both runs answer: of either run, and in both.
+        How many documents the lists of the common queries have in either run, and in both.
     """
 
-    codes: Ints
-    others: pl.Series
-    others_heads: Ints
-    others_n: Ints
-    n: Ints
-    tally: Tally
-    found: list[Agreement]
+    lists: StreamedLists
+    values: list[Agreement]
     documents: tuple[int, int, int]
 
 
-def measured(chunk: Chunk, measures: tuple[ListMeasure, ...]) -> Part:
-    """Measure the couples of a chunk."""
-    couple = chunk.couple
-    pieces = [[measure.compare(piece) for measure in measures] for piece in couple.parts(_ROWS)]
-    return Part(
-        codes=chunk.codes,
-        others=chunk.others,
-        others_heads=chunk.others_heads,
-        others_n=chunk.others_n,
-        n=chunk.n,
-        tally=chunk.tally,
-        found=[Agreement.joined(of_measure) for of_measure in zip(*pieces, strict=True)],
-        documents=(len(couple.a.first), len(couple.b.first), int(couple.n_common.sum())),
-    )
+def measure_chunk(chunk: Chunk, measures: tuple[ListMeasure, ...]) -> Part:
+    """Measure the pairs of lists of a chunk."""
+    paired = chunk.paired
+    pieces = [[measure.compare(piece) for measure in measures] for piece in paired.parts(_ROWS)]
+    values = [Agreement.joined(of_measure) for of_measure in zip(*pieces, strict=True)]
+    return Part(chunk.lists, values, (len(paired.a.first), len(paired.b.first), int(paired.n_common.sum())))
 
 
-class Joined:
-    """All parts: queries in the order of the first run, then those that only the second answers.
+class JoinedParts:
+    """All parts: queries in the order of the first run, then those of the second run only.
 
     Parameters
     ----------
-    held
+    loaded
         The first run.
     parts
-        What was found in the second.
+        The values of the second run.
     only_a
-        bool ``[queries of the first run]``: those that the second does not answer.
+        bool ``[queries of the first run]``: those that are not in the second.
     """
 
-    def __init__(self, held: Held, parts: list[Part], only_a: Bools) -> None:
-        self._held, self._parts = held, parts
-        self._codes = np.concatenate([part.codes for part in parts])
+    def __init__(self, loaded: LoadedRun, parts: list[Part], only_a: Bools) -> None:
+        self._loaded, self._parts, self._lists = loaded, parts, [part.lists for part in parts]
+        self._codes = np.concatenate([lists.codes for lists in self._lists])
         self._only_a = np.flatnonzero(only_a)
-        self._others = pl.concat([part.others for part in parts])
-        self._others_n = np.concatenate([part.others_n for part in parts])
-        heads = np.concatenate([part.others_heads for part in parts])
-        self._order = np.concatenate((np.argsort(held.heads), len(held.names) + np.argsort(heads)))
+        self._others = pl.concat([lists.others for lists in self._lists])
+        self._others_n = np.concatenate([lists.others_n for lists in self._lists])
+        heads = np.concatenate([lists.others_heads for lists in self._lists])
+        self._order = np.concatenate((np.argsort(loaded.heads), len(loaded.names) + np.argsort(heads)))
 
     @property
     def queries(self) -> pl.Series:
         """All query ids."""
-        return pl.concat([self._held.names, self._others]).gather(self._order)
+        return pl.concat([self._loaded.names, self._others]).gather(self._order)
 
     def agreement(self, at: int, measure: ListMeasure) -> Agreement:
         """Return the values of one measure for all queries."""
-        count = len(self._held.names)
+        count = len(self._loaded.names)
         deepest = np.iinfo(np.int64).max if measure.k is None else measure.k
 
         def column(name: str, only_a: Any, only_b: Any) -> Any:  # noqa: ANN401 - arrays or numbers
-            found = np.concatenate([getattr(part.found[at], name) for part in self._parts])
-            whole = np.empty(len(self._order), found.dtype)
-            whole[self._codes] = found
+            values = np.concatenate([getattr(part.values[at], name) for part in self._parts])
+            whole = np.empty(len(self._order), values.dtype)
+            whole[self._codes] = values
             whole[self._only_a] = only_a
             whole[count:] = only_b
             return whole[self._order]
@@ -370,24 +366,24 @@ class Joined:
         return Agreement(
             value=column("value", np.nan, np.nan),
             status=column("status", Outcome.only_a, Outcome.only_b),
-            n_a=column("n_a", np.minimum(self._held.ranked.n[self._only_a], deepest), 0),
+            n_a=column("n_a", np.minimum(self._loaded.ranked.n[self._only_a], deepest), 0),
             n_b=column("n_b", 0, np.minimum(self._others_n, deepest)),
             n_common=column("n_common", 0, 0),
         )
 
     def audit(self, names: tuple[str, str], a: Table, b: Table) -> ListsAudit:
-        """Return what was found in both runs."""
-        parts, held, queries = self._parts, self._held, self.queries.cast(pl.String)
+        """Return the audit of both runs."""
+        loaded, queries = self._loaded, self.queries.cast(pl.String)
         status = np.zeros(len(self._order), np.int64)
         status[self._only_a] = Outcome.only_a
-        status[len(held.names) :] = Outcome.only_b
+        status[len(loaded.names) :] = Outcome.only_b
         status = status[self._order]
-        of_a, of_b, common = (sum(part.documents[i] for part in parts) for i in range(3))
-        n_b = np.concatenate([part.n for part in parts])
-        tally_b = sum((part.tally for part in parts), Tally())
+        of_a, of_b, common = (sum(part.documents[i] for part in self._parts) for i in range(3))
+        n_b = np.concatenate([lists.n for lists in self._lists])
+        tally_b = Tally.total(lists.tally for lists in self._lists)
         return ListsAudit(
             names=names,
-            a=RankingAudit.of(a.source, held.ranked.n, held.tally, a.comments(), a.read_as()),
+            a=RankingAudit.of(a.source, loaded.ranked.n, loaded.tally, a.comments(), a.read_as()),
             b=RankingAudit.of(b.source, n_b, tally_b, b.comments(), b.read_as()),
             common_queries=len(self._codes),
             only_a=tuple(queries.filter(pl.Series(status == Outcome.only_a))),
@@ -398,8 +394,10 @@ class Joined:
         )
 
 
-def beside(query: str, a: tuple[Table, AlignmentOptions], b: tuple[Table, AlignmentOptions]) -> pl.DataFrame:
-    """Return both lists of a query; see ``side_by_side``."""
+def both_lists(
+    query: str, a: tuple[Table, AlignmentOptions], b: tuple[Table, AlignmentOptions]
+) -> pl.DataFrame:
+    """Return both lists of a query as :meth:`~rankstone.rankings.Similarity.side_by_side` does."""
     first, second = (_one_list(query, *run) for run in (a, b))
     to = first.join(second, on="doc", how="left", maintain_order="left")["rank_right"]
     back = second.join(first, on="doc", how="left", maintain_order="left")["rank_right"]
@@ -409,22 +407,29 @@ def beside(query: str, a: tuple[Table, AlignmentOptions], b: tuple[Table, Alignm
 
 
 def _one_list(query: str, table: Table, options: AlignmentOptions) -> pl.DataFrame:
-    """Return ``rank``, ``doc`` and ``tied`` of one query, no row where the run does not answer it."""
-    try:
-        held = hold(only(table, query), options)
-    except EmptyInput:
+    """Return ``rank``, ``doc`` and ``tied`` of one query, no row where the run does not have it."""
+    loaded = load_query(query, table, options)
+    if loaded is None:
         return pl.DataFrame(schema={"rank": pl.Int64(), "doc": table.schema["doc_id"], "tied": pl.Boolean()})
-    ranked = held.ranked
-    rank = np.arange(1, len(held.docs) + 1)
-    return pl.DataFrame({"rank": rank, "doc": held.docs, "tied": ranked.first < ranked.last})
+    ranked = loaded.ranked
+    rank = np.arange(1, len(loaded.docs) + 1)
+    return pl.DataFrame({"rank": rank, "doc": loaded.docs, "tied": ranked.first < ranked.last})
 
 
-def only(table: Table, query: str) -> Table:
+def load_query(query: str, table: Table, options: AlignmentOptions) -> LoadedRun | None:
+    """Return the list of one query, ``None`` where the run does not have it."""
+    try:
+        return load_run(rows_of_query(table, query), options)
+    except EmptyInput:
+        return None
+
+
+def rows_of_query(table: Table, query: str) -> Table:
     """Return the rows of one query."""
     start = table.start
 
-    def chosen(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+    def started(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for piece in start([pl.col(name) for name in table.schema]):
             yield piece.filter(pl.col("query_id").cast(pl.String) == query).select(columns)
 
-    return replace(table, start=chosen)
+    return replace(table, start=started)

@@ -1,39 +1,33 @@
-"""What the first k documents of two lists have in common, whatever their order.
+"""Overlap of the first k documents of two lists, and the overlap at every depth with ties, in O(n).
 
-Two rankings looked at from the top down: what is shared at every depth, with ties, in O(n).
-
-A document in a tie block of g documents from rank t on stands at depth d with the part
-(d - t + 1) / g, 0 above the block and 1 below it.  At any depth each list has just one block under way.
-So the overlap, a sum over documents of products of parts, needs four whole numbers a depth: documents
-complete in both lists, under way in one of them, and under way in both.
+A document in a tie block of g documents from rank t on counts at depth d with the part (d - t + 1) / g, which
+is 0 above the block and 1 below it.  At any depth each list has one open block.  So the overlap, a sum over
+documents of products of parts, needs four counts per depth: documents complete in both lists, in the open
+block of one of them, and in the open blocks of both.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.errors import BadParameter
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats, Ints
-    from rankstone.rankings.rank_similarity.paired_lists import Couple, Ranked
-
-
-__all__ = ["Depths", "Side"]
+    from rankstone.rankings.rank_similarity.paired_lists import PairedLists, Ranked
 
 _NEVER = "never: a query that both runs answer has documents"
-_TIES = "ties at the cutoff: the alignment's rule says which documents are in; order inside plays no part"
+_TIES = "ties at the cutoff: the rule for ties decides which documents are in; order inside does not count"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap(ListMeasure):
-    """The share of the first k documents that both lists hold.
+    """The share of the first k documents that are in both lists.
 
     >>> print(Overlap(k=10))
     Overlap@10
@@ -42,7 +36,7 @@ class Overlap(ListMeasure):
     family: ClassVar[str] = "overlap of rankings"
     conjoint: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="Of the first k documents, how many do both lists show?",
+        sentence="Of the first k documents, how many are in both lists?",
         formula="Overlap@k = |A_k ∩ B_k| / max(|A_k|, |B_k|)",
         symbols="A_k, B_k: the first k documents of each list, fewer where a list is shorter",
         example="abcd and bxay: Overlap@2 = 1/2, Overlap@4 = 2/4",
@@ -55,30 +49,22 @@ class Overlap(ListMeasure):
         "section 3",
     )
 
-    denom: str = parameter("longer", "what the shared documents are divided by", "longer", "shorter", "k")
+    denom: str = parameter("longer", "the denominator", "longer", "shorter", "k", needs_k=("k",))
 
-    def __post_init__(self) -> None:
-        """Refuse a division by a cutoff that is not there."""
-        super().__post_init__()
-        if self.denom == "k" and self.k is None:
-            raise BadParameter(
-                "Overlap(denom=k) needs a cutoff", fix="write it behind an @: Overlap(denom=k)@10"
-            )
-
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count shared documents."""
         norm = {
-            "longer": np.maximum(couple.a.n, couple.b.n),
-            "shorter": np.minimum(couple.a.n, couple.b.n),
-            "k": np.full(couple.queries, self.k or 0),
+            "longer": np.maximum(paired.a.n, paired.b.n),
+            "shorter": np.minimum(paired.a.n, paired.b.n),
+            "k": np.full(paired.queries, self.k or 0),
         }[self.denom]
-        _record_members(couple)
-        return couple.n_common.astype(np.float64), norm.astype(np.float64)
+        _record_members(paired)
+        return paired.n_common.astype(np.float64), norm.astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Jaccard(ListMeasure):
-    """The share of the documents of either list that both hold.
+    """The share of the documents of either list that are in both.
 
     >>> print(Jaccard(k=10))
     Jaccard@10
@@ -86,41 +72,38 @@ class Jaccard(ListMeasure):
 
     family: ClassVar[str] = "overlap of rankings"
     conjoint: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
-        sentence="Of all documents that either list shows, how many do both show?",
+    card: ClassVar[Card] = replace(
+        Overlap.card,
+        sentence="Of all documents in either list, how many are in both?",
         formula="Jaccard@k = |A_k ∩ B_k| / |A_k ∪ B_k|",
-        symbols="A_k, B_k: the first k documents of each list, fewer where a list is shorter",
         example="abcd and bxay: Jaccard@2 = 1/3, Jaccard@4 = 2/6",
-        needs="two rankings; documents of one list only count as not shared",
-        undefined=_NEVER,
         peers={},
-        sensitive=_TIES,
         use="when lists may differ in length; lower than Overlap unless the sets are equal: "
         "J = O / (2 - O) for lists of one length",
         citation="Jaccard, The Distribution of the Flora in the Alpine Zone, New Phytologist 1912",
     )
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count shared documents and all documents."""
-        common = couple.n_common
-        _record_members(couple)
-        return common.astype(np.float64), (couple.a.n + couple.b.n - common).astype(np.float64)
+        common = paired.n_common
+        _record_members(paired)
+        return common.astype(np.float64), (paired.a.n + paired.b.n - common).astype(np.float64)
 
 
-def _record_members(couple: Couple) -> None:
+def _record_members(paired: PairedLists) -> None:
     """Record which of either list's documents are in both."""
-    couple.record(
+    paired.record(
         "document",
-        lambda: couple.either[1:],
-        total=couple.n_common,
-        rank_a=lambda: _ranks(couple.either[1]),
-        rank_b=lambda: _ranks(couple.either[2]),
-        contribution=lambda: ((couple.either[1] >= 0) & (couple.either[2] >= 0)).astype(np.float64),
+        lambda: paired.either[1:],
+        total=paired.n_common,
+        rank_a=lambda: _ranks(paired.either[1]),
+        rank_b=lambda: _ranks(paired.either[2]),
+        contribution=lambda: ((paired.either[1] >= 0) & (paired.either[2] >= 0)).astype(np.float64),
     )
 
 
 def _ranks(row: Ints) -> Floats:
-    """Return the ranks of one list's rows, NaN for what it lacks."""
+    """Return the ranks of rows of a list, NaN for documents that it lacks."""
     ranks: Floats = np.where(row < 0, np.nan, row + 1.0)
     return ranks
 
@@ -132,11 +115,11 @@ class Side:
     Attributes
     ----------
     part
-        float64: how far the block under way is taken in, above 0 up to 1; 1 below the list's end.
+        float64: the part of the open block that counts, above 0 up to 1; 1 below the end of the list.
     reached
-        int64: documents at or above the depth if tied ones share their first rank.
+        int64: documents at or above the depth if tied ones have their first rank.
     squares
-        float64: sum of the squares of the documents' parts.
+        float64: sum of the squares of the parts of documents.
     """
 
     part: Floats
@@ -145,7 +128,7 @@ class Side:
 
     @classmethod
     def of(cls, ranked: Ranked, query: Ints, depth: Ints) -> Side:
-        """Look at lists at some depths; below their end unknown documents follow, one a rank."""
+        """Return lists at some depths; below their end unknown documents follow, one per rank."""
         inside = depth <= ranked.n[query]
         row = np.where(inside, ranked.offsets[query] + depth - 1, 0)
         first = np.where(inside, ranked.first[row], depth)
@@ -157,14 +140,14 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Depths:
-    """All depths of all queries, each query's down to the end of its longer list.
+    """All depths of all queries, down to the end of the longer list of each.
 
     Attributes
     ----------
     lists
         The lists of either run.
     shared
-        The rows of either that hold a document of both.
+        The rows of documents in both lists.
     overlap_at_end
         int64 ``[queries]``: documents in both lists.
     offsets
@@ -185,19 +168,19 @@ class Depths:
     longer: Ints
 
     @classmethod
-    def of(cls, couple: Couple) -> Depths:
-        """Lay the depths out.
+    def of(cls, paired: PairedLists) -> Depths:
+        """Return the depths of pairs of lists.
 
-        The couple itself is let go: it remembers its depths, and two objects that hold each other stay
-        in memory until somebody looks for garbage.
+        The pairs are not kept: they hold their depths, and two objects that refer to each other stay in
+        memory until the garbage collector runs.
         """
-        shorter, longer = np.minimum(couple.a.n, couple.b.n), np.maximum(couple.a.n, couple.b.n)
+        shorter, longer = np.minimum(paired.a.n, paired.b.n), np.maximum(paired.a.n, paired.b.n)
         offsets = np.concatenate(([0], np.cumsum(longer)))
         query = np.repeat(np.arange(len(longer)), longer)
         return cls(
-            lists=(couple.a, couple.b),
-            shared=couple.shared,
-            overlap_at_end=couple.n_common,
+            lists=(paired.a, paired.b),
+            shared=paired.shared,
+            overlap_at_end=paired.n_common,
             offsets=offsets,
             query=query,
             depth=np.arange(1, len(query) + 1) - offsets[query],
@@ -220,8 +203,8 @@ class Depths:
         return per_query[self.query]
 
     def overlap(self, ties: str) -> Floats:
-        """Return X, float64 ``[depths]``; ``ties="w"`` takes a document as there from its block's start."""
-        both, in_a, in_b, neither = self._standing
+        """Return X, float64 ``[depths]``; ``ties="w"`` counts a document from the start of its block."""
+        both, in_a, in_b, neither = self._shared_counts
         if ties == "w":
             return (both + in_a + in_b + neither).astype(np.float64)
         a, b = self.a.part, self.b.part
@@ -229,8 +212,8 @@ class Depths:
         return overlap
 
     @cached_property
-    def _standing(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Count shared documents: complete in both lists, under way in a, in b, in both."""
+    def _shared_counts(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Count shared documents: complete in both lists, in the open block of a, of b, of both."""
         (a, b), (in_a, in_b) = self.lists, self.shared
         query = a.query[in_a]
         (a_first, a_last), (b_first, b_last) = (a.first[in_a], a.last[in_a]), (b.first[in_b], b.last[in_b])
@@ -253,14 +236,14 @@ class Depths:
 
     # -- below the end of the shorter list ----------------------------------------------------------
     @property
-    def _below(self) -> Ints:
+    def _below_shorter(self) -> Ints:
         """How far each depth is below the end of the shorter list, int64 ``[depths]``."""
         below: Ints = np.maximum(self.depth - self.shorter[self.query], 0)
         return below
 
     @cached_property
-    def _own(self) -> tuple[Ints, Ints, Floats]:
-        """Documents that only the longer list holds: complete ones, those under way, and their part."""
+    def _longer_only(self) -> tuple[Ints, Ints, Floats]:
+        """Documents of the longer list only: complete ones, those in the open block, and their part."""
         (a, b), (in_a, in_b) = self.lists, self.shared
         longer_is_a: Bools = (a.n > b.n)[self.query]
         complete, started = [], []
@@ -281,23 +264,24 @@ class Depths:
         )
 
     def unseen(self, ties: str) -> Floats:
-        """Return the documents below the end of the shorter list, each with the part it may have.
+        """Return the expected parts of the documents below the end of the shorter list.
 
-        The unseen documents are taken to be any of those that only the longer list holds, which stand
-        there with their mean part.
+        Unseen documents are taken to be any of those of the longer list only, with their mean part.
         """
         if ties == "w":
-            return self._below.astype(np.float64)
-        complete, started, part = self._own
-        there = complete + started
-        mean = np.divide(complete + part * started, there, out=np.zeros(len(part)), where=there > 0)
-        parts: Floats = self._below * mean
+            return self._below_shorter.astype(np.float64)
+        complete, started, part = self._longer_only
+        count = complete + started
+        mean = np.divide(complete + part * started, count, out=np.zeros(len(part)), where=count > 0)
+        parts: Floats = self._below_shorter * mean
         return parts
 
     def most_unseen(self, ties: str) -> Floats:
         """Return the most that unseen documents of the shorter list can add to the overlap."""
         if ties == "w":
-            return self._below.astype(np.float64)
-        complete, started, part = self._own
-        most: Floats = np.minimum(self._below, complete) + part * np.clip(self._below - complete, 0, started)
+            return self._below_shorter.astype(np.float64)
+        complete, started, part = self._longer_only
+        most: Floats = np.minimum(self._below_shorter, complete) + part * np.clip(
+            self._below_shorter - complete, 0, started
+        )
         return most

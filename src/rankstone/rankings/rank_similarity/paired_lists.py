@@ -1,7 +1,4 @@
-"""Two rankings of every query, laid side by side.
-
-What comparing two runs came upon, in numbers.
-"""
+"""Pairs of lists of the same queries, and the audit of two runs."""
 
 from __future__ import annotations
 
@@ -26,11 +23,9 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
 
-__all__ = ["Couple", "ListsAudit", "Ranked", "RankingAudit", "Standings"]
-
 
 class _ByQuery:
-    """Documents of several queries, those of one query after those of the other."""
+    """Documents of several queries, one query after another."""
 
     offsets: Ints
 
@@ -54,8 +49,8 @@ class Ranked(_ByQuery):
     offsets
         int64 ``[queries + 1]``.
     first, last
-        int64 ``[rows]``: first and last rank of the tie block that each document stands in; both are
-        its rank where nothing ties.
+        int64 ``[rows]``: first and last rank of the tie block of each document; both are its rank
+        where nothing ties.
     """
 
     offsets: Ints
@@ -79,13 +74,13 @@ class Ranked(_ByQuery):
         offsets = self.offsets[begin : end + 1] - self.offsets[begin]
         return Ranked(offsets, self.first[rows], self.last[rows])
 
-    def broken(self) -> Ranked:
-        """Return the lists with every document at its own rank."""
+    def without_ties(self) -> Ranked:
+        """Return the lists without ties, every document at its rank."""
         return Ranked(self.offsets, self.rank, self.rank)
 
 
 @dataclass(frozen=True, eq=False)
-class Couple(Traced):
+class PairedLists(Traced):
     """The lists of two runs for the same queries.
 
     Attributes
@@ -93,10 +88,10 @@ class Couple(Traced):
     a, b
         The lists of either run.
     to_b
-        int64 ``[rows of a]``: the row of ``b`` that holds the same document, -1 where none does.
+        int64 ``[rows of a]``: the row of ``b`` with the same document, -1 without one.
     trace
-        Where measures record what they compute with; ``None`` for no trace, and otherwise the lists
-        are one query's.
+        The trace in which measures record their terms; ``None`` without one.  With a trace there is one
+        query.
     """
 
     a: Ranked
@@ -106,19 +101,19 @@ class Couple(Traced):
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def _remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, made once: measures share what they have in common."""
+        """Return ``make()``, computed once and shared by measures."""
         if key not in self._memo:
             self._memo[key] = make()
-        found: Value = self._memo[key]
-        return found
+        value: Value = self._memo[key]
+        return value
 
     @property
     def queries(self) -> int:
         """How many queries there are."""
         return len(self.a.n)
 
-    def parts(self, rows: int) -> Iterator[Couple]:
-        """Yield the couple in parts of about so many rows of either run, no query cut in two."""
+    def parts(self, rows: int) -> Iterator[PairedLists]:
+        """Yield the pairs in parts of about so many rows of either run; no query is split."""
         through = np.maximum(self.a.offsets, self.b.offsets)
         begin = 0
         if not self.queries:
@@ -129,30 +124,31 @@ class Couple(Traced):
             yield self._part(begin, end)
             begin = end
 
-    def _part(self, begin: int, end: int) -> Couple:
+    def _part(self, begin: int, end: int) -> PairedLists:
         a, b = self.a.part(begin, end), self.b.part(begin, end)
         to_b = self.to_b[self.a.offsets[begin] : self.a.offsets[end]]
-        return Couple(a, b, np.where(to_b < 0, -1, to_b - self.b.offsets[begin]))
+        return PairedLists(a, b, np.where(to_b < 0, -1, to_b - self.b.offsets[begin]))
 
-    def down_to(self, k: int | None) -> Couple:
-        """Return the couple of the first ``k`` of every list."""
+    def down_to(self, k: int | None) -> PairedLists:
+        """Return the pairs with every list cut to its first ``k`` documents."""
         if k is None or (len(self.a.n) and max(self.a.n.max(), self.b.n.max()) <= k):
             return self
         return self._remember(("down to", k), lambda: self._down_to(k))
 
-    def _down_to(self, k: int) -> Couple:
+    def _down_to(self, k: int) -> PairedLists:
         (a, a_kept), (b, b_kept) = self.a.down_to(k), self.b.down_to(k)
         place = np.append(np.where(b_kept, np.cumsum(b_kept) - 1, -1), -1)
-        return Couple(a, b, place[self.to_b[a_kept]], self.trace)
+        return PairedLists(a, b, place[self.to_b[a_kept]], self.trace)
 
-    def broken(self) -> Couple:
-        """Return the couple in which tied documents stand as the rule for ties has put them."""
+    def without_ties(self) -> PairedLists:
+        """Return the pairs with ties broken by the rule for ties."""
         return self._remember(
-            "broken", lambda: Couple(self.a.broken(), self.b.broken(), self.to_b, self.trace)
+            "without ties",
+            lambda: PairedLists(self.a.without_ties(), self.b.without_ties(), self.to_b, self.trace),
         )
 
     def record_common(self, *, title: str = "", total: object = None, **columns: Column) -> None:
-        """Record a table of the documents of both lists, with their places among these."""
+        """Record a table of the documents of both lists, with their ranks among these."""
         self.record(
             "document",
             lambda: self.shared,
@@ -165,17 +161,17 @@ class Couple(Traced):
 
     @cached_property
     def shared(self) -> tuple[Ints, Ints]:
-        """The rows of ``a`` and of ``b`` that hold a document of both, in a's order."""
+        """The rows of common documents in ``a`` and in ``b``, in the order of ``a``."""
         rows = np.flatnonzero(self.to_b >= 0)
         return rows, self.to_b[rows]
 
     @cached_property
     def n_common(self) -> Ints:
-        """How many documents stand in both lists, int64 ``[queries]``."""
+        """The number of common documents, int64 ``[queries]``."""
         return whole_sums((self.to_b >= 0).astype(np.int64), self.a.offsets)
 
     @cached_property
-    def common(self) -> Standings:
+    def common(self) -> CommonRanks:
         """The documents of both lists, ranked among themselves."""
         in_a, in_b = self.shared
         offsets = np.concatenate(([0], np.cumsum(self.n_common)))
@@ -184,29 +180,29 @@ class Couple(Traced):
         of_row = np.cumsum(present) - 1
         y_first, y_last = _closed_up(offsets, self.b.query[present], self.b.first[present])
         x = _closed_up(offsets, self.a.query[in_a], self.a.first[in_a])
-        return Standings(offsets, *x, y_first[of_row[in_b]], y_last[of_row[in_b]])
+        return CommonRanks(offsets, *x, y_first[of_row[in_b]], y_last[of_row[in_b]])
 
     @cached_property
     def depths(self) -> Depths:
-        """The lists looked at from the top down."""
+        """The lists at every depth."""
         return Depths.of(self)
 
     @cached_property
-    def union(self) -> Standings:
-        """The documents of either list; those that a list lacks tie below all it has."""
+    def union(self) -> CommonRanks:
+        """The documents of either list; those that a list lacks tie below all that it has."""
         query, in_a, in_b = self.either
         size = np.bincount(query, minlength=self.queries)
         offsets = np.concatenate(([0], np.cumsum(size)))
-        x, y = (_or_below(side, row, query, size) for side, row in ((self.a, in_a), (self.b, in_b)))
-        return Standings(offsets, *x, *y)
+        x, y = (_ranks_or_below(side, row, query, size) for side, row in ((self.a, in_a), (self.b, in_b)))
+        return CommonRanks(offsets, *x, *y)
 
     @cached_property
     def either(self) -> tuple[Ints, Ints, Ints]:
         """The documents of either list, a's first: query, row in a, row in b (-1 where it lacks one)."""
         a, b = self.a, self.b
-        held = np.zeros(len(b.first), bool)
-        held[self.to_b[self.to_b >= 0]] = True
-        new = np.flatnonzero(~held)
+        shared = np.zeros(len(b.first), bool)
+        shared[self.to_b[self.to_b >= 0]] = True
+        new = np.flatnonzero(~shared)
         query = np.concatenate((a.query, b.query[new]))
         order = np.argsort(query, kind="stable")
         in_a = np.concatenate((np.arange(len(a.first)), np.full(len(new), -1)))[order]
@@ -225,7 +221,7 @@ def _closed_up(offsets: Ints, query: Ints, first: Ints) -> tuple[Ints, Ints]:
     return heads[block] - start + 1, ends[block] - start
 
 
-def _or_below(side: Ranked, row: Ints, query: Ints, size: Ints) -> tuple[Ints, Ints]:
+def _ranks_or_below(side: Ranked, row: Ints, query: Ints, size: Ints) -> tuple[Ints, Ints]:
     """Return first and last rank of documents, the block below the list for those it lacks."""
     absent = row < 0
     first, last = np.append(side.first, 0), np.append(side.last, 0)
@@ -236,7 +232,7 @@ def _or_below(side: Ranked, row: Ints, query: Ints, size: Ints) -> tuple[Ints, I
 
 
 @dataclass(frozen=True, eq=False)
-class Standings(_ByQuery):
+class CommonRanks(_ByQuery):
     """The same documents in two rankings x and y, as ranks with ties.
 
     Attributes
@@ -244,7 +240,7 @@ class Standings(_ByQuery):
     offsets
         int64 ``[queries + 1]``.
     x_first, x_last, y_first, y_last
-        int64 ``[documents]``: first and last rank of each document's tie block.  Documents stand in
+        int64 ``[documents]``: first and last rank of each document's tie block.  Documents are in
         the order of x.
     """
 
@@ -266,7 +262,7 @@ class Standings(_ByQuery):
 
     @cached_property
     def counts(self) -> Counts:
-        """How the rankings order each document and the others."""
+        """How both rankings order each document and the others."""
         return counts(self.offsets, (self.x_first, self.x_last), (self.y_first, self.y_last))
 
     def total(self, values: Ints) -> Ints:
@@ -276,24 +272,24 @@ class Standings(_ByQuery):
 
 @dataclass(frozen=True)
 class RankingAudit:
-    """What was found in one run.
+    """The audit of one run.
 
     Attributes
     ----------
     source
-        Where it came from.
+        Its source.
     rows, queries, documents
-        Rows read; lists; documents in them once duplicates are out and depth is cut.
+        Rows read; lists; documents in them without duplicates and below the depth.
     tied, tied_queries
         Rows in tie blocks, and queries that have any.
     duplicates
-        Rows whose document stands in its list more than once.
+        Rows with a duplicate document.
     comments
-        Comment lines passed over.
+        Comment lines skipped.
     read_as
-        What was guessed of how a file is written.
+        What was guessed about the format of a file.
     shortest, median_length, longest
-        Spread of the list lengths.
+        Lengths of lists.
     """
 
     source: str
@@ -311,24 +307,21 @@ class RankingAudit:
 
     @classmethod
     def of(cls, source: str, n: Ints, tally: Tally, comments: int, read_as: tuple[str, ...] = ()) -> Self:
-        """Make it of list lengths and counts."""
+        """Return the audit from the lengths of lists and counts."""
         return cls(
             source=source,
-            rows=tally.rows,
             queries=len(n),
             documents=int(n.sum()),
-            tied=tally.tied,
-            tied_queries=tally.tied_queries,
-            duplicates=tally.duplicates,
             comments=comments,
             shortest=int(n.min()),
             median_length=float(np.median(n)),
             longest=int(n.max()),
             read_as=read_as,
+            **tally._asdict(),
         )
 
     def line(self) -> str:
-        """Return it as one sentence."""
+        """Return the audit as one sentence."""
         lengths = spread(self.shortest, self.longest, "document", self.median_length)
         return line(
             f"{queries(self.queries)} × {lengths}",
@@ -341,20 +334,20 @@ class RankingAudit:
 
 @dataclass(frozen=True, repr=False)
 class ListsAudit(InLines):
-    """What was found in both runs.
+    """The audit of both runs.
 
     Attributes
     ----------
     names
-        What the runs are called.
+        The names of the runs.
     a, b
-        What was found in either.
+        The audits of either run.
     common_queries
-        Queries that both answer.
+        The number of common queries.
     only_a, only_b
-        Queries that only one of them answers.
+        Queries of one run only.
     common_documents, documents_a, documents_b
-        Documents in both lists, and in either, over the queries both answer.
+        Documents in both lists, and in either, over the common queries.
     """
 
     names: tuple[str, str]
@@ -369,11 +362,11 @@ class ListsAudit(InLines):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        found: dict[str, Any] = plain(self)
-        return found
+        as_dict: dict[str, Any] = plain(self)
+        return as_dict
 
     def lines(self) -> list[str]:
-        """Return it as a sentence for each run and one for both."""
+        """Return a line for each run and one for both."""
         names = [printable(name) for name in self.names]
         width = max(len(name) for name in (*names, "both"))
         alone = zip(names, (self.only_a, self.only_b), strict=True)

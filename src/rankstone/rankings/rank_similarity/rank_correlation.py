@@ -1,8 +1,6 @@
-"""Rank correlation over the documents that both lists hold: Kendall's tau and Spearman's rho.
+"""Rank correlation over common documents: Kendall's tau, Spearman's rho and AP correlation.
 
-AP correlation: how much of what one ranking puts above each document the other has above it, too.
-
-Counting pairs of documents that two rankings order alike, for many queries at once, in O(n log n).
+Pairs of documents are counted for many queries at once in O(n log n).
 """
 
 from __future__ import annotations
@@ -19,14 +17,13 @@ from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rankstone.hits.list_arrays import Floats, Ints
-    from rankstone.rankings.rank_similarity.paired_lists import Couple
-
-
-__all__ = ["Counts", "counts", "whole_sums"]
+    from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
 FEW_COMMON = "fewer than two documents in common: no value (status few_common)"
-NEEDS = "two rankings; only documents of both are looked at, and counted (n_common)"
+NEEDS = "two rankings; only common documents count (n_common)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +46,7 @@ class tau_a(ListMeasure):  # noqa: N801 - the name of the field
         undefined=FEW_COMMON,
         peers={"ircor tau_a": "the same, where it accepts the input: it refuses ties in the first ranking"},
         sensitive="ties count as neither, so that a ranking with ties does not reach 1 against itself; "
-        "all ranks weigh the same; says nothing about documents that only one list holds",
+        "all ranks weigh the same; says nothing about documents of one list only",
         use="when a tie is a failure to decide; (1 + tau_a) / 2 is the share of pairs in the same order, "
         "where nothing ties",
         citation="Kendall, A New Measure of Rank Correlation, Biometrika 1938",
@@ -57,14 +54,14 @@ class tau_a(ListMeasure):  # noqa: N801 - the name of the field
 
     @property
     def corrected_for_ties(self) -> tau_b:
-        """Tied pairs are among all pairs here, and tau_b leaves them out."""
+        """tau_b, which leaves out tied pairs."""
         return tau_b(k=self.k, agg=self.agg)
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count pairs; every pair is counted from both of its documents."""
-        common = couple.common
+        common = paired.common
         return (
-            _agreeing_pairs(couple),
+            _agreeing_pairs(paired),
             (common.n * (common.n - 1)).astype(np.float64),
         )
 
@@ -80,7 +77,7 @@ class tau_b(ListMeasure):  # noqa: N801 - the name of the field
     family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("tau", "kendall", "kendalltau")
     card: ClassVar[Card] = Card(
-        sentence="Do both rankings order the documents alike, where they order them at all?",
+        sentence="Do both rankings order documents alike where they order them?",
         formula="tau_b = (C - D) / sqrt((n0 - n_x) (n0 - n_y))",
         symbols="C, D: pairs of common documents that both rankings order alike, or oppositely; "
         "n0 = n (n - 1) / 2 pairs; n_x, n_y: pairs that tie in the first, in the second ranking",
@@ -93,32 +90,32 @@ class tau_b(ListMeasure):  # noqa: N801 - the name of the field
             "ircor tau_b": "the same",
         },
         sensitive="tied scores are ties; all ranks weigh the same, a swap at the bottom as much as one at "
-        "the top; says nothing about documents that only one list holds",
+        "the top; says nothing about documents of one list only",
         use="between orderings of systems, or of the same documents; for result lists, where the top "
         "matters and documents differ, use RBO or tau_ap",
         citation="Kendall, The Treatment of Ties in Ranking Problems, Biometrika 1945; "
         "Knight, A Computer Method for Calculating Kendall's Tau with Ungrouped Data, JASA 1966",
     )
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count pairs; every pair is counted from both of its documents."""
-        common = couple.common
+        common = paired.common
         pairs = common.n * (common.n - 1)
         in_x = pairs - common.total(common.x_size - 1)
         in_y = pairs - common.total(common.y_size - 1)
-        numerator = _agreeing_pairs(couple)
-        couple.record_steps(untied_a=in_x, untied_b=in_y)
-        # one root of the product, not a product of roots: equal rankings then give exactly 1
+        numerator = _agreeing_pairs(paired)
+        paired.record_steps(untied_a=in_x, untied_b=in_y)
+        # the root of the product, and not the product of roots, so that equal rankings have exactly 1
         return numerator, np.sqrt(in_x.astype(np.float64) * in_y)
 
 
-def _agreeing_pairs(couple: Couple) -> Floats:
+def _agreeing_pairs(paired: PairedLists) -> Floats:
     """Count pairs in the same order less pairs in opposite order, each from both of its documents."""
-    common = couple.common
+    common = paired.common
     counts = common.counts
     more = counts.agree - counts.differ
     numerator = common.total(more).astype(np.float64)
-    couple.record_common(total=numerator, same=counts.agree, opposite=counts.differ, contribution=more)
+    paired.record_common(total=numerator, same=counts.agree, opposite=counts.differ, contribution=more)
     return numerator
 
 
@@ -132,39 +129,37 @@ class rho(ListMeasure):  # noqa: N801 - the name of the field
 
     family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("spearman", "spearmanr")
-    card: ClassVar[Card] = Card(
-        sentence="Do ranks in one list rise with ranks in the other?",
+    card: ClassVar[Card] = replace(
+        tau_b.card,
+        sentence="Do ranks in one list increase with ranks in the other?",
         formula="rho = sum (x_i - m)(y_i - m) / sqrt(sum (x_i - m)^2 · sum (y_i - m)^2)",
         symbols="x_i, y_i: ranks of document i among the common documents, tied ones at the middle of "
         "their ranks; m = (n + 1) / 2",
         example="abcd against bacd: rho = 1 - 6 · (1 + 1) / (4 · 15) = 4/5",
-        needs=NEEDS,
-        span=(-1.0, 1.0),
-        undefined=f"{FEW_COMMON}; all common documents tie in one of the lists (status constant)",
         peers={"scipy spearmanr": "the same; NaN where we have no value"},
         sensitive="tied scores are ties; large displacements weigh by their square; says nothing about "
-        "documents that only one list holds",
+        "documents of one list only",
         use="when a document that moves far should count more than two that swap places",
         citation="Spearman, The Proof and Measurement of Association between Two Things, "
         "American Journal of Psychology 1904",
     )
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Correlate twice the centred ranks, which are whole numbers."""
-        common = couple.common
+        common = paired.common
         middle = (common.n + 1)[common.query]
         x, y = common.x_first + common.x_last - middle, common.y_first + common.y_last - middle
         of_x, of_y = common.total(x * x).astype(np.float64), common.total(y * y)
         products = x * y
         numerator = common.total(products).astype(np.float64)
-        couple.record_common(total=numerator, centred_a=x, centred_b=y, contribution=products)
-        couple.record_steps(squares_a=of_x, squares_b=of_y)
+        paired.record_common(total=numerator, centred_a=x, centred_b=y, contribution=products)
+        paired.record_steps(squares_a=of_x, squares_b=of_y)
         return numerator, np.sqrt(of_x * of_y)
 
 
 @dataclass(frozen=True, kw_only=True)
 class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
-    """AP correlation: tau that looks at every document of an estimate from the top down.
+    """AP correlation: tau with more weight for the top of the estimate.
 
     >>> print(tau_ap(ties="b"))
     tau_ap(ties=b)
@@ -173,7 +168,7 @@ class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
     family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("tauap", "ap_correlation")
     card: ClassVar[Card] = Card(
-        sentence="Of the documents above each one in a ranking, how many belong there by the reference?",
+        sentence="Of the documents above each one in a ranking, how many are above it in the reference, too?",
         formula="tau_ap = 2 / (n - 1) · sum over i = 2 … n of C(i) / (i - 1) - 1",
         symbols="n: common documents; C(i): documents above rank i of the estimate that stand above that "
         "document in the reference, too",
@@ -188,7 +183,7 @@ class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
             "ircor tauAP_b": "ties=b the same",
         },
         sensitive="not symmetric: the first ranking is the reference, the second the estimate; errors near "
-        "the top weigh more; says nothing about documents that only one list holds",
+        "the top weigh more; says nothing about documents of one list only",
         use="between orderings of systems or documents when the top matters; ties=a when ties are "
         "undecided (the mean over all orders of tied documents), ties=b between two equals",
         citation="Yilmaz, Aslam and Robertson, A New Rank Correlation Coefficient for Information "
@@ -196,7 +191,7 @@ class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
     )
 
     reference: str = parameter(
-        "first", "the ranking that is right; both: the mean of either way", "first", "second", "both"
+        "first", "the reference ranking; both: the mean of both directions", "first", "second", "both"
     )
     ties: str = parameter(
         "a",
@@ -206,28 +201,28 @@ class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
     )
 
     def __post_init__(self) -> None:
-        """Refuse a second name for the same number."""
+        """Refuse a reference for ties=b, which is symmetric."""
         super().__post_init__()
         if self.ties == "b" and self.reference != "first":
             raise BadParameter(
-                f"tau_ap: ties=b has no reference={self.reference}: it is the mean of either way already",
+                f"tau_ap: ties=b has no reference={self.reference}, since it is the mean of both directions",
                 fix="leave reference out",
             )
 
     @property
     def symmetric(self) -> bool:
-        """Whether neither ranking is the reference."""
+        """True if neither ranking is the reference."""
         return self.ties == "b" or self.reference == "both"
 
     @property
     def corrected_for_ties(self) -> tau_ap | None:
-        """The mean over the orders of ties pairs different orders of one list with each other, too."""
+        """ties=b; the mean over orders of ties compares different orders of one list, too."""
         return replace(self, ties="b", reference="first") if self.ties == "a" else None
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
-        """Take the value with either ranking as the estimate, or the mean of both."""
-        couple = couple.broken() if self.ties == "broken" else couple
-        common = couple.common
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
+        """Return the value with either ranking as the estimate, or the sum of both and 2."""
+        paired = paired.without_ties() if self.ties == "broken" else paired
+        common = paired.common
         one_way = _agreement if self.ties == "b" else _accuracy
         counts = common.counts
         ways = []
@@ -235,25 +230,47 @@ class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
             ways.append(("first", counts.above, counts.x_tied_above, common.y_first, common.y_size))
         if self.reference != "first" or self.ties == "b":
             ways.append(("second", counts.above, counts.y_tied_above, common.x_first, common.x_size))
-        total, defined = np.zeros(couple.queries), np.ones(couple.queries, bool)
-        for reference, *way in ways:
-            numerator, norm = one_way(couple, f"{reference}_is_reference", *way)
-            defined &= norm > 0
-            value = np.divide(numerator, norm, out=np.zeros(couple.queries), where=norm > 0)
-            couple.record_steps(twice_less_norm=numerator, others=norm, way=value)
-            total += value
-        return total, np.where(defined, float(len(ways)), 0.0)
+        return mean_of_ratios(
+            paired,
+            (one_way(paired, f"{reference}_is_reference", *way) for reference, *way in ways),
+            ("twice_less_norm", "others"),
+        )
+
+
+def mean_of_ratios(
+    paired: PairedLists, ratios: Iterable[tuple[Floats, Floats]], names: tuple[str, str]
+) -> tuple[Floats, Floats]:
+    """Return the sum of ratios and their number, 0 where one of them has no value.
+
+    Parameters
+    ----------
+    paired
+        Where numerators, norms and ratios are recorded.
+    ratios
+        Numerators and norms.
+    names
+        Their names in the record.
+    """
+    total, count = np.zeros(paired.queries), 0.0
+    defined = np.ones(paired.queries, bool)
+    for numerator, norm in ratios:
+        defined &= norm > 0
+        value = np.divide(numerator, norm, out=np.zeros(paired.queries), where=norm > 0)
+        paired.record_steps(**dict(zip(names, (numerator, norm), strict=True)), way=value)
+        total += value
+        count += 1.0
+    return total, np.where(defined, count, 0.0)
 
 
 def _accuracy(
-    couple: Couple, title: str, above: Ints, tied_above: Ints, first: Ints, size: Ints
+    paired: PairedLists, title: str, above: Ints, tied_above: Ints, first: Ints, size: Ints
 ) -> tuple[Floats, Floats]:
     """Return numerator and norm of the mean over all orders of tied documents.
 
-    A document above is above in the reference, too, or ties with it there and is so in half of the
-    orders; of the documents in its own tie block, half of those above it are.
+    A document above counts if it is above in the reference, too, and half if it ties there; of the documents
+    in the same tie block, half of those above count.
     """
-    common = couple.common
+    common = paired.common
     right = above + tied_above / 2.0
     shares = np.where(size == 1, right / np.maximum(first - 1, 1), 0.0)
     tied = np.flatnonzero(size > 1)
@@ -268,7 +285,7 @@ def _accuracy(
         inside = np.bincount(block, place / 2.0 / ranks_above) / lengths
         shares[tied] = right[tied] * inverse[of_block] + inside[of_block]
     summed = sums(common.query, shares, len(common.n))
-    couple.record_common(
+    paired.record_common(
         title=title, total=summed, right_above=right, above=lambda: first - 1, contribution=shares
     )
     others = np.maximum(common.n - 1.0, 0.0)
@@ -276,17 +293,17 @@ def _accuracy(
 
 
 def _agreement(
-    couple: Couple, title: str, above: Ints, _tied_above: Ints, first: Ints, _size: Ints
+    paired: PairedLists, title: str, above: Ints, _tied_above: Ints, first: Ints, _size: Ints
 ) -> tuple[Floats, Floats]:
-    """Return numerator and norm when documents of a tie block are no order at all.
+    """Return numerator and norm where tied documents have no order.
 
-    Each document is held against the blocks above its own; the first block has none.
+    Each document is compared with the blocks above its block; the first block has none.
     """
-    common, below_top = couple.common, first > 1
+    common, below_top = paired.common, first > 1
     shares = np.where(below_top, above / np.maximum(first - 1, 1), 0.0)
     count = common.total(below_top.astype(np.int64)).astype(np.float64)
     summed = sums(common.query, shares, len(common.n))
-    couple.record_common(
+    paired.record_common(
         title=title, total=summed, right_above=above, above=lambda: first - 1, contribution=shares
     )
     return 2.0 * summed - count, count
@@ -301,18 +318,18 @@ def whole_sums(values: Ints, offsets: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """For every document, how the two rankings x and y order it and the others of its query.
+    """How two rankings x and y order each document and the others of its query.
 
     Attributes
     ----------
     above
         int64 ``[documents]``: documents above it in both rankings.
     agree, differ
-        int64 ``[documents]``: documents that both rankings put on the same side of it, and on
-        opposite sides.  Ties are neither.
+        int64 ``[documents]``: documents on the same side of it in both rankings, and on opposite sides;
+        ties are neither.
     x_tied_above, y_tied_above
         int64 ``[documents]``: documents tied with it in x and above it in y; the other way round.
-    alike
+    tied_in_both
         int64 ``[documents]``: documents tied with it in both, itself included.
     """
 
@@ -321,7 +338,7 @@ class Counts:
     differ: Ints
     x_tied_above: Ints
     y_tied_above: Ints
-    alike: Ints
+    tied_in_both: Ints
 
 
 def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
@@ -333,13 +350,13 @@ def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
         int64 ``[queries + 1]``.
     x, y
         First and last rank of each document's tie block in the two rankings, int64
-        ``[documents]``; documents stand in the order of x.
+        ``[documents]``; documents are in the order of x.
     """
     (x_first, x_last), (y_first, y_last) = x, y
     head = np.repeat(offsets[:-1], np.diff(offsets))
     n = np.repeat(np.diff(offsets), np.diff(offsets))
-    x_tied_above, alike, _ = _inside(head + x_first, x_last - x_first + 1, y_first)
-    y_tied_above, _, y_tied_below = _inside(head + y_first, y_last - y_first + 1, x_first)
+    x_tied_above, alike, _ = _compare_in_blocks(head + x_first, x_last - x_first + 1, y_first)
+    y_tied_above, _, y_tied_below = _compare_in_blocks(head + y_first, y_last - y_first + 1, x_first)
     above = _above_both(offsets, head, x_first, x_last, y_first)
     x_only = x_first - 1 - above - y_tied_above  # above in x, below in y
     y_only = y_first - 1 - above - x_tied_above
@@ -347,8 +364,8 @@ def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
     return Counts(above, above + below, x_only + y_only, x_tied_above, y_tied_above, alike)
 
 
-def _inside(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
-    """Count the members of each element's block that are smaller, equal (itself too) and larger."""
+def _compare_in_blocks(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
+    """Count the smaller, equal (itself included) and larger members of the block of each element."""
     smaller, equal = np.zeros(len(block), np.int64), np.ones(len(block), np.int64)
     tied = np.flatnonzero(size > 1)
     if len(tied):
@@ -369,6 +386,6 @@ def _above_both(offsets: Ints, head: Ints, x_first: Ints, x_last: Ints, y_first:
         return earlier_smaller(offsets, y_first)
     # tied in x: the lowest in y comes first, so that no tied document counts as an earlier smaller one
     order = np.lexsort((-y_first, head + x_first))
-    found = np.empty(len(order), np.int64)
-    found[order] = earlier_smaller(offsets, y_first[order])
-    return found
+    counts = np.empty(len(order), np.int64)
+    counts[order] = earlier_smaller(offsets, y_first[order])
+    return counts

@@ -1,8 +1,8 @@
-"""Distances between rankings: 0 where they are the same, 1 where they could not differ more."""
+"""Distances between rankings: 0 for equal rankings, and 1 for the largest distance if normalised."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,11 +15,11 @@ from rankstone.rankings.rank_similarity.rank_correlation import FEW_COMMON, NEED
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.definition import Span
-    from rankstone.rankings.rank_similarity.paired_lists import Couple
+    from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
 
-_ALL = "two rankings; a document that one list lacks stands below all that the list has"
-_NEVER = "never: a query that both runs answer has documents"
+_ALL = "two rankings; a document that a list lacks is below all that it has"
+_NEVER = "never: a query of both runs has documents"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +28,11 @@ class Distance(ListMeasure):
 
     family: ClassVar[str] = "distance of rankings"
 
-    norm: str = parameter("max", "max: as a share of the largest distance; none: as it is", "max", "none")
+    norm: str = parameter("max", "max: as a share of the largest distance; none: unnormalised", "max", "none")
 
     @property
     def span(self) -> Span:
-        """Normalised distances go from 0 to 1; others have no bound that holds for all lengths."""
+        """From 0 to 1 if normalised; otherwise without an upper bound."""
         return (0.0, 1.0 if self.norm == "max" else None)
 
     def normed(self, distance: Floats, largest: Floats) -> tuple[Floats, Floats]:
@@ -59,25 +59,25 @@ class footrule(Distance):  # noqa: N801 - as rho
         direction="lower",
         undefined=FEW_COMMON,
         peers={},
-        sensitive="tied scores are ties; all ranks weigh the same; says nothing about documents that only "
-        "one list holds (Fagin_F does)",
+        sensitive="tied scores are ties; all ranks weigh the same; says nothing about documents of one "
+        "list only (Fagin_F does)",
         use="when it matters how far documents move; between half and all of Kendall's count of pairs, "
         "doubled",
         citation="Diaconis and Graham, Spearman's Footrule as a Measure of Disarray, JRSS B 1977",
     )
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
-        """Add the moves of common documents up."""
-        common = couple.common
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
+        """Sum the moves of common documents."""
+        common = paired.common
         moved = np.abs(common.x_first + common.x_last - common.y_first - common.y_last)
         distance = common.total(moved) / 2.0
-        couple.record_common(total=distance, contribution=lambda: moved / 2.0)
+        paired.record_common(total=distance, contribution=lambda: moved / 2.0)
         return self.normed(distance, (common.n**2 // 2).astype(np.float64))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is taken
-    """Fagin's footrule for top-k lists: a document that a list lacks stands at a place below it.
+    """Fagin's footrule for top-k lists: a document that a list lacks has a rank below it.
 
     >>> print(Fagin_F(k=10))
     Fagin_F@10
@@ -86,7 +86,7 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
     conjoint: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("topk_footrule",)
     card: ClassVar[Card] = Card(
-        sentence="How many ranks do documents move, those that leave or enter the list included?",
+        sentence="How many ranks do documents move, including those that leave or enter the list?",
         formula="Fagin_F@k = sum over A_k ∪ B_k of |x_i - y_i| / F_max; F_max: the same sum for lists "
         "without a common document, k (k + 1) for two of length k",
         symbols="A_k, B_k: the first k documents of each list; x_i, y_i: rank of document i in either, "
@@ -106,29 +106,29 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
         None, "rank of a document that a list lacks; by default one below the longer list", low=1
     )
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
-        """Add the moves of all documents up."""
-        union, n_a, n_b = couple.union, couple.a.n, couple.b.n
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
+        """Sum the moves of all documents."""
+        union, n_a, n_b = paired.union, paired.a.n, paired.b.n
         below = np.maximum(n_a, n_b) + 1.0
         if self.location is not None:
-            below = np.full(couple.queries, float(self.location))
-        x = _at(union.x_first, union.x_last, n_a[union.query], below[union.query])
-        y = _at(union.y_first, union.y_last, n_b[union.query], below[union.query])
+            below = np.full(paired.queries, float(self.location))
+        x = _middle_rank(union.x_first, union.x_last, n_a[union.query], below[union.query])
+        y = _middle_rank(union.y_first, union.y_last, n_b[union.query], below[union.query])
         moves = np.abs(x - y)
-        moved = sums(union.query, moves, couple.queries)
-        couple.record(
-            "document", lambda: couple.either[1:], total=moved, rank_a=x, rank_b=y, contribution=moves
+        moved = sums(union.query, moves, paired.queries)
+        paired.record(
+            "document", lambda: paired.either[1:], total=moved, rank_a=x, rank_b=y, contribution=moves
         )
-        return self.normed(moved, _to_nowhere(n_a, below) + _to_nowhere(n_b, below))
+        return self.normed(moved, _distance_to(n_a, below) + _distance_to(n_b, below))
 
 
-def _at(first: Ints, last: Ints, n: Ints, below: Floats) -> Floats:
-    """Return the middle rank of listed documents and the place of the others."""
+def _middle_rank(first: Ints, last: Ints, n: Ints, below: Floats) -> Floats:
+    """Return the middle rank of listed documents, and ``below`` for the others."""
     middle: Floats = np.where(first > n, below, (first + last) / 2.0)
     return middle
 
 
-def _to_nowhere(n: Ints, below: Floats) -> Floats:
+def _distance_to(n: Ints, below: Floats) -> Floats:
     """Return the sum of |below - i| over ranks i = 1 … n."""
     over = np.minimum(n, np.floor(below))
     under = n - over
@@ -139,7 +139,7 @@ def _to_nowhere(n: Ints, below: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
-    """Fagin's Kendall distance for top-k lists: pairs in opposite order, p for pairs nobody can order.
+    """Fagin's Kendall distance for top-k lists: pairs in opposite order, and p for pairs left open by one.
 
     >>> print(Fagin_K(p=0, k=10))
     Fagin_K(p=0)@10
@@ -147,7 +147,8 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
 
     conjoint: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("topk_kendall",)
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        Fagin_F.card,
         sentence="How many pairs of documents do two top-k lists put in opposite order?",
         formula="Fagin_K@k = (D + p T) / K_max; K_max = m n + p (m (m - 1) + n (n - 1)) / 2, which is what "
         "two lists of lengths m and n without a common document have",
@@ -156,12 +157,6 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
         "since it lacks both or since they tie",
         example="abc against bad, p = 1/2: a and b change sides, c and d each stand in one list only: "
         "D = 2, T = 0; 2 / (9 + 3) = 1/6",
-        needs=_ALL,
-        direction="lower",
-        undefined=_NEVER,
-        peers={},
-        sensitive="tied scores are ties; where the cutoff falls among tied documents the alignment's rule "
-        "decides",
         use="to compare result pages of which documents appear and vanish; p=0 is optimistic about pairs "
         "that one list leaves open, p=0.5 neutral",
         citation="Fagin, Kumar and Sivakumar, Comparing Top k Lists, SIAM J. Discrete Mathematics 2003; "
@@ -170,25 +165,25 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
 
     p: float = parameter(0.5, "penalty of a pair that one list leaves open", low=0, high=1)
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count pairs; every pair is counted from both of its documents."""
-        union, m, n = couple.union, couple.a.n.astype(np.float64), couple.b.n
+        union, m, n = paired.union, paired.a.n.astype(np.float64), paired.b.n
         opposite = union.total(union.counts.differ) / 2.0
-        left_open = union.x_size + union.y_size - 2 * union.counts.alike
+        left_open = union.x_size + union.y_size - 2 * union.counts.tied_in_both
         open_in_one = union.total(left_open) / 2.0
-        couple.record(
+        paired.record(
             "document",
-            lambda: couple.either[1:],
-            rank_a=lambda: _where_listed(union.x_first, union.x_last, couple.a.n),
-            rank_b=lambda: _where_listed(union.y_first, union.y_last, couple.b.n),
+            lambda: paired.either[1:],
+            rank_a=lambda: _where_listed(union.x_first, union.x_last, paired.a.n),
+            rank_b=lambda: _where_listed(union.y_first, union.y_last, paired.b.n),
             opposite=union.counts.differ,
             left_open=left_open,
         )
-        couple.record_steps(pairs_opposite=opposite, pairs_open=open_in_one)
+        paired.record_steps(pairs_opposite=opposite, pairs_open=open_in_one)
         largest = m * n + self.p * (m * (m - 1) + n * (n - 1)) / 2.0
         return self.normed(opposite + self.p * open_in_one, largest)
 
 
 def _where_listed(first: Ints, last: Ints, n: Ints) -> Floats:
-    """Return the middle rank of one query's listed documents, NaN for the others."""
-    return _at(first, last, np.repeat(n, len(first)), np.full(len(first), np.nan))
+    """Return the middle rank of the listed documents of one query, NaN for the others."""
+    return _middle_rank(first, last, np.repeat(n, len(first)), np.full(len(first), np.nan))

@@ -1,4 +1,4 @@
-"""Rank-biased overlap: the overlap of two lists at every depth, weighed by a user who may stop anywhere."""
+"""Rank-biased overlap: the overlap of two lists at every depth, weighted by a user who may stop at any."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.rankings.rank_similarity.overlap import Depths
-    from rankstone.rankings.rank_similarity.paired_lists import Couple
+    from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class RBO(ListMeasure):
     aliases: ClassVar[tuple[str, ...]] = ("rank_biased_overlap",)
     examples: ClassVar[tuple[str, ...]] = ("RBO(p=0.9)", "RBO(p=0.9, score=min)", "RBO(p=0.9, ties=b)")
     card: ClassVar[Card] = Card(
-        sentence="How much do two lists agree for a user who looks at one more rank with probability p?",
+        sentence="How much do two lists agree for a user who examines one more rank with probability p?",
         formula="RBO = (1 - p) · sum over d ≥ 1 of p^(d-1) A_d, A_d = X_d / d; beyond the lists: "
         "ext goes on with the agreement seen, min with no further shared document, max with as many as "
         "possible, res = max - min",
@@ -51,7 +51,7 @@ class RBO(ListMeasure):
         sensitive="ties: breaking them by document id makes lists look more alike than they are; ties=a is "
         "the mean over their orders for lists of one length, and for min; where ties of the longer list "
         "reach below the end of the shorter one, ext and max are as Corsi and Urbano define them, not "
-        "that mean; depth: look at res, the part of the value that nobody has seen",
+        "that mean; depth: look at res, the part of the value that is not observed",
         use="for result lists: top-weighted, lists may be short and hold different documents; ties=a when "
         "ties are undecided (default), b the same but 1 for a list against itself, w when tied documents "
         "are equals at one rank (sports)",
@@ -80,68 +80,70 @@ class RBO(ListMeasure):
 
     @property
     def corrected_for_ties(self) -> RBO | None:
-        """The mean over the orders of ties pairs different orders of one list with each other, too."""
+        """ties=b; the mean over orders of ties compares different orders of one list, too."""
         return replace(self, ties="b") if self.ties == "a" and self.score in ("ext", "max") else None
 
-    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
-        """Add the agreement at every depth up; weights make the sum a mean already."""
+    def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
+        """Sum the weighted agreement at every depth; the weights sum to 1."""
         assert self.p is not None  # noqa: S101 - checked when the measure was made
-        couple = couple.broken() if self.ties == "broken" else couple
-        seen = _Weighed(couple, couple.depths, "a" if self.ties == "broken" else self.ties, self.p)
-        return getattr(seen, self.score)(), np.ones(couple.queries)
+        paired = paired.without_ties() if self.ties == "broken" else paired
+        agreement = _WeightedAgreement(
+            paired, paired.depths, "a" if self.ties == "broken" else self.ties, self.p
+        )
+        return getattr(agreement, self.score)(), np.ones(paired.queries)
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighed:
-    """Agreement at all depths, and what is made of it; every method returns float64 ``[queries]``."""
+class _WeightedAgreement:
+    """The scores of RBO from the agreement at all depths; every method returns float64 ``[queries]``."""
 
-    couple: Couple
+    paired: PairedLists
     depths: Depths
     ties: str
     p: float
 
     def ext(self) -> Floats:
-        """Go on with the agreement at the end of the shorter list, then of the longer."""
+        """Extrapolate with the agreement at the end of the shorter list, then of the longer."""
         depths = self.depths
         last_shared = self._at_end_of_shorter()
-        seen = self._seen(depths.spread(last_shared) * depths.unseen(self.ties), "")
+        seen = self._listed_part(depths.spread(last_shared) * depths.unseen(self.ties), "")
         at_end = (depths.overlap_at_end + last_shared * (depths.longer - depths.shorter)) / depths.longer
         tail: Floats = at_end * self.p ** depths.longer.astype(np.float64)
-        self.couple.record_steps(agreement_at_end=at_end, beyond_lists=tail)
+        self.paired.record_steps(agreement_at_end=at_end, beyond_lists=tail)
         return seen + tail
 
     def min(self) -> Floats:
-        """Let no further document be shared."""
-        seen = self._seen(0.0, "least")
+        """Assume that no further document is shared."""
+        seen = self._listed_part(0.0, "least")
         beyond = (1.0 - self.p) / self.p * self._harmonic(self.depths.longer)
         tail: Floats = self.depths.overlap_at_end * beyond
-        self.couple.record_steps(beyond_lists=tail, bound=seen + tail)
+        self.paired.record_steps(beyond_lists=tail, bound=seen + tail)
         return seen + tail
 
     def max(self) -> Floats:
-        """Let every further document be one that the other list has, until there are none left."""
+        """Assume that every further document is in the other list, until none are left."""
         depths = self.depths
-        seen = self._seen(depths.most_unseen(self.ties), "most")
+        seen = self._listed_part(depths.most_unseen(self.ties), "most")
         full = depths.longer + depths.shorter - depths.overlap_at_end  # from there on all are shared
         far, p = full.astype(np.float64), self.p
         # beyond the longer list A_d = 2 - full/d, and 1 from the depth `full` on
         down_to_full = 2.0 * (p ** depths.longer.astype(np.float64) - p**far)
         harmonic = self._harmonic(depths.longer) - self._harmonic(full)
         tail: Floats = down_to_full - (1.0 - p) / p * full * harmonic + p**far
-        self.couple.record_steps(beyond_lists=tail, bound=seen + tail)
+        self.paired.record_steps(beyond_lists=tail, bound=seen + tail)
         return seen + tail
 
     def res(self) -> Floats:
-        """Say how far apart the bounds are: the part of the value that nobody has seen."""
+        """Return the difference of the bounds, the part of the value that is not observed."""
         return self.max() - self.min()
 
-    def _seen(self, unseen: Floats | float, title: str) -> Floats:
-        """Weigh the agreement down to the end of the longer list, where unseen documents join the overlap."""
+    def _listed_part(self, unseen: Floats | float, title: str) -> Floats:
+        """Sum the weighted agreement of the lists; ``unseen`` documents below the shorter one are added."""
         depths, agreement = self.depths, self._agreement(unseen)
         weight = (self.p ** np.arange(int(depths.longer.max(initial=0))))[depths.depth - 1]
         summed = sums(depths.query, weight * agreement, len(depths.longer))
         seen: Floats = (1.0 - self.p) * summed
-        self.couple.record(
+        self.paired.record(
             "depth",
             depths.depth,
             title=title,
@@ -152,16 +154,16 @@ class _Weighed:
             weight=weight,
             contribution=lambda: weight * agreement,
         )
-        self.couple.record_steps(seen=seen)
+        self.paired.record_steps(seen=seen)
         return seen
 
     def _agreement(self, unseen: Floats | float) -> Floats:
-        """Return A_d where ``unseen`` documents join the overlap below the shorter list."""
+        """Return A_d with ``unseen`` documents below the shorter list."""
         agreement: Floats = (self.depths.overlap(self.ties) + unseen) / self._size()
         return agreement
 
     def _size(self) -> Floats:
-        """Return what the overlap is divided by at every depth."""
+        """Return the divisor of the overlap at every depth."""
         depths = self.depths
         if self.ties == "b":
             together: Floats = np.sqrt(depths.a.squares * depths.b.squares)
@@ -183,21 +185,21 @@ class _Weighed:
         return tails
 
 
-#: no p needs a longer table, unless lists are longer
+#: the longest table, unless lists are longer
 _LONGEST: Final = 1 << 20
-#: what is left out, relative to the whole sum
-_NOTHING: Final = 1e-20
+#: the part of the sum that may be left out
+_TOLERANCE: Final = 1e-20
 
 
 def _reach(p: float, depth: int) -> int:
-    """Return down to where p^d matters: by p alone, so that no value depends on other queries' lists."""
-    reach = min(math.ceil(math.log(_NOTHING * (1.0 - p)) / math.log(p)), _LONGEST)
+    """Return the depth down to which p^d counts, from p alone so that queries do not depend on others."""
+    reach = min(math.ceil(math.log(_TOLERANCE * (1.0 - p)) / math.log(p)), _LONGEST)
     return depth if reach == _LONGEST < depth else reach
 
 
 @lru_cache(maxsize=8)
 def _tails(p: float, reach: int) -> Floats:
-    """Return the sum of p^i / i over i > d for d = 0 … reach, added from the far end."""
+    """Return the sum of p^i / i over i > d for d = 0 … reach, summed from the end."""
     terms = p ** np.arange(1, reach + 1) / np.arange(1, reach + 1)
     beyond = max(-math.log1p(-p) - math.fsum(terms.tolist()), 0.0)
     tails: Floats = np.cumsum(np.concatenate(([beyond], terms[::-1])))[::-1]

@@ -1,9 +1,4 @@
-"""The conductor of comparing runs: read → lay beside each other → measure → values per query.
-
-Opening two runs so that they can be compared: the same kind of ids, the same rules of order.
-
-Two orderings of the same things, of systems say, without files or queries.
-"""
+"""Similarity of two runs, or of two orderings without files or queries."""
 
 from __future__ import annotations
 
@@ -25,26 +20,30 @@ from rankstone.io.file_formats import stem
 from rankstone.io.sources import display_name
 from rankstone.measures.core.syntax import parse_measure, parse_only
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
-from rankstone.rankings.rank_similarity.list_pairs import Joined, beside, couples, hold, measured
+from rankstone.rankings.rank_similarity.list_pairs import (
+    JoinedParts,
+    both_lists,
+    load_run,
+    measure_chunk,
+    stream_pairs,
+)
 from rankstone.rankings.rank_similarity.similarity_scores import Similarity
-from rankstone.rankings.recorded_derivations import derived
+from rankstone.rankings.recorded_derivations import derive_similarity
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from rankstone.hits.alignment_options import Order
     from rankstone.io.input_table import Progress, Table
-    from rankstone.rankings.rank_similarity.list_pairs import Held
+    from rankstone.measures.core.definition import Named
+    from rankstone.rankings.rank_similarity.list_pairs import LoadedRun
 
-
-__all__ = ["OPTIONS", "UNDECIDED", "diff", "listing_options", "open_both", "options_for", "similarity"]
-
-#: the options of alignment that say how a run is ordered; all others are about judgments
+#: the options of alignment that order a run; all others are about judgments
 OPTIONS: Final = tuple(OrderingKeywords.__annotations__)
-UNDECIDED: Final = ("expected", "best", "worst")
+AVERAGED_TIES: Final = ("expected", "best", "worst")
 
 
-def listing_options(options: Mapping[str, Any]) -> AlignmentOptions:
+def ordering_options(options: Mapping[str, Any]) -> AlignmentOptions:
     """Check the options of ordering.
 
     Raises
@@ -52,24 +51,24 @@ def listing_options(options: Mapping[str, Any]) -> AlignmentOptions:
     BadOption
         For an option that needs judgments, or a value that does.
     """
-    known = AlignmentOptions().as_dict()
+    options_of_alignment = AlignmentOptions().as_dict()
     for name in options:
         if name not in OPTIONS:
             close = nearest(name, OPTIONS, n=1)
             raise BadOption(
-                f"{name} plays no part where rankings are compared without judgments"
-                if name in known
+                f"{name} has no effect where rankings are compared without judgments"
+                if name in options_of_alignment
                 else f"there is no option {name!r}",
                 expected=", ".join(OPTIONS),
-                fix=f"did you mean {close[0]!r}?" if close and name not in known else None,
+                fix=f"did you mean {close[0]!r}?" if close and name not in options_of_alignment else None,
             )
     checked = AlignmentOptions(**options)
     if checked.ties not in ORDERINGS["ties"]:
         raise BadOption(
-            f"ties={checked.ties!r} is about scores against judgments",
+            f"ties={checked.ties!r} needs judgments",
             expected="docid_desc, docid_asc, input, reverse_input or error",
             fix="tied documents are ties to every measure that knows ties: tau_b, RBO(p=0.9, ties=a), …; "
-            "this option only says which of them a cutoff leaves out",
+            "this option only decides which of them a cutoff leaves out",
         )
     if checked.duplicates not in ORDERINGS["duplicates"]:
         raise BadOption(
@@ -80,11 +79,11 @@ def listing_options(options: Mapping[str, Any]) -> AlignmentOptions:
 
 
 def options_for(table: Table, options: AlignmentOptions) -> AlignmentOptions:
-    """Return the options for a table; lists of documents, and ranks without scores, have one order only."""
+    """Return the options for a table; lists of documents, and ranks without scores, have only one order."""
     return replace(options, order=cast("Order", table.ordered_by(options.order)))
 
 
-def open_both(
+def open_runs(
     a: object,
     b: object,
     names: tuple[str, str],
@@ -93,7 +92,7 @@ def open_both(
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
 ) -> tuple[Table, Table]:
-    """Open two runs; ids written in a text file are texts, also against whole numbers.
+    """Open two runs; ids from a text file are texts, also against whole numbers.
 
     Raises
     ------
@@ -121,18 +120,18 @@ def diff(
     progress: Progress | None = None,
     **options: Unpack[OrderingKeywords],
 ) -> Similarity:
-    """Say how alike two runs are, query by query and without judgments.
+    """Compare two runs, query by query and without judgments.
 
     Parameters
     ----------
     a, b
         Two runs, each a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
         frame, ``{query: {doc: score}}``, ``{query: [doc, …]}`` or a triple of arrays.  The first is the
-        reference of measures that have one.  It is held in memory, the second streams by.
+        reference of measures that have one.  It is loaded into memory, the second is streamed.
     measures
         Measures of two rankings: ``"RBO(p=0.9) tau_ap Jaccard@10"``, a list of texts, or values.
     names
-        What to call the runs; their file names otherwise.
+        The names of the runs; by default their file names.
     columns, format_in, csv_separator, decimal
         As for :func:`rankstone.evaluate`.
     progress
@@ -140,18 +139,18 @@ def diff(
     **options
         How lists are ordered: ``order``, ``score_dtype``, ``ties``, ``duplicates``, ``depth``, with
         the meaning and defaults they have in ``AlignmentOptions``.  Tied scores
-        are ties to every measure that knows ties; ``ties`` says which of them a cutoff leaves out.
+        are ties to every measure that knows ties; ``ties`` decides which of them a cutoff leaves out.
 
     Returns
     -------
     Similarity
-        Values per query, means, audit and conventions.  A query that only one run answers has no
-        value; nor has a correlation where there is nothing to correlate.
+        Values per query, means, audit and conventions.  A query of one run only has no value,
+        and neither has a correlation of fewer than two documents.
 
     Raises
     ------
     InputError
-        When a run is not what it should be, or no query is in both.
+        When a run cannot be read, or no query is in both.
     UsageError
         When a measure or option does not exist, or needs judgments.
 
@@ -162,18 +161,20 @@ def diff(
     >>> alike.per_query.select("query_id", "measure", "value", "status").rows()[-1]
     ('q2', 'tau_b', None, 'few_common')
     """
-    parsed = _list_measures(measures)
+    parsed = parse_only((ListMeasure,), measures, "is not a measure of two rankings")
     columns = with_csv(columns, csv_separator, decimal)
-    checked = listing_options(options)
+    checked = ordering_options(options)
     titles = names or _names(a, b)
-    table_a, table_b = open_both(a, b, titles, order=checked.order, columns=columns, format_in=format_in)
+    table_a, table_b = open_runs(a, b, titles, order=checked.order, columns=columns, format_in=format_in)
     of_a, of_b = options_for(table_a, checked), options_for(table_b, checked)
-    held = hold(table_a.watched(progress), of_a)
-    parts, lists = couples(held, table_b.watched(progress), of_b, lambda chunk: measured(chunk, parsed))
+    loaded = load_run(table_a.watched(progress), of_a)
+    parts, lists = stream_pairs(
+        loaded, table_b.watched(progress), of_b, lambda chunk: measure_chunk(chunk, parsed)
+    )
     if not lists.answered.any():
-        raise _no_common_query(held, lists.unjudged(), (table_a, table_b))
-    joined = Joined(held, parts, ~lists.answered)
-    conventions, runs = _conventions(checked, parsed), ((table_a, of_a), (table_b, of_b))
+        raise _no_common_query(loaded, lists.unjudged(), (table_a, table_b))
+    joined = JoinedParts(loaded, parts, ~lists.answered)
+    conventions, runs = settings_of(checked, parsed), ((table_a, of_a), (table_b, of_b))
     return Similarity(
         names=titles,
         queries=joined.queries,
@@ -181,8 +182,8 @@ def diff(
         audit=joined.audit(titles, table_a, table_b),
         conventions=conventions,
         inputs={"a": table_a.source, "b": table_b.source},
-        _listing=lambda query: beside(query, *runs),
-        _deriving=partial(derived, runs=runs, names=titles, conventions=conventions),
+        _side_by_side=lambda query: both_lists(query, *runs),
+        _derive=partial(derive_similarity, runs=runs, names=titles, conventions=conventions),
     )
 
 
@@ -190,14 +191,14 @@ def identical(
     a: object, b: object, depth: int | None = None, *, columns: Mapping[str, str] | None = None,
     format_in: str | None = None, **options: Any,  # noqa: ANN401 - checked by listing_options
 ) -> bool:  # fmt: skip
-    """Say whether two runs hold the same documents in the same order, for every query.
+    """Return True if two runs have the same documents in the same order for every query.
 
     Parameters
     ----------
     a, b, columns, format_in
         As for :func:`diff`.
     depth
-        How far down is looked; to the end unless given.
+        The depth down to which they are compared; whole lists unless given.
     **options
         How lists are ordered.  Where ties are averaged over, tie blocks have to be the same, too.
 
@@ -206,26 +207,21 @@ def identical(
     >>> identical({"q": ["d1", "d2"]}, {"q": ["d1", "d3"]}, 1), identical({"q": ["d1"]}, {"q": ["d2"]})
     (True, False)
     """
-    averaged = options.get("ties") in UNDECIDED
-    checked = listing_options({**options, **({"ties": "docid_desc"} if averaged else {})})
-    tables = open_both(a, b, ("a", "b"), order=checked.order, columns=columns, format_in=format_in)
+    averaged = options.get("ties") in AVERAGED_TIES
+    checked = ordering_options({**options, **({"ties": "docid_desc"} if averaged else {})})
+    tables = open_runs(a, b, ("a", "b"), order=checked.order, columns=columns, format_in=format_in)
     frames = []
     for table in tables:
-        held = hold(table, options_for(table, checked))
-        rows = held.ranked
-        ids = {"query": held.names.gather(rows.query), "rank": rows.rank, "doc": held.docs}
+        loaded = load_run(table, options_for(table, checked))
+        rows = loaded.ranked
+        ids = {"query": loaded.names.gather(rows.query), "rank": rows.rank, "doc": loaded.docs}
         frame = pl.DataFrame({**ids, **({"first": rows.first, "last": rows.last} if averaged else {})})
         frames.append(frame.filter(pl.col("rank") <= (depth or len(frame))).sort("query", "rank"))
     return frames[0].equals(frames[1])
 
 
-def _list_measures(measures: str | ListMeasure | Sequence[str | ListMeasure]) -> tuple[ListMeasure, ...]:
-    """Read measures, and refuse those that look at something else than two rankings."""
-    return parse_only((ListMeasure,), measures, "is not a measure of two rankings")
-
-
 def _names(a: object, b: object) -> tuple[str, str]:
-    """Call runs by their files, by their paths where the files are called alike, else a and b."""
+    """Return the names of the runs: file names, paths if these are equal, else a and b."""
     paths = [run if isinstance(run, (str, os.PathLike)) else None for run in (a, b)]
     first, second = (
         name if path is None else stem(path) for path, name in zip(paths, ("a", "b"), strict=True)
@@ -235,8 +231,8 @@ def _names(a: object, b: object) -> tuple[str, str]:
     return first, second
 
 
-def _conventions(options: AlignmentOptions, measures: Sequence[ListMeasure]) -> dict[str, Any]:
-    """Return every choice the numbers depend on."""
+def settings_of(options: AlignmentOptions, measures: Sequence[Named]) -> dict[str, Any]:
+    """Return every option and parameter that the numbers depend on."""
     defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
     return {
         "alignment": {name: getattr(options, name) for name in OPTIONS},
@@ -245,11 +241,11 @@ def _conventions(options: AlignmentOptions, measures: Sequence[ListMeasure]) -> 
     }
 
 
-def _no_common_query(held: Held, others: pl.Series, tables: tuple[Table, Table]) -> NotComparable:
+def _no_common_query(loaded: LoadedRun, others: pl.Series, tables: tuple[Table, Table]) -> NotComparable:
     return NotComparable(
         "the runs have no query in common",
         where=f"{tables[0].source}, {tables[1].source}",
-        given=f"queries {some(held.names.sort())}; queries {some(others.sort())}",
+        given=f"queries {some(loaded.names.sort())}; queries {some(others.sort())}",
         expected="the same query ids in both runs",
         fix="check that the runs belong together, and that ids are spelled alike",
     )
@@ -267,7 +263,7 @@ def similarity(
     values: Values | None = None,
     **options: Unpack[OrderingKeywords],
 ) -> float | None:
-    """Say how alike two orderings are: of systems by two measures, of documents by two people.
+    """Compare two orderings: of systems by two measures, of documents by two people.
 
     Parameters
     ----------
@@ -277,8 +273,8 @@ def similarity(
     measure
         A measure of two rankings.
     values
-        What plain lists hold, ``"ids"`` or ``"scores"``.  Texts are ids and fractions are scores;
-        whole numbers could be either, so it must be said.
+        The content of plain lists, ``"ids"`` or ``"scores"``.  Texts are ids and fractions are scores;
+        for whole numbers, which could be either, it is required.
     **options
         As for :func:`rankstone.diff`.
 
@@ -290,7 +286,7 @@ def similarity(
     Raises
     ------
     InputError
-        When x and y are not what they should be.
+        When x and y are not two orderings of one kind.
 
     Examples
     --------
@@ -299,13 +295,11 @@ def similarity(
     >>> round(similarity(list("abcdefg"), list("bacdxyz"), "RBO(p=0.9)"), 6)
     0.639435
     """
-    wanted = parse_measure(measure)
-    given = [_as_list(values_, values, name) for values_, name in ((x, "x"), (y, "y"))]
+    parsed = parse_measure(measure)
+    given = [_parse_ordering(values_, values, name) for values_, name in ((x, "x"), (y, "y"))]
     vectors = [isinstance(one, np.ndarray) for one in given]
     if any(vectors) and not all(vectors):
-        raise InputError(
-            "x and y are of two kinds", expected="scores of the same things on both sides, or ids"
-        )
+        raise InputError("x and y are of different kinds", expected="scores of the same things, or ids")
     if all(vectors) and len(given[0]) != len(given[1]):
         raise InputError(
             f"x has {len(given[0])} scores and y has {len(given[1])}",
@@ -316,11 +310,11 @@ def similarity(
         {_QUERY: dict(enumerate(one.tolist())) if isinstance(one, np.ndarray) else one} for one in given
     )
     # diff refuses measures of another kind
-    found = diff(first, second, cast("ListMeasure", wanted), names=("x", "y"), **options)
-    return next(iter(found.to_dict().values()))
+    result = diff(first, second, cast("ListMeasure", parsed), names=("x", "y"), **options)
+    return next(iter(result.to_dict().values()))
 
 
-def _as_list(given: Any, values: Values | None, name: str) -> Any:  # noqa: ANN401 - ids, scores or both
+def _parse_ordering(given: Any, values: Values | None, name: str) -> Any:  # noqa: ANN401 - ids, scores or both
     """Return ids as a list, scores as an array, a dict as it is."""
     if values not in (None, "ids", "scores"):
         raise BadOption(f"values={values!r} is not known", expected="ids, scores")
@@ -338,12 +332,12 @@ def _as_list(given: Any, values: Values | None, name: str) -> Any:  # noqa: ANN4
 
 
 def _kind(listed: list[Any], name: str) -> Values:
-    """Tell ids from scores; what is neither passes as ids, and reading says what is wrong with it."""
+    """Return whether a list holds ids or scores; anything else counts as ids, which reading will refuse."""
     if listed and all(isinstance(value, int) and not isinstance(value, bool) for value in listed):
         raise InputError(
             f"{name} could be ids or scores",
             given=printable(repr(listed[:5]), 60),
-            fix='say values="ids" or values="scores"',
+            fix='give values="ids" or values="scores"',
         )
     return "scores" if any(isinstance(value, float) for value in listed) else "ids"
 
@@ -353,5 +347,5 @@ def _scores(listed: list[Any], name: str) -> Any:  # noqa: ANN401 - an array
         return np.array(listed, np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{name} holds something that is no number", given=printable(repr(listed[:5]), 60)
+            f"{name} has an element that is not a number", given=printable(repr(listed[:5]), 60)
         ) from None

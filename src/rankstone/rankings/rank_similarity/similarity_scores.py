@@ -1,7 +1,4 @@
-"""How alike two runs are: values per query first, means derived from them.
-
-Two runs side by side, as tables.
-"""
+"""The result of comparing two runs: values per query, means, and both lists of a query."""
 
 from __future__ import annotations
 
@@ -26,33 +23,30 @@ if TYPE_CHECKING:
     from rankstone.rankings.rank_similarity.paired_lists import ListsAudit
     from rankstone.tables.sheet import Kind
 
-
-__all__ = ["Similarity", "of_lists", "of_means"]
-
 _STATUS = pl.Enum([status.name for status in Outcome])
 _NAMES = pl.Series([status.name for status in Outcome], dtype=_STATUS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Similarity(Result):
-    """How alike the lists of two runs are.
+    """The similarity of the lists of two runs.
 
     Attributes
     ----------
     names
-        What the two runs are called; the first is the reference of measures that have one.
+        The names of the runs; the first is the reference of measures that have one.
     queries
-        Query ids: those of the first run in its order, then those that only the second answers.
+        Query ids: those of the first run in its order, then those of the second only.
     by_measure
         Measure → its values, in the order of ``queries``.
     measures
-        The measures, in the order asked for.
+        The measures, in the given order.
     audit
-        What was found in the runs.
+        The audit of the runs.
     conventions
         Every option and parameter the numbers depend on.
     inputs
-        Where the runs came from.
+        The sources of the runs.
 
     Examples
     --------
@@ -68,12 +62,12 @@ class Similarity(Result):
     audit: ListsAudit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any]
-    _listing: Callable[[str], pl.DataFrame] = field(repr=False)
-    _deriving: Callable[..., Derivation] = field(repr=False)
+    _side_by_side: Callable[[str], pl.DataFrame] = field(repr=False)
+    _derive: Callable[..., Derivation] = field(repr=False)
 
     @property
     def measures(self) -> tuple[ListMeasure, ...]:
-        """The measures, in the order asked for."""
+        """The measures, in the given order."""
         return tuple(self.by_measure)
 
     @cached_property
@@ -81,7 +75,7 @@ class Similarity(Result):
         """One row per query and measure.
 
         Columns ``query_id``, ``measure``, ``value`` (null where there is none), ``status`` (see
-        ``Outcome``), and the documents the measure saw, down to its cutoff:
+        ``Outcome``), and the documents down to the cutoff:
         ``n_a``, ``n_b`` in either list and ``n_common`` in both.
         """
         names = self.queries.cast(pl.String)
@@ -90,25 +84,25 @@ class Similarity(Result):
                 {
                     "query_id": names,
                     "measure": pl.repeat(str(measure), len(names), eager=True),
-                    "value": pl.Series(found.value).fill_nan(None),
-                    "status": _NAMES.gather(found.status),
-                    "n_a": found.n_a,
-                    "n_b": found.n_b,
-                    "n_common": found.n_common,
+                    "value": pl.Series(agreement.value).fill_nan(None),
+                    "status": _NAMES.gather(agreement.status),
+                    "n_a": agreement.n_a,
+                    "n_b": agreement.n_b,
+                    "n_common": agreement.n_common,
                 }
             )
-            for measure, found in self.by_measure.items()
+            for measure, agreement in self.by_measure.items()
         )
 
     @cached_property
     def _means(self) -> pl.DataFrame:
         rows = []
-        for measure, found in self.by_measure.items():
-            value = found.value[found.status == Outcome.ok]
+        for measure, agreement in self.by_measure.items():
+            value = agreement.value[agreement.status == Outcome.ok]
             # a mean of values alone: nothing is weighed or pooled
             mean = measure.aggregate(value, np.ones(len(value)), value, np.ones(len(value)))
             spread = [float(part(value)) if len(value) else None for part in (np.min, np.median, np.max)]
-            rows.append((str(measure), mean, *spread, len(value), len(found.value) - len(value)))
+            rows.append((str(measure), mean, *spread, len(value), len(agreement.value) - len(value)))
         schema = dict.fromkeys(("value", "min", "median", "max"), pl.Float64)
         counts = {"n": pl.Int64, "n_undefined": pl.Int64}
         frame = pl.DataFrame(rows, {"measure": pl.String, **schema, **counts}, orient="row")
@@ -142,11 +136,11 @@ class Similarity(Result):
         query
             The query whose lists are shown.
         top
-            How many of the queries that changed most are shown below the means.
+            The number of queries that changed most, shown below the means.
         ranks
-            How many ranks are shown of lists.
+            The number of ranks shown of lists.
         """
-        return of_means(self, digits, top) if query is None else of_lists(self, digits, query, ranks)
+        return means_sheet(self, digits, top) if query is None else lists_sheet(self, digits, query, ranks)
 
     def changed(self, n: int = 10, measure: str | ListMeasure | None = None) -> pl.DataFrame:
         """Return the queries whose lists differ most, by one measure; by default the first one.
@@ -157,24 +151,24 @@ class Similarity(Result):
             ``query_id``, a column for each measure, ``n_a``, ``n_b`` and ``n_common`` of whole
             lists; only queries that have a value, equal ones in their order.
         """
-        by = self._named(measure)
-        found = self.by_measure[by]
-        key = found.value if by.card.direction == "higher" else -found.value
-        rows = np.argsort(key, kind="stable")[: int((found.status == Outcome.ok).sum())][:n]
+        by = self._measure_named(measure)
+        agreement = self.by_measure[by]
+        key = agreement.value if by.card.direction == "higher" else -agreement.value
+        rows = np.argsort(key, kind="stable")[: int((agreement.status == Outcome.ok).sum())][:n]
         values: dict[str, Any] = {
             str(m): pl.Series(a.value[rows]).fill_nan(None) for m, a in self.by_measure.items()
         }
         shown = {"query_id": self.queries.cast(pl.String).gather(rows), **values}
-        counts = {name: getattr(found, name)[rows] for name in ("n_a", "n_b", "n_common")}
+        counts = {name: getattr(agreement, name)[rows] for name in ("n_a", "n_b", "n_common")}
         return pl.DataFrame({**shown, **counts})
 
-    def _named(self, measure: str | ListMeasure | None) -> ListMeasure:
+    def _measure_named(self, measure: str | ListMeasure | None) -> ListMeasure:
         if measure is None:
             return self.measures[0]
-        wanted = parse_measure(measure)
-        if wanted not in self.by_measure:
-            raise BadOption(f"{wanted} was not computed", expected=", ".join(map(str, self.by_measure)))
-        return next(m for m in self.by_measure if m == wanted)
+        parsed = parse_measure(measure)
+        if parsed not in self.by_measure:
+            raise BadOption(f"{parsed} was not computed", expected=", ".join(map(str, self.by_measure)))
+        return next(m for m in self.by_measure if m == parsed)
 
     def side_by_side(self, query_id: object, k: int | None = None) -> pl.DataFrame:
         """Return the two lists of a query, rank by rank; the runs are read again for it.
@@ -193,13 +187,13 @@ class Similarity(Result):
             ``b_from``, that of b's document in a (null: the list lacks it); ``a_tied`` and ``b_tied``,
             whether its score ties with a neighbour's.
         """
-        frame = self._listing(self._known(query_id))
+        frame = self._side_by_side(self._checked_query(query_id))
         return frame if k is None else frame.head(k)
 
     def explain(self, measure: str | ListMeasure, query_id: object, *, lang: str = "en") -> Derivation:
-        """Return how one query's value came about: the table it is the sum of.
+        """Return the derivation of the value of one query.
 
-        The runs are read again for this query, and the measure tells what it computes with.
+        The runs are read again for this query, and the measure records its terms.
 
         Parameters
         ----------
@@ -221,23 +215,23 @@ class Similarity(Result):
         {'seen': 0.08999999999999998, 'agreement_at_end': 1.0, 'beyond_lists': 0.81}
         """
         check_language(lang)
-        return self._deriving(self._known(query_id), self._named(measure), lang=lang)
+        return self._derive(self._checked_query(query_id), self._measure_named(measure), lang=lang)
 
-    def _known(self, query_id: object) -> str:
-        """Return a query that one of the runs answers, or refuse it."""
-        wanted = str(query_id)
+    def _checked_query(self, query_id: object) -> str:
+        """Return the id of a query of one of the runs, or refuse it."""
+        query = str(query_id)
         known = self.queries.cast(pl.String)
-        if wanted not in known:
-            close = nearest(wanted, known, n=1)
+        if query not in known:
+            close = nearest(query, known, n=1)
             raise NotComparable(
-                f"query {printable(wanted)} is in neither run",
+                f"query {printable(query)} is in neither run",
                 given=f"queries {', '.join(printable(name, 40) for name in known[:3])} …",
                 fix=f"did you mean {printable(close[0])}?" if close else None,
             )
-        return wanted
+        return query
 
     def notes(self) -> list[str]:
-        """Say which values stay below 1 for equal runs, because documents tie.
+        """Return notes on measures that are below 1 for equal runs with ties.
 
         >>> import rankstone
         >>> tied = {"q": {"a": 2.0, "b": 1.0, "c": 1.0}}
@@ -265,8 +259,8 @@ class Similarity(Result):
 _MOVES: Final[tuple[Kind, ...]] = ("number", "id", "number", "id", "number")
 
 
-def of_means(alike: Similarity, digits: int, top: int | None) -> Sheet:
-    """Return the means as a sheet, and so many of the queries that changed most."""
+def means_sheet(alike: Similarity, digits: int, top: int | None) -> Sheet:
+    """Return the means as a sheet, with the queries that changed most."""
     means = alike.table()
     value = "mean" if all(measure.agg == "mean" for measure in alike.measures) else "value"
     names = {"value": value, "n": "queries", "n_undefined": "without value"}
@@ -279,17 +273,17 @@ def of_means(alike: Similarity, digits: int, top: int | None) -> Sheet:
         names |= {str(measure): str(measure) for measure in alike.measures}
         title = f"changed most by {alike.measures[0]}"
         parts.append(Table.of(alike.changed(top), title, digits=digits, names=names))
-    return Sheet("", parts=tuple(parts), notes=tuple(_below(alike)))
+    return Sheet("", parts=tuple(parts), notes=tuple(_note_lines(alike)))
 
 
-def _below(alike: Similarity) -> Iterator[str]:
-    found, *conventions = alike.notes(), *alike._notes()  # noqa: SLF001 - of one room
+def _note_lines(alike: Similarity) -> Iterator[str]:
+    ties, *conventions = alike.notes(), *alike._notes()  # noqa: SLF001 - of one room
     audit = alike.audit.lines()
-    yield from (*audit, *found, *conventions[len(audit) :])
+    yield from (*audit, *ties, *conventions[len(audit) :])
 
 
-def of_lists(alike: Similarity, digits: int, query: object, ranks: int | None) -> Sheet:
-    """Return the lists of a query as a sheet, so many ranks of them."""
+def lists_sheet(alike: Similarity, digits: int, query: object, ranks: int | None) -> Sheet:
+    """Return both lists of a query as a sheet, down to some rank."""
     whole = alike.side_by_side(query)
     shown = whole if ranks is None else whole.head(ranks)
     rows = tuple(
@@ -304,7 +298,7 @@ def of_lists(alike: Similarity, digits: int, query: object, ranks: int | None) -
     )
     first, second = (printable(name, 32) for name in alike.names)
     values = alike.per_query.filter(query_id=str(query)).select("measure", "value", "status").iter_rows()
-    told = [
+    values_text = [
         f"{measure} {cell(value, digits=digits)}{'' if status == 'ok' else f' ({status})'}"
         for measure, value, status in values
     ]
@@ -315,7 +309,7 @@ def of_lists(alike: Similarity, digits: int, query: object, ranks: int | None) -
         notes = [f"~ ties in score with a neighbour; shown in the order of ties={rule}", *alike.notes()]
     if whole.height > shown.height:
         notes.append(f"{whole.height - shown.height:,} more ranks; --depth N shows and compares the first N")
-    line = " · ".join([f"query {printable(query)}", *told])
+    line = " · ".join([f"query {printable(query)}", *values_text])
     return Sheet("", parts=(("", (line,)), table), notes=tuple(notes))
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.rankings.recommendation.calibration import Mixes, cells
-from rankstone.rankings.recommendation.exposure import GROUP, GroupMeasure, Groups
+from rankstone.rankings.recommendation.calibration import CategoryShares, cells
+from rankstone.rankings.recommendation.exposure import GROUP, GroupMeasure
 from rankstone.rankings.recommendation.list_frame import sums_by_item
 from rankstone.rankings.recommendation.recommendation_measure import (
     ANY,
     DISCOUNTS,
     Attention,
-    OfLists,
-    OfRun,
     Parts,
+    PerListMeasure,
+    WholeRunMeasure,
     summed,
 )
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AWRF(Groups, Attention, OfLists):
+class AWRF(Attention, PerListMeasure):
     """Attention-weighted rank fairness: how close groups' shares of attention are to a target.
 
     >>> print(AWRF(group="country", target="relevant", k=20))
@@ -41,9 +41,10 @@ class AWRF(Groups, Attention, OfLists):
 
     family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items",)
+    item_column: ClassVar[str | None] = "group"
     of_items: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="How close do the groups' shares of attention in a list come to their due shares?",
+        sentence="How close do the groups' shares of attention in a list come to their target shares?",
         formula="AWRF(u) = 1 − JSD₂(ε, p̂);  ε(g) = Σ_{i ∈ g} a(rank i) / Σ_i a(rank i)",
         symbols="a(r): attention, 1/log2(r + 1); p̂: the target, target=population the groups' shares of all "
         "items in the table, target=relevant of the items u found relevant, target=equal the same for all; "
@@ -63,38 +64,33 @@ class AWRF(Groups, Attention, OfLists):
     )
 
     group: str | None = parameter(None, GROUP, word=True)
-    target: str = parameter("population", "the due shares", "population", "relevant", "equal")
+    target: str = parameter("population", "the target shares", "population", "relevant", "equal")
     distance: str = parameter("jsd", "between shares and target", "jsd", "l1")
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
-    rel: RelevantFrom = parameter(
-        ANY, 'target=relevant: relevant means grade ≥ rel; ">2" for strictly greater'
-    )
+    rel: RelevantFrom = parameter(ANY, 'target=relevant: means grade ≥ rel; ">2" for strictly greater')
 
     def needed(self) -> tuple[str, ...]:
         """Judgments are needed for the target that is made of them."""
         return ("items", "qrels") if self.target == "relevant" else ("items",)
 
-    def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there."""
-        super().check(tables)
-        self.column(tables)
-
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Sum over groups instead of items: what each adds to the distance of its list."""
+        """Sum the contributions of groups, instead of items, to the distance of the list."""
         sets = self.sets(tables)
         shown = cells(lists.list, tables.item_table.rows(lists), self.attention(lists.rank), sets)
-        mixes = Mixes(len(lists), len(sets.names), shown, *self._wanted(lists, tables, sets))
-        share, some = mixes.shares(0)
-        target, due = self._target(mixes, sets, len(lists))
+        shares = CategoryShares(
+            len(lists), len(sets.names), shown, *self._relevant_cells(lists, tables, sets)
+        )
+        share, some = shares.of_part(0)
+        target, due = self._target(shares, sets, len(lists))
         apart = np.abs(share - target) / 2.0 if self.distance == "l1" else _jsd(share, target)
-        # where nothing is shown, either distance is half the target; such cells need not be there
+        # without items either distance is half the target, so such cells may be left out
         beyond_half = apart - target / 2.0
-        total = mixes.total(beyond_half)
+        total = shares.total(beyond_half)
         apart = 0.5 + total
         lists.record(
             "group",
-            lambda: [sets.names[at] for at in mixes.category.tolist()],
+            lambda: [sets.names[at] for at in shares.category.tolist()],
             total=total,
             share=share,
             due=target,
@@ -106,11 +102,11 @@ class AWRF(Groups, Attention, OfLists):
         return Contributions(np.zeros(len(lists.item)), norm, missed=np.where(known, 1.0 - apart, 0.0))
 
     def link(self, ratio: Floats) -> Floats:
-        """Take rounding beyond the bounds away."""
+        """Clip rounding outside the range."""
         return np.clip(ratio, 0.0, 1.0)
 
-    def _wanted(self, lists: ListFrame, tables: Tables, sets: Sets) -> list[tuple[Ints, Floats]]:
-        """Return the groups of what each user found relevant, where that is the target."""
+    def _relevant_cells(self, lists: ListFrame, tables: Tables, sets: Sets) -> list[tuple[Ints, Floats]]:
+        """Return the groups of the items relevant to each user, for target=relevant."""
         if self.target != "relevant":
             return []
         pairs = tables.relevant(self.rel)
@@ -118,18 +114,18 @@ class AWRF(Groups, Attention, OfLists):
         row = tables.item_table.rows_of(pairs.item[theirs])
         return [cells(np.repeat(np.arange(len(lists)), count), row, np.ones(len(row)), sets)]
 
-    def _target(self, mixes: Mixes, sets: Sets, lists: int) -> tuple[Floats, Bools]:
-        """Return the due share of each cell, and which lists have any."""
+    def _target(self, shares: CategoryShares, sets: Sets, lists: int) -> tuple[Floats, Bools]:
+        """Return the target share of each cell, and which lists have one."""
         if self.target == "relevant":
-            return mixes.shares(1)
-        size = sets.shared_out(np.ones(len(sets.size)))
+            return shares.of_part(1)
+        size = sets.split_sum(np.ones(len(sets.size)))
         due = size if self.target == "population" else np.ones(len(size))
         due = due / (due.sum() or 1.0)
-        return due[mixes.category], np.ones(lists, bool)
+        return due[shares.category], np.ones(lists, bool)
 
 
 def _jsd(p: Floats, q: Floats) -> Floats:
-    """Return what each group adds to the Jensen-Shannon divergence, in bits."""
+    """Return the contribution of each group to the Jensen-Shannon divergence, in bits."""
     terms = np.zeros(len(p))
     for side in (p, q):
         some = side > 0
@@ -138,7 +134,7 @@ def _jsd(p: Floats, q: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IAA(Attention, OfRun):
+class IAA(Attention, WholeRunMeasure):
     """Inequity of amortized attention: attention against relevance, summed over all lists.
 
     >>> print(IAA(discount="geometric", p=0.5, k=10))
@@ -148,7 +144,7 @@ class IAA(Attention, OfRun):
     family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("qrels",)
     card: ClassVar[Card] = Card(
-        sentence="Over all lists: is attention spread as relevance is?",
+        sentence="Is attention distributed like relevance over all lists?",
         formula="IAA = Σ_i |A_i − R_i|;  A_i = Σ_u a(rank_u(i)) / Σ_j Σ_u a(rank_u(j));  "
         "R_i = Σ_u rel_u(i) / Σ_j Σ_u rel_u(j)",
         symbols="a(r): attention, 1/log2(r + 1); rel_u(i): 1 if u, a user with a list, found i relevant; "
@@ -159,91 +155,89 @@ class IAA(Attention, OfRun):
         direction="lower",
         undefined="nothing relevant, or nothing shown",
         peers={"rank-fairness-metrics": "IAA(by=group), relevance from the scores of a model"},
-        sensitive="sparse judgments: most attention falls on items nobody judged",
+        sensitive="sparse judgments: most attention falls on unjudged items",
         use="individual fairness over time; 0: attention exactly as relevance",
         citation="Biega, Gummadi and Weikum, SIGIR 2018",
     )
 
-    by: str = parameter("item", "whose attention: each item's, or each group's", "item", "group")
+    by: str = parameter("item", "the attention of items, or of groups", "item", "group")
     group: str | None = parameter(None, "by=group: " + GROUP, word=True)
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
     def needed(self) -> tuple[str, ...]:
-        """Return the tables; groups are told by that of items."""
+        """Return the tables needed; the table of items has the groups."""
         return ("qrels", "items") if self.by == "group" else ("qrels",)
 
-    def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there."""
-        super().check(tables)
-        if self.by == "group":
-            tables.item_table.chosen(self.group, "group", str(self))
+    @property
+    def item_column(self) -> str | None:  # type: ignore[override]
+        """The parameter with the column of groups, for by=group."""
+        return "group" if self.by == "group" else None
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item (or group) the difference of its two shares."""
-        due = tables.of_their_users(lists, tables.relevant(self.rel))
-        got = lists.exposure(tables.known, self.attention)
+        due = tables.count_by_item(lists, tables.relevant(self.rel))
+        received = lists.exposure(tables.known, self.attention)
         rows: Rows = np.arange(tables.known)
         if self.by == "group":
-            table = tables.item_table
-            sets = table.sets(table.chosen(self.group, "group", str(self))[0])
-            due, got = (sets.shared_out(values[table.code]) for values in (due, got))
+            sets, code = self.sets(tables), tables.item_table.code
+            due, received = (sets.split_sum(values[code]) for values in (due, received))
             rows = sets.names
-        all_due, all_got = summed(due), summed(got)
-        if not all_due > 0 or not all_got > 0:
+        all_due, all_received = summed(due), summed(received)
+        if not all_due > 0 or not all_received > 0:
             return Parts(due, 0.0)
-        share, just = got / all_got, due / all_due
-        apart = np.abs(share - just)
-        lists.record(self.by, rows, share=share, due=just, contribution=apart)
+        share, target = received / all_received, due / all_due
+        apart = np.abs(share - target)
+        lists.record(self.by, rows, share=share, due=target, contribution=apart)
         return Parts(apart, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Chances(GroupMeasure):
-    """How far the groups' chances of a place in a list differ: their spread over their mean."""
+class PlacementChances(GroupMeasure):
+    """The spread of the probabilities of groups to be recommended, over their mean."""
 
     def chances(self, lists: ListFrame, tables: Tables) -> Floats:
-        """Return each group's chance, NaN where nothing could be shown."""
+        """Return the probability of each group, NaN where it has no possible place."""
         raise NotImplementedError
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
-        """Divide the standard deviation of the chances by their mean."""
+        """Divide the standard deviation of the probabilities by their mean."""
         chance = self.chances(lists, tables)
         if not len(chance) or np.isnan(chance).any():
             return 0.0, 0.0
         return float(chance.std()), float(chance.mean())
 
     def chance(self, lists: ListFrame, tables: Tables, placed: Floats, possible: Floats) -> Floats:
-        """Divide the places of each group by those it could have had."""
+        """Divide the places of each group by its possible places."""
         chance: Floats = np.divide(placed, possible, out=np.full(len(placed), np.nan), where=possible > 0)
         lists.record("group", self.sets(tables).names, placed=placed, possible=possible, chance=chance)
         return chance
 
     def placed(self, lists: ListFrame, tables: Tables, pairs: Pairs | None) -> Floats:
-        """Count the places each group has, those of some pairs only where pairs are given."""
-        found = np.zeros(tables.known)
+        """Count the places of each group; with ``pairs`` those of these pairs only."""
+        places = np.zeros(tables.known)
         for part in lists.chunks():
             values = np.ones(len(part.item)) if pairs is None else (pairs.find(part) >= 0).astype(np.float64)
-            found += sums_by_item(part.item, values, tables.known)
-        return self.sets(tables).shared_out(found[tables.item_table.code])
+            places += sums_by_item(part.item, values, tables.known)
+        return self.sets(tables).split_sum(places[tables.item_table.code])
 
     def of_pairs(self, lists: ListFrame, tables: Tables, pairs: Pairs) -> Floats:
         """Count the pairs of the lists' users by the group of their item."""
-        by_item = tables.of_their_users(lists, pairs)
-        return self.sets(tables).shared_out(by_item[tables.item_table.code])
+        by_item = tables.count_by_item(lists, pairs)
+        return self.sets(tables).split_sum(by_item[tables.item_table.code])
 
 
 @dataclass(frozen=True, kw_only=True)
-class RSP(_Chances):
-    """Ranking-based statistical parity: whether all groups of items have the same chance to be shown.
+class RSP(PlacementChances):
+    """Ranking-based statistical parity: whether all groups of items have the same probability to be shown.
 
     >>> print(RSP(group="popularity", k=10))
     RSP(group=popularity)@10
     """
 
     card: ClassVar[Card] = Card(
-        sentence="Do items of all groups have the same chance to be shown?",
+        sentence="Do items of all groups have the same probability to be shown?",
         formula="RSP@k = std_g P(g) / mean_g P(g);  P(g) = Σ_u |L_u ∩ g| / Σ_u |g \\ H_u|",
         symbols="g: items of a group; H_u: what u met in the past (nothing without a past)",
         example="chances 0.3 and 0.1: 0.1 / 0.2 = 1/2",
@@ -258,7 +252,7 @@ class RSP(_Chances):
     )
 
     def chances(self, lists: ListFrame, tables: Tables) -> Floats:
-        """Divide the places of each group by those it could have had."""
+        """Divide the places of each group by its possible places."""
         possible = self.size(tables) * len(lists)
         if tables.history is not None:
             possible = possible - self.of_pairs(lists, tables, tables.history.once)
@@ -266,36 +260,34 @@ class RSP(_Chances):
 
 
 @dataclass(frozen=True, kw_only=True)
-class REO(_Chances):
-    """Ranking-based equal opportunity: whether relevant items of all groups have the same chance.
+class REO(PlacementChances):
+    """Ranking-based equal opportunity: whether relevant items of all groups have the same probability.
 
     >>> print(REO(k=10))
     REO@10
     """
 
     needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
-    card: ClassVar[Card] = Card(
-        sentence="Do relevant items of all groups have the same chance to be shown?",
+    card: ClassVar[Card] = replace(
+        RSP.card,
+        sentence="Do relevant items of all groups have the same probability to be shown?",
         formula="REO@k = std_g P(g) / mean_g P(g);  P(g) = Σ_u |L_u ∩ g ∩ R_u| / Σ_u |(g ∩ R_u) \\ H_u|",
         symbols="R_u: items u found relevant; H_u: what u met in the past (nothing without a past)",
         example="recall 0.5 for one group and 0.3 for the other: 0.1 / 0.4 = 1/4",
         needs="a table of items with a column that tells groups; judgments; the past, if seen items are not "
         "recommended",
-        span=(0.0, None),
-        direction="lower",
         undefined="a group without relevant items, or no relevant item shown",
         peers={"Elliot REO": "the same"},
         sensitive="groups with few relevant items",
         use="equal recall for all groups; 0 is parity",
-        citation="Zhu, Wang and Caverlee, SIGIR 2020",
     )
     rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
     def chances(self, lists: ListFrame, tables: Tables) -> Floats:
-        """Divide the relevant places of each group by those it could have had."""
+        """Divide the relevant places of each group by its possible places."""
         relevant = tables.relevant(self.rel)
-        open_ = relevant
+        candidates = relevant
         if tables.history is not None:
-            open_ = relevant.where(~np.isin(relevant.key, tables.history.once.key))
-        possible = self.of_pairs(lists, tables, open_)
+            candidates = relevant.where(~np.isin(relevant.key, tables.history.once.key))
+        possible = self.of_pairs(lists, tables, candidates)
         return self.chance(lists, tables, self.placed(lists, tables, relevant), possible)

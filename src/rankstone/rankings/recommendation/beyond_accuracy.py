@@ -1,4 +1,4 @@
-"""Measuring whole lists: read → tables beside the run → measure → values per user and run."""
+"""Measures runs beyond accuracy: reads tables and runs, and returns values per user and run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.attributes import read_attributes
 from rankstone.io.sources import can_be_read_again
 from rankstone.measures.core.syntax import parse_only
-from rankstone.rankings.rank_similarity.run_similarity import listing_options
+from rankstone.rankings.rank_similarity.run_similarity import ordering_options, settings_of
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 from rankstone.rankings.recommendation.items import Pairs
 from rankstone.rankings.recommendation.list_frame import Codes, ListFrame
 from rankstone.rankings.recommendation.list_reading import measure_lists
-from rankstone.rankings.recommendation.recommendation_audit import Notes, run_notes, table_summaries
-from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun
+from rankstone.rankings.recommendation.recommendation_audit import BeyondAudit, audit_run, describe_tables
+from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
 from rankstone.rankings.recommendation.recommendation_tables import Opener, Tables
 
 if TYPE_CHECKING:
@@ -32,20 +32,18 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.recommendation.list_reading import Reading
 
-    Beyond = OfLists | OfRun
+    Beyond = PerListMeasure | WholeRunMeasure
 
-__all__ = ["USUAL", "measured", "of_lists"]
-
-#: what is computed when nobody says what: as much of it as the tables allow
-USUAL: Final = (
+#: the default measures, of which those are computed that the tables allow
+DEFAULT_MEASURES: Final = (
     "Coverage@10 UserCoverage@10 Gini@10 Entropy(scale=effective)@10 Personalization@10 Novelty@10 "
     "Popularity@10 APLT@10 PopularityLift@10 ILD@10 Calibration@10 Unexpectedness@10 Serendipity@10 "
     "DP@10 EUR@10"
 )
-_OF_JUDGMENTS: Final = ("duplicate_judgments", "negative")
+_JUDGMENT_OPTIONS: Final = ("duplicate_judgments", "negative")
 
 
-def measured(
+def measure_runs(
     runs: object,
     measures: Sequence[Beyond],
     *,
@@ -67,192 +65,162 @@ def measured(
     Parameters
     ----------
     measures
-        What to compute.
+        The measures.
     optional
-        Whether measures that the tables do not allow are left out; otherwise they are refused.
+        True to leave out measures that the tables do not allow; otherwise they are refused.
     runs, items, history, qrels, users, baseline, catalogue_size, separator, columns, format_in, progress
         As for :func:`rankstone.beyond`.
     **options
         Likewise.
     """
-    judging = {name: options.pop(name) for name in _OF_JUDGMENTS if name in options}
-    asked = _Asked(
+    judging = {name: options.pop(name) for name in _JUDGMENT_OPTIONS if name in options}
+    if catalogue_size is not None and (isinstance(catalogue_size, bool) or catalogue_size < 1):
+        raise UsageError(f"catalogue_size={catalogue_size!r} is not a number of items", expected="1 or more")
+    request = _Request(
         runs=name_runs(runs),
         given={"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline},
-        catalogue_size=_count(catalogue_size),
+        catalogue_size=catalogue_size,
         separator=separator,
         reading=(columns, format_in, progress),
-        rules=listing_options(options),
+        ordering=ordering_options(options),
         judging=AlignmentOptions(**judging),
     )
-    opened = asked.opened(measures, optional=optional)
-    notes = Notes(table_summaries(opened.tables))
+    inputs = request.read(measures, optional=optional)
+    audit = BeyondAudit(describe_tables(inputs.tables))
     sources: dict[str, str] = {}
     scored: dict[str, RunScores] = {}
     whole: dict[str, dict[Named, float]] = {}
-    for name in asked.runs:
-        reading = opened.reading(name)
+    for name in request.runs:
+        reading = inputs.reading(name)
         sources[name] = reading.source
-        notes.runs[name] = run_notes(reading, opened.tables, partial(opened.read, name, None))
-        scored[name], whole[name] = measure_lists(reading.frame, opened.tables, opened.measures)
-    beside = {
-        table: opened.opener.sources.get(table) for table, one in asked.given.items() if one is not None
+        audit.runs[name] = audit_run(reading, inputs.tables, partial(inputs.read, name, None))
+        scored[name], whole[name] = measure_lists(reading.frame, inputs.tables, inputs.measures)
+    of_tables = {
+        name: inputs.opener.sources.get(name) for name, one in request.given.items() if one is not None
     }
+    conventions = settings_of(request.ordering, inputs.measures)
+    if any(isinstance(m, PerListMeasure) and m.relevance() is not None for m in inputs.measures):
+        conventions["alignment"] |= {name: getattr(request.judging, name) for name in _JUDGMENT_OPTIONS}
+    # a user without a list has no value; with judgments, one without a relevant item counts 0
+    conventions["alignment"] |= {"missing": "drop", "empty": "zero"}
     return BeyondScores(
         scored,
-        cast("Any", opened.measures),
-        cast("Any", notes),
-        _conventions(asked.rules, asked.judging, opened.measures),
-        {"runs": sources, **beside},
+        cast("Any", inputs.measures),
+        cast("Any", audit),
+        conventions,
+        {"runs": sources, **of_tables},
         whole=whole,
-        opening=replace(asked, reading=(columns, format_in, None)).again,
+        opening=replace(request, reading=(columns, format_in, None)).read_again,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """Everything that is given beside the measures; it can be opened more than once."""
+class _Request:
+    """The runs, tables and options of a call, which can be read more than once."""
 
     runs: Mapping[str, object]
     given: Mapping[str, object]
     catalogue_size: int | None
     separator: str
     reading: tuple[Mapping[str, str] | None, str | None, Progress | None]
-    rules: AlignmentOptions
+    ordering: AlignmentOptions
     judging: AlignmentOptions
 
-    def opened(self, measures: Sequence[Beyond], *, optional: bool) -> _Opened:
-        """Read the tables, and the first run beside them."""
-        given, opener = self.given, Opener(*self.reading)
-        draft = Tables(Codes(), Codes(), catalogue_size=self.catalogue_size)
-        items, users = given["items"], given["users"]
-        columns, format_in, _ = self.reading
-        draft = replace(
-            draft,
-            items=None if items is None else opener.items(items, draft.item_codes, self.separator),
+    def read(self, measures: Sequence[Beyond], *, optional: bool) -> _Inputs:
+        """Read the tables and the first run."""
+        items, history, qrels, users, baseline = self.given.values()
+        opener, (columns, format_in, _) = Opener(*self.reading), self.reading
+        codes = Codes()
+        tables = Tables(
+            codes,
+            Codes(),
+            items=None if items is None else opener.items(items, codes, self.separator),
             users=None if users is None else read_attributes(users, "query_id", columns, format_in),
+            catalogue_size=self.catalogue_size,
         )
-        there = _promised(draft, given)
-        found = _allowed(measures, there) if optional else _checked(measures, there)
-        opened = _Opened(self, opener, draft, found)
+        kept = self._computable(measures, tables, optional=optional)
+
+        def read_past() -> Tables:
+            return replace(
+                tables,
+                history=None if history is None else opener.history(history, tables, kept),
+                judged=None if qrels is None else opener.judgments(qrels, tables, self.judging),
+                _memo={},
+            )
+
+        inputs = _Inputs(self, opener, tables, kept)
         first = next(iter(self.runs), None)
-        with ThreadPoolExecutor(1) as aside:  # the past is read while the first run is
-            past = aside.submit(_with_past, draft, opener, given, self.judging, found)
+        with ThreadPoolExecutor(1) as aside:  # the history is read at the same time as the first run
+            past = aside.submit(read_past)
             if first is not None:
-                # ids receive numbers in one order, whichever thread is quicker: those of the past come first
-                opened.ahead[first] = opened.read(first, _deepest(found), past.result)
+                # ids get numbers in a fixed order, whichever thread is faster: the history comes first
+                inputs.ahead[first] = inputs.read(first, _deepest(kept), past.result)
             tables = past.result()
-        baseline = given["baseline"]
         if baseline is not None:
-            other = opener.run(baseline, "baseline", tables, self.rules, _deepest(found))
+            other = opener.run(baseline, "baseline", tables, self.ordering, _deepest(kept))
             opener.sources["baseline"] = other.source
             tables = replace(tables, baseline=other.frame, _memo={})
-        return replace(opened, tables=tables)
+        return replace(inputs, tables=tables)
 
-    def again(self, measure: Named, run: str) -> tuple[ListFrame, Tables]:
-        """Read for one measure of one run once more."""
-        one = replace(self, runs={run: self.runs[run]})
+    def _computable(
+        self, measures: Sequence[Beyond], tables: Tables, *, optional: bool
+    ) -> tuple[Beyond, ...]:
+        """Return the measures that the given tables allow; refuse the others unless they are optional."""
+        no_pairs, given = Pairs(np.empty(0, np.uint64)), self.given
+        tables = replace(
+            tables,
+            history=None if given["history"] is None else no_pairs,
+            judged=None if given["judgments"] is None else no_pairs,
+            baseline=None if given["baseline"] is None else ListFrame.empty(),
+        )
+        kept = []
+        for measure in measures:
+            try:
+                measure.check(tables)
+            except (UsageError, ValueError):
+                if not optional:
+                    raise
+            else:
+                kept.append(measure)
+        return tuple(kept)
+
+    def read_again(self, measure: Named, run: str) -> tuple[ListFrame, Tables]:
+        """Read one run and the tables again for one measure."""
         if not all(map(can_be_read_again, (self.runs[run], *self.given.values()))):
             raise UsageError(
                 "standard input and pipes can be read once, and an explanation reads everything again",
                 fix="write it to a file first",
             )
-        opened = one.opened((cast("Beyond", measure),), optional=False)
-        return opened.reading(run).frame, opened.tables
+        request = replace(self, runs={run: self.runs[run]})
+        inputs = request.read((cast("Beyond", measure),), optional=False)
+        return inputs.reading(run).frame, inputs.tables
 
 
 @dataclass(frozen=True, eq=False)
-class _Opened:
-    """What was read, and the runs that can be: those read ahead are given out once."""
+class _Inputs:
+    """The tables and measures, and a reader of runs; a run that was read ahead is returned once."""
 
-    asked: _Asked
+    request: _Request
     opener: Opener
     tables: Tables
     measures: tuple[Beyond, ...]
     ahead: dict[str, Reading] = field(default_factory=dict)
 
     def read(self, name: str, k: int | None, before: Callable[[], object] = lambda: None) -> Reading:
-        """Read a run, down to rank ``k``; ``before`` is called before its ids receive numbers."""
-        return self.opener.run(self.asked.runs[name], name, self.tables, self.asked.rules, k, before)
+        """Read a run down to rank ``k``; ``before`` is called before its ids get numbers."""
+        return self.opener.run(self.request.runs[name], name, self.tables, self.request.ordering, k, before)
 
     def reading(self, name: str) -> Reading:
-        """Return a run down to the deepest rank that counts."""
+        """Return a run down to the deepest cutoff."""
         return self.ahead.pop(name) if name in self.ahead else self.read(name, _deepest(self.measures))
 
 
-def _promised(draft: Tables, given: Mapping[str, object]) -> Tables:
-    """Return the tables as if all were read: whether they are there at all is known before."""
-    empty = Pairs(np.empty(0, np.uint64))
-    return replace(
-        draft,
-        history=None if given["history"] is None else empty,
-        judged=None if given["judgments"] is None else empty,
-        baseline=None if given["baseline"] is None else ListFrame.empty(),
-    )
-
-
 def _deepest(measures: Sequence[Beyond]) -> int | None:
-    """Return the deepest rank that counts; ``None`` for whole lists."""
+    """Return the deepest cutoff; ``None`` for whole lists."""
     ranks = [measure.deepest for measure in measures]
     return None if None in ranks else max((rank or 0 for rank in ranks), default=1)
 
 
-def _with_past(
-    tables: Tables,
-    opener: Opener,
-    given: Mapping[str, object],
-    judging: AlignmentOptions,
-    measures: Sequence[Beyond],
-) -> Tables:
-    """Return the tables with past interactions and judgments, as far as they are given."""
-    history, qrels = given["history"], given["judgments"]
-    return replace(
-        tables,
-        history=None if history is None else opener.history(history, tables, measures),
-        judged=None if qrels is None else opener.judgments(qrels, tables, judging),
-        _memo={},
-    )
-
-
-def _count(catalogue_size: int | None) -> int | None:
-    if catalogue_size is not None and (isinstance(catalogue_size, bool) or catalogue_size < 1):
-        raise UsageError(f"catalogue_size={catalogue_size!r} is no number of items", expected="1 or more")
-    return catalogue_size
-
-
-def of_lists(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:
-    """Read measures, and refuse those of something else than whole lists."""
-    return parse_only((OfLists, OfRun), measures, "is no measure of whole lists")
-
-
-def _checked(measures: Sequence[Beyond], tables: Tables) -> tuple[Beyond, ...]:
-    """Return the measures, or refuse the first that the tables do not allow."""
-    for measure in measures:
-        measure.check(tables)
-    return tuple(measures)
-
-
-def _allowed(measures: Sequence[Beyond], tables: Tables) -> tuple[Beyond, ...]:
-    """Return the measures that the tables allow."""
-    found = []
-    for measure in measures:
-        try:
-            measure.check(tables)
-        except (UsageError, ValueError):
-            continue
-        found.append(measure)
-    return tuple(found)
-
-
-def _conventions(
-    rules: AlignmentOptions, judging: AlignmentOptions, measures: Sequence[Beyond]
-) -> dict[str, Any]:
-    """Return every choice the numbers depend on."""
-    defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
-    names = ("order", "score_dtype", "ties", "duplicates", "depth")
-    alignment = {name: getattr(rules, name) for name in names}
-    if any(isinstance(m, OfLists) and m.relevance() is not None for m in measures):
-        alignment |= {name: getattr(judging, name) for name in _OF_JUDGMENTS}
-    # a user without a list has no value; one without a relevant item counts 0 where judgments play a part
-    alignment |= {"missing": "drop", "empty": "zero"}
-    return {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}
+def parse_beyond(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:
+    """Parse measures, and refuse those that are not of whole lists."""
+    return parse_only((PerListMeasure, WholeRunMeasure), measures, "is not a measure of whole lists")

@@ -1,7 +1,4 @@
-"""What measures of whole lists found: one value a run, and values per user where there are any.
-
-Gaps between groups of users: whether everybody gets the same quality.
-"""
+"""The result of measures of whole lists, and gaps between groups of users."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from rankstone.evaluation.score_tables import of_measures
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.syntax import parse_measure
-from rankstone.rankings.recorded_derivations import derived_beyond
+from rankstone.rankings.recorded_derivations import derive_beyond
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
     from rankstone.tables.sheet import Sheet
-
-
-__all__ = ["BeyondScores", "group_gaps"]
 
 _SCHEMA = {
     "run": pl.String,
@@ -48,28 +42,28 @@ _SCHEMA = {
 def group_gaps(
     scores: Scores, by: str, *, users: object = None, columns: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
-    """Say how far apart groups of users are, for every measure that has a value a user.
+    """Return the gaps between groups of users, for every measure with a value per user.
 
     Parameters
     ----------
     scores
-        What :func:`rankstone.evaluate` or :func:`rankstone.beyond` returned.
+        The result of :func:`rankstone.evaluate` or :func:`rankstone.beyond`.
     by
-        The column that tells groups.
+        The column with the groups.
     users
         A table with ``query_id`` and that column: a path, a frame, ``{user: group}`` (then ``by`` is
-        ``"group"``) or ``{user: {column: value}}``.  ``None`` takes the table the scores were made with.
+        ``"group"``) or ``{user: {column: value}}``.  ``None`` for the table of users of the scores.
     columns
         {their name: our name}, for the table.
 
     Returns
     -------
     polars.DataFrame
-        A row for each run and measure: ``groups`` (how many have a value); ``gap``, the highest group's
+        One row per run and measure: ``groups`` (the number with a value); ``gap``, the highest group's
         value less the lowest's; ``mad``, the mean absolute difference of two groups (Deldjoo et al.,
         UMUAI 2021); ``lowest``, ``lowest_group``, ``highest``, ``highest_group``; and ``worst_group``,
-        by the measure's direction, null where neither end is better or all are equal.  Users of whom the
-        table says nothing are left out; the values of all groups are ``scores.mean(by=by)``.
+        by the direction of the measure, null where neither end is better or all are equal.  Users who
+        are not in the table are left out; the values of all groups are ``scores.mean(by=by)``.
 
     Examples
     --------
@@ -81,7 +75,7 @@ def group_gaps(
     [(0.5, 0.5, 'new')]
     """
     if users is not None:
-        scores = _with(scores, users, columns)
+        scores = _with_users(scores, users, columns)
     means = scores.mean(by=by).drop_nulls(["value", by])
     directions = {str(measure): measure.card.direction for measure in scores.measures}
     rows = []
@@ -97,14 +91,14 @@ def group_gaps(
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
 
-def _with(scores: Scores, users: object, columns: Mapping[str, str] | None) -> Scores:
-    """Return the scores with another table of users beside them."""
+def _with_users(scores: Scores, users: object, columns: Mapping[str, str] | None) -> Scores:
+    """Return the scores with another table of users."""
     table = read_attributes(users, "query_id", columns)
     known = table.collect(*table.columns)
     runs = {}
     for name, run in scores.runs.items():
-        asked = run.queries.cast(pl.String).rename("query_id").to_frame()
-        about = asked.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
+        queries = run.queries.cast(pl.String).rename("query_id").to_frame()
+        about = queries.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
         runs[name] = replace(run, about=about)
     return replace(scores, runs=runs, _means={})
 
@@ -113,19 +107,18 @@ def _with(scores: Scores, users: object, columns: Mapping[str, str] | None) -> S
 class BeyondScores(Scores):
     """Values of runs beyond accuracy.
 
-    They are scores like any others: :attr:`per_query` has a row for each user and each measure that has
-    a value a user, :meth:`mean` one for each run and measure, also by columns of the table of users;
-    they are written, printed and compared by the same means.  What was found in the tables is
-    in ``audit``.
+    They are :class:`~rankstone.Scores`: :attr:`per_query` has a row for each user and each measure with a
+    value per user, :meth:`mean` one for each run and measure, also by columns of the table of users.
+    ``audit`` is about the tables and runs.
 
     Attributes
     ----------
     runs, measures, audit, conventions, inputs
         As for :class:`rankstone.Scores`.
     whole
-        Run → measure → value, for measures that have one value a run; NaN where there is none.
+        Run → measure → value, for measures with one value for the run; NaN without a value.
     opening
-        Reads the lists that a measure of a run saw once more, and the tables beside them.
+        Reads the lists once more, and the tables beside them.
 
     Examples
     --------
@@ -141,18 +134,18 @@ class BeyondScores(Scores):
     def explain(
         self, measure: str | Named, user: object = None, *, run: str | None = None, lang: str = "en"
     ) -> Derivation:
-        """Return how a value came about: the table it is the sum of.
+        """Return the derivation of a value.
 
-        The run and the tables beside it are read again, and the measure tells what it computes with.
+        The run and the tables are read again, and the measure records its terms.
 
         Parameters
         ----------
         measure
             One of the measures computed.
         user
-            Whose value, for measures that have one a user; without one, for those of the whole run.
+            The user, for measures with a value per user; ``None`` for measures of the whole run.
         run
-            The run, where there are several.
+            The run, if there are several.
         lang
             ``en`` or ``zh``, for headings.
 
@@ -165,10 +158,10 @@ class BeyondScores(Scores):
         [('a', 2.0, 0.5), ('b', 1.0, 0.5), ('c', 1.0, 0.5)]
         """
         check_language(lang)
-        name, wanted = self._run_named(run), self._measure_named(measure)
-        assert self.opening is not None  # noqa: S101 - whoever measures says how to read again
-        lists = self.opening(wanted, name)
-        return derived_beyond(cast("Any", wanted), user, lists, name, self.conventions, lang)
+        name, parsed = self._run_named(run), self._measure_named(measure)
+        assert self.opening is not None  # noqa: S101 - set by the code that measures
+        lists = self.opening(parsed, name)
+        return derive_beyond(cast("Any", parsed), user, lists, name, self.conventions, lang)
 
     def sheet(
         self,
@@ -177,29 +170,29 @@ class BeyondScores(Scores):
         intervals: pl.DataFrame | None = None,
         about: Sequence[str] = (),
     ) -> Sheet:
-        """Return the values as a sheet, a row a measure; ``by`` adds groups of users."""
+        """Return the values as a sheet, one row per measure; ``by`` adds groups of users."""
         del intervals, about
         groups = {name: (self.mean(by=name), group_gaps(self, name)) for name in by}
         return of_measures(self, tuple(self.runs), digits, groups)
 
     def _run_named(self, run: str | None) -> str:
-        """Return the run that is meant, or refuse."""
+        """Return the name of a run, or refuse it."""
         if run is None and len(self.runs) == 1:
             return next(iter(self.runs))
         if run is None or run not in self.runs:
             raise BadOption(
-                "which run?" if run is None else f"there is no run {printable(run)}",
+                "name one of the runs" if run is None else f"there is no run {printable(run)}",
                 expected=", ".join(map(printable, self.runs)),
             )
         return run
 
     def _measure_named(self, measure: str | Named) -> Named:
-        """Return the measure that is meant, by its name here or as a value."""
+        """Return a computed measure from its text or as a value."""
         named = cast("tuple[Named, ...]", self.measures)
-        wanted = next((one for one in named if str(one) == str(measure)), None) or parse_measure(measure)
-        if wanted not in named:
-            raise BadOption(f"{wanted} was not computed", expected=", ".join(map(str, named)))
-        return wanted
+        parsed = next((one for one in named if str(one) == str(measure)), None) or parse_measure(measure)
+        if parsed not in named:
+            raise BadOption(f"{parsed} was not computed", expected=", ".join(map(str, named)))
+        return parsed
 
     def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
         per_list = super()._mean(without, by)
@@ -222,10 +215,10 @@ class BeyondScores(Scores):
         return both.sort(at_run, at_measure)
 
     def _require_users(self, by: tuple[str, ...]) -> None:
-        """Refuse means by columns of users where no measure has a value a user."""
+        """Refuse means by columns of users where no measure has a value per user."""
         if not any(run.by_measure for run in self.runs.values()):
             raise BadParameter(
                 f"there are no means by {', '.join(map(printable, by))}: "
                 f"{', '.join(map(str, self.measures))} describes whole runs",
-                fix="choose measures with a value a user, such as Novelty, Popularity or ILD",
+                fix="choose measures with a value per user, such as Novelty, Popularity or ILD",
             )

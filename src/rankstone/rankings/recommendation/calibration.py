@@ -1,7 +1,4 @@
-"""Calibration: whether a list mirrors the interests its user has shown.
-
-Mixes of categories: the share that each category has in each list.
-"""
+"""Calibration: whether the categories of a list have the shares of those in the user's history."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention, OfLists
+from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention, PerListMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats, Ints
@@ -23,30 +20,19 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
-
-__all__ = ["Mixes", "OfCategories", "cells"]
-
-#: cells of a table of lists by categories; beyond it only the cells in use get a place
+#: the most cells of a table of lists by categories; larger tables hold the cells in use only
 _CELLS: Final = 1 << 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCategories(OfLists):
-    """A measure of the categories that the items of a list have."""
+class CategoryMeasure(PerListMeasure):
+    """A measure of the categories of the items of a list."""
+
+    item_column: ClassVar[str | None] = "category"
 
     category: str | None = parameter(
         None, "column of --items; default: `category`, or the only one", word=True
     )
-
-    def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there."""
-        super().check(tables)
-        tables.item_table.chosen(self.category, "category", str(self))
-
-    def categories(self, tables: Tables) -> Sets:
-        """Return the categories of each item in the table."""
-        table = tables.item_table
-        return table.sets(table.chosen(self.category, "category", str(self))[0])
 
 
 def cells(of: Ints, row: Ints, weight: Floats, sets: Sets) -> tuple[Ints, Floats]:
@@ -55,9 +41,9 @@ def cells(of: Ints, row: Ints, weight: Floats, sets: Sets) -> tuple[Ints, Floats
     Parameters
     ----------
     of, row
-        int64: the list of each row, and its row in the table of items (-1 is none).
+        int64: the list of each row, and its row in the table of items (-1 without one).
     weight
-        float64: what each row weighs, shared equally by its categories.
+        float64: the weight of each row, divided equally among its categories.
     sets
         The categories.
     """
@@ -68,20 +54,20 @@ def cells(of: Ints, row: Ints, weight: Floats, sets: Sets) -> tuple[Ints, Floats
     return np.repeat(cell, size) + label, np.repeat(share, size)
 
 
-class Mixes:
-    """Several mixes of the same lists, laid beside each other.
+class CategoryShares:
+    """Several distributions over categories for the same lists.
 
     Parameters
     ----------
     lists, categories
         How many there are.
     *parts
-        For each mix its cells and their weights, as :func:`cells` returns them.
+        For each distribution its cells and their weights, as :func:`cells` returns them.
 
     Attributes
     ----------
     list, category
-        int64 ``[cells]``: what each cell stands for.
+        int64 ``[cells]``: the list and the category of each cell.
     """
 
     def __init__(self, lists: int, categories: int, *parts: tuple[Ints, Floats]) -> None:
@@ -96,8 +82,8 @@ class Mixes:
         self.category = used % max(categories, 1)
         self._amounts = [sums(at, weight, len(used)) for at, (_, weight) in zip(places, parts, strict=True)]
 
-    def shares(self, part: int) -> tuple[Floats, Bools]:
-        """Return one mix' share of each cell, float64 ``[cells]``, and which lists have any, ``[lists]``."""
+    def of_part(self, part: int) -> tuple[Floats, Bools]:
+        """Return the shares of one part, float64 ``[cells]``, and which lists have any, ``[lists]``."""
         amount = self._amounts[part]
         whole = self.total(amount)
         some = whole > 0
@@ -109,8 +95,8 @@ class Mixes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration(Attention, OfCategories):
-    """Calibration: how far the categories of a list are from those of the user's past.
+class Calibration(Attention, CategoryMeasure):
+    """Calibration: the distance of the categories of a list from those of the user's history.
 
     >>> print(Calibration(category="genre", distance="js", k=10))
     Calibration(category=genre, distance=js)@10
@@ -121,30 +107,30 @@ class Calibration(Attention, OfCategories):
     needs: ClassVar[tuple[str, ...]] = ("items", "history")
     of_items: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="How far is the mix of categories in a list from the mix in the user's past?",
+        sentence="How far are the category shares in a list from those in the user's history?",
         formula="C_KL(u) = Σ_c p(c) ln(p(c) / q̃(c)), q̃ = (1 − α) q + α p;  Hellinger √(Σ (√p − √q)² / 2);  "
         "JS (KL(p, m) + KL(q, m)) / 2, m = (p + q)/2",
-        symbols="p(c): the share of category c in u's past, each interaction shared equally over the item's "
-        "categories; q(c): the same in the list, ranks weighed by `discount`; terms with p = 0 are 0",
+        symbols="p(c): the share of category c in u's history, each interaction divided among the "
+        "categories of its item; q(c): the same in the list, ranks weighted by `discount`; 0 where p = 0",
         example="past half a, half b, list all a, α = 0: distance=hellinger √(((√½ − 1)² + ½) / 2) = 0.541",
         needs="a table of items with categories, the past",
         span=(0.0, None),
         direction="lower",
         undefined="no item with a category in the past, or none in the list",
         peers={
-            "Steck 2018": "the same; the past may be weighed, by recency say: weight=<column>",
+            "Steck 2018": "the same; the history may be weighted, by recency for example: weight=<column>",
             "LensKit, RecTools": "have no such measure",
         },
         sensitive="short lists: q is coarse; α bounds what a missing category costs",
-        use="users with several interests; 0 is a perfect mirror",
+        use="users with several interests; 0 means equal shares",
         citation="Steck, RecSys 2018; da Silva, Manzato and Durão, ESWA 2021 (other distances)",
     )
 
-    distance: str = parameter("kl", "between the two mixes", "kl", "hellinger", "js")
-    alpha: float = parameter(0.01, "share of p mixed into q, for kl", low=0.0, below=1.0)
-    discount: str = parameter("none", "how a rank weighs in the list's mix", *DISCOUNTS)
+    distance: str = parameter("kl", "between the two shares", "kl", "hellinger", "js")
+    alpha: float = parameter(0.01, "share of p added to q, for kl", low=0.0, below=1.0)
+    discount: str = parameter("none", "how the weight of an item falls with its rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
-    weight: str | None = parameter(None, "column of --history that weighs interactions", word=True)
+    weight: str | None = parameter(None, "column of --history with weights of interactions", word=True)
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -160,19 +146,19 @@ class Calibration(Attention, OfCategories):
         """Refuse a column that is not there, and α = 0 for kl, where one missing category is infinite."""
         super().check(tables)
         if self.distance == "kl" and not self.alpha:
-            raise BadParameter("Calibration: alpha=0 makes kl infinite", expected="a small α such as 0.01")
+            raise BadParameter("Calibration: kl is infinite with alpha=0", expected="a small α such as 0.01")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Sum over categories instead of items: what each adds to the distance of its list."""
-        mixes = self._mixes(lists, tables)
-        (p, before), (q, now) = mixes.shares(0), mixes.shares(1)
-        known = before & now
+        """Sum the contributions of categories, instead of items, to the distance of the list."""
+        shares = self._category_shares(lists, tables)
+        (p, has_history), (q, has_list) = shares.of_part(0), shares.of_part(1)
+        known = has_history & has_list
         terms = self._terms(p, q)
-        total = mixes.total(terms)
-        names = self.categories(tables).names
+        total = shares.total(terms)
+        names = self.sets(tables).names
         lists.record(
             "category",
-            lambda: [names[at] for at in mixes.category.tolist()],
+            lambda: [names[at] for at in shares.category.tolist()],
             total=total,
             past_share=p,
             list_share=q,
@@ -182,7 +168,7 @@ class Calibration(Attention, OfCategories):
         return Contributions(np.zeros(len(lists.item)), norm, missed=np.where(known, total, 0.0))
 
     def link(self, ratio: Floats) -> Floats:
-        """Take the root that the Hellinger distance has, and rounding below zero away."""
+        """Return the root for the Hellinger distance; rounding below zero is removed."""
         ratio = np.maximum(ratio, 0.0)
         return np.sqrt(ratio) if self.distance == "hellinger" else ratio
 
@@ -193,15 +179,15 @@ class Calibration(Attention, OfCategories):
             return (_kl(p, (p + q) / 2.0) + _kl(q, (p + q) / 2.0)) / 2.0
         return _kl(p, (1.0 - self.alpha) * q + self.alpha * p)
 
-    def _mixes(self, lists: ListFrame, tables: Tables) -> Mixes:
-        """Return the categories of each user's past, and those of the list."""
-        table, past, sets = tables.item_table, tables.past, self.categories(tables)
+    def _category_shares(self, lists: ListFrame, tables: Tables) -> CategoryShares:
+        """Return the category shares of the user's history and of the list."""
+        table, past, sets = tables.item_table, tables.past, self.sets(tables)
         count, pairs = past.of_lists(lists)
         before = np.repeat(np.arange(len(lists)), count)
         weight = np.ones(len(before)) if self.weight is None else past.columns[self.weight][pairs]
         old = cells(before, table.rows_of(past.item[pairs]), weight, sets)
         new = cells(lists.list, table.rows(lists), self.attention(lists.rank), sets)
-        return Mixes(len(lists), len(sets.names), old, new)
+        return CategoryShares(len(lists), len(sets.names), old, new)
 
 
 def _kl(p: Floats, q: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Coverage and concentration: how much of the catalogue is shown, to how many, how evenly."""
+"""Coverage and concentration: how much of the catalogue is recommended, to how many users, how evenly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import numpy as np
 from rankstone._text import counted
 from rankstone.errors import NotComparable
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.rankings.recommendation.recommendation_measure import ANY, DISCOUNTS, Attention, OfRun, Parts
+from rankstone.rankings.recommendation.recommendation_measure import (
+    ANY,
+    DISCOUNTS,
+    Attention,
+    Parts,
+    WholeRunMeasure,
+)
 from rankstone.rankings.recommendation.recommendation_tables import Catalogue
 
 if TYPE_CHECKING:
@@ -23,29 +29,29 @@ _NEEDS_CATALOGUE = "the number of items: a table of items, catalogue_size, or at
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfCatalogue(OfRun):
-    """A measure of what the items of a catalogue receive, and of which catalogue."""
+class CatalogueMeasure(WholeRunMeasure):
+    """A measure over the items of a catalogue."""
 
     needs: ClassVar[tuple[str, ...]] = ("catalogue",)
 
-    among: str = parameter("catalogue", "which items there are: all, or those met", "catalogue", "past")
+    among: str = parameter("catalogue", "the items: all, or those of the history", "catalogue", "past")
     outside: str = parameter(
-        "drop", "items shown that are not among them: left out, or counted like the others", "drop", "count"
+        "drop", "items shown that are not in it: left out, or counted like the others", "drop", "count"
     )
 
     def needed(self) -> tuple[str, ...]:
-        """Return the table that says which items there are."""
+        """Return the table that defines the catalogue."""
         return ("history",) if self.among == "past" else self.needs
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
-        """Return the items there are; where those outside count as well, only how many there are."""
-        found = tables.items_met() if self.among == "past" else tables.catalogue(lists)
-        return Catalogue(found.size, None) if self.outside == "count" else found
+        """Return the catalogue; only its size where items outside count, too."""
+        catalogue = tables.items_met() if self.among == "past" else tables.catalogue(lists)
+        return Catalogue(catalogue.size, None) if self.outside == "count" else catalogue
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coverage(_OfCatalogue):
-    """Coverage: the share of the catalogue that stands in any list.
+class Coverage(CatalogueMeasure):
+    """Coverage: the share of the catalogue that is in any list.
 
     >>> print(Coverage(k=10))
     Coverage@10
@@ -54,7 +60,7 @@ class Coverage(_OfCatalogue):
     family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("CatalogCoverage", "ItemCoverage", "AggregateDiversity")
     card: ClassVar[Card] = Card(
-        sentence="How much of the catalogue does anybody get to see?",
+        sentence="How much of the catalogue is recommended at all?",
         formula="Coverage@k = |{i : c_i > 0}| / m",
         symbols="c_i: lists whose first k items hold item i; m: items in the catalogue; among=past: items "
         "that somebody met in the past; outside=count: items shown that are not among these are counted too",
@@ -78,7 +84,7 @@ class Coverage(_OfCatalogue):
     scale: str = parameter("share", "share of the catalogue, or number of items", "share", "count")
 
     def needed(self) -> tuple[str, ...]:
-        """Need nothing where all that is shown is counted, and divided by nothing."""
+        """Return no table for a count of all items shown."""
         return () if (self.scale, self.outside) == ("count", "count") else super().needed()
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
@@ -100,7 +106,7 @@ class Coverage(_OfCatalogue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserCoverage(OfRun):
+class UserCoverage(WholeRunMeasure):
     """User coverage: the share of users that receive a list, or a full one.
 
     >>> print(UserCoverage(at_least="k", k=10))
@@ -110,7 +116,7 @@ class UserCoverage(OfRun):
     family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("CoveredUsers",)
     card: ClassVar[Card] = Card(
-        sentence="How many of the users get anything recommended?",
+        sentence="How many of the users get a recommendation?",
         formula="UserCoverage@k = |{u : n_u ≥ 1}| / |U|; at_least=k: n_u ≥ k",
         symbols="n_u: items in u's list; U: the users of the first of these tables that is given: users, "
         "judgments, history; without any, those of the run; among=run: always those of the run; "
@@ -123,15 +129,15 @@ class UserCoverage(OfRun):
             "RecTools CoveredUsers": "UserCoverage(among=relevant)",
             "RecTools SufficientReco": "UserCoverage(at_least=k, among=run)",
         },
-        sensitive="who counts as a user: the note beside the number says it",
-        use="models that cannot answer everybody: thresholds, filters, cold users",
+        sensitive="who counts as a user, which a note states",
+        use="models that cannot serve every user: thresholds, filters, cold users",
         citation="Ge, Delgado-Battenfeld and Jannach, RecSys 2010",
     )
 
-    at_least: str = parameter("one", "how long a list must be", "one", "k")
+    at_least: str = parameter("one", "how long a list must be", "one", "k", needs_k=("k",))
     among: str = parameter(
         "known",
-        "who the users are: the first table's, the run's, or those with a relevant item",
+        "the users: of the first table, of the run, or those with a relevant item",
         *("known", "run", "relevant"),
     )
     scale: str = parameter("share", "share of the users, or how many", "share", "count")
@@ -145,14 +151,6 @@ class UserCoverage(OfRun):
         """Judgments are needed to know who has a relevant item."""
         return ("qrels",) if self.among == "relevant" else ()
 
-    def check(self, tables: Tables) -> None:
-        """Refuse at_least=k without a cutoff."""
-        super().check(tables)
-        if self.at_least == "k" and self.k is None:
-            from rankstone.errors import BadParameter
-
-            raise BadParameter("UserCoverage(at_least=k) needs a cutoff", fix="UserCoverage(at_least=k)@10")
-
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count 1 for each user with a list that is long enough."""
         users = self._users(lists, tables)
@@ -162,7 +160,7 @@ class UserCoverage(OfRun):
         return Parts(covered, float(len(users)) if self.scale == "share" else 1.0)
 
     def _users(self, lists: ListFrame, tables: Tables) -> Numbers:
-        """Return who there is."""
+        """Return the users."""
         if self.among == "relevant":
             return tables.relevant(ANY).users
         known = tables.audience() if self.among == "known" else None
@@ -170,8 +168,8 @@ class UserCoverage(OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gini(Attention, _OfCatalogue):
-    """Gini: how unevenly recommendations fall on the items of the catalogue.
+class Gini(Attention, CatalogueMeasure):
+    """Gini: how unequally recommendations are distributed over the catalogue.
 
     >>> print(Gini(discount="geometric", p=0.85, k=10))
     Gini(discount=geometric, p=0.85)@10
@@ -180,7 +178,7 @@ class Gini(Attention, _OfCatalogue):
     family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("GiniIndex", "ListGini")
     card: ClassVar[Card] = Card(
-        sentence="How unevenly are the recommendations spread over the catalogue?",
+        sentence="How unequally are recommendations distributed over the catalogue?",
         formula="Gini@k = Σ_j (2j − m − 1) c_(j) / ((m − 1) Σ_j c_(j))",
         symbols="c_(1) ≤ … ≤ c_(m): how often each of the m items is shown, never-shown ones included; with "
         "a discount, the attention each receives; denom=m divides by m instead of m − 1; among=past: items "
@@ -203,22 +201,26 @@ class Gini(Attention, _OfCatalogue):
     )
 
     among: str = parameter(
-        "catalogue", "which items there are: all, those met, or those shown", "catalogue", "past", "shown"
+        "catalogue",
+        "the items of the catalogue: all, those of the history, or those shown",
+        "catalogue",
+        "past",
+        "shown",
     )
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
-    denom: str = parameter("m_minus_1", "what the sum is divided by", "m_minus_1", "m")
+    denom: str = parameter("m_minus_1", "the denominator", "m_minus_1", "m")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Weigh what each item has by its place from the bottom."""
+        """Weight the amount of each item with its place, least first."""
         items = self.items(lists, tables)
         received = self.received(lists, tables.known)
         m, shown = items.size, np.sort(items.of(received))
         if len(shown) > m:
             raise NotComparable(
-                f"{self}: {counted(len(shown), 'distinct item')} in the lists, more than there are",
+                f"{self}: {counted(len(shown), 'distinct item')} in the lists, more than the catalogue has",
                 given=counted(m, "item"),
-                fix="outside=drop leaves out items that are not among them",
+                fix="outside=drop leaves out items that are not in it",
             )
         place = np.arange(m - len(shown) + 1, m + 1)
         whole = float(shown.sum())
@@ -230,29 +232,26 @@ class Gini(Attention, _OfCatalogue):
             place=place,
             contribution=values,
         )
-        return Parts(values, 0.0 if not whole else self._norm(m))
+        return Parts(values, 0.0 if not whole else float(m if self.denom == "m" else m - 1))
 
     def needed(self) -> tuple[str, ...]:
-        """Return the table that says which items there are."""
+        """Return the table that defines the catalogue."""
         return () if self.among == "shown" else super().needed()
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
-        """Return the items there are."""
+        """Return the catalogue."""
         if self.among == "shown":
             return Catalogue(int((lists.counts(tables.known) > 0).sum()), None)
         return super().items(lists, tables)
 
     def received(self, lists: ListFrame, items: int) -> Floats | Ints:
-        """Return what each item receives: showings, or attention."""
+        """Return the showings of each item, or its attention."""
         return lists.counts(items) if self.discount == "none" else lists.exposure(items, self.attention)
-
-    def _norm(self, m: int) -> float:
-        return float(m if self.denom == "m" else m - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entropy(OfRun):
-    """Entropy: how evenly recommendations fall on items, in bits.
+class Entropy(WholeRunMeasure):
+    """Entropy: how evenly recommendations are distributed over items, in bits.
 
     >>> print(Entropy(scale="effective", k=10))
     Entropy(scale=effective)@10
@@ -261,11 +260,11 @@ class Entropy(OfRun):
     family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("ShannonEntropy", "DistributionalCoverage")
     card: ClassVar[Card] = Card(
-        sentence="How many questions would tell which item a random recommendation is?",
+        sentence="How many yes/no questions identify the item of a random recommendation?",
         formula="H@k = −Σ_i p_i log2 p_i;  scale=share: H / log2 m;  scale=effective: 2^H",
         symbols="p_i: the share of recommendations that item i has; m: items in the catalogue",
         example="shares 1/2, 1/4, 1/4: H = 1/2·1 + 1/4·2 + 1/4·2 = 3/2 bits; effective 2^1.5 = 2.83 items",
-        needs="nothing beside the run; scale=share the number of items",
+        needs="nothing but the run; scale=share the number of items",
         span=(0.0, None),
         undefined="nothing shown; scale=share with one item in the catalogue",
         peers={
@@ -280,7 +279,7 @@ class Entropy(OfRun):
     )
 
     scale: str = parameter(
-        "bits", "bits, share of the possible, or effective items", *("bits", "share", "effective")
+        "bits", "bits, share of the most, or effective items", *("bits", "share", "effective")
     )
 
     @property
@@ -309,13 +308,13 @@ class Entropy(OfRun):
         return Parts(bits, norm if len(share) else 0.0)
 
     def link(self, ratio: float) -> float:
-        """Turn bits into as many equally frequent items."""
+        """Return 2^bits, the number of equally frequent items, for scale=effective."""
         return float(2.0**ratio) if self.scale == "effective" else ratio
 
 
 @dataclass(frozen=True, kw_only=True)
-class Personalization(OfRun):
-    """Personalization: how little two users' lists have in common.
+class Personalization(WholeRunMeasure):
+    """Personalization: how different the lists of two users are.
 
     >>> print(Personalization(k=10))
     Personalization@10
@@ -330,7 +329,7 @@ class Personalization(OfRun):
         symbols="c_i: lists that hold item i; U: lists; k: the cutoff, without one the longest list; "
         "similarity=cosine divides each overlap by √(n_u n_v)",
         example="lists (a, b), (a, c), (b, d): c = 2, 2, 1, 1: 1 − (2 + 2)/(2·3·2) = 2/3",
-        needs="nothing beside the run",
+        needs="nothing but the run",
         undefined="fewer than two lists",
         peers={
             "recmetrics personalization": "Personalization(similarity=cosine), of a dense matrix",
@@ -338,7 +337,7 @@ class Personalization(OfRun):
             "Evidently Personalization": "the same where all lists have k items; shorter ones lift it",
         },
         sensitive="lists of different lengths: shorter ones look more personal; similarity=cosine does not",
-        use="does everybody get the same bestsellers? No table needed; summed over items, not pairs of users",
+        use="do all users get the same bestsellers? No table needed; summed over items, not pairs of users",
         citation="Zhou et al., PNAS 2010",
     )
 
@@ -362,7 +361,7 @@ class Personalization(OfRun):
         return Parts(shared, norm)
 
     def link(self, ratio: float) -> float:
-        """Turn likeness into difference."""
+        """Return one minus the similarity."""
         return 1.0 - ratio
 
 

@@ -1,14 +1,9 @@
-"""Exposure: does one group of items receive its due share of attention? DP, EUR, RUR.
-
-Expected exposure: what items receive against what equally relevant ones deserve. EED, EER, EEL.
-
-Groups of items, and what each group receives: shared ground of the fairness measures.
-"""
+"""Exposure fairness: of a protected group (DP, EUR, RUR), and expected exposure (EED, EER, EEL)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,61 +12,45 @@ from rankstone.errors import BadParameter, NotComparable, nearest, printable
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.recommendation.list_frame import sums_by_item
-from rankstone.rankings.recommendation.recommendation_measure import ANY, DISCOUNTS, Attention, OfRun, Parts
+from rankstone.rankings.recommendation.recommendation_measure import (
+    ANY,
+    DISCOUNTS,
+    Attention,
+    Parts,
+    WholeRunMeasure,
+)
 
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.definition import RelevantFrom
-    from rankstone.rankings.recommendation.items import Sets
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
-
-
-__all__ = ["GROUP", "GroupMeasure", "TwoGroups"]
 
 GROUP = "column of --items; default: `group`, or the only one"
 
 
-class Groups:
-    """A mixin for measures with a parameter ``group``: the column of --items that tells groups."""
-
-    group: str | None
-
-    def sets(self, tables: Tables) -> Sets:
-        """Return the groups; an item of several belongs to each in equal parts."""
-        return tables.item_table.sets(self.column(tables))
-
-    def column(self, tables: Tables) -> str:
-        """Return the column that tells groups."""
-        return tables.item_table.chosen(self.group, "group", str(self))[0]
-
-
 @dataclass(frozen=True, kw_only=True)
-class GroupMeasure(Groups, OfRun):
-    """A measure of what groups of items receive over all lists of a run."""
+class GroupMeasure(WholeRunMeasure):
+    """A measure of the exposure of groups of items over all lists of a run."""
 
     family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items",)
+    item_column: ClassVar[str | None] = "group"
 
     group: str | None = parameter(None, GROUP, word=True)
 
-    def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there."""
-        super().check(tables)
-        self.column(tables)
-
     def size(self, tables: Tables) -> Floats:
-        """Return how many items each group has, float64 ``[groups]``."""
+        """Return the number of items of each group, float64 ``[groups]``."""
         sets = self.sets(tables)
-        return sets.shared_out(np.ones(len(sets.size)))
+        return sets.split_sum(np.ones(len(sets.size)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class TwoGroups(Attention, GroupMeasure):
-    """A measure that sets one group of items against all others."""
+    """A measure that compares one group of items with all others."""
 
     protected: str | None = parameter(
-        None, "the group in the numerator; default: of two groups the smaller", word=True
+        None, "the group in the numerator; default: the smaller of two", word=True
     )
     scale: str = parameter("ratio", "the ratio, or its natural logarithm", "ratio", "log")
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
@@ -83,9 +62,9 @@ class TwoGroups(Attention, GroupMeasure):
         return (0.0 if self.scale == "ratio" else None, None)
 
     def check(self, tables: Tables) -> None:
-        """Refuse groups that are not there."""
+        """Refuse a group that does not exist."""
         super().check(tables)
-        self.side(tables)
+        self.protected_group(tables)
 
     def received(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return the attention each item of the table receives in all lists, float64 ``[table rows]``."""
@@ -93,13 +72,13 @@ class TwoGroups(Attention, GroupMeasure):
         found = lists.remember(key, lambda: lists.exposure(tables.known, self.attention))
         return found[tables.item_table.code]
 
-    def side(self, tables: Tables) -> int:
+    def protected_group(self, tables: Tables) -> int:
         """Return the number of the group in the numerator."""
         sets = self.sets(tables)
         if self.protected is None:
-            if len(sets.names) != 2:  # noqa: PLR2004 - one and the other
+            if len(sets.names) != 2:  # noqa: PLR2004 - the protected group and the other
                 raise BadParameter(
-                    f"{self} does not say which group it is about",
+                    f"{self} needs the protected group",
                     given=f"{len(sets.names)} groups: {', '.join(map(printable, sets.names[:5]))}",
                     fix=f"{self.name}(protected=<group>)",
                 )
@@ -116,19 +95,19 @@ class TwoGroups(Attention, GroupMeasure):
     def compared(
         self, lists: ListFrame, tables: Tables, by_group: Floats, size: Floats | None
     ) -> tuple[float, float]:
-        """Return a group's amount a unit of size, and that of all others; 0 where nothing can be said."""
-        at = self.side(tables)
-        mine, others = by_group[at], np.delete(by_group, at).sum()
-        my_size, other_size = (1.0, 1.0) if size is None else (size[at], np.delete(size, at).sum())
-        beside: dict[str, Any] = {} if size is None else {"members": size}
+        """Return the amount per unit of size of the group and of all others; 0 where it is undefined."""
+        at = self.protected_group(tables)
+        amount, others = by_group[at], np.delete(by_group, at).sum()
+        own_size, other_size = (1.0, 1.0) if size is None else (size[at], np.delete(size, at).sum())
+        members: dict[str, Any] = {} if size is None else {"members": size}
         mark = np.arange(len(by_group)) == at
-        lists.record("group", self.sets(tables).names, received=by_group, **beside, protected=mark)
-        if not (my_size > 0 and other_size > 0 and others > 0):
+        lists.record("group", self.sets(tables).names, received=by_group, **members, protected=mark)
+        if not (own_size > 0 and other_size > 0 and others > 0):
             return 0.0, 0.0
-        return float(mine / my_size), float(others / other_size)
+        return float(amount / own_size), float(others / other_size)
 
     def link(self, ratio: float) -> float:
-        """Take the logarithm, where that is asked for; there is none of 0."""
+        """Return the logarithm for scale=log; NaN for 0."""
         if self.scale == "ratio":
             return ratio
         return math.log(ratio) if ratio > 0 else math.nan
@@ -136,28 +115,28 @@ class TwoGroups(Attention, GroupMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class RelevantGroups(TwoGroups):
-    """A measure of two groups that knows what users found relevant."""
+    """A measure of two groups that reads judgments."""
 
     needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
 
     rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
     def utility(self, lists: ListFrame, tables: Tables) -> Floats:
-        """Return how often items of each group were found relevant by the users of the lists."""
-        by_item = tables.of_their_users(lists, tables.relevant(self.rel))
-        return self.sets(tables).shared_out(by_item[tables.item_table.code])
+        """Return how often items of each group are relevant to the users of the lists."""
+        by_item = tables.count_by_item(lists, tables.relevant(self.rel))
+        return self.sets(tables).split_sum(by_item[tables.item_table.code])
 
     def clicks(self, lists: ListFrame, tables: Tables) -> Floats:
-        """Return the attention that relevant items of each group receive."""
-        found = np.zeros(tables.known)
+        """Return the attention on relevant items of each group."""
+        attention = np.zeros(tables.known)
         for part in lists.chunks():
             values = self.attention(part.rank) * tables.is_relevant(part, self.rel)
-            found += sums_by_item(part.item, values, tables.known)
-        return self.sets(tables).shared_out(found[tables.item_table.code])
+            attention += sums_by_item(part.item, values, tables.known)
+        return self.sets(tables).split_sum(attention[tables.item_table.code])
 
 
 _SENSITIVE = "groups with few items or few relevant ones; items of unknown group are left out"
-_BOISE = (
+_RAJ_EKSTRAND = (
     "logarithms, exposure summed over a group whatever its size (per=group), 10⁻⁶ added to avoid zeros, and "
     "the weight of a rank taken as one over the position model"
 )
@@ -182,7 +161,7 @@ class DP(TwoGroups):
         span=(0.0, None),
         direction="neither",
         undefined="an empty group, no exposure for the rest; scale=log: none for the group either",
-        peers={"Raj and Ekstrand's logDP": _BOISE},
+        peers={"Raj and Ekstrand's logDP": _RAJ_EKSTRAND},
         sensitive=_SENSITIVE,
         use="1 (log 0) is parity, whatever the merit of items; EUR asks about merit",
         citation="Singh and Joachims, KDD 2018; Raj and Ekstrand, SIGIR 2022",
@@ -192,7 +171,7 @@ class DP(TwoGroups):
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare the attention the two groups receive."""
-        by_group = self.sets(tables).shared_out(self.received(lists, tables))
+        by_group = self.sets(tables).split_sum(self.received(lists, tables))
         return self.compared(lists, tables, by_group, self.size(tables) if self.per == "item" else None)
 
 
@@ -205,48 +184,44 @@ class EUR(RelevantGroups):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("DTR", "DisparateTreatmentRatio")
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        DP.card,
         sentence="Does a group receive attention in proportion to how relevant its items are?",
         formula="EUR = (Exp(G) / U(G)) / (Exp(rest) / U(rest))",
         symbols="Exp(G): attention of the items of G over all lists; U(G): how often users of these lists "
         "found an item of G relevant",
         example="exposure 2 and 3, relevant 1 and 3 times: (2/1) / (3/3) = 2",
         needs="a table of items with a column that tells groups; judgments",
-        span=(0.0, None),
-        direction="neither",
         undefined="a group without relevant items, no exposure for the rest; scale=log: none for the group",
-        peers={"Raj and Ekstrand's logEUR": _BOISE},
-        sensitive=_SENSITIVE,
+        peers={"Raj and Ekstrand's logEUR": _RAJ_EKSTRAND},
         use="1 (log 0): attention follows relevance",
         citation="Singh and Joachims, KDD 2018 (disparate treatment ratio); Raj and Ekstrand, SIGIR 2022",
     )
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare attention per relevance."""
-        by_group = self.sets(tables).shared_out(self.received(lists, tables))
+        by_group = self.sets(tables).split_sum(self.received(lists, tables))
         return self.compared(lists, tables, by_group, self.utility(lists, tables))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RUR(RelevantGroups):
-    """Realized utility ratio: clicks to be expected per relevance, of one group over the others.
+    """Realized utility ratio: expected clicks per relevance of one group over that of the others.
 
     >>> print(RUR(k=10))
     RUR@10
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("DIR", "DisparateImpactRatio")
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        EUR.card,
         sentence="Do the relevant items of a group receive their clicks?",
         formula="RUR = (Γ(G) / U(G)) / (Γ(rest) / U(rest));  Γ(G) = Σ_u Σ_{i ∈ G} a(rank_u(i)) rel_u(i)",
         symbols="Γ(G): attention on items of G that their user found relevant; U(G): how often users of "
         "these lists found an item of G relevant",
         example="relevant items at rank 1 (G) and 3 (rest), U = 1 and 1: 1 / 0.5 = 2",
-        needs="a table of items with a column that tells groups; judgments",
-        span=(0.0, None),
-        direction="neither",
         undefined="a group without relevant items, no clicks for the rest; scale=log: none for the group",
-        peers={"Raj and Ekstrand's logRUR": _BOISE},
+        peers={"Raj and Ekstrand's logRUR": _RAJ_EKSTRAND},
         sensitive=_SENSITIVE + "; unjudged items are not clicked",
         use="1 (log 0): relevant items of both sides stand equally high",
         citation="Singh and Joachims, KDD 2018 (disparate impact ratio); Raj and Ekstrand, SIGIR 2022",
@@ -270,23 +245,22 @@ _CITATION = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Expected(Attention, OfRun):
+class _Expected(Attention, WholeRunMeasure):
     """A measure of expected exposure over all lists of a run."""
 
     family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
 
-    by: str = parameter("item", "whose exposure: each item's, or each group's", "item", "group")
+    by: str = parameter("item", "the exposure of items, or of groups", "item", "group")
     group: str | None = parameter(None, "by=group: " + GROUP, word=True)
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
-    def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there."""
-        super().check(tables)
-        if self.by == "group":
-            tables.item_table.chosen(self.group, "group", str(self))
+    @property
+    def item_column(self) -> str | None:  # type: ignore[override]
+        """The parameter with the column of groups, for by=group."""
+        return "group" if self.by == "group" else None
 
     def received(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return ε, float64 ``[table rows]`` or ``[groups]``."""
@@ -301,7 +275,7 @@ class _Expected(Attention, OfRun):
         pairs, row = pairs.where(row >= 0), row[row >= 0]
         count = pairs.of_users(lists.user)[1]
         relevant, other = self._places(count, len(table), int(lists.n.max(initial=0)))
-        # everybody's share for items that are not relevant, then what relevance adds to it
+        # the exposure of irrelevant items for all users, then the difference for relevant ones
         found = np.full(len(table), other.sum())
         order = np.argsort(lists.user)
         at = order[np.minimum(np.searchsorted(lists.user[order], pairs.user), len(order) - 1)]
@@ -313,7 +287,7 @@ class _Expected(Attention, OfRun):
         """Return the mean attention of relevant items and of others in each user's ideal list."""
         depth = min(self.k if self.k is not None else longest, m)
         attention = self.attention(np.arange(1, depth + 1))
-        # summed from either end: a difference of sums would lose the small rest
+        # summed from either end: a difference of sums would lose small numbers
         first = np.array([0.0, *np.add.accumulate(attention)])[np.minimum(count, depth)]
         rest = np.array([*np.add.accumulate(attention[::-1])[::-1], 0.0])[np.minimum(count, depth)]
         return (
@@ -322,25 +296,18 @@ class _Expected(Attention, OfRun):
         )
 
     def _by(self, values: Floats, tables: Tables) -> Floats:
-        if self.by == "item":
-            return values
-        table = tables.item_table
-        return table.sets(self._column(tables)).shared_out(values)
-
-    def _column(self, tables: Tables) -> str:
-        return tables.item_table.chosen(self.group, "group", str(self))[0]
+        return values if self.by == "item" else self.sets(tables).split_sum(values)
 
     def recorded(self, lists: ListFrame, tables: Tables, values: Floats, **columns: Any) -> Parts:  # noqa: ANN401
-        """Return the values of items (or groups) as parts, and record what they are made of."""
-        table = tables.item_table
-        rows = table.code if self.by == "item" else table.sets(self._column(tables)).names
+        """Return the values of items (or groups) as parts, and record their terms."""
+        rows = tables.item_table.code if self.by == "item" else self.sets(tables).names
         lists.record(self.by, rows, **columns, contribution=values)
         return Parts(values, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EEL(_Expected):
-    """Expected exposure loss: how far exposure is from what relevance deserves.
+    """Expected exposure loss: the distance of exposure from that due to relevance.
 
     >>> print(EEL(by="group", group="author", k=10))
     EEL(by=group, group=author)@10
@@ -348,7 +315,7 @@ class EEL(_Expected):
 
     aliases: ClassVar[tuple[str, ...]] = ("EE-L",)
     card: ClassVar[Card] = Card(
-        sentence="How far is the attention items receive from what equally relevant items deserve?",
+        sentence="How far is the attention items receive from the attention due to equally relevant items?",
         formula="EEL = Σ_i (ε_i − ε*_i)² = EED − EER + Σ_i ε*_i²",
         symbols=_SYMBOLS,
         example="two items, one list, k = 1, item 1 shown, item 2 relevant: (1 − 0)² + (0 − 1)² = 2",
@@ -366,14 +333,14 @@ class EEL(_Expected):
     )
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Square each item's (or group's) difference."""
+        """Square the difference of each item (or group)."""
         received, due = self.received(lists, tables), self.due(lists, tables)
         return self.recorded(lists, tables, (received - due) ** 2, received=received, due=due)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EED(_Expected):
-    """Expected exposure disparity: how unevenly exposure falls, whatever the relevance.
+    """Expected exposure disparity: how unequal exposure is, whatever the relevance.
 
     >>> print(EED(k=10))
     EED@10
@@ -381,23 +348,18 @@ class EED(_Expected):
 
     aliases: ClassVar[tuple[str, ...]] = ("EE-D",)
     needs: ClassVar[tuple[str, ...]] = ("items",)
-    card: ClassVar[Card] = Card(
-        sentence="How unevenly does attention fall on items, whatever their relevance?",
+    card: ClassVar[Card] = replace(
+        EEL.card,
+        sentence="How unequal is the attention on items, whatever their relevance?",
         formula="EED = Σ_i ε_i²",
-        symbols=_SYMBOLS,
         example="attention 1 and 0.631 for two items: 1 + 0.398 = 1.398",
         needs=_NEEDS,
-        span=(0.0, None),
-        direction="lower",
-        undefined="never",
         peers={"rank-fairness-metrics EED": "EED(by=group)"},
-        sensitive=_EXPECTED_SENSITIVE,
         use="one axis of the trade-off with EER",
-        citation=_CITATION,
     )
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Square what each item (or group) receives."""
+        """Square the exposure of each item (or group)."""
         received = self.received(lists, tables)
         return self.recorded(lists, tables, received**2, received=received)
 
@@ -412,7 +374,7 @@ class EER(_Expected):
 
     aliases: ClassVar[tuple[str, ...]] = ("EE-R",)
     card: ClassVar[Card] = Card(
-        sentence="How much of the attention goes to what deserves it?",
+        sentence="How much of the attention goes to relevant items?",
         formula="EER = 2 Σ_i ε_i ε*_i",
         symbols=_SYMBOLS,
         example="one list shows the one relevant item at rank 1, k = 1: 2·1·1 = 2",
@@ -426,6 +388,6 @@ class EER(_Expected):
     )
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Multiply what each item (or group) receives by what it deserves."""
+        """Multiply the exposure of each item (or group) by the exposure due."""
         received, due = self.received(lists, tables), self.due(lists, tables)
         return self.recorded(lists, tables, 2.0 * received * due, received=received, due=due)

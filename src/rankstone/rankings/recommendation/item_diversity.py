@@ -1,10 +1,8 @@
 """Diversity inside a list: how different its items are from one another.
 
-How far apart the items of a list are, for many lists at once.
-
-What a row contributes is the sum of its distances to the other items of its list.  Where distance comes
-from an inner product, that needs no pairs: with S = Σ v_j, Σ_{j≠i} (1 − v_i·v_j) = n − 1 + v_i·v_i − v_i·S.
-Other distances go through the pairs by how many ranks lie between them, all lists at once.
+The contribution of a row is the sum of its distances to the other items of its list.  Where the distance
+comes from an inner product, that needs no pairs: with S = Σ v_j, Σ_{j≠i} (1 − v_i·v_j) = n − 1 + v_i·v_i −
+v_i·S.  Other distances are computed for pairs, by the difference of their ranks, for all lists at once.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.rankings.recommendation.recommendation_measure import OfLists
+from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,34 +31,21 @@ if TYPE_CHECKING:
     #: arrays ``[lists, longest, width]``
     Block = NDArray[Any]
 
-__all__ = [
-    "cosine_of_sets",
-    "cosine_of_vectors",
-    "dots_of_sets",
-    "dots_of_vectors",
-    "hamming",
-    "jaccard",
-    "squared",
-    "straight",
-    "sum_by_list",
-    "unit",
-]
-
-#: numbers held at once while lists are gone through
+#: numbers in memory at a time
 _CELLS: Final = 1 << 17
 _WORD: Final = 64
 
 
 def unit(values: Floats) -> Floats:
-    """Return vectors of length one; a zero vector stays zero, and is like nothing."""
+    """Return vectors of length one; a zero vector stays zero, and is similar to none."""
     length = np.sqrt(np.einsum("id,id->i", values, values))
     units: Floats = np.divide(values, length[:, None], out=np.zeros_like(values), where=length[:, None] > 0)
     return units
 
 
-# -- lists side by side ----------------------------------------------------------------------------
+# -- padded lists ----------------------------------------------------------------------------
 def _ranges(n: Ints, width: int) -> Iterator[tuple[int, int]]:
-    """Cut lists into ranges that, padded to the longest list, fit into ``_CELLS`` numbers."""
+    """Yield ranges of lists that, padded to the longest list, fit into ``_CELLS`` numbers."""
     begin = 0
     while begin < len(n):
         end, longest = begin + 1, int(n[begin])
@@ -159,8 +144,8 @@ def cosine_of_vectors(n: Ints, row: Ints, units: Floats) -> Floats:
     return apart
 
 
-def squared(n: Ints, row: Ints, values: Floats) -> Floats:
-    """Sum each row's squared Euclidean distances to the others of its list; best about the middle."""
+def squared_euclidean(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Sum each row's squared Euclidean distances to the others of its list; best for centred values."""
     length = np.einsum("id,id->i", values, values)
     found = np.empty(len(row))
     for _, _, stretch, block, there in _blocks(n, row, values):
@@ -171,7 +156,7 @@ def squared(n: Ints, row: Ints, values: Floats) -> Floats:
     return apart
 
 
-def straight(n: Ints, row: Ints, values: Floats) -> Floats:
+def euclidean(n: Ints, row: Ints, values: Floats) -> Floats:
     """Sum each row's Euclidean distances to the others of its list."""
 
     def apart(a: Block, b: Block) -> Floats:
@@ -228,15 +213,15 @@ def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> 
     there, size, label = sets.spread(others)
     cell = np.repeat(among[there] * width, size) + label
     weight = np.repeat(1.0 / np.sqrt(size), size)
-    mine, own_size, own = sets.spread(row)
-    wanted = np.repeat(of[mine] * width, own_size) + own
+    with_sets, own_size, own = sets.spread(row)
+    cell_of_row = np.repeat(of[with_sets] * width, own_size) + own
     if groups * width <= 32 * _CELLS:
-        shared = sums(cell, weight, groups * width)[wanted]
+        shared = sums(cell, weight, groups * width)[cell_of_row]
     else:
         cells, place = np.unique(cell, return_inverse=True)
-        at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
-        shared = np.where(cells[at] == wanted, sums(place, weight, len(cells))[at], 0.0)
-    return sums(np.repeat(mine, own_size), shared, len(row)) / np.sqrt(sets.size[row])
+        at = np.minimum(np.searchsorted(cells, cell_of_row), len(cells) - 1)
+        shared = np.where(cells[at] == cell_of_row, sums(place, weight, len(cells))[at], 0.0)
+    return sums(np.repeat(with_sets, own_size), shared, len(row)) / np.sqrt(sets.size[row])
 
 
 def jaccard(n: Ints, row: Ints, sets: Sets) -> Floats:
@@ -264,7 +249,7 @@ def _ones(words: Block) -> NDArray[Any]:
 
 
 def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
-    """Write each row's set as bits, ``[rows, words]``: only categories of its list have one."""
+    """Return the set of each row as bits, ``[rows, words]``, for the categories of its list."""
     there, size, label = sets.spread(row)
     which, lists = np.repeat(there, size), np.repeat(np.arange(len(n)), n)
     cells, place = np.unique(lists[which] * len(sets.names) + label, return_inverse=True)
@@ -276,24 +261,26 @@ def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
     return words
 
 
-_FEATURES = "column of --items (several with +); default: the column `features`, or all there are"
+_FEATURES = "column of --items (several with +); default: the column `features`, or all columns"
 _DISTANCES = ("cosine", "jaccard", "euclidean", "sqeuclidean", "hamming")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pairs(OfLists):
+class _Pairs(PerListMeasure):
     """A mean over the pairs of items in a list."""
 
+    family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
+    item_column: ClassVar[str | None] = "features"
 
     features: str | None = parameter(None, _FEATURES, word=True)
 
     def kind(self) -> str:
-        """Return which distance is meant."""
+        """Return the distance."""
         raise NotImplementedError
 
     def check(self, tables: Tables) -> None:
-        """Refuse columns that are not there."""
+        """Refuse columns that have neither numbers nor, for sets, a single column."""
         super().check(tables)
         columns = self.columns(tables)
         if not self.as_sets(columns, tables):
@@ -301,17 +288,13 @@ class _Pairs(OfLists):
         elif len(columns) > 1:
             raise BadParameter(f"{self} compares sets of one column", given=", ".join(columns))
 
-    def columns(self, tables: Tables) -> tuple[str, ...]:
-        """Return the columns compared."""
-        return tables.item_table.chosen(self.features, "features", str(self))
-
     def as_sets(self, columns: tuple[str, ...], tables: Tables) -> bool:
-        """Say whether categories are compared instead of numbers."""
+        """Return True if categories are compared instead of numbers."""
         kind = self.kind()
         return kind == "jaccard" or (kind == "cosine" and tables.item_table.is_text(columns))
 
     def apart(self, lists: ListFrame, tables: Tables) -> tuple[Ints, Floats, Ints]:
-        """Return the rows whose features are known, what they sum to, and how many each list has."""
+        """Return the rows with known features, their sums of distances, and their number in each list."""
         table, columns = tables.item_table, self.columns(tables)
         row = table.rows(lists)
         sets = table.sets(columns[0]) if self.as_sets(columns, tables) else None
@@ -323,6 +306,13 @@ class _Pairs(OfLists):
             return rows, of_sets(n, row[rows], sets), n
         return rows, _OF_VECTORS[self.kind()](n, row[rows], self._values(columns, tables)), n
 
+    def by_row(self, lists: ListFrame, rows: Ints, values: Floats) -> Floats:
+        """Return the values of rows with known features, 0 for the others."""
+        spread = np.zeros(len(lists.item))
+        spread[rows] = values
+        lists.record_columns(known=lambda: np.isin(np.arange(len(spread)), rows))
+        return spread
+
     def _values(self, columns: tuple[str, ...], tables: Tables) -> Floats:
         if self.kind() == "cosine":
             return tables.units(columns)
@@ -333,8 +323,8 @@ class _Pairs(OfLists):
 
 _OF_VECTORS = {
     "cosine": cosine_of_vectors,
-    "euclidean": straight,
-    "sqeuclidean": squared,
+    "euclidean": euclidean,
+    "sqeuclidean": squared_euclidean,
     "hamming": hamming,
 }
 
@@ -347,7 +337,6 @@ class ILD(_Pairs):
     ILD(features=genres, distance=jaccard)@10
     """
 
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("IntraListDiversity", "IntraListDistance")
     card: ClassVar[Card] = Card(
         sentence="How different are the items of a list from one another?",
@@ -367,13 +356,13 @@ class ILD(_Pairs):
             "Evidently Diversity": "ILD(denom=n): grows with the length of the list",
         },
         sensitive="items without features are left out of their lists; a zero vector is 1 away from all",
-        use="filter bubbles inside a screen; needs no judgment, so read it beside accuracy",
+        use="filter bubbles inside a screen; needs no judgments, so report it with accuracy",
         citation="Smyth and McClave, ICCBR 2001; Ziegler et al., WWW 2005",
     )
 
     distance: str = parameter("cosine", "between two items", *_DISTANCES)
-    denom: str = parameter("pairs", "what is divided by: the pairs, or the items", "pairs", "n")
-    lone: str = parameter("undefined", "what a list of one item is worth", "undefined", "zero")
+    denom: str = parameter("pairs", "the denominator: the pairs, or the items", "pairs", "n")
+    lone: str = parameter("undefined", "the value of a list of one item", "undefined", "zero")
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -387,28 +376,25 @@ class ILD(_Pairs):
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its distances to the others; divide by the ordered pairs."""
         rows, apart, n = self.apart(lists, tables)
-        found = np.zeros(len(lists.item))
-        found[rows] = apart
-        lists.record_columns(known=lambda: np.isin(np.arange(len(found)), rows))
-        # a pair is met from both sides
+        distances = self.by_row(lists, rows, apart)
+        # a pair counts from both sides
         norm = n * (n - 1) if self.denom == "pairs" else 2 * n
         if self.lone == "zero":
             norm = np.where(lists.n == 1, 1, norm)
-        return Contributions(found, norm.astype(np.float64))
+        return Contributions(distances, norm.astype(np.float64))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ILS(_Pairs):
-    """Intra-list similarity: the mean likeness of two items of a list.
+    """Intra-list similarity: the mean similarity of two items of a list.
 
     >>> print(ILS(features="genres", k=10))
     ILS(features=genres)@10
     """
 
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("IntraListSimilarity",)
     card: ClassVar[Card] = Card(
-        sentence="How alike are the items of a list?",
+        sentence="How similar are the items of a list?",
         formula="ILS@k(u) = 2 / (n (n − 1)) Σ_{i<j} s(i, j) = 1 − ILD@k(u)",
         symbols="n: items of the list whose features are known; s: cosine or jaccard, one minus the distance",
         example="genres {a}, {a, b}, {c}, jaccard: (1/2 + 0 + 0) / 3 = 1/6",
@@ -418,20 +404,18 @@ class ILS(_Pairs):
         undefined="fewer than two items whose features are known",
         peers={"Ziegler et al.": "the sum over pairs instead of the mean: grows with the list"},
         sensitive="items without features are left out of their lists",
-        use="the other side of ILD; choose one of the two and stay with it",
+        use="the complement of ILD; use one of the two throughout",
         citation="Ziegler, McNee, Konstan and Lausen, WWW 2005",
     )
 
     similarity: str = parameter("cosine", "of two items", "cosine", "jaccard")
 
     def kind(self) -> str:
-        """Return the distance that is one minus this likeness."""
+        """Return the distance, one minus the similarity."""
         return self.similarity
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each item its likenesses to the others; divide by the ordered pairs."""
+        """Give each item its similarities to the others; divide by the ordered pairs."""
         rows, apart, n = self.apart(lists, tables)
-        found = np.zeros(len(lists.item))
-        found[rows] = n[lists.list[rows]] - 1.0 - apart
-        lists.record_columns(known=lambda: np.isin(np.arange(len(found)), rows))
-        return Contributions(found, (n * (n - 1)).astype(np.float64))
+        similarities = self.by_row(lists, rows, n[lists.list[rows]] - 1.0 - apart)
+        return Contributions(similarities, (n * (n - 1)).astype(np.float64))

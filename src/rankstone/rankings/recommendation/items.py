@@ -1,22 +1,20 @@
-"""What is known of items: categories as sets, features as vectors, by the rows of their table.
-
-Who met what: pairs of a user and an item, with numbers beside them.
-"""
+"""The table of items with categories as sets and features as vectors; pairs of users and items."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, BadValue, InputError, MissingColumn, printable
 from rankstone.hits.list_arrays import ragged_range, sums
+from rankstone.rankings.recommendation.list_frame import Remembering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,19 +22,16 @@ if TYPE_CHECKING:
     from rankstone.io.attributes import Attributes
     from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
 
-    Value = TypeVar("Value")
-
-__all__ = ["ItemTable", "Pairs", "Sets", "Vectors", "keys"]
 
 #: categories that fit into the bits of one number
 _WORD: Final = 64
-#: labels of a row that are kept side by side
+#: the most labels per row of a padded table
 _WIDEST: Final = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """Each item's categories.
+    """The categories of each item.
 
     Attributes
     ----------
@@ -45,7 +40,7 @@ class Sets:
     label
         int64: the number of each category.
     names
-        The categories, in the order of their texts.
+        The names of the categories, sorted.
     """
 
     offsets: Ints
@@ -54,17 +49,17 @@ class Sets:
 
     @cached_property
     def size(self) -> Ints:
-        """How many categories each row has, int64 ``[table rows]``."""
+        """The number of categories of each row, int64 ``[table rows]``."""
         return np.diff(self.offsets)
 
     @cached_property
     def single(self) -> bool:
-        """Whether no row has more than one category."""
+        """True if no row has more than one category."""
         return int(self.size.max(initial=0)) <= 1
 
     @cached_property
     def known(self) -> Bools:
-        """Which rows have a category at all."""
+        """Which rows have a category, bool ``[table rows]``."""
         return self.size > 0
 
     @cached_property
@@ -78,8 +73,8 @@ class Sets:
         return words
 
     @cached_property
-    def _side_by_side(self) -> NDArray[np.int32] | None:
-        """Each row's labels beside each other, -1 behind them, and an empty row at the end for row -1."""
+    def _padded(self) -> NDArray[np.int32] | None:
+        """The labels of each row padded with -1, and an empty row at the end for row -1."""
         width = int(self.size.max(initial=1))
         if width > _WIDEST:
             return None
@@ -89,15 +84,16 @@ class Sets:
         return table
 
     def spread(self, row: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return, for rows of the table (-1 is none), every category of each.
+        """Return every category of some rows of the table (-1 is none).
 
         Returns
         -------
         there, size, label
-            int64: which of ``row`` have categories, how many each has, and all of these one after another.
+            int64: which of ``row`` have categories, their numbers of categories, and the categories one after
+            another.
         """
-        table = self._side_by_side
-        if table is not None:  # one look-up a row instead of three
+        table = self._padded
+        if table is not None:  # one look-up per row instead of three
             labels = table[row]
             some = labels >= 0
             size = np.count_nonzero(some, axis=1)
@@ -108,23 +104,23 @@ class Sets:
         size = size[there]
         return there, size, self.label[ragged_range(self.offsets[row[there]], size)]
 
-    def shared_out(self, values: Floats) -> Floats:
-        """Sum what rows have by category, equally where a row has several, float64 ``[categories]``."""
+    def split_sum(self, values: Floats) -> Floats:
+        """Sum values of rows by category, divided equally among several, float64 ``[categories]``."""
         parts = np.divide(values, self.size, out=np.zeros(len(values)), where=self.size > 0)
         return sums(self.label, np.repeat(parts, self.size), len(self.names))
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Each item's features, float64 ``[table rows, features]``; ``known`` where none is missing."""
+    """The features of each item, float64 ``[table rows, features]``; ``known`` where none is missing."""
 
     values: Floats
     known: Bools
 
 
 @dataclass(frozen=True, eq=False)
-class ItemTable:
-    """The table of items, its rows found by the numbers of items.
+class ItemTable(Remembering):
+    """The table of items, whose rows are found by the numbers of items.
 
     Attributes
     ----------
@@ -133,7 +129,7 @@ class ItemTable:
     code
         uint32 ``[table rows]``: the number of each row's item.
     separator
-        What divides several values in one text.
+        The separator of several values in one text.
     """
 
     attributes: Attributes
@@ -143,19 +139,13 @@ class ItemTable:
 
     @classmethod
     def of(cls, attributes: Attributes, codes: Codes, separator: str) -> ItemTable:
-        """Give the items of a table numbers."""
+        """Return the table with its items numbered."""
         if not separator:
-            raise BadOption(f"separator={separator!r} divides nothing", expected="a text, such as | or ;")
+            raise BadOption(f"separator={separator!r} is empty", expected="a text, such as | or ;")
         return cls(attributes, codes.of(attributes.collect()[attributes.key]), separator)
 
     def __len__(self) -> int:
         return len(self.code)
-
-    def _remember(self, key: object, make: Callable[[], Value]) -> Value:
-        if key not in self._memo:
-            self._memo[key] = make()
-        found: Value = self._memo[key]
-        return found
 
     def rows(self, lists: ListFrame) -> Ints:
         """Return the table's row for every row of the lists, -1 for items it does not have."""
@@ -163,7 +153,7 @@ class ItemTable:
 
     def rows_of(self, item: Numbers) -> Ints:
         """Return the table's row of each item, -1 for items it does not have."""
-        place = self._remember("place", self._places)
+        place = self.remember("place", self._places)
         inside = np.minimum(item, len(place) - 1)
         return np.where(item < len(place), place[inside], -1)
 
@@ -172,51 +162,51 @@ class ItemTable:
         place[self.code] = np.arange(len(self.code))
         return place
 
-    def chosen(self, said: str | None, usual: str, owner: str) -> tuple[str, ...]:
+    def chosen(self, given: str | None, parameter: str, owner: str) -> tuple[str, ...]:
         """Return the columns that a measure's parameter means; several are written with a plus.
 
         Parameters
         ----------
-        said
-            The parameter's value; ``None`` means the column called ``usual``, or all there are.
-        usual
-            What the parameter and its usual column are called.
+        given
+            The value of the parameter; ``None`` for the column named like the parameter, or all columns.
+        parameter
+            The name of the parameter.
         owner
             The measure, for messages.
         """
-        if said is not None:
-            columns = tuple(said.split("+"))
+        if given is not None:
+            columns = tuple(given.split("+"))
             self.attributes.require(columns)
-            if len(columns) > 1 and usual != "features":
-                raise BadParameter(f"{owner}: {usual}={said} names several columns", expected="one column")
+            if len(columns) > 1 and parameter != "features":
+                raise BadParameter(f"{owner}: {parameter}={given} has several columns", expected="one column")
             return columns
-        there = self.attributes.columns
-        if usual in there:
-            return (usual,)
-        if len(there) == 1 or (there and usual == "features"):
-            return there
+        columns = self.attributes.columns
+        if parameter in columns:
+            return (parameter,)
+        if len(columns) == 1 or (columns and parameter == "features"):
+            return columns
         raise MissingColumn(
-            f"{owner} does not say which column is the {usual}",
+            f"{owner} needs a column for {parameter}",
             where=self.attributes.source,
-            given=f"columns {', '.join(map(printable, there)) or 'none'}",
-            fix=f"name it: {usual}=<column> in the measure's brackets",
+            given=f"columns {', '.join(map(printable, columns)) or 'none'}",
+            fix=f"add {parameter}=<column> to the parameters of the measure",
         )
 
     def numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none, float64 ``[table rows]``."""
-        return self._remember(("numbers", column), lambda: self._numbers(column))
+        return self.remember(("numbers", column), lambda: self._numbers(column))
 
     def _numbers(self, column: str) -> Floats:
         values = self.attributes.collect(column)[column]
         if values.dtype == pl.String:
             values = values.str.strip_chars().replace("", None)
         if values.dtype.is_nested():
-            raise self._not(column, values.dtype, "numbers")
+            raise self._wrong_type(column, values.dtype, "numbers")
         numbers = values.cast(pl.Float64, strict=False)
         bad = values.filter(numbers.is_null() & values.is_not_null())
         if len(bad):
             raise BadValue(
-                f"{column} {printable(str(bad[0]), 40)!r} is no number",
+                f"{column} {printable(str(bad[0]), 40)!r} is not a number",
                 where=self.attributes.source,
                 expected="numbers",
                 fix="name the columns to compare, features=<column>; categories go by cosine or jaccard",
@@ -224,7 +214,7 @@ class ItemTable:
         return numbers.fill_null(float("nan")).to_numpy()
 
     def check_numbers(self, columns: Sequence[str]) -> None:
-        """Refuse columns that hold no numbers; they are read only where their type leaves it open."""
+        """Refuse columns without numbers; values are read only where the type does not decide it."""
         kinds = [self.attributes.schema[column] for column in columns]
         lists = (pl.List, pl.Array)
         if len(kinds) == 1 and isinstance(kinds[0], lists) and kinds[0].inner.is_numeric():
@@ -234,7 +224,7 @@ class ItemTable:
 
     def vectors(self, columns: Sequence[str]) -> Vectors:
         """Return columns of numbers, or one column of lists of numbers, as vectors."""
-        return self._remember(("vectors", tuple(columns)), lambda: self._vectors(columns))
+        return self.remember(("vectors", tuple(columns)), lambda: self._vectors(columns))
 
     def _vectors(self, columns: Sequence[str]) -> Vectors:
         schema = self.attributes.schema
@@ -258,7 +248,7 @@ class ItemTable:
         if isinstance(lists.dtype, pl.Array):
             lists = lists.arr.to_list()
         if not isinstance(lists.dtype, pl.List) or not lists.dtype.inner.is_numeric():
-            raise self._not(column, lists.dtype, "lists of numbers")
+            raise self._wrong_type(column, lists.dtype, "lists of numbers")
         lengths = lists.list.len().drop_nulls().unique()
         if len(lengths) > 1:
             raise InputError(
@@ -273,11 +263,11 @@ class ItemTable:
         values[there] = flat.fill_null(float("nan")).to_numpy().reshape(len(there), width)
         return values
 
-    def _not(self, column: str, dtype: object, expected: str) -> InputError:
+    def _wrong_type(self, column: str, dtype: object, expected: str) -> InputError:
         return InputError(f"{column} holds {dtype}", where=self.attributes.source, expected=expected)
 
     def is_text(self, columns: Sequence[str]) -> bool:
-        """Say whether columns hold names, or lists of names, instead of numbers."""
+        """Return True if columns hold names, or lists of names, instead of numbers."""
         if len(columns) > 1:
             return False
         dtype = self.attributes.schema[columns[0]]
@@ -289,8 +279,8 @@ class ItemTable:
         return bool((values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()).any())
 
     def sets(self, column: str) -> Sets:
-        """Return a column as sets of categories; a text is divided at the separator."""
-        return self._remember(("sets", column), lambda: self._sets(column))
+        """Return a column as sets of categories; a text is split at the separator."""
+        return self.remember(("sets", column), lambda: self._sets(column))
 
     def _sets(self, column: str) -> Sets:
         values = self.attributes.collect(column)[column]
@@ -338,7 +328,7 @@ class Pairs:
 
     @classmethod
     def of(cls, user: Numbers, item: Numbers, columns: Mapping[str, Floats] | None = None) -> Pairs:
-        """Sort pairs; what is sorted already stays as it is."""
+        """Return sorted pairs; those that are sorted are not copied."""
         key = keys(user, item)
         if columns and not (key[1:] >= key[:-1]).all():
             order = np.argsort(key, kind="stable")
@@ -377,7 +367,7 @@ class Pairs:
         return Pairs(self.key[fresh], {name: values[fresh] for name, values in self.columns.items()})
 
     def where(self, chosen: NDArray[np.bool_]) -> Pairs:
-        """Return some of the pairs."""
+        """Return the pairs of a mask."""
         return Pairs(self.key[chosen], {name: values[chosen] for name, values in self.columns.items()})
 
     def per_item(self, items: int, weight: Floats | None = None) -> NDArray[Any]:
@@ -385,13 +375,13 @@ class Pairs:
         return np.bincount(self.item, weight, items)
 
     def of_users(self, user: Numbers) -> tuple[Ints, Ints]:
-        """Return where each user's pairs begin, and how many there are."""
+        """Return the first pair of each user, and the number of pairs."""
         begin = np.searchsorted(self.key, user.astype(np.uint64) << _BITS)
         end = np.searchsorted(self.key, (user.astype(np.uint64) + np.uint64(1)) << _BITS)
         return begin, end - begin
 
     def of_lists(self, lists: ListFrame) -> tuple[Ints, Ints | slice]:
-        """Return how many pairs each list's user has, and which they are, one user after another."""
+        """Return the number of pairs of the user of each list, and these pairs, one user after another."""
 
         def look_up() -> tuple[Ints, Ints | slice]:
             begin, count = self.of_users(lists.user)
@@ -402,18 +392,18 @@ class Pairs:
         return lists.remember(("pairs", self), look_up)
 
     def find(self, lists: ListFrame) -> Ints:
-        """Return for every row of the lists which pair it is, -1 where it is none."""
+        """Return the pair of every row of the lists, -1 for rows without one."""
         return lists.remember(("pair", self), lambda: self._find(lists))
 
     def _find(self, lists: ListFrame) -> Ints:
         if not len(self) or not len(lists.item):
             return np.full(len(lists.item), -1, np.int64)
-        wanted = (lists.user.astype(np.uint64) << _BITS)[lists.list] | lists.item
-        # the users of a chunk lie close together, and a short stretch stays inside the cache
-        begin = int(np.searchsorted(self.key, wanted.min()))
-        end = int(np.searchsorted(self.key, wanted.max(), side="right"))
+        keys_of_rows = (lists.user.astype(np.uint64) << _BITS)[lists.list] | lists.item
+        # the users of a chunk are close together, and a short stretch fits into the cache
+        begin = int(np.searchsorted(self.key, keys_of_rows.min()))
+        end = int(np.searchsorted(self.key, keys_of_rows.max(), side="right"))
         if begin == end:
-            return np.full(len(wanted), -1, np.int64)
+            return np.full(len(keys_of_rows), -1, np.int64)
         stretch = self.key[begin:end]
-        at = np.minimum(np.searchsorted(stretch, wanted), len(stretch) - 1)
-        return np.where(stretch[at] == wanted, at + begin, -1)
+        at = np.minimum(np.searchsorted(stretch, keys_of_rows), len(stretch) - 1)
+        return np.where(stretch[at] == keys_of_rows, at + begin, -1)

@@ -1,9 +1,7 @@
-"""Whole lists as arrays: what each user was shown, best first, every item a small whole number.
+"""Whole lists as arrays of small whole numbers, one for each item, and the numbering of ids.
 
-One user's (or query's) list lies behind the other; item ``offsets[u]`` … ``offsets[u + 1] - 1`` belong
-to list ``u``, in rank order.  Measures of whole lists see this and the tables beside it, never ids.
-
-Ids as small whole numbers, so that everything after reading is arithmetic on arrays.
+The lists of users (or queries) follow one another; rows ``offsets[u]`` … ``offsets[u + 1] - 1`` are list
+``u`` in rank order.  Measures of whole lists read this and tables, never ids.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.uint32]
     Value = TypeVar("Value")
 
-__all__ = ["Codes", "ListFrame", "sums_by_item"]
-
-#: of a mark that has no number yet
+#: the number of marks without one
 _NONE: Final = np.uint32(2**32 - 1)
 
 
@@ -41,12 +37,24 @@ def sums_by_item(item: Numbers, values: Floats, items: int) -> Floats:
     return np.asarray(np.bincount(item, values, items), np.float64)
 
 
-class Codes:
-    """Numbers the distinct ids of one kind from 0 up, in the order in which they stand, and gives them back.
+class Remembering:
+    """A mixin for frozen values that keep what was computed from them."""
 
-    Ids are compared as text: 7 and "7" are one id.  Threads that read meet ids in any order, so they give
-    them marks (:meth:`marks`); numbers are given to marks when all stand in their order (:meth:`numbered`),
-    by one thread at a time.
+    _memo: dict[Any, Any]
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, computed once; measures share what they have in common."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        value: Value = self._memo[key]
+        return value
+
+
+class Codes:
+    """Numbers distinct ids from 0 in the order of their first occurrence, and returns ids for numbers.
+
+    Ids are compared as text: 7 and "7" are one id.  Threads read ids in any order, so they first get marks
+    (:meth:`marks`); marks get numbers when their order is known (:meth:`numbered`), by one thread at a time.
 
     >>> codes = Codes()
     >>> codes.of(pl.Series(["a", "b", "a"])).tolist()
@@ -57,7 +65,7 @@ class Codes:
 
     def __init__(self) -> None:
         self._kind = pl.Categorical(pl.Categories.random())
-        # the marks live as long as a column that uses them
+        # marks exist as long as a column that uses them
         self._column = pl.Series([], dtype=self._kind)
         self._number: Numbers = np.empty(0, np.uint32)
         self._mark: Numbers = np.empty(0, np.uint32)
@@ -68,13 +76,13 @@ class Codes:
         return pl.col(name).cast(pl.String).cast(self._kind)
 
     def marks(self, ids: pl.Series) -> Numbers:
-        """Return the mark of each id, uint32, in any thread; who comes first gets the least."""
+        """Return the mark of each id, uint32, in any thread; earlier ids get smaller marks."""
         known = ids if ids.dtype == self._kind else ids.cast(pl.String).cast(self._kind)
-        found: Numbers = known.to_physical().to_numpy()
-        return found
+        marks: Numbers = known.to_physical().to_numpy()
+        return marks
 
     def numbered(self, marks: Numbers) -> Numbers:
-        """Return the number of each mark, uint32; new ones receive the next, in their order."""
+        """Return the number of each mark, uint32; new ones get the next, in order."""
         with self._lock:
             more = int(marks.max(initial=0)) + 1 - len(self._number)
             if more > 0:
@@ -83,7 +91,7 @@ class Codes:
             if len(fresh):
                 place = np.arange(len(fresh))
                 first = np.empty(len(self._number), np.int64)
-                # of a mark that stands several times, the last one written stays
+                # of a mark that occurs several times, the last one written stays
                 first[fresh[::-1]] = place[::-1]
                 new = fresh[first[fresh] == place]
                 self._number[new] = np.arange(len(self), len(self) + len(new))
@@ -91,46 +99,46 @@ class Codes:
             return self._number[marks]
 
     def of(self, ids: pl.Series) -> Numbers:
-        """Return the number of each id, uint32; new ids receive the next ones."""
+        """Return the number of each id, uint32; new ids get the next ones."""
         return self.numbered(self.marks(ids))
 
     def of_runs(self, ids: pl.Series) -> Numbers:
-        """Return the number of each id; quick where equal ids stand together."""
+        """Return the number of each id; fast where equal ids are contiguous."""
         runs = ids.rle().struct.unnest()
         return np.repeat(self.of(runs["value"]), runs["len"].to_numpy())
 
     def ids(self, numbers: Numbers) -> pl.Series:
-        """Return the ids behind some numbers, as text."""
+        """Return the ids of numbers, as text."""
         return self.marked(self._mark[numbers])
 
     def marked(self, marks: Numbers) -> pl.Series:
-        """Return the ids behind some marks, as text."""
+        """Return the ids of marks, as text."""
         return pl.Series(marks, dtype=pl.UInt32).cat.to(self._kind).cast(pl.String)
 
     def __len__(self) -> int:
         return len(self._mark)
 
 
-#: rows of one chunk: what is computed per row then stays inside the processor's cache
+#: rows of one chunk, which fit into the processor's cache
 _ROWS: Final = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class ListFrame(Traced):
+class ListFrame(Remembering, Traced):
     """The lists of one run.
 
     Attributes
     ----------
     names
-        Whose list it is, one id a list.
+        The user of each list.
     user
-        uint32 ``[lists]``: their numbers.
+        uint32 ``[lists]``: the numbers of these users.
     offsets
         int64 ``[lists + 1]``: rows of list ``u`` are ``offsets[u]:offsets[u + 1]``.
     item
         uint32 ``[rows]``: the number of the item at each rank.
     trace
-        Where measures record what they compute with; ``None`` for no trace.
+        The trace in which measures record their terms; ``None`` without one.
 
     Examples
     --------
@@ -150,7 +158,7 @@ class ListFrame(Traced):
 
     @classmethod
     def empty(cls) -> ListFrame:
-        """Return no lists at all."""
+        """Return a frame without lists."""
         none = np.empty(0, np.uint32)
         return cls(pl.Series([], dtype=pl.String), none, np.zeros(1, np.int64), none)
 
@@ -159,7 +167,7 @@ class ListFrame(Traced):
 
     @cached_property
     def n(self) -> Ints:
-        """How long each list is, int64 ``[lists]``."""
+        """The length of each list, int64 ``[lists]``."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -171,13 +179,6 @@ class ListFrame(Traced):
     def rank(self) -> Ints:
         """The rank of each row, from 1, int64 ``[rows]``."""
         return np.arange(1, len(self.item) + 1) - self.offsets[self.list]
-
-    def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, made once for these lists; measures share what they have in common."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        found: Value = self._memo[key]
-        return found
 
     def down_to(self, k: int | None) -> ListFrame:
         """Return the lists cut to their first ``k`` items."""
@@ -192,7 +193,7 @@ class ListFrame(Traced):
         return ListFrame(self.names, self.user, offsets, self.item[rows], self.trace)
 
     def chunks(self) -> Iterator[ListFrame]:
-        """Yield the lists in order, as views that hold about as many rows as a cache does."""
+        """Yield the lists in order, as views of about as many rows as fit into a cache."""
         begin = 0
         while begin < len(self):
             end = int(np.searchsorted(self.offsets, self.offsets[begin] + _ROWS, side="right")) - 1
@@ -223,14 +224,14 @@ class ListFrame(Traced):
         return self.remember(("counts", items), count)
 
     def exposure(self, items: int, weight: Callable[[Ints], Floats]) -> Floats:
-        """Sum the attention of the ranks that each item stands at, float64 ``[items]``.
+        """Sum the attention of the ranks of each item, float64 ``[items]``.
 
         Parameters
         ----------
         items
-            How many items there are.
+            The number of items.
         weight
-            The attention that ranks receive.
+            The attention of ranks.
         """
         table = weight(np.arange(1, int(self.n.max(initial=0)) + 1))
         found = np.zeros(items)

@@ -1,16 +1,13 @@
-"""From a run to a :class:`ListFrame`: ordered by the rules of evaluation, cut early, ids made numbers.
+"""Reads a run into a :class:`ListFrame`, ordered and cut, with numbers for ids; measures its lists.
 
-The stream is read in batches of whole lists, like an evaluation's.  The usual run is in order already;
-that is checked and costs a comparison.  Only rows that count are given numbers: with ten of a hundred
-items a list, nine tenths of the ids are never looked at.
-
-Measuring a run's lists: chunk by chunk, and what is of the whole run, on two threads.
+The stream is read in batches of whole lists, like that of an evaluation.  Most runs are sorted already, which
+is checked by a comparison.  Only rows above the cutoff get numbers: with ten of a hundred items per list,
+nine tenths of the ids are never read.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,16 +16,15 @@ import polars as pl
 
 from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
-from rankstone.hits.alignment import RowCheck
-from rankstone.hits.batches import Lists, ReadBatch, Scattered
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.ranks_and_ties import sort_lists, tie_blocks
 from rankstone.measures.core.measure import Scored
+from rankstone.rankings.rank_similarity.list_pairs import read_batches
 from rankstone.rankings.recommendation.list_frame import ListFrame
-from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun
+from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
@@ -40,14 +36,9 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["Reading", "measure_lists", "read_lists"]
-
-_THREADS: Final = 2
-
-
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One run's lists and what was found while reading them.
+    """The lists of one run, and counts for the audit.
 
     Attributes
     ----------
@@ -58,7 +49,7 @@ class Reading:
     rows
         Rows of the run.
     tied
-        Rows in tie blocks that reach into the ranks that count.
+        Rows in tie blocks that reach above the cutoff.
     dropped
         Rows dropped as duplicates.
     """
@@ -85,31 +76,25 @@ def read_lists(
     table
         The run.
     items, users
-        The numbers of items and users so far; new ones are added.
+        The numbers of items and users; new ones are added.
     options
-        The rules of order.
+        How lists are ordered.
     k
         Lists are cut to their first ``k`` items; ``None`` keeps them whole.
     before
-        Called once all is read, before ids receive numbers: waits for a thread that numbers ids, too.
+        Called once the run is read, before ids get numbers; waits for another thread that numbers ids.
     """
     if options.depth is not None:
         k = options.depth if k is None else min(k, options.depth)
     cutter = _Cutter(items, options, k, table)
-    by = () if options.order == "input" else (options.order,)
-    try:
-        parts = _parts(Lists.contiguous, table, by, cutter)
-    except Scattered:
-        parts = None
-    if parts is None:  # outside the handler, whose traceback would keep the first stream alive
-        parts = _parts(Lists.regrouped, table, by, cutter)
+    parts, _ = read_batches(table, options, None, cutter.cut, cutter.stream)
     if not parts:
         raise EmptyInput("the run is empty", where=table.source)
     names = pl.concat([part.names for part in parts])
     lengths = np.concatenate([part.lengths for part in parts])
     item = np.concatenate([part.item for part in parts])
     first = np.concatenate([part.first for part in parts])
-    if (first[1:] < first[:-1]).any():  # lists that lay across two pieces of the stream came later
+    if (first[1:] < first[:-1]).any():  # lists across two pieces of the stream came later
         order = np.argsort(first)
         starts = np.cumsum(lengths) - lengths
         item = item[ragged_range(starts[order], lengths[order])]
@@ -119,43 +104,6 @@ def read_lists(
     frame = ListFrame(names.cast(pl.String), users.of(names), offsets, items.numbered(item))
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
     return Reading(table.source, frame, rows, tied, dropped)
-
-
-def _parts(
-    way: Callable[[Lists, Iterable[pl.DataFrame]], Iterator[Callable[[], ReadBatch]]],
-    table: Table,
-    by: tuple[str, ...],
-    cutter: _Cutter,
-) -> list[_Part]:
-    """Read a stream one way, two batches at a time, in its order."""
-    # rows that have to be brought together are numbered first: numbers are quicker to reach than texts
-    scattered = way is Lists.regrouped
-    columns = [pl.col("query_id"), cutter.items.column("doc_id") if scattered else pl.col("doc_id")]
-    for name in by:
-        key = pl.col(name).cast(pl.Float64)
-        columns.append((-key if name == "rank" else key).alias("key"))
-    lists = Lists(None, RowCheck(cutter.options, table.locate), keep_extra=True)
-    parts: list[_Part] = []
-
-    def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, _Part]:
-        met = read()
-        return met, cutter.cut(met.batch)
-
-    def finish(future: Future[tuple[ReadBatch, _Part]]) -> None:
-        met, part = future.result()
-        lists.admit(met)
-        parts.append(part)
-
-    with ThreadPoolExecutor(_THREADS) as pool:
-        waiting: deque[Future[tuple[ReadBatch, _Part]]] = deque()
-        for read in way(lists, table.tables(columns)):
-            waiting.append(pool.submit(job, read))
-            while len(waiting) > _THREADS:
-                finish(waiting.popleft())
-        while waiting:
-            finish(waiting.popleft())
-    lists.close()
-    return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,38 +119,47 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Cutter:
-    """Orders the lists of a batch, cuts them and marks their items."""
+    """Sorts and cuts the lists of a batch, and marks their items."""
 
     items: Codes
     options: AlignmentOptions
     k: int | None
     table: Table
 
+    def stream(self, table: Table, options: AlignmentOptions, regroup: bool) -> Iterator[pl.DataFrame]:  # noqa: FBT001
+        """Start the stream of a run, with the ``key`` that orders lists."""
+        # rows that have to be brought together are numbered first: numbers are faster than texts
+        columns = [pl.col("query_id"), self.items.column("doc_id") if regroup else pl.col("doc_id")]
+        if options.order != "input":
+            key = pl.col(options.order).cast(pl.Float64)
+            columns.append((-key if options.order == "rank" else key).alias("key"))
+        return table.tables(columns)
+
     def cut(self, batch: Batch) -> _Part:
         first = batch.table_rows(batch.starts)
         batch = sort_lists(batch, self.options)
-        blocks = self._concerned(batch, tie_blocks(batch, self.options))
-        order = self._settled(batch, blocks)
+        blocks = self._above_cutoff(batch, tie_blocks(batch, self.options))
+        order = self._tie_order(batch, blocks)
         tied = int(blocks.size.sum())
         drops = self.options.duplicates in ("first_drop", "last_drop")
         lengths = batch.lengths if self.k is None or drops else np.minimum(batch.lengths, self.k)
-        item = self.items.marks(self._shown(batch, order, lengths))
-        twice = _twice(item, lengths, last=self.options.duplicates == "last_drop")
-        if not drops and len(twice):
-            raise self._duplicate(batch, item, lengths, int(twice[0]))
+        item = self.items.marks(self._counted_ids(batch, order, lengths))
+        duplicates = _duplicate_rows(item, lengths, last=self.options.duplicates == "last_drop")
+        if not drops and len(duplicates):
+            raise self._duplicate(batch, item, lengths, int(duplicates[0]))
         if drops:
-            item, lengths = _without(item, lengths, twice, self.k)
-        return _Part(batch.names, first, lengths, item, (batch.height, tied, len(twice)))
+            item, lengths = _drop(item, lengths, duplicates, self.k)
+        return _Part(batch.names, first, lengths, item, (batch.height, tied, len(duplicates)))
 
-    def _concerned(self, batch: Batch, blocks: TieBlocks) -> TieBlocks:
-        """Return the tie blocks that reach into the ranks that count."""
+    def _above_cutoff(self, batch: Batch, blocks: TieBlocks) -> TieBlocks:
+        """Return the tie blocks that reach above the cutoff."""
         if self.k is None or not len(blocks) or self.options.duplicates != "error":
             return blocks
         ahead = blocks.start - batch.starts[batch.list_of_row[blocks.start]]
         return blocks.part(np.flatnonzero(ahead < self.k))
 
-    def _settled(self, batch: Batch, blocks: TieBlocks) -> Ints | None:
-        """Return which row stands at each place; ``None`` where all stand where they are."""
+    def _tie_order(self, batch: Batch, blocks: TieBlocks) -> Ints | None:
+        """Return the row at each place; ``None`` where no row moves."""
         ties = self.options.ties
         if not len(blocks) or ties == "input":
             return None
@@ -212,7 +169,7 @@ class _Cutter:
                 f"{int(blocks.size[0])} items tie",
                 where=self.table.source,
                 given=f"the list of {query}",
-                fix='say who comes first: ties="docid_desc", "input", …',
+                fix='choose an order: ties="docid_desc", "input", …',
             )
         places = ragged_range(blocks.start, blocks.size)
         block = np.repeat(np.arange(len(blocks)), blocks.size)
@@ -224,8 +181,8 @@ class _Cutter:
         order[places] = rows.to_numpy()
         return order
 
-    def _shown(self, batch: Batch, order: Ints | None, lengths: Ints) -> pl.Series:
-        """Return the ids of the rows that count, in their final order."""
+    def _counted_ids(self, batch: Batch, order: Ints | None, lengths: Ints) -> pl.Series:
+        """Return the ids of the rows above the cutoff, in their final order."""
         if order is None and batch.take is None and lengths is batch.lengths:
             return batch.documents
         places = ragged_range(batch.starts, lengths)
@@ -235,15 +192,15 @@ class _Cutter:
         query = printable(batch.names[int(np.searchsorted(np.cumsum(lengths), row, side="right"))])
         doc = printable(self.items.marked(item[row : row + 1])[0])
         return DuplicateRows(
-            f"item {doc} stands in the list of {query} twice",
+            f"duplicate item {doc} in the list of {query}",
             where=self.table.source,
             expected="each item once in a list",
             fix="choose what to do with duplicates=first_drop or last_drop",
         )
 
 
-def _twice(item: Numbers, lengths: Ints, *, last: bool) -> Ints:
-    """Return the rows whose item stands earlier (with ``last``: later) in its list, ascending."""
+def _duplicate_rows(item: Numbers, lengths: Ints, *, last: bool) -> Ints:
+    """Return the rows whose item is earlier (with ``last``: later) in its list, too, ascending."""
     lists = np.repeat(np.arange(len(lengths), dtype=np.uint64) << np.uint64(32), lengths)
     key = lists | item
     ordered = np.sort(key)
@@ -254,13 +211,13 @@ def _twice(item: Numbers, lengths: Ints, *, last: bool) -> Ints:
     return np.sort(order[:-1][same] if last else order[1:][same])
 
 
-def _without(item: Numbers, lengths: Ints, drop: Ints, k: int | None) -> tuple[Numbers, Ints]:
-    """Return the lists less some rows, cut to their first ``k``."""
-    stays = np.ones(len(item), bool)
-    stays[drop] = False
+def _drop(item: Numbers, lengths: Ints, drop: Ints, k: int | None) -> tuple[Numbers, Ints]:
+    """Return the lists without some rows, cut to their first ``k``."""
+    remaining = np.ones(len(item), bool)
+    remaining[drop] = False
     lists = np.repeat(np.arange(len(lengths)), lengths)
-    left = np.bincount(lists[stays], minlength=len(lengths))
-    item = item[stays]
+    left = np.bincount(lists[remaining], minlength=len(lengths))
+    item = item[remaining]
     if k is None:
         return item, left
     kept = np.minimum(left, k)
@@ -272,19 +229,19 @@ _COLUMNS: Final = ("numerator", "denominator", "value", "status")
 
 
 def measure_lists(
-    frame: ListFrame, tables: Tables, measures: Sequence[OfLists | OfRun]
+    frame: ListFrame, tables: Tables, measures: Sequence[PerListMeasure | WholeRunMeasure]
 ) -> tuple[RunScores, dict[Named, float]]:
     """Return the scores of a run's lists, and the values of measures of the whole run."""
-    of_lists = [m for m in measures if isinstance(m, OfLists)]
+    of_lists = [m for m in measures if isinstance(m, PerListMeasure)]
 
     def score(chunk: ListFrame) -> list[Scored]:
         return [measure.score(chunk, tables) for measure in of_lists]
 
     chunks = frame.chunks()
-    parts = [score(next(chunks))]  # what all chunks share is made with the first
+    parts = [score(next(chunks))]  # what all chunks share is computed with the first
     with ThreadPoolExecutor(_MEASURING_THREADS) as pool:
         rest = pool.map(score, chunks) if of_lists else ()
-        whole = {m: pool.submit(m.value, frame, tables) for m in measures if isinstance(m, OfRun)}
+        whole = {m: pool.submit(m.value, frame, tables) for m in measures if isinstance(m, WholeRunMeasure)}
         parts += rest
         values: dict[Named, float] = {measure: value.result() for measure, value in whole.items()}
     by_measure: dict[Any, Scored] = {}
@@ -295,7 +252,7 @@ def measure_lists(
 
 
 def _about(frame: ListFrame, tables: Tables) -> pl.DataFrame | None:
-    """Return what is known of the users of the lists, a row each."""
+    """Return the columns of the table of users, one row per list."""
     if tables.users is None:
         return None
     known = tables.users.collect(*tables.users.columns)

@@ -1,20 +1,16 @@
-"""Novelty: how little known recommended items are, to the world or to their user.
-
-Serendipity: relevant items that were not to be expected.
-"""
+"""Novelty: how little known recommended items are; serendipity: how unexpected relevant items are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.errors import BadParameter
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import item_diversity as distances
-from rankstone.rankings.recommendation.recommendation_measure import ANY, DISCOUNTS, Attention, OfLists
+from rankstone.rankings.recommendation.recommendation_measure import ANY, DISCOUNTS, Attention, PerListMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
@@ -23,14 +19,8 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-def _check_denom(measure: Novelty | Unexpectedness) -> None:
-    """Refuse denom=k without k."""
-    if measure.k is None and measure.denom == "k":
-        raise BadParameter(f"{measure} needs a cutoff", fix=f"{measure}@10")
-
-
 @dataclass(frozen=True, kw_only=True)
-class Novelty(OfLists):
+class Novelty(PerListMeasure):
     """Novelty: the mean self-information of recommended items.
 
     >>> print(Novelty(k=10))
@@ -41,7 +31,7 @@ class Novelty(OfLists):
     aliases: ClassVar[tuple[str, ...]] = ("MSI", "MIUF", "MeanInvUserFreq", "SelfInformation")
     needs: ClassVar[tuple[str, ...]] = ("history",)
     card: ClassVar[Card] = Card(
-        sentence="How surprising is it that somebody knows a recommended item?",
+        sentence="How little known are the recommended items?",
         formula="Novelty@k(u) = (1/n) Σ_{i ∈ L_u} −log2(φ(i) / |U|)",
         symbols="φ(i): users who met item i in the past; |U|: users of the past; n: items in the list, k at "
         "most; count=records: interactions with i, over all interactions; scale=share: divided by log2 |U|, "
@@ -57,24 +47,19 @@ class Novelty(OfLists):
             "RePlay Surprisal": "Novelty(scale=share, denom=k)",
             "RePlay Novelty": "the share of items new to the user: Unexpectedness(against=history)",
         },
-        sensitive="cold items (nobody met them: as if one user had, unless cold says otherwise)",
-        use="away from bestsellers; random items are most novel, so read it beside accuracy",
+        sensitive="cold items (without interactions: as if they had one, unless cold is set)",
+        use="away from bestsellers; random items are most novel, so report it with accuracy",
         citation="Zhou et al., PNAS 2010; Castells, Vargas and Wang, DDR 2011",
     )
 
-    count: str = parameter("users", "what is counted: users, or interactions", "users", "records")
+    count: str = parameter("users", "counts users, or interactions", "users", "records")
     cold: str = parameter(
         "one",
-        "an item nobody met: as if met once, left out, worth nothing, or as novel as the most novel one",
+        "an item without interactions: as if it had one, left out, 0, or as novel as the most novel item",
         *("one", "drop", "zero", "rarest"),
     )
     scale: str = parameter("bits", "bits, or a share of the most there can be", "bits", "share")
-    denom: str = parameter("n", "what is divided by: the list's length, or k", "n", "k")
-
-    def __post_init__(self) -> None:
-        """Refuse denom=k without k."""
-        super().__post_init__()
-        _check_denom(self)
+    denom: str = parameter("n", "the denominator: the length of the list, or k", "n", "k", needs_k=("k",))
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -89,32 +74,32 @@ class Novelty(OfLists):
         lists.record_columns(popularity=lambda: tables.popularity(self.count)[lists.item])
         left = lists.total((known | (self.cold != "drop")).astype(np.float64))
         norm = left if self.k is None or self.denom == "n" else np.where(left > 0, float(self.k), 0.0)
-        most = np.log2(self._everybody(tables)) if self.scale == "share" else 1.0
+        most = np.log2(self._total(tables)) if self.scale == "share" else 1.0
         return Contributions(np.where(known, values, 0.0), norm * most)
 
-    def _everybody(self, tables: Tables) -> int:
+    def _total(self, tables: Tables) -> int:
         return tables.user_count() if self.count == "users" else len(tables.past)
 
     def _worth(self, tables: Tables) -> Floats:
-        met, everybody = tables.popularity(self.count), self._everybody(tables)
-        stand_in = {"one": 1.0, "rarest": float(met[met > 0].min(initial=np.inf)), "zero": float(everybody)}
-        counted = np.where(met > 0, met, stand_in.get(self.cold, np.nan))
-        return -np.log2(counted / everybody)
+        met, total = tables.popularity(self.count), self._total(tables)
+        value_of_cold = {"one": 1.0, "rarest": float(met[met > 0].min(initial=np.inf)), "zero": float(total)}
+        counted = np.where(met > 0, met, value_of_cold.get(self.cold, np.nan))
+        return -np.log2(counted / total)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Discovery(Attention, OfLists):
+class _Discovery(Attention, PerListMeasure):
     """Novelty weighed by attention and relevance, as a share of all attention."""
 
     needs: ClassVar[tuple[str, ...]] = ("history",)
 
-    relevance_by: str = parameter("judged", "which items count: judged relevant, or all", "judged", "all")
+    relevance_by: str = parameter("judged", "the items that count: judged relevant, or all", "judged", "all")
     rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
 
     def needed(self) -> tuple[str, ...]:
-        """Judgments are needed to know what is relevant."""
+        """Return the tables needed; judgments for relevance_by=judged."""
         return (*self.needs, "qrels") if self.relevance_by == "judged" else self.needs
 
     def relevance(self) -> Threshold | None:
@@ -122,7 +107,7 @@ class _Discovery(Attention, OfLists):
         return self.rel if self.relevance_by == "judged" else None
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Weigh each item's novelty by attention and relevance; divide by all attention."""
+        """Weight the novelty of each item with attention and relevance; divide by all attention."""
         attention = self.attention(lists.rank)
         worth = tables.remember((self.name, tables.known), lambda: self.worth(tables))
         values = attention * worth[lists.item]
@@ -134,13 +119,13 @@ class _Discovery(Attention, OfLists):
         return Contributions(values, lists.total(attention))
 
     def worth(self, tables: Tables) -> Floats:
-        """Return how novel each item is, float64 ``[known]``."""
+        """Return the novelty of each item, float64 ``[known]``."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class EPC(_Discovery):
-    """Expected popularity complement: how many users do not know what is relevant and seen.
+    """Expected popularity complement: how many users do not know the relevant items that are recommended.
 
     >>> print(EPC(k=10))
     EPC@10
@@ -148,7 +133,7 @@ class EPC(_Discovery):
 
     family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = Card(
-        sentence="How unknown are the relevant items that a user gets to see?",
+        sentence="How little known are the relevant items that a user sees?",
         formula="EPC@k(u) = Σ_r a(r) rel(i_r) (1 − φ(i_r)/|U|) / Σ_r a(r)",
         symbols="a(r): attention of rank r, 1/log2(r + 1); φ(i)/|U|: share of users of the past who met i",
         example="one relevant item at rank 1 of 1, met by 1 of 4 users: 3/4",
@@ -156,7 +141,7 @@ class EPC(_Discovery):
         undefined="never; a user without a relevant item has 0",
         peers={"Elliot EPC": "the same; leaves out users without a relevant item"},
         sensitive="unjudged items count as not relevant; a cold item counts 1",
-        use="novelty that was welcome; compare with nDCG, which it follows closely",
+        use="novelty of relevant items; compare with nDCG, which it follows closely",
         citation="Vargas and Castells, RecSys 2011",
     )
 
@@ -168,26 +153,24 @@ class EPC(_Discovery):
 
 @dataclass(frozen=True, kw_only=True)
 class EFD(_Discovery):
-    """Expected free discovery: the self-information of what is relevant and seen.
+    """Expected free discovery: the self-information of the relevant items that are recommended.
 
     >>> print(EFD(k=10))
     EFD@10
     """
 
     family: ClassVar[str] = "novelty"
-    card: ClassVar[Card] = Card(
-        sentence="How informative are the relevant items that a user gets to see?",
+    card: ClassVar[Card] = replace(
+        EPC.card,
+        sentence="How informative are the relevant items that a user sees?",
         formula="EFD@k(u) = Σ_r a(r) rel(i_r) (−log2 p(i_r)) / Σ_r a(r)",
         symbols="a(r): attention of rank r, 1/log2(r + 1); p(i): i's share of the pairs of "
         "a user and an item in the past",
         example="one relevant item at rank 1 of 1, 1 of 4 pairs in the past: log2 4 = 2",
-        needs="the past; judgments, unless relevance_by=all",
         span=(0.0, None),
-        undefined="never; a user without a relevant item has 0",
         peers={"Elliot EFD": "the same; leaves out users without a relevant item"},
         sensitive="unjudged items count as not relevant; a cold item is as novel as the rarest known one",
         use="as EPC, with more weight on the far tail",
-        citation="Vargas and Castells, RecSys 2011",
     )
 
     def worth(self, tables: Tables) -> Floats:
@@ -199,7 +182,7 @@ class EFD(_Discovery):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unexpectedness(OfLists):
+class Unexpectedness(PerListMeasure):
     """Unexpectedness: the share of a list that a simpler recommender would not have shown.
 
     >>> print(Unexpectedness(against="history", k=10))
@@ -208,9 +191,9 @@ class Unexpectedness(OfLists):
 
     family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = Card(
-        sentence="How much of the list was not to be expected anyway?",
+        sentence="How much of the list was not expected?",
         formula="Unexpectedness@k(u) = 1 − |L_u ∩ E_u| / n",
-        symbols="E_u: what was to be expected: against=popular the k most popular items (without a cutoff as "
+        symbols="E_u: the expected items: against=popular the k most popular items (without a cutoff as "
         "many as the list has; equal ones by id, larger first), against=baseline the first k of another "
         "run's list, against=history what u met before; n: items in the list (denom=k: k); a user whom the "
         "baseline has no list for has no value, absent=zero: 0",
@@ -226,27 +209,20 @@ class Unexpectedness(OfLists):
             "has no list for",
         },
         sensitive="the baseline: a weak one makes everything unexpected",
-        use="what a model adds to a bestseller list",
+        use="how much a model adds to a list of bestsellers",
         citation="Ge, Delgado-Battenfeld and Jannach, RecSys 2010; Adamopoulos and Tuzhilin, TIST 2014",
     )
 
-    against: str = parameter("popular", "what was to be expected", "popular", "history", "baseline")
-    denom: str = parameter("n", "what is divided by: the list's length, or k", "n", "k")
-    absent: str = parameter(
-        "undefined", "what a user is worth whom the baseline has no list for", "undefined", "zero"
-    )
-
-    def __post_init__(self) -> None:
-        """Refuse denom=k without k."""
-        super().__post_init__()
-        _check_denom(self)
+    against: str = parameter("popular", "the expected items", "popular", "history", "baseline")
+    denom: str = parameter("n", "the denominator: the length of the list, or k", "n", "k", needs_k=("k",))
+    absent: str = parameter("undefined", "value of users without a list in the baseline", "undefined", "zero")
 
     def needed(self) -> tuple[str, ...]:
-        """Return the table that says what was to be expected."""
+        """Return the table of the expected items."""
         return {"popular": ("popularity",), "history": ("history",), "baseline": ("baseline",)}[self.against]
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Count 1 for each item that was not to be expected."""
+        """Count 1 for each item that was not expected."""
         n = lists.n.astype(np.float64)
         norm = n if self.k is None or self.denom == "n" else np.full(len(lists), float(self.k))
         if self.against == "popular":
@@ -257,7 +233,7 @@ class Unexpectedness(OfLists):
         else:
             return self._beyond_baseline(lists, tables, norm)
         lists.record_columns(expected=expected)
-        return Contributions((~expected).astype(np.float64), norm, missed=self._lacking(norm, n))
+        return Contributions((~expected).astype(np.float64), norm, missed=self._missing_items(norm, n))
 
     def _beyond_baseline(self, lists: ListFrame, tables: Tables, norm: Floats) -> Contributions:
         """Count 1 for each item that the baseline does not show to a user it has a list for."""
@@ -265,21 +241,21 @@ class Unexpectedness(OfLists):
         known = pairs.of_users(lists.user)[1] > 0
         beyond = (pairs.find(lists) < 0) & known[lists.list]
         lists.record_columns(expected=lambda: pairs.find(lists) >= 0)
-        lacking = self._lacking(norm, lists.n.astype(np.float64))
+        missing = self._missing_items(norm, lists.n.astype(np.float64))
         if self.absent == "undefined":
             norm = np.where(known, norm, 0.0)
         return Contributions(
-            beyond.astype(np.float64), norm, missed=None if lacking is None else np.where(known, lacking, 0.0)
+            beyond.astype(np.float64), norm, missed=None if missing is None else np.where(known, missing, 0.0)
         )
 
-    def _lacking(self, norm: Floats, n: Floats) -> Floats | None:
-        """Return how many items each list has less than k, where it is divided by k."""
+    def _missing_items(self, norm: Floats, n: Floats) -> Floats | None:
+        """Return how many items each list lacks to k, for denom=k."""
         return np.where(norm > 0, norm - n, 0.0) if self.denom == "k" else None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serendipity(OfLists):
-    """Serendipity: how far relevant items lie from what was to be expected.
+class Serendipity(PerListMeasure):
+    """Serendipity: the distance of relevant items from the expected items.
 
     >>> print(Serendipity(expected="history", features="vector", k=10))
     Serendipity(expected=history, features=vector)@10
@@ -287,7 +263,7 @@ class Serendipity(OfLists):
 
     family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = Card(
-        sentence="How much of what is relevant was not to be expected?",
+        sentence="How many of the relevant items were not expected?",
         formula="expected=popular: (1/n) Σ_r max(s(r) − s(pop(i_r)), 0) rel(i_r), s(x) = (m + 1 − x)/m;  "
         "expected=history: (1/n) Σ_r (1 − mean_{j ∈ H_u} cos(i_r, j)) rel(i_r)",
         symbols="pop(i): the place of i by popularity, equal ones share it and none is passed over (s = 0 "
@@ -304,12 +280,14 @@ class Serendipity(OfLists):
             "likeness is co-occurrence; all items relevant unless told",
             "Evidently Serendipity": "1 − Σ of likenesses of relevant items to the past, not their mean",
         },
-        sensitive="unjudged items count as not relevant; features that say little",
-        use="two definitions under one name: always print which",
+        sensitive="unjudged items count as not relevant; features with little information",
+        use="two definitions under one name: always name the one used",
         citation="Murakami, Mori and Orihara, 2008; Zhang et al. (Auralist), WSDM 2012",
     )
 
-    expected: str = parameter("popular", "what was to be expected", "popular", "history")
+    item_column: ClassVar[str | None] = "features"
+
+    expected: str = parameter("popular", "the expected items", "popular", "history")
     count: str = parameter("users", "popularity counts users, or interactions", "users", "records")
     features: str | None = parameter(
         None,
@@ -317,24 +295,18 @@ class Serendipity(OfLists):
         word=True,
     )
     rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
-    denom: str = parameter("n", "what is divided by: the list's length, or k", "n", "k")
+    denom: str = parameter("n", "the denominator: the length of the list, or k", "n", "k")
 
     def needed(self) -> tuple[str, ...]:
-        """Judgments, the past, and what says how items are related."""
+        """Return judgments, the history, and the table that relates items."""
         return ("qrels", "history", "catalogue" if self.expected == "popular" else "items")
-
-    def check(self, tables: Tables) -> None:
-        """Refuse columns that are not there."""
-        super().check(tables)
-        if self.expected == "history":
-            tables.item_table.chosen(self.features, "features", str(self))
 
     def relevance(self) -> Threshold:
         """Return when an item is relevant."""
         return self.rel
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each relevant item what makes it surprising."""
+        """Give each relevant item its surprise."""
         norm = lists.n if self.denom == "n" or self.k is None else np.full(len(lists), self.k)
         relevant = tables.is_relevant(lists, self.rel)
         if self.expected == "popular":
@@ -348,19 +320,19 @@ class Serendipity(OfLists):
     def _beyond_popular(self, lists: ListFrame, tables: Tables) -> Floats:
         m = tables.catalogue(lists).size
         chance = tables.remember(("chance", self.count, m, tables.known), lambda: self._chance(tables, m))
-        own = (m + 1.0 - lists.rank) / m
-        return np.maximum(own - chance[lists.item], 0.0)
+        place = (m + 1.0 - lists.rank) / m
+        return np.maximum(place - chance[lists.item], 0.0)
 
     def _chance(self, tables: Tables, m: int) -> Floats:
         met = tables.popularity(self.count)
         levels = np.unique(met[met > 0])[::-1]
-        place = len(levels) - np.searchsorted(levels[::-1], met)
-        return np.where(met > 0, (m + 1.0 - place) / m, 0.0)
+        position = len(levels) - np.searchsorted(levels[::-1], met)
+        return np.where(met > 0, (m + 1.0 - position) / m, 0.0)
 
     def _beyond_history(self, lists: ListFrame, tables: Tables) -> tuple[Floats, Ints]:
-        """Return 1 − mean cosine to the user's past, and of how many known items that is the mean."""
+        """Return 1 − mean cosine to the items of the user's history, and the number of these items."""
         table = tables.item_table
-        columns = table.chosen(self.features, "features", str(self))
+        columns = self.columns(tables)
         text = table.is_text(columns)
         known = table.sets(columns[0]).known if text else table.vectors(columns).known
         past = tables.past.once

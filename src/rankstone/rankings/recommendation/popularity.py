@@ -1,4 +1,4 @@
-"""Popularity: how much a run leans on what everybody knows."""
+"""Popularity: how much a run favours popular items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.rankings.recommendation.recommendation_measure import OfLists
+from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Popularity(OfLists):
+class Popularity(PerListMeasure):
     """Average recommendation popularity: how popular a user's items are.
 
     >>> print(Popularity(scale="quantile", k=10))
@@ -35,12 +35,12 @@ class Popularity(OfLists):
         formula="Popularity@k(u) = (1/n) Σ_{i ∈ L_u} φ(i)",
         symbols="φ(i): users who met i in the past (count=records: interactions); scale=share φ(i)/Σφ; "
         "scale=max φ(i)/max φ; scale=quantile the place of i among the items met, 1 the most popular, mean "
-        "place where equal, 0 for items nobody met; n: items in the list (cold=drop: those somebody met)",
+        "place where equal, 0 without interactions; n: items in the list (cold=drop: with interactions)",
         example="items met by 30 and 10 users: 20",
         needs="the past, or a column `popularity` of items",
         span=(0.0, None),
         direction="lower",
-        undefined="never; cold=drop: no item that somebody met",
+        undefined="never; cold=drop: no item that with interactions",
         peers={
             "RecTools AvgRecPopularity": "Popularity(count=records)",
             "RecBole AveragePopularity": "Popularity(count=records), but in whole numbers until divided",
@@ -53,13 +53,13 @@ class Popularity(OfLists):
         citation="Yin et al., VLDB 2012; Abdollahpouri, Burke and Mobasher, FLAIRS 2019",
     )
 
-    count: str = parameter("users", "what is counted: users, or interactions", "users", "records")
+    count: str = parameter("users", "counts users, or interactions", "users", "records")
     scale: str = parameter(
         "count",
         "counts, shares of all, of what the most popular item has, or quantiles",
         *("count", "share", "max", "quantile"),
     )
-    cold: str = parameter("zero", "an item nobody met: worth nothing, or left out", "zero", "drop")
+    cold: str = parameter("zero", "an item without interactions: 0, or left out", "zero", "drop")
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -83,10 +83,9 @@ class Popularity(OfLists):
 
 
 def _quantile(met: Floats) -> Floats:
-    """Return the mean place of each item among those met, from the least popular, as a share."""
+    """Return the quantile of each item among those with interactions; equal items have their mean place."""
     some = met[met > 0]
-    levels, which, count = np.unique(some, return_inverse=True, return_counts=True)
-    del levels
+    _, which, count = np.unique(some, return_inverse=True, return_counts=True)
     place = np.cumsum(count) - (count - 1) / 2
     quantile = np.zeros(len(met))
     quantile[met > 0] = place[which] / max(len(some), 1)
@@ -94,15 +93,15 @@ def _quantile(met: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Tail(OfLists):
-    """A measure of the long tail: what lies outside the head of popular items."""
+class _Tail(PerListMeasure):
+    """A measure of the long tail, the items outside the head of popular items."""
 
     needs: ClassVar[tuple[str, ...]] = ("popularity",)
 
     head: float = parameter(0.8, "the share that makes the head", above=0.0, below=1.0)
     by: str = parameter(
         "interactions",
-        "the head's share: of all interactions, or of the items met",
+        "the share is of all interactions, or of the items with interactions",
         *("interactions", "items"),
     )
 
@@ -149,13 +148,13 @@ class APLT(_Tail):
         needs="the past, or a column `popularity` of items",
         undefined="never",
         peers={
-            "Elliot APLT": "the same; a recommended item nobody met is in neither head nor tail",
+            "Elliot APLT": "the same; a recommended item without interactions is in neither head nor tail",
             "RecBole TailPercentage": "APLT(by=items, head=0.9), at least one item in the tail; likewise for "
-            "items nobody met",
+            "items without interactions",
             "share over all lists": "APLT(agg=pooled)",
         },
         sensitive="where the head ends; cold items belong to the tail",
-        use="a run against popularity bias; says nothing about whether the tail items are any good",
+        use="a run against popularity bias; it does not say whether the tail items are relevant",
         citation="Abdollahpouri, Burke and Mobasher, RecSys 2017 and FLAIRS 2019",
     )
 
@@ -181,7 +180,9 @@ class ACLT(_Tail):
         needs="the past, or a column `popularity` of items",
         span=(0.0, None),
         undefined="never",
-        peers={"Elliot ACLT": "the same; a recommended item nobody met is in neither head nor tail"},
+        peers={
+            "Elliot ACLT": "the same; a recommended item without interactions is in neither head nor tail"
+        },
         sensitive="where the head ends; the lengths of lists",
         use="as APLT; with lists of one length it is k · APLT",
         citation="Abdollahpouri, Burke and Mobasher, FLAIRS 2019",
@@ -193,8 +194,8 @@ class ACLT(_Tail):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PopularityLift(OfLists):
-    """Popularity lift: how much more popular recommendations are than what users chose themselves.
+class PopularityLift(PerListMeasure):
+    """Popularity lift: how much more popular recommendations are than the items of users' histories.
 
     >>> print(PopularityLift(k=10))
     PopularityLift@10
@@ -204,7 +205,7 @@ class PopularityLift(OfLists):
     aliases: ClassVar[tuple[str, ...]] = ("DeltaGAP",)
     needs: ClassVar[tuple[str, ...]] = ("history",)
     card: ClassVar[Card] = Card(
-        sentence="Are recommendations more popular than what the users came with?",
+        sentence="Are recommendations more popular than the items of users' histories?",
         formula="Lift = (GAP_L − GAP_P) / GAP_P;  GAP_X = mean_u (1/|X_u|) Σ_{i ∈ X_u} φ(i)",
         symbols="L_u: u's list; P_u: the distinct items u met in the past; φ(i): users who met i",
         example="lists with mean φ 30, profiles with mean φ 20: (30 − 20) / 20 = 1/2",
@@ -214,14 +215,14 @@ class PopularityLift(OfLists):
         undefined="a user without a past",
         peers={"agg=mean": "the mean of each user's own lift instead of the lift of the group's means"},
         sensitive="users with few items",
-        use="by groups of users: do those with niche taste pay for everybody's bestsellers?",
+        use="by groups of users: do users of niche taste get bestsellers instead?",
         citation="Abdollahpouri, Mansoury, Burke and Mobasher, RMSE workshop at RecSys 2019",
     )
 
     agg: str = parameter("pooled", "how users become one number", *("pooled", "mean", "median", "trimmed"))
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each item its popularity over n, less what the profile has; divide by the profile's."""
+        """Give each item its popularity over n; subtract that of the history, and divide by it."""
         met = tables.popularity("users")
         past = tables.past.once
         count, pairs = past.of_lists(lists)

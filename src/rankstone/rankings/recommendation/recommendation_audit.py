@@ -1,4 +1,4 @@
-"""What was found in a run and the tables beside it: what is unknown, tied, dropped, without a list."""
+"""The audit of a run and its tables: unknown items, ties, duplicates, users without a list."""
 
 from __future__ import annotations
 
@@ -21,31 +21,28 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["Notes", "RunNotes", "run_notes", "table_summaries"]
-
-
 @dataclass(frozen=True)
-class RunNotes:
-    """What was found in one run.
+class RunAudit:
+    """The audit of one run.
 
     Attributes
     ----------
     source
-        Where the run came from.
+        The source of the run.
     rows, queries
         Rows read, and lists.
     shown, items
-        Rows that count, down to the deepest cutoff, and distinct items among them.
+        Rows down to the deepest cutoff, and distinct items among them.
     shortest, longest
-        Spread of the list lengths, cut likewise.
+        Lengths of lists down to that cutoff.
     tied, duplicates
-        Rows in tie blocks that reach into the ranks that count; rows dropped as duplicates.
+        Rows in tie blocks that reach above the cutoff; rows dropped as duplicates.
     unknown
-        Table → distinct items shown that it does not have, and the share of rows that show them.
+        Table → distinct items shown that are not in it, and their share of rows.
     without
-        Table → users with a list of whom it knows nothing.
+        Table → users with a list who are not in it.
     unlisted
-        Users without a list, where somebody says who the users are.
+        Known users without a list.
     """
 
     source: str
@@ -60,7 +57,7 @@ class RunNotes:
     unknown: dict[str, tuple[int, float]]
     without: dict[str, int]
     unlisted: int
-    #: judged queries without an answer play no part here
+    #: judged queries without a list are not counted here
     missing: int = 0
 
     def line(self) -> str:
@@ -80,11 +77,11 @@ class RunNotes:
 
 
 @dataclass(frozen=True, repr=False)
-class Notes(InLines):
-    """What was found in the tables and in each run."""
+class BeyondAudit(InLines):
+    """The audit of the tables and of each run."""
 
     tables: dict[str, str]
-    runs: dict[str, RunNotes] = field(default_factory=dict)
+    runs: dict[str, RunAudit] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """Return a line for each table and run."""
@@ -93,51 +90,53 @@ class Notes(InLines):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts."""
-        found: dict[str, Any] = plain(self)
-        return found
+        as_dict: dict[str, Any] = plain(self)
+        return as_dict
 
 
-def run_notes(reading: Reading, tables: Tables, whole: Callable[[], Reading]) -> RunNotes:
-    """Look at a run and the tables beside it.
+def audit_run(reading: Reading, tables: Tables, whole: Callable[[], Reading]) -> RunAudit:
+    """Return the audit of a run and its tables.
 
     Parameters
     ----------
     reading
-        The run, down to the ranks that count.
+        The run down to the deepest cutoff.
     tables
         The tables.
     whole
-        Reads it again with all its ranks; asked only where nothing seems to fit.
+        Reads it again with all ranks; called only where no id matches.
 
     Raises
     ------
     NotComparable
-        When a table knows no item of the run, or judgments none of its users: then ids do not fit.
+        When a table has no item of the run, or the judgments have none of its users.
     """
     lists, source = reading.frame, reading.source
     counts = lists.counts(tables.known)
     shown = np.flatnonzero(counts).astype(np.uint32)
     unknown: dict[str, tuple[int, float]] = {}
-    strange: set[str] = set()
+    unmatched: set[str] = set()
     for table, code in _items_of(tables).items():
         foreign = ~_among(shown, code, tables.known)
         rows = int(counts[shown[foreign]].sum())
         unknown[table] = (int(foreign.sum()), rows / max(len(lists.item), 1))
         if foreign.all():
-            strange.add(table)
-    alone = {what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()}
-    if strange:
+            unmatched.add(table)
+    unlisted_users = {what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()}
+    if unmatched:
         every, codes = whole().frame.item, _items_of(tables)
-        strange = {table for table in strange if not _among(every, codes[table], tables.known).any()}
-    if "table of items" in strange:
-        raise _apart("no item of the run is in the table of items", tables.item_codes.ids(shown[:3]), source)
-    if "history" in strange and alone["a history"].all():
-        raise _apart("neither users nor items of the run are in the history", lists.names, source)
-    if "judgments" in alone and alone["judgments"].all():
-        raise _apart("no user of the run is judged", lists.names, source)
-    without = {what: int(one.sum()) for what, one in alone.items()}
+        unmatched = {table for table in unmatched if not _among(every, codes[table], tables.known).any()}
+    if "table of items" in unmatched:
+        raise _no_common_ids(
+            "no item of the run is in the table of items", tables.item_codes.ids(shown[:3]), source
+        )
+    if "history" in unmatched and unlisted_users["a history"].all():
+        raise _no_common_ids("no user and no item of the run is in the history", lists.names, source)
+    if "judgments" in unlisted_users and unlisted_users["judgments"].all():
+        raise _no_common_ids("no user of the run is judged", lists.names, source)
+    without = {what: int(one.sum()) for what, one in unlisted_users.items()}
     audience = tables.audience()
-    return RunNotes(
+    return RunAudit(
         source=source,
         rows=reading.rows,
         queries=len(lists),
@@ -172,13 +171,13 @@ def _users_of(tables: Tables) -> dict[str, Numbers]:
 
 
 def _among(shown: Numbers, code: Numbers, known: int) -> Bools:
-    there = np.zeros(known, bool)
-    there[code] = True
-    among: Bools = there[shown]
+    is_known = np.zeros(known, bool)
+    is_known[code] = True
+    among: Bools = is_known[shown]
     return among
 
 
-def _apart(what: str, examples: pl.Series, source: str) -> NotComparable:
+def _no_common_ids(what: str, examples: pl.Series, source: str) -> NotComparable:
     return NotComparable(
         what,
         where=source,
@@ -188,13 +187,13 @@ def _apart(what: str, examples: pl.Series, source: str) -> NotComparable:
     )
 
 
-def table_summaries(tables: Tables) -> dict[str, str]:
-    """Return what there is to say about each table."""
+def describe_tables(tables: Tables) -> dict[str, str]:
+    """Return a text on the size of each table."""
     lines: dict[str, str] = {}
     if tables.has("catalogue"):
         catalogue = tables.catalogue()
         by = (
-            "as said"
+            "as given"
             if tables.catalogue_size
             else ("table of items" if tables.items is not None else "history")
         )

@@ -1,53 +1,63 @@
-"""What a measure of whole lists is: a frozen value over lists and the tables beside them.
+"""Base classes of measures of whole lists, which read lists and tables of items, users and interactions.
 
-The one rule holds here too.  :class:`OfLists` has a value a list, the sum of what each item in it
-contributes over a norm.  :class:`OfRun` has a value a run; most are sums over the items of the
-catalogue, and what honestly is none (a ratio of two groups, a spread) says so by its own ``value``.
+:class:`PerListMeasure` has a value for each list, the sum of the contributions of its items over a norm.
+:class:`WholeRunMeasure` has a value for the run; most are sums over the items of the catalogue, and others (a
+ratio of two groups, a spread) define their own ``ratio``.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from rankstone.errors import BadParameter
 from rankstone.measures.core.definition import ANY_GAIN, Named, PerQuery, Threshold
-from rankstone.measures.core.gains_and_discounts import divisors
+from rankstone.measures.core.gains_and_discounts import check_persistence, divisors
 from rankstone.measures.core.measure import Contributions, Scored, Status
 
 if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.rankings.recommendation.items import Sets
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
-
-
-__all__ = ["DISCOUNTS", "Attention", "Contributions", "Needs", "OfLists", "OfRun", "Parts", "summed"]
 
 #: how attention may fall with the rank
 DISCOUNTS = ("log2", "reciprocal", "geometric", "none")
 
 
 class Needs:
-    """What a measure needs beside the run; asked before any work is done."""
+    """The tables that a measure needs in addition to the run; checked before any work."""
 
-    #: tables it cannot do without: ``items``, ``history``, ``qrels``, ``catalogue``, ``popularity``
+    #: tables that it needs: ``items``, ``history``, ``qrels``, ``catalogue``, ``popularity``
     needs: ClassVar[tuple[str, ...]] = ()
+    #: the parameter that names a column of the table of items, and the usual column
+    item_column: ClassVar[str | None] = None
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed under these parameters."""
         return self.needs
 
     def history_columns(self) -> tuple[str, ...]:
-        """Return the number columns of the past that it reads."""
+        """Return the number columns of the history that it reads."""
         return ()
 
     def check(self, tables: Tables) -> None:
-        """Refuse to be computed without a table or column, naming the option that brings it."""
+        """Refuse to be computed without a table or column; the message names the option for it."""
         for table in self.needed():
             tables.require(table, self)
+        if self.item_column is not None and "items" in self.needed():
+            self.columns(tables)
+
+    def columns(self, tables: Tables) -> tuple[str, ...]:
+        """Return the columns of the table of items that the parameter names."""
+        name = str(self.item_column)
+        return tables.item_table.chosen(getattr(self, name), name, str(self))
+
+    def sets(self, tables: Tables) -> Sets:
+        """Return the categories or groups of each item; an item of several counts for each in equal parts."""
+        return tables.item_table.sets(self.columns(tables)[0])
 
 
 class Attention:
@@ -57,13 +67,9 @@ class Attention:
     p: float | None
 
     def __post_init__(self) -> None:
-        """Refuse discount=geometric without its p, and a p that nothing reads."""
-        super().__post_init__()  # type: ignore[misc]  # the measure beside it in the list of bases
-        if (self.discount == "geometric") != (self.p is not None):
-            raise BadParameter(
-                f"{type(self).__name__}: discount={self.discount} with{'out' if self.p is None else ''} p",
-                expected="discount=geometric, p=0.85 or another discount without p",
-            )
+        """Refuse discount=geometric without its p, and p without it."""
+        super().__post_init__()  # type: ignore[misc]  # the measure after it in the list of bases
+        check_persistence(cast("Named", self), "discount", self.p)
 
     def attention(self, rank: Ints) -> Floats:
         """Return 1 over the discount of each rank."""
@@ -71,8 +77,8 @@ class Attention:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfLists(Needs, PerQuery):
-    """A measure with a value a list.
+class PerListMeasure(Needs, PerQuery):
+    """A measure with a value for each list.
 
     Parameters
     ----------
@@ -83,21 +89,21 @@ class OfLists(Needs, PerQuery):
     """
 
     computed_by: ClassVar[str] = "rankstone beyond RUN"
-    #: whether items of the list are what is added up; a measure of something else records what it is
+    #: True if items of the list are summed; other measures record their tables themselves
     of_items: ClassVar[bool] = True
-    #: what a norm of zero means
+    #: the status of a norm of zero
     zero_norm: ClassVar[Status] = Status.undefined
 
     def relevance(self) -> Threshold | None:
-        """Return when a judged item counts as relevant, ``None`` where judgments play no part."""
+        """Return when a judged item counts as relevant, ``None`` without judgments."""
         return None
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Return what each row contributes, float64 ``[rows]``, and the norm, float64 ``[lists]``."""
+        """Return the contribution of each row, float64 ``[rows]``, and the norm, float64 ``[lists]``."""
         raise NotImplementedError
 
     def link(self, ratio: Floats) -> Floats:
-        """Return the values whose ratio of sums is given; nearly always that ratio itself."""
+        """Return the values for ratios of sums; for nearly all measures the ratio itself."""
         return ratio
 
     def score(self, lists: ListFrame, tables: Tables) -> Scored:
@@ -106,14 +112,14 @@ class OfLists(Needs, PerQuery):
         parts = self.contributions(shown, tables)
         numerator = shown.total(parts.hits)
         if self.of_items:
-            beside: dict[str, Any] = {} if shown.trace is None else shown.trace.columns
-            columns = {"rank": lambda: shown.rank, **beside, "contribution": parts.hits}
+            recorded: dict[str, Any] = {} if shown.trace is None else shown.trace.columns
+            columns = {"rank": lambda: shown.rank, **recorded, "contribution": parts.hits}
             shown.record("item", shown.item, total=numerator, **columns)
-        for pseudo_row in (parts.missed, parts.unjudged):
-            if pseudo_row is not None:
-                numerator = numerator + pseudo_row
+        for added in (parts.missed, parts.unjudged):
+            if added is not None:
+                numerator = numerator + added
                 if self.of_items:
-                    shown.record_steps(added=pseudo_row)
+                    shown.record_steps(added=added)
         norm = parts.norm
         shown.record_result(numerator, norm)
         ratio = np.divide(numerator, norm, out=np.full(len(shown), np.nan), where=norm > 0)
@@ -128,20 +134,20 @@ class OfLists(Needs, PerQuery):
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The table that a run's value is the sum of: one contribution an item (or pair), and the norm."""
+    """The contributions of items (or pairs) to the value of a run, and the norm."""
 
     values: Floats
     norm: float
 
 
 def summed(values: Floats) -> float:
-    """Sum exactly, so that neither the order of items nor their numbering plays a part."""
+    """Return the exact sum, which does not depend on the order of items."""
     return math.fsum(values.tolist())
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfRun(Needs, Named):
-    """A measure with a value a run.
+class WholeRunMeasure(Needs, Named):
+    """A measure with one value for the run.
 
     Parameters
     ----------
@@ -156,11 +162,11 @@ class OfRun(Needs, Named):
         raise NotImplementedError
 
     def link(self, ratio: float) -> float:
-        """Return the value whose ratio of sums is given; nearly always that ratio itself."""
+        """Return the value for a ratio of sums; for nearly all measures the ratio itself."""
         return ratio
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
-        """Return what is divided and by what; a norm of 0 means no value."""
+        """Return numerator and norm; there is no value where the norm is 0."""
         parts = self.parts(lists, tables)
         total = summed(parts.values)
         if lists.trace_is_empty:
@@ -176,5 +182,5 @@ class OfRun(Needs, Named):
         return self.link(numerator / norm) if norm > 0 else math.nan
 
 
-#: relevant means a grade above zero, unless said otherwise
+#: the default threshold: relevant means a grade above zero
 ANY: Threshold = ANY_GAIN

@@ -1,12 +1,9 @@
-"""The tables beside a run: items, the past, judgments, users; each optional, each asked for by name.
-
-Opening the run and the tables beside it.
-"""
+"""The tables of items, interactions, judgments and users, all optional, and their reader."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -19,6 +16,7 @@ from rankstone.io.attributes import read_attributes
 from rankstone.rankings.rank_similarity.run_similarity import options_for
 from rankstone.rankings.recommendation.item_diversity import unit
 from rankstone.rankings.recommendation.items import ItemTable, Pairs
+from rankstone.rankings.recommendation.list_frame import Remembering
 from rankstone.rankings.recommendation.list_reading import read_lists
 
 if TYPE_CHECKING:
@@ -33,29 +31,19 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Threshold
     from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
     from rankstone.rankings.recommendation.list_reading import Reading
-    from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun
+    from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
 
-    Value = TypeVar("Value")
-
-__all__ = ["Catalogue", "Opener", "Tables"]
-
-#: table → what it is, and how it is given
+#: table → its description, and the option for it
 _TABLES: Final = {
-    "items": (
-        "a table of items",
-        "--items FILE (in Python items=…): doc_id and what is known of each item",
-    ),
+    "items": ("a table of items", "--items FILE (in Python items=…): doc_id and columns of attributes"),
     "history": ("past interactions", "--history FILE (in Python history=…): query_id and doc_id"),
-    "qrels": ("judgments", "--qrels FILE (in Python qrels=…): what each user found relevant"),
+    "qrels": ("judgments", "--qrels FILE (in Python qrels=…): the relevant items of each user"),
     "baseline": ("lists to compare with", "--expected RUN (in Python baseline=…), or against=popular"),
     "catalogue": (
         "to know how many items there are",
-        "--catalogue-size N or --items FILE (catalogue_size=…, items=…); --history FILE counts items met",
+        "--catalogue-size N (in Python catalogue_size=…), --items FILE or --history FILE",
     ),
-    "popularity": (
-        "the popularity of items",
-        "--history FILE, or a number column `popularity` in --items FILE",
-    ),
+    "popularity": ("the popularity of items", "--history FILE, or a column `popularity` in --items FILE"),
 }
 
 
@@ -66,36 +54,36 @@ class Catalogue:
     Attributes
     ----------
     size
-        How many items there are.
+        The number of items.
     code
-        Their numbers, uint32; ``None`` where only the count is known.
+        The numbers of items, uint32; ``None`` where only the size is known.
     """
 
     size: int
     code: Numbers | None
 
     def of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return what each item of the catalogue has; those nobody met have 0, and may be left out."""
+        """Return the values of the items of the catalogue; those with 0 may be left out."""
         if self.code is None:
             return values[values > 0]
-        found: NDArray[Any] = values[self.code]
-        return found
+        in_catalogue: NDArray[Any] = values[self.code]
+        return in_catalogue
 
     def codes(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the numbers of the items that :meth:`of` speaks of."""
+        """Return the numbers of the items whose values :meth:`of` returns."""
         return np.flatnonzero(values > 0) if self.code is None else self.code
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
-    """What stands beside the run.
+class Tables(Remembering):
+    """The tables of a call.
 
     Attributes
     ----------
     item_codes, user_codes
         The numbers of items and users, shared by all tables and runs.
     items
-        What is known of items.
+        The table of items.
     history
         Past interactions, with number columns.
     judged
@@ -103,9 +91,9 @@ class Tables:
     baseline
         Lists to compare with.
     users
-        What is known of users.
+        The table of users.
     catalogue_size
-        How many items there are, when somebody says so.
+        The number of items, if it is given.
     """
 
     item_codes: Codes
@@ -120,19 +108,12 @@ class Tables:
 
     @property
     def known(self) -> int:
-        """How many items have a number so far."""
+        """The number of items with a number."""
         return len(self.item_codes)
 
-    def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, made once."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        found: Value = self._memo[key]
-        return found
-
-    # -- is it there? ------------------------------------------------------------------------------
+    # -- availability ------------------------------------------------------------------------------
     def has(self, table: str) -> bool:
-        """Say whether a table is there."""
+        """Return True if a table is given."""
         if table == "catalogue":
             return any(one is not None for one in (self.catalogue_size, self.items, self.history))
         if table == "popularity":
@@ -142,37 +123,37 @@ class Tables:
         return given is not None
 
     def require(self, table: str, owner: object) -> None:
-        """Refuse a measure whose table is not there, before any work."""
+        """Refuse a measure whose table is missing."""
         if not self.has(table):
             what, fix = _TABLES[table]
             raise BadOption(f"{owner} needs {what}", fix=f"add {fix}")
 
     @property
     def item_table(self) -> ItemTable:
-        """The table of items; calling code has made sure that there is one."""
-        assert self.items is not None  # noqa: S101 - an internal promise, not user input
+        """The table of items, which the measure has required."""
+        assert self.items is not None  # noqa: S101 - required by the measure
         return self.items
 
     @property
     def past(self) -> Pairs:
-        """The past interactions; calling code has made sure that there are any."""
-        assert self.history is not None  # noqa: S101 - an internal promise, not user input
+        """The past interactions, which the measure has required."""
+        assert self.history is not None  # noqa: S101 - required by the measure
         return self.history
 
-    # -- what measures ask -------------------------------------------------------------------------
+    # -- what measures read -------------------------------------------------------------------------
     def catalogue(self, lists: ListFrame | None = None) -> Catalogue:
-        """Return the catalogue: as many items as said, else the table of items, else the past's.
+        """Return the catalogue: of the given size, or the table of items, or the items of the history.
 
         Parameters
         ----------
         lists
-            A run's lists, which must fit into a catalogue of a said size.
+            The lists of a run, which must fit into a catalogue of a given size.
         """
         if self.catalogue_size is not None:
             shown = 0 if lists is None else int((lists.counts(self.known) > 0).sum())
             if shown > self.catalogue_size:
                 raise NotComparable(
-                    f"{counted(shown, 'distinct item')} in the lists, more than there are",
+                    f"{counted(shown, 'distinct item')} in the lists, more than the catalogue has",
                     given=f"catalogue_size={self.catalogue_size}",
                     expected="the number of all items that could have been recommended",
                 )
@@ -182,7 +163,7 @@ class Tables:
         return self.items_met()
 
     def items_met(self) -> Catalogue:
-        """Return the items that somebody met in the past."""
+        """Return the items of the history."""
 
         def make() -> Catalogue:
             code = np.flatnonzero(self.past.per_item(self.known)).astype(np.uint32)
@@ -192,32 +173,32 @@ class Tables:
 
     def relevant(self, rel: Threshold) -> Pairs:
         """Return the pairs judged relevant."""
-        assert self.judged is not None  # noqa: S101 - an internal promise, not user input
+        assert self.judged is not None  # noqa: S101 - required by the measure
         judged = self.judged
         return self.remember(("relevant", rel), lambda: judged.where(rel(judged.columns["relevance"])))
 
     def is_relevant(self, lists: ListFrame, rel: Threshold) -> Floats:
-        """Return 1 for every row of the lists that its user found relevant, 0 for others."""
+        """Return 1 for every row of the lists that is relevant to its user, 0 for others."""
         pairs = self.relevant(rel)
         return (pairs.find(lists) >= 0).astype(np.float64)
 
     def relevant_count(self, lists: ListFrame, rel: Threshold) -> Ints:
-        """Return how many items each list's user found relevant, shown or not, int64 ``[lists]``."""
+        """Return the number of items relevant to the user of each list, int64 ``[lists]``."""
         return self.relevant(rel).of_users(lists.user)[1]
 
-    def of_their_users(self, lists: ListFrame, pairs: Pairs) -> Floats:
+    def count_by_item(self, lists: ListFrame, pairs: Pairs) -> Floats:
         """Count the pairs of the lists' users by item, float64 ``[known]``."""
-        theirs = np.zeros(len(self.user_codes), bool)
-        theirs[lists.user] = True
-        return pairs.per_item(self.known, theirs[pairs.user].astype(np.float64))
+        has_list = np.zeros(len(self.user_codes), bool)
+        has_list[lists.user] = True
+        return pairs.per_item(self.known, has_list[pairs.user].astype(np.float64))
 
     def popularity(self, of: str) -> Floats:
-        """Return how popular each numbered item is, 0 for those nobody met, float64 ``[known]``.
+        """Return the popularity of each item, 0 without interactions, float64 ``[known]``.
 
         Parameters
         ----------
         of
-            ``users``: distinct users who met it; ``records``: interactions.  Without a past, the
+            ``users``: distinct users of it; ``records``: interactions.  Without a history, the
             column ``popularity`` of the table of items.
         """
         return self.remember(("popularity", of, self.known), lambda: self._popularity(of))
@@ -232,9 +213,9 @@ class Tables:
         return values
 
     def popularity_place(self, of: str = "users") -> Ints:
-        """Return each item's place by popularity, from 0; equal ones by id, larger first.
+        """Return the place of each item by popularity, from 0; equal ones by id, larger first.
 
-        Items that nobody met stand nowhere: their place is beyond any list.
+        Items without interactions have a place beyond any list.
 
         Parameters
         ----------
@@ -254,18 +235,18 @@ class Tables:
         return place
 
     def by_worth(self, code: Ints, worth: NDArray[Any]) -> Ints:
-        """Return items from the least of something to the most, equal ones by id."""
+        """Return items sorted by some values, ascending, equal ones by id."""
         by = pl.DataFrame({"worth": worth, "id": self.item_codes.ids(code.astype(np.uint32)), "code": code})
         return by.sort("worth", "id")["code"].to_numpy()
 
     def expected(self, k: int | None) -> Pairs:
-        """Return what the baseline shows in its first ``k`` ranks."""
-        assert self.baseline is not None  # noqa: S101 - an internal promise, not user input
+        """Return the users and items of the first ``k`` ranks of the baseline."""
+        assert self.baseline is not None  # noqa: S101 - required by the measure
         lists = self.baseline.down_to(k)
         return self.remember(("expected", k), lambda: Pairs.of(lists.user[lists.list], lists.item))
 
     def units(self, columns: tuple[str, ...]) -> Floats:
-        """Return features as vectors of length one, zero where one is missing."""
+        """Return features as vectors of length one; zero vectors where a feature is missing."""
 
         def make() -> Floats:
             vectors = self.item_table.vectors(columns)
@@ -276,7 +257,7 @@ class Tables:
         return self.remember(("units", columns), make)
 
     def centred(self, columns: tuple[str, ...]) -> Floats:
-        """Return features moved so that their mean is zero: distances stay, rounding shrinks."""
+        """Return features with mean zero, which leaves distances and reduces rounding."""
 
         def make() -> Floats:
             vectors = self.item_table.vectors(columns)
@@ -289,7 +270,7 @@ class Tables:
         return self.remember(("centred", columns), make)
 
     def audience(self) -> Numbers | None:
-        """Return the users there are: of the table of users, else judged ones, else those of the past."""
+        """Return the known users: of the table of users, or of the judgments, or of the history."""
         if self.users is not None:
             users = self.users
             return self.remember("audience", lambda: self.user_codes.of(users.collect()[users.key]))
@@ -299,12 +280,12 @@ class Tables:
         return None
 
     def user_count(self) -> int:
-        """Return how many users the past has."""
+        """Return the number of users of the history."""
         return len(self.past.users)
 
 
 class Opener:
-    """Opens and reads the tables, and remembers where they came from.
+    """Opens and reads the tables, and keeps their sources.
 
     Parameters
     ----------
@@ -314,7 +295,7 @@ class Opener:
     Attributes
     ----------
     sources
-        Table → what to call it in messages.
+        Table → its source, for messages.
     """
 
     def __init__(
@@ -331,25 +312,27 @@ class Opener:
         self.sources["items"] = attributes.source
         return ItemTable.of(attributes, codes, separator)
 
-    def history(self, source: object, tables: Tables, measures: Sequence[OfLists | OfRun]) -> Pairs:
-        """Read past interactions, with the number columns that measures want."""
-        further = sorted({column for measure in measures for column in measure.history_columns()})
-        table = read_interactions(source, self._columns, self._format_in, further=further)
+    def history(
+        self, source: object, tables: Tables, measures: Sequence[PerListMeasure | WholeRunMeasure]
+    ) -> Pairs:
+        """Read past interactions, with the number columns that measures read."""
+        columns_read = sorted({column for measure in measures for column in measure.history_columns()})
+        table = read_interactions(source, self._columns, self._format_in, further=columns_read)
         self.sources["history"] = table.source
-        numbers = [pl.col(name) for name in further]
+        numbers = [pl.col(name) for name in columns_read]
         ids = [pl.col("query_id"), tables.item_codes.column("doc_id")]
         users, items, weights = [], [], []
         for piece in table.whole().watched(self._progress).tables([*ids, *numbers]):
             users.append(tables.user_codes.of_runs(piece["query_id"]))
             items.append(tables.item_codes.of(piece["doc_id"]))
-            weights.append(piece.select(further))
+            weights.append(piece.select(columns_read))
         if not users:
             raise EmptyInput("the history is empty", where=table.source)
-        by_name = {name: np.concatenate([part[name].to_numpy() for part in weights]) for name in further}
+        by_name = {name: np.concatenate([part[name].to_numpy() for part in weights]) for name in columns_read}
         return Pairs.of(np.concatenate(users), np.concatenate(items), by_name)
 
     def judgments(self, source: object, tables: Tables, options: AlignmentOptions) -> Pairs:
-        """Read judgments by the rules of an evaluation."""
+        """Read judgments by the options of alignment."""
         table = read_judgments(source, self._columns, self._format_in)
         self.sources["judgments"] = table.source
         judged = Judgments.of(table.collect("query_id", "doc_id", "relevance"), options, table.locate)

@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 
     from rankstone.hits.list_arrays import Floats, Ints
 
-
-__all__ = ["METHODS", "SampledScores", "correct_sampled", "expected_sampled"]
-
 METHODS: Final = ("bv", "cls", "rank", "naive")
-#: ranks looked at together
+#: ranks computed at a time
 _RANKS: Final = 1 << 14
 
 
@@ -52,19 +49,19 @@ class SampledScores:
     ranks
         int64 ``[users]``: the relevant item's rank among itself and the sampled ones.
     items, sampled
-        How many items there are, and how many others were sampled.
+        The number of items, and of other items that were sampled.
     method
-        How the values are corrected.
+        The method of correction.
     measures
         The measures.
     replacement
-        Whether items were sampled with replacement.
+        True if items were sampled with replacement.
     users
         int64 ``[ranks]``: the user each rank belongs to; ``None`` where each has its own.
     confidence
-        Of the bounds.
+        The confidence of the bounds.
     estimates
-        Measure → float64 ``[sampled + 1]``: what each sampled rank is taken to be worth.
+        Measure → float64 ``[sampled + 1]``: the estimated value of each sampled rank.
     naive_worth
         Measure → the same without correction.
     """
@@ -82,25 +79,25 @@ class SampledScores:
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader of such numbers should know, in sentences."""
+        """Notes on how to read these numbers."""
         other = (
             f"ranked among {self.sampled:,} sampled items instead of all {self.items:,}: naive values are "
-            "those of another metric and may order models otherwise."
+            "those of another metric and may order models differently."
         )
         bounds = (
-            f"lower and upper bound what ranks among all items would give ({self.confidence:.0%} "
-            f"confidence); value is a guess (method={self.method}). "
+            f"lower and upper are bounds of the value among all items ({self.confidence:.0%} "
+            f"confidence); value is an estimate (method={self.method}). "
             "Rank all items where you can (Krichene and Rendle, KDD 2020)."
         )
-        said = [other, bounds]
+        notes = [other, bounds]
         outside = self.values.filter(
             (pl.col("value") < pl.col("lower")) | (pl.col("value") > pl.col("upper"))
         )
         if outside.height:
-            said.append(f"Do not trust a guess outside its bounds: {', '.join(outside['measure'])}.")
+            notes.append(f"Do not trust an estimate outside its bounds: {', '.join(outside['measure'])}.")
         if self.values["lower"].null_count():
-            said.append("No ranks among all items look like these when sampled: were items drawn uniformly?")
-        return said
+            notes.append("No ranks among all items agree with these samples: were items drawn uniformly?")
+        return notes
 
     @property
     def warning(self) -> str:
@@ -109,10 +106,10 @@ class SampledScores:
 
     @cached_property
     def values(self) -> pl.DataFrame:
-        """One row a measure.
+        """One row per measure.
 
-        ``measure``, ``value`` (the corrected mean), ``lower`` and ``upper`` (the least and the most that
-        ranks among all items can give which agree with these; null where none agree), ``naive``, ``n``.
+        ``measure``, ``value`` (the corrected mean), ``lower`` and ``upper`` (the extremes over all ranks
+        among all items that agree with these; null where none agree), ``naive``, ``n``.
         """
         known = Identified.of(
             self.ranks - 1, self.users, self.items, self.sampled, self.confidence,
@@ -157,9 +154,9 @@ def correct_sampled(
 ) -> SampledScores:
     """Bound and estimate exact metrics from ranks among sampled items.
 
-    The bounds are the least and the most that ranks among all items can give whose samples look like these:
-    a sample cannot tell the first ranks of a long list apart, so they may lie far apart however many users
-    there are.  They hold for every distribution of ranks; estimates rest on a prior.
+    The bounds are the extremes over all ranks among all items that agree with the samples.  A sample cannot
+    distinguish the first ranks of a long list, so they may be far apart however many users there are.  They
+    hold for every distribution of ranks; estimates rest on a prior.
 
     Parameters
     ----------
@@ -171,7 +168,7 @@ def correct_sampled(
     items
         n: all items each was sampled from, the relevant one included.
     sampled
-        m: how many others were sampled for each, uniformly.
+        m: the number of others sampled for each, uniformly.
     method
         ``bv`` weighs the squared bias against the variance by ``gamma``:
         M̂ = ((1 − γ) AᵀA + γ diag(c))⁻¹ Aᵀb with A = √p(r) P(r̃|r), b = √p(r) M(r), c = Σ p(r) P(r̃|r).
@@ -180,13 +177,13 @@ def correct_sampled(
     gamma
         γ of ``bv``, above 0 and up to 1.
     replacement
-        Whether the sample was drawn with replacement: binomial, else hypergeometric.
+        True for a sample with replacement (binomial), else hypergeometric.
     prior
         p(r) for r = 1 … n, of the estimates; ``None`` for equal.
     users
-        Who each rank belongs to; ``None`` where each user has one.
+        The user of each rank; ``None`` if each user has one.
     confidence
-        How likely the bounds hold, all at once, over draws of users and of items.
+        The probability that all bounds hold, over samples of users and of items.
 
     Returns
     -------
@@ -201,7 +198,7 @@ def correct_sampled(
     >>> round(found.to_dict()["R@10"], 4)
     0.5846
 
-    Four users leave nearly everything open:
+    With four users the bounds are wide:
 
     >>> found.values.select(pl.col("lower", "upper").round(2)).row(0)
     (0.0, 1.0)
@@ -229,11 +226,11 @@ def correct_sampled(
     if method == "naive":
         estimates = naive
     elif method == "rank":
-        guess = 1 + (n - 1) * np.arange(m + 1) // m
-        estimates = {str(one): worth(one, guess, n) for one in parsed}
+        exact = 1 + (n - 1) * np.arange(m + 1) // m
+        estimates = {str(one): worth(one, exact, n) for one in parsed}
     else:
-        likely = _prior(prior, n)
-        estimates = solved(parsed, n, m, likely, method, gamma, replacement=replacement)
+        chance = _prior(prior, n)
+        estimates = solved(parsed, n, m, chance, method, gamma, replacement=replacement)
     return SampledScores(
         at, n, m, method, parsed, replacement, _numbered(users, len(at)), confidence, estimates, naive
     )
@@ -247,7 +244,7 @@ def expected_sampled(
     sampled: int,
     replacement: bool = True,
 ) -> dict[str, float]:
-    """Return the mean value to expect of the naive sampled metric, given the exact ranks.
+    """Return the expected mean of the naive sampled metric, given the exact ranks.
 
     Parameters
     ----------
@@ -280,7 +277,7 @@ def _one_document_measures(measures: str | Measure | Sequence[str | Measure]) ->
     found = []
     for measure in parse_measures(measures):
         if not isinstance(measure, Measure) or measure.brings or measure.judgment_columns:
-            raise BadParameter(f"{measure} is no measure of one relevant document's rank")
+            raise BadParameter(f"{measure} is not a measure of one relevant document's rank")
         found.append(measure)
     return found
 
@@ -288,13 +285,11 @@ def _one_document_measures(measures: str | Measure | Sequence[str | Measure]) ->
 def _counts(items: int, sampled: int, *, replacement: bool) -> tuple[int, int]:
     for name, value in (("items", items), ("sampled", sampled)):
         if isinstance(value, bool) or int(value) != value or value < 1:
-            raise BadOption(f"{name}={value!r} is no count", expected="a whole number from 1 up")
+            raise BadOption(f"{name}={value!r} is not a count", expected="a whole number from 1 up")
     if items < 2:  # noqa: PLR2004 - the relevant item and another
         raise BadOption("items=1 leaves nothing to sample from", expected="2 or more")
     if not replacement and sampled > items - 1:
-        raise BadOption(
-            f"sampled={sampled} of {items - 1} other items", fix="replacement=True, or a smaller sample"
-        )
+        raise BadOption(f"sampled={sampled} of {items - 1} other items", fix="replacement=True, or fewer")
     return int(items), int(sampled)
 
 
@@ -305,7 +300,7 @@ def _ranks(ranks: ArrayLike, most: int, what: str) -> Ints:
     found = given.astype(np.int64)
     bad = (found != given) | (found < 1) | (found > most)
     if bad.any():
-        raise BadValue(f"{given[bad][0]} is no {what}", expected=f"whole numbers 1 … {most:,}")
+        raise BadValue(f"{given[bad][0]} is not a {what}", expected=f"whole numbers 1 … {most:,}")
     return found.ravel()
 
 
@@ -314,7 +309,7 @@ def _prior(prior: ArrayLike | None, n: int) -> Floats:
         return np.full(n, 1.0 / n)
     given = np.asarray(prior, np.float64)
     if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or not given.sum() > 0:
-        raise BadValue("prior is no distribution over ranks", expected=f"{n:,} numbers of 0 or more")
+        raise BadValue("prior is not a distribution over ranks", expected=f"{n:,} numbers of 0 or more")
     likely: Floats = given / given.sum()
     return likely
 

@@ -1,10 +1,8 @@
-"""What a sampled rank tells of the exact one: chances, and estimators made of them.
+"""Probabilities of sampled ranks, estimators of the exact metric from them, and its bounds.
 
-What sampled ranks leave open: the least and the most that a measure can be among all items.
-
-A sampled rank says little of the top of a long list: of 20,000 items, ranks 1 and 100 come out first among a
-hundred in most draws.  So a measure among all items is not known, however many users there are; known are its
-extremes over all distributions of ranks that agree with what was sampled, two linear programmes.
+A sampled rank has little information on the top of a long list: of 20,000 items, ranks 1 and 100 are first
+among a hundred in most samples.  So a measure among all items is not identified, however many users there
+are; its extremes over all distributions of ranks that agree with the sample are two linear programmes.
 """
 
 from __future__ import annotations
@@ -23,19 +21,16 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = ["MOST_CONSTRAINED", "Identified", "chances", "solved", "worth"]
-
-#: numbers held at once while ranks are gone through
+#: numbers in memory at a time
 _CELLS: Final = 1 << 20
-#: values computed at once
+#: values computed at a time
 _RANKS: Final = 1 << 18
-#: more constraints than this take too long
+#: with more constraints the solution takes too long
 MOST_CONSTRAINED: Final = 400
 
 
 def worth(measure: Measure, rank: Ints, n: int) -> Floats:
-    """Return a measure's value where the only relevant document of n stands at each rank."""
+    """Return a measure's value if the only relevant document of n is at each rank."""
     found = np.empty(len(rank))
     for start in range(0, len(rank), _RANKS):
         part = rank[start : start + _RANKS].astype(np.int64)
@@ -73,7 +68,7 @@ def chances(rank: Ints, n: int, m: int, *, replacement: bool) -> Floats:
                 np.where(np.arange(m + 1) > 0, np.arange(m + 1) * np.log(side / (n - 1)), 0.0)
                 for side in (better, worse)
             )
-        else:  # every draw leaves one less
+        else:  # every draw leaves one item less
             whole = np.log(n - 1.0 - draws)
             up, down = (_sums_from_zero(np.log(np.maximum(side - draws, 0.0))) for side in (better, worse))
             ways = ways - float(whole.sum())
@@ -102,7 +97,7 @@ def solved(
     *,
     replacement: bool,
 ) -> dict[str, Floats]:
-    """Solve for every measure at once: the chances are the same."""
+    """Solve for all measures together, which share the probabilities."""
     every = np.stack([worth(one, np.arange(1, n + 1), n) for one in measures], axis=1)
     solver = _LeastBias() if method == "cls" else _Balanced(gamma)
     weigh = np.sqrt(prior)[:, None]
@@ -183,10 +178,10 @@ def _nonnegative(matrix: Floats, target: Floats) -> Floats:
     return found
 
 
-#: ranks are looked at one by one down to this, and in steps of so large a share below
+#: ranks are single cells down to this, and cells that grow by this share below
 _SINGLE: Final = 200
 _STEP: Final = 0.01
-#: shares are held against their limits at each sampled rank down to this, and in such steps below
+#: shares have limits at each sampled rank down to this, and in steps that grow by this share below
 _LEVELS: Final = 10
 _GROWTH: Final = 0.3
 
@@ -200,13 +195,13 @@ class Identified:
     starts
         int64 ``[cells]``: the first rank of each cell of ranks.
     items
-        How many items there are.
+        The number of items.
     nearest, farthest
-        float64 ``[levels, cells]``: the chance that at most so many sampled items stand above a document at
-        the first, and at the last rank of each cell.
+        float64 ``[levels, cells]``: the probability that at most so many sampled items are above a document
+        at the first, and at the last rank of each cell.
     low, high
-        float64 ``[levels]``: between these is the share of documents with at most so many above them, in
-        all levels at once with the confidence asked for.
+        float64 ``[levels]``: the limits of the share of documents with at most so many above them, for all
+        levels together at the requested confidence.
     """
 
     starts: Ints
@@ -221,20 +216,20 @@ class Identified:
         cls, above: Ints, cluster: Ints | None, items: int, sampled: int, confidence: float,
         *, replacement: bool,
     ) -> Identified:  # fmt: skip
-        """Find the limits.
+        """Return the limits for a sample.
 
         Parameters
         ----------
         above
-            int64 ``[documents]``: how many sampled items stand above each relevant document.
+            int64 ``[documents]``: the number of sampled items above each relevant document.
         cluster
-            int64 ``[documents]``: the user each belongs to, from 0; ``None`` where each has its own.
+            int64 ``[documents]``: the user of each, from 0; ``None`` if all differ.
         items, sampled
-            How many items there are, and how many others were sampled.
+            The number of items, and of other items that were sampled.
         confidence
-            The chance that all limits hold.
+            The probability that all limits hold.
         replacement
-            Whether items were sampled with replacement.
+            True if items were sampled with replacement.
         """
         level = _grid(sampled, _LEVELS, _GROWTH)
         starts = _grid(items, _SINGLE, _STEP) + 1
@@ -247,7 +242,7 @@ class Identified:
         return cls(starts, items, nearest, farthest, low, high)
 
     def bounds(self, measure: Measure) -> tuple[float, float] | None:
-        """Return the least and the most that the measure's mean can be; ``None`` where no ranks agree."""
+        """Return the extremes of the mean of a measure; ``None`` where no ranks agree with the sample."""
         from scipy.optimize import linprog
 
         every = worth(measure, np.arange(1, self.items + 1), self.items)
@@ -278,8 +273,8 @@ def _grid(end: int, single: int, step: float) -> Ints:
 def _limits(inside: Bools, cluster: Ints | None, error: float) -> tuple[Floats, Floats]:
     """Return both ends of exact intervals of shares, ``[documents, levels]`` → ``[levels]``.
 
-    Clopper and Pearson (1934); where documents share users, with the number of documents that would be as
-    good if they did not (Korn and Graubard, 1998).
+    Clopper and Pearson (1934); where documents share users, with the effective number of documents (Korn and
+    Graubard, 1998).
     """
     from scipy.special import betaincinv
 
@@ -292,7 +287,7 @@ def _limits(inside: Bools, cluster: Ints | None, error: float) -> tuple[Floats, 
 
 
 def _effective(inside: Bools, cluster: Ints | None, error: float) -> Floats:
-    """Return how many independent documents tell as much of each level's share."""
+    """Return the effective number of documents for the share of each level."""
     documents = len(inside)
     users = documents if cluster is None else int(cluster.max()) + 1
     if cluster is None or users == documents:
