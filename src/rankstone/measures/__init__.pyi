@@ -7,6 +7,8 @@ from rankstone.measures.core.definition import Card as Card
 from rankstone.measures.core.definition import Named as Named
 from rankstone.measures.core.definition import PerQuery as PerQuery
 from rankstone.measures.core.definition import Threshold as Threshold
+from rankstone.measures.core.gains_and_discounts import DISCOUNTS as DISCOUNTS
+from rankstone.measures.core.gains_and_discounts import GAINS as GAINS
 from rankstone.measures.core.gains_and_discounts import GainTable as GainTable
 from rankstone.measures.core.gains_and_discounts import register_discount as register_discount
 from rankstone.measures.core.gains_and_discounts import register_gain as register_gain
@@ -26,8 +28,6 @@ from rankstone.measures.at_cutoffs import AtK as AtK
 from rankstone.measures.at_cutoffs import parse_curves as parse_curves
 from rankstone.measures.at_cutoffs import targets_of as targets_of
 from rankstone.measures.core.curve import Curve as Curve
-from rankstone.measures.core.gains_and_discounts import DISCOUNTS as DISCOUNTS
-from rankstone.measures.core.gains_and_discounts import GAINS as GAINS
 from rankstone.measures.propensity import label_propensity as label_propensity
 from rankstone.measures.walk_models import MODELS as MODELS
 from rankstone.measures.walk_models import register_continuation as register_continuation
