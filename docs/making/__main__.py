@@ -30,7 +30,8 @@ if __name__ == "__main__":
             if not path.exists() or path.read_text("utf-8") != text:
                 path.write_text(text, encoding="utf-8")
     elif sys.argv[1:] == ["catalogue"]:
-        catalogue.CATALOGUE.write_text(catalogue.stub(), encoding="utf-8")
+        for path, text in catalogue.stubs().items():
+            path.write_text(text, encoding="utf-8")
     elif sys.argv[1:] == ["size"]:
         print(house.size_table())
     elif sys.argv[1:] == ["stage"]:

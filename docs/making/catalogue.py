@@ -1,7 +1,8 @@
-"""The catalogue of measures, ``measures/__init__.pyi``: where each is, for type checkers and the registry.
+"""Stubs of packages whose names are imported at first use, for type checkers and editors.
 
-It is collected from the classes.  Modules and measures keep the place they have in the catalogue; new ones go
-last, a measure behind the others of its module.
+Each is written from the table ``PUBLIC`` of its package.  That of ``rankstone.measures`` is the
+catalogue of measures, too, which the registry reads: it is collected from the classes.  Modules and measures
+keep the place they have in the catalogue; new ones go last, a measure behind the others of its module.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import rankstone
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.registry import measure_modules
 
-__all__ = ["CATALOGUE", "collected", "stub"]
+__all__ = ["CATALOGUE", "collected", "stubs"]
 
 PACKAGE: Final = Path(rankstone.__file__).parent
 CATALOGUE: Final = PACKAGE / "measures" / "__init__.pyi"
@@ -24,8 +25,19 @@ CATALOGUE: Final = PACKAGE / "measures" / "__init__.pyi"
 _DEFINES: Final = re.compile(r"^    card: ClassVar\[Card\] = ", re.MULTILINE)
 _OF_LIBRARIES: Final = "rankstone.conventions."
 _HEAD: Final = """\
-# Written by `make pages` from the classes: where each measure is defined.
-# ruff: noqa: I001
+# Written by `make pages`: where each public name is defined.
+"""
+#: what the package itself defines
+_OF_PACKAGE: Final = """
+from collections.abc import Callable, Mapping
+
+PUBLIC: dict[str, tuple[str, ...]]
+__version__: str
+
+def lazy_names(
+    package: str, public: Mapping[str, tuple[str, ...]]
+) -> tuple[Callable[[str], object], list[str]]: ...
+def removed_names() -> dict[str, str]: ...
 """
 
 
@@ -58,15 +70,48 @@ def _is_defined(kind: object, module: str) -> bool:
     )
 
 
-def stub() -> str:
-    """Return the catalogue as a stub."""
-    shared = [
-        _line(f"rankstone.measures.{home}", name)
-        for home, names in vars(rankstone.measures)["PUBLIC"].items()
-        for name in names
+def stubs() -> dict[Path, str]:
+    """Return the text of every stub by its path."""
+    rooms = [
+        path.parent
+        for path in PACKAGE.rglob("__init__.py")
+        if "lazy_names(__name__, PUBLIC)" in path.read_text("utf-8")
     ]
+    return {
+        PACKAGE / "__init__.pyi": _package(),
+        CATALOGUE: _measures(),
+        **{room / "__init__.pyi": _room(room) for room in rooms},
+    }
+
+
+def _room(folder: Path) -> str:
+    module = ".".join(("rankstone", *folder.relative_to(PACKAGE).parts))
+    return "\n".join([_HEAD, *_public(module), *_all(module), ""])
+
+
+def _public(module: str) -> list[str]:
+    """Return an import for each name of a package's table."""
+    table = vars(import_module(module))["PUBLIC"]
+    return [_line(f"{module}.{home}", name) for home, names in table.items() for name in names]
+
+
+def _all(module: str) -> list[str]:
+    return ["", "__all__ = [", *(f'    "{name}",' for name in import_module(module).__all__), "]"]
+
+
+def _package() -> str:
+    packages = [_line("rankstone", name) for name in vars(rankstone)["_ROOMS"]]
+    packages += [
+        f"from rankstone.{home.rpartition('.')[0]} import {home.rpartition('.')[2]} as {name}"
+        for name, home in vars(rankstone)["_PACKAGES"].items()
+    ]
+    return "\n".join([_HEAD + _OF_PACKAGE, *packages, *_public("rankstone"), *_all("rankstone"), ""])
+
+
+def _measures() -> str:
     old, found = measure_modules(), [(name, home) for home, names in collected().items() for name in names]
     measures = [_line(home, name) for name, home in sorted(found, key=lambda one: _place(one[0], old))]
+    shared = [*_public("rankstone.measures"), *_all("rankstone.measures")]
     return "\n".join([_HEAD, *shared, "", "# measures", *measures, ""])
 
 

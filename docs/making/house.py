@@ -51,7 +51,7 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
 FLOOR: Final = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 
 #: what stands in the package's folder and is no room
-NO_ENTRIES: Final = {"__init__.py", "__main__.py", "__pycache__", "py.typed"}
+NO_ENTRIES: Final = {"__init__.py", "__init__.pyi", "__main__.py", "__pycache__", "py.typed"}
 
 
 class Import(NamedTuple):

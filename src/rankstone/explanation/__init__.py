@@ -4,32 +4,12 @@ An explanation lists every contribution to the score of one query with a running
 Nothing is computed twice: a measure records its terms while it scores.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rankstone import lazy_names
 
-if TYPE_CHECKING:
-    from rankstone.explanation.explain_scores import QUERY, Explainer, explain, explain_queries, typed_in
-    from rankstone.explanation.explanation_result import Explanation, Row
-    from rankstone.explanation.score_difference import ExplainedDifference
-__all__ = [
-    "QUERY",
-    "ExplainedDifference",
-    "Explainer",
-    "Explanation",
-    "Row",
-    "explain",
-    "explain_queries",
-    "typed_in",
-]
-if not TYPE_CHECKING:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "explain_scores": ("Explainer", "QUERY", "explain", "explain_queries", "typed_in"),
-            "explanation_result": ("Explanation", "Row"),
-            "score_difference": ("ExplainedDifference",),
-        },
-    )
+#: module → its public names, imported at first use; the stub is generated from this table
+PUBLIC = {
+    "explain_scores": ("Explainer", "QUERY", "explain", "explain_queries", "typed_in"),
+    "explanation_result": ("Explanation", "Row"),
+    "score_difference": ("ExplainedDifference",),
+}
+__getattr__, __all__ = lazy_names(__name__, PUBLIC)

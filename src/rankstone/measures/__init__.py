@@ -26,6 +26,7 @@ PUBLIC = {
     "walk_models": ("MODELS", "register_continuation"),
 }
 _MODULE = {name: module for module, names in PUBLIC.items() for name in names}
+__all__ = sorted(_MODULE)  # noqa: PLE0605 - names of the table
 
 
 def __getattr__(name: str) -> object:

@@ -1,5 +1,4 @@
-# Written by `make pages` from the classes: where each measure is defined.
-# ruff: noqa: I001
+# Written by `make pages`: where each public name is defined.
 
 from rankstone.measures.core.claims import Claims as Claims
 from rankstone.measures.core.custom import measure as measure
@@ -31,6 +30,39 @@ from rankstone.measures.core.curve import Curve as Curve
 from rankstone.measures.propensity import label_propensity as label_propensity
 from rankstone.measures.walk_models import MODELS as MODELS
 from rankstone.measures.walk_models import register_continuation as register_continuation
+
+__all__ = [
+    "AtK",
+    "Card",
+    "Claims",
+    "Contributions",
+    "Curve",
+    "DEFAULT_CUTOFFS",
+    "DISCOUNTS",
+    "GAINS",
+    "GainTable",
+    "MEASURES",
+    "MODELS",
+    "Measure",
+    "Named",
+    "PerQuery",
+    "Status",
+    "Threshold",
+    "label_propensity",
+    "measure",
+    "measure_kind",
+    "measure_modules",
+    "parse_curves",
+    "parse_measure",
+    "parse_measures",
+    "parse_only",
+    "register",
+    "register_continuation",
+    "register_discount",
+    "register_gain",
+    "targets_of",
+    "trec_name",
+]
 
 # measures
 from rankstone.measures.precision import P as P

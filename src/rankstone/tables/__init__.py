@@ -4,14 +4,10 @@ Results provide tables, which are written as text for a terminal, Markdown, LaTe
 computed here.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rankstone import lazy_names
 
-if TYPE_CHECKING:
-    from rankstone.tables.sheet import Kind, Part, Sheet, Table, cell, number
-__all__ = ["Kind", "Part", "Sheet", "Table", "cell", "number"]
-if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, {"sheet": ("Kind", "Part", "Sheet", "Table", "cell", "number")})
+#: module → its public names, imported at first use; the stub is generated from this table
+PUBLIC = {
+    "sheet": ("Kind", "Part", "Sheet", "Table", "cell", "number"),
+}
+__getattr__, __all__ = lazy_names(__name__, PUBLIC)

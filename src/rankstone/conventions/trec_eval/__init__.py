@@ -9,28 +9,17 @@ No score is computed here: options become measures and alignment options for :cl
 {'q1': {'map': 0.5, 'ndcg': 0.6309297535714575}}
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rankstone import lazy_names
 
-if TYPE_CHECKING:
-    from rankstone.conventions.trec_eval.relevance_evaluator import (
-        RelevanceEvaluator,
-        compute_aggregated_measure,
-        parse_qrel,
-        parse_run,
-        supported_measures,
-        supported_nicknames,
-    )
-__all__ = [
-    "RelevanceEvaluator",
-    "compute_aggregated_measure",
-    "parse_qrel",
-    "parse_run",
-    "supported_measures",
-    "supported_nicknames",
-]
-if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, {"relevance_evaluator": tuple(__all__)})
+#: module → its public names, imported at first use; the stub is generated from this table
+PUBLIC = {
+    "relevance_evaluator": (
+        "RelevanceEvaluator",
+        "compute_aggregated_measure",
+        "parse_qrel",
+        "parse_run",
+        "supported_measures",
+        "supported_nicknames",
+    ),
+}
+__getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -1,0 +1,13 @@
+# Written by `make pages`: where each public name is defined.
+
+from rankstone.hits.alignment_options import Described as Described
+from rankstone.hits.alignment_options import IMPUTATIONS as IMPUTATIONS
+from rankstone.hits.alignment_options import OrderingKeywords as OrderingKeywords
+from rankstone.hits.alignment_options import described as described
+
+__all__ = [
+    "Described",
+    "IMPUTATIONS",
+    "OrderingKeywords",
+    "described",
+]
