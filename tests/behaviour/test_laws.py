@@ -60,7 +60,7 @@ def test_sets_of_users_say_the_same(
     """Sizes, retained, new, returning and login users are those of sets, whatever words bits stand in."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(activity, "_WORDS", blocks)
-        patch.setattr(activity, "_AT_ONCE", 3)  # some users at a time
+        patch.setattr(activity, "_USERS_PER_SHARE", 3)  # some users at a time
         found = retention(frame(events), WINDOWS[kind], kind=kind)
     slow = expected([(user, day) for user, day, _ in events], spans(kind))
     first = min(day for _, day, _ in events)
@@ -111,7 +111,7 @@ def test_the_order_of_rows_is_nothing(
     mixed = random.Random(seed).sample(events, len(events))
     assert numbers(retention(frame(mixed), **options)) == whole
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(activity, "_AT_ONCE", 2)
+        patch.setattr(activity, "_USERS_PER_SHARE", 2)
         assert numbers(retention(frame(mixed), **options)) == whole
 
 

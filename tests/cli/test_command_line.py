@@ -185,7 +185,7 @@ def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
     ("arguments", "message"),
     [
         (["-m", "nDGC@10"], "did you mean nDCG"),
-        (["-m", "nDCG@0"], "the cutoff '0' is no rank"),
+        (["-m", "nDCG@0"], "the cutoff '0' is not a rank"),
         (["--ties", "docid-desc"], "did you mean 'docid_desc'"),
         (["--format", "jsn"], "did you mean json"),
         (["--columns", "user"], "their_name=our_name"),
@@ -328,7 +328,7 @@ def test_check_reports_all_at_once(tmp_path: Path) -> None:
         "2 tied rows in 1 query",
         "1 row whose score is not a number",
         "2 queries missing",
-        "1 query nobody judged",
+        "1 query without judgments",
         "rows are not in the order of score",
         "unjudged@10",
         ": cannot be evaluated; fix the errors above",

@@ -59,7 +59,7 @@ def test_the_worst_and_the_largest_losses() -> None:
         ((), "judgments and one run are needed"),
         (FILES, "which query?"),
         ((*FILES, "-q", "q99"), "q99 is not judged"),
-        (("--grades", "1,x"), "'x' is no grade"),
+        (("--grades", "1,x"), "'x' is not a grade"),
         ((*FILES, "--grades", "1"), "a list of its own"),
         ((*FILES, "-q", "q03", "--format", "pdf"), "--format pdf is not known"),
         ((*FILES, "-q", "q03", "-m", "nDGC@10"), "nDCG"),

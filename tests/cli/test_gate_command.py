@@ -101,7 +101,7 @@ def test_the_example_is_understood() -> None:
     [
         ('usr = "query_id"', ["no table has a column usr", "did you mean user=query_id?"]),
         ('user = "queryid"', ["columns: 'user=queryid' cannot be read", "did you mean user=query_id?"]),
-        ('user = "query_id", who = "query_id"', ["both to be query_id", "user and who of "]),
+        ('user = "query_id", who = "query_id"', ["both renamed to query_id", "user and who of "]),
         ('user = "query_id", spare = "rank"', ["no table has a column spare"]),
     ],
 )

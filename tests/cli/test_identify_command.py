@@ -78,7 +78,7 @@ def test_numbers_of_several_runs() -> None:
     [
         ((), "which number"),
         (("--value", "0.5"), "judgments and at least one run"),
-        (("--value", "0.5", FILES[0], "a=x", "a=y"), "two runs are called"),
+        (("--value", "0.5", FILES[0], "a=x", "a=y"), "two runs have the name"),
         (("--value", "1,234", *FILES), "two ways"),
         (("--value", "x", *FILES), "is not a number"),
         (("--value", "0.5", *FILES, "--format", "xml"), "not known"),

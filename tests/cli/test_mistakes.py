@@ -58,7 +58,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         ("eval q.txt a.run --score-above 1 --order input", 2, "--score-above 1.0 needs scores, but --order"),
         ("eval q.txt a.run --ties docid-asc", 2, "--ties 'docid-asc' is not a value"),
         ("curve q.txt a.run --resamples 0", 2, "--resamples 0 is not valid"),
-        ("beyond a.run --catalogue-size 0", 2, "--catalogue-size 0 is no number of items"),
+        ("beyond a.run --catalogue-size 0", 2, "--catalogue-size 0 is not a number of items"),
         ("diff a.run b.run -m RBO(p=0.9,ties=x)", 2, "RBO: ties='x' is not known"),
     ],
 )
@@ -133,7 +133,7 @@ def test_values_per_query_are_tried_too(shell: Shell) -> None:
     """So is the file of --per-query, and the one output must not be the other."""
     (shell.folder / "folder.csv").mkdir()
     assert "is a folder" in shell("eval q.txt a.run --per-query folder.csv", 2)[1]
-    assert "is the other output" in shell("eval q.txt a.run -o o.csv --per-query o.csv", 2)[1]
+    assert "is also the other output" in shell("eval q.txt a.run -o o.csv --per-query o.csv", 2)[1]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_standard_input_is_read_once(shell: Shell, line: str) -> None:
         ("conventions diff ranx beir - -", "standard input can be read only once"),
         ("eval q.txt a.run -k 10", "nDCG@10; --depth cuts every list"),
         ("diff a.run b.run -k 10", "--depth cuts every list"),
-        ("eval q.txt a.run -q", "--per-query FILE writes the values of every query"),
+        ("eval q.txt a.run -q", "--per-query FILE writes values per query"),
     ],
 )
 def test_commands_that_there_are_not(shell: Shell, line: str, message: str) -> None:

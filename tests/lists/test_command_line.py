@@ -130,7 +130,7 @@ def test_values_per_query_are_written(files: tuple[Path, Path], tmp_path: Path) 
     assert not done.stdout
     assert pl.read_parquet(target).height == 3 * 3
     assert json.loads(text.read_text())["inputs"] == {"a": str(files[0]), "b": str(files[1])}
-    assert "is an input" in run(*files, "-o", files[0], code=2).stderr
+    assert "is also an input" in run(*files, "-o", files[0], code=2).stderr
     assert "no known suffix" in run(*files, "--per-query", "values.xls", code=2).stderr
 
 
@@ -168,7 +168,7 @@ def test_names_and_standard_input(files: tuple[Path, Path]) -> None:
         ([BM25, TFIDF, "--format", "jsn"], 2, "did you mean json"),
         ([BM25, TFIDF, "--query", "q144"], 3, "did you mean q14"),
         ([BM25, "nowhere.run"], 3, "no such file"),
-        ([BM25, BM25], 2, "two runs are called"),
+        ([BM25, BM25], 2, "two runs have the name"),
     ],
 )
 def test_mistakes_are_explained(arguments: list[object], code: int, said: str) -> None:

@@ -57,14 +57,14 @@ def test_no_value_is_none() -> None:
     ("x", "y", "message"),
     [
         ([1.0, 2.0], [1.0], "2 scores and y has 1"),
-        (["a", "b"], [1.0, 2.0], "two kinds"),
+        (["a", "b"], [1.0, 2.0], "different kinds"),
         ("abc", "bac", "is a str"),
         (3, ["a"], "is a int"),
-        ([1.0, "b"], [1.0, 2.0], "no number"),
+        ([1.0, "b"], [1.0, 2.0], "not a number"),
         ([1.0, float("nan")], [1.0, 2.0], "NaN"),
         (["a", "a"], ["a", "b"], "2 times"),
         ({}, {"a": 1.0}, "empty"),
-        ({"a": "high"}, {"a": 1.0}, "no number"),
+        ({"a": "high"}, {"a": 1.0}, "not a number"),
     ],
 )
 def test_what_is_no_ordering(x: object, y: object, message: str) -> None:

@@ -136,7 +136,7 @@ def test_eval(train: Path, tmp_path: Path) -> None:
         (("tune", "{train}", "--folds", "99"), 2, "a number of folds from 2 to 12"),
         (("eval", "{train}", "{broken}"), 3, "is not a score"),
         (("eval", "{train}", "{zero}", "--baseline", "zero"), 2, "--baseline cannot go with a single system"),
-        (("score", "{train}", "{train}"), 3, "no model that can be opened"),
+        (("score", "{train}", "{train}"), 3, "not a model that can be opened"),
     ],
 )
 def test_mistakes(train: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str) -> None:

@@ -200,7 +200,7 @@ X, Y, QID = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]]), [1, 0, 2], [1, 1, 1]
         ({"qid": None}, UsageError, "qid is missing"),
         ({"qid": [1, 1]}, InputError, "qid has 2 values, and there are 3 rows"),
         ({"qid": [1, 2]}, InputError, r"np\.repeat"),
-        ({"qid": [1, 1.5, 2]}, BadValue, "no whole numbers"),
+        ({"qid": [1, 1.5, 2]}, BadValue, "not whole numbers"),
         ({"qid": [1, None, 2]}, BadValue, "without a query id"),
         ({"y": [1, float("nan"), 2]}, BadValue, "row 1: a label is nan"),
         ({"y": [1, 2]}, InputError, r"labels have shape \(2,\)"),

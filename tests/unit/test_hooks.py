@@ -108,7 +108,7 @@ def test_weights() -> None:
         ("AP", {}, {"weights": [-1.0]}, "no weights"),
         ("AP(agg=median)", {}, {"weights": [1.0]}, "cannot be weighted"),
         ("auc", {"convention": "lightgbm"}, {"weights": [1.0]}, "all rows are one list"),
-        ("alpha_nDCG", {}, {}, "needs judgments in a table"),
+        ("alpha_nDCG", {}, {}, "needs a separate table of judgments"),
     ],
 )
 def test_mistakes(measures: str, how: dict[str, Any], given: dict[str, Any], told: str) -> None:

@@ -123,4 +123,4 @@ def test_check_does_not_end_with_ok(tmp_path: Path, capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
     assert "warning: ranks contradict scores in 3 queries" in out
     assert out.splitlines()[-1].startswith("ok, ")
-    assert out.splitlines()[-1].endswith("look at this first: ranks contradict scores in 3 queries")
+    assert out.splitlines()[-1].endswith("check this first: ranks contradict scores in 3 queries")

@@ -65,7 +65,7 @@ def test_places_of_lists() -> None:
 
 def test_options_of_scores_need_scores() -> None:
     """What is asked of scores is not asked of ranks in silence."""
-    with pytest.raises(BadOption, match="needs scores, and order=rank"):
+    with pytest.raises(BadOption, match="needs scores, but order=rank"):
         rankstone.evaluate(QRELS, RANKED, "RR", score_above=1)
     with pytest.raises(MissingColumn, match="no column score"):
         rankstone.evaluate(QRELS, RANKED.drop("rank"), "RR")

@@ -622,9 +622,9 @@ def test_numbers_beyond_all_scales() -> None:
     for option in ("depth", "candidates"):
         with pytest.raises(UsageError, match=f"{option}=.* is out of range"):
             rr(RUN, **{option: 10**30})
-    with pytest.raises(UsageError, match=r"unjudged=1e\+308 is no grade"):
+    with pytest.raises(UsageError, match=r"unjudged=1e\+308 is not a grade"):
         rankstone.evaluate(QRELS, RUN, "DCG", unjudged=1e308)
-    with pytest.raises(UsageError, match="is no scale"):
+    with pytest.raises(UsageError, match="is not a scale"):
         rankstone.bounds(QRELS, RUN, "AP", grades=[0, 1e308])
 
 

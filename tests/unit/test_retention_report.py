@@ -47,8 +47,8 @@ def test_the_page_tells_of_every_day() -> None:
     html = RetentionReport(retention(LOG), command="rankstone online retention log.csv").html()
     assert "day 1: 40.0 % of 5 users came back, 2 (interval 11.8 % to 76.9 %)." in html
     assert "day 7: 25.0 % of 4 users came back" in html
-    assert "Left out, because not watched for so long: 1 of 2 cohorts." in html
-    assert "day 30: no cohort was watched for so long." in html
+    assert "Left out, because not observed long enough: 1 of 2 cohorts." in html
+    assert "day 30: no cohort was observed long enough." in html
 
     content = read(retention(LOG), command="rankstone online retention log.csv").data
     assert set(content["charts"]) == {"curve", "heatmap", "periods"}

@@ -137,5 +137,5 @@ def test_a_measure_with_a_threshold_has_none_to_vary() -> None:
     """What was asked for is not silently replaced, and NaN is no threshold."""
     with pytest.raises(BadParameter, match=r"AP\(rel=2\) already has a threshold"):
         thresholds(SEVEN, SHOWN, "AP(rel=2)")
-    with pytest.raises(BadParameter, match="rel=nan is no threshold"):
+    with pytest.raises(BadParameter, match="rel=nan is not a threshold"):
         thresholds(SEVEN, SHOWN, "AP", levels=[float("nan")])

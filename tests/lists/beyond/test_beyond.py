@@ -183,7 +183,7 @@ def test_several_runs_share_the_tables() -> None:
 @pytest.mark.parametrize(
     ("measure", "tables", "said"),
     [
-        ("Coverage@10", {}, "--catalogue-size N or --items FILE"),
+        ("Coverage@10", {}, "--catalogue-size N (in Python catalogue_size=…), --items FILE or"),
         ("Novelty@10", {}, "add --history FILE"),
         ("EPC@10", {"history": PAST}, "add --qrels FILE"),
         ("ILD@10", {}, "add --items FILE"),

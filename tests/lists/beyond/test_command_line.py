@@ -80,7 +80,7 @@ def test_what_is_missing_is_said(files: dict[str, str]) -> None:
     done = call(files["one.run"], "-m", "ILD@2", code=2)
     assert done.stderr == (
         "error: ILD@2 needs a table of items\n"
-        "  fix:      add --items FILE (in Python items=…): doc_id and what is known of each item\n"
+        "  fix:      add --items FILE (in Python items=…): doc_id and columns of attributes\n"
     )
     assert "--by needs a table of users" in call(files["one.run"], "--by", "sex", code=2).stderr
     assert "a run is needed" in call(code=2).stderr
