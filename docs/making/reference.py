@@ -165,7 +165,7 @@ def _module_docstring(module: str) -> str:
 def _object(module: str, name: str) -> object:
     try:
         return getattr(import_module(module), name)
-    except (ImportError, MissingExtra):
+    except (ImportError, MissingExtra, AttributeError):
         return Source.of(module, name)
 
 

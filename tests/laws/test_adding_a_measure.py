@@ -45,7 +45,7 @@ class Top(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give a relevant document at the first rank 1."""
-        return Contributions(self.found(hits, 1), np.ones(hits.queries))
+        return Contributions(self.relevant_hits(hits, 1), np.ones(hits.queries))
 '''
 EXAMPLE = """
 - id: Top

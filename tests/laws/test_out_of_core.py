@@ -207,7 +207,7 @@ def test_what_looks_at_other_queries_is_refused() -> None:
     """Imputation is, and a memory that is none."""
     with pytest.raises(BadOption, match="other queries"):
         evaluate_out_of_core(QRELS, broken(), "AP", unjudged="global_mean")
-    with pytest.raises(BadParameter, match="no size"):
+    with pytest.raises(BadParameter, match="not a size"):
         evaluate_out_of_core(QRELS, broken(), "AP", memory="much")
     with pytest.raises(BadParameter, match="too little"):
         evaluate_out_of_core(QRELS, broken(), "AP", memory="1MB")

@@ -248,7 +248,7 @@ def test_where_nothing_fits_the_nearest_are_told() -> None:
     assert len(off) == 5
     assert off == sorted(off)
     assert found.nearest[0].value == pytest.approx(0.99999 + found.nearest[0].off)
-    assert "no value prints as it" in found.text()
+    assert "no value rounds to it" in found.text()
 
 
 def test_a_measure_of_some_library() -> None:
@@ -412,7 +412,7 @@ def test_as_many_values_of_a_search_print_by_chance_as_expected() -> None:
 
 
 def test_what_prints_as_the_number_says_nothing_of_chance() -> None:
-    """Hundreds of values that print as it change nothing; one other value has no density."""
+    """Hundreds of values that round to it change nothing; one other value has no density."""
     apart = [at / 100 for at in range(101)]
     number = Printed.of("0.4150")
     same = [0.415 + at * 1e-8 for at in range(300)]

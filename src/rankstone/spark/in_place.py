@@ -216,7 +216,7 @@ def split_at_lists(tables: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFram
     The second value is True for the first and the last list, which may continue in other partitions.
 
     >>> rows = pl.DataFrame({"query_id": list("aabbcc")})
-    >>> [("".join(part["query_id"]), end) for part, end in lists_in_place([rows[:3], rows[3:]])]
+    >>> [("".join(part["query_id"]), end) for part, end in split_at_lists([rows[:3], rows[3:]])]
     [('aa', True), ('bb', False), ('cc', True)]
     """
     open_list: list[pl.DataFrame] = []

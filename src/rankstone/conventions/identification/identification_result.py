@@ -226,11 +226,11 @@ def sheet(result: Identification) -> Sheet:
 
 
 def _title(result: Identification) -> str:
-    """Return the number, its reported name, and how many values print as it."""
+    """Return the number, its reported name, and how many values round to it."""
     name = "" if result.measure is None else f", reported as {result.measure}"
     groups = len(result.groups)
-    verb = "prints" if groups == 1 else "print"
-    answer = f"{counted(groups, 'value')} of this data {verb} as it" if groups else "no value prints as it"
+    verb = "rounds" if groups == 1 else "round"
+    answer = f"{counted(groups, 'value')} of this data {verb} to it" if groups else "no value rounds to it"
     return f"{result.printed}{name}: {answer} ({result.tried:,} ways tried)"
 
 
@@ -309,7 +309,7 @@ def _run_note(result: Identification) -> str:
     if result.run is None:
         runs = dict.fromkeys(printable(one.run) for one in result.groups if one.simplest.away == away)
         return (
-            f"values of {' and '.join(runs)} print as it, equally near to the defaults: the run is ambiguous"
+            f"values of {' and '.join(runs)} round to it, equally near to the defaults: the run is ambiguous"
         )
     run = printable(result.run)
     if result.run == result.taken_for:

@@ -235,7 +235,7 @@ def _for_place(entry: Entry, place: str, reported: ReportedMeasure | None, facts
 def printed_by_chance(values: Sequence[float], printed: Printed) -> float:
     """Estimate how many different values would print as a number by chance.
 
-    That is the length of the interval of values that print as it, times the density of values around it.  The
+    That is the length of the interval of values that round to it, times the density of values around it.  The
     density is that of the nearest values outside the interval, as many as the square root of their number
     (Loftsgaarden and Quesenberry, 1965); values that print as the number do not count, since some of them may
     be no coincidence.  For independent values of about equal density the estimate is unbiased.
