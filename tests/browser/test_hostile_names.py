@@ -155,7 +155,7 @@ def fragments() -> Iterator[tuple[str, str]]:
         "audit": scores.audit,
         "comparison": compared,
         "explanation": rankstone.explain(QRELS, RUN_A, "nDCG@3", SCRIPT),
-        "versus": rankstone.explain(QRELS, RUN_A, "nDCG@3", SCRIPT, vs=RUN_B),
+        "versus": rankstone.explain(QRELS, RUN_A, "nDCG@3", SCRIPT, versus=RUN_B),
         "identification": rankstone.identify(QRELS, {SCRIPT: RUN_A}, 0.5, "nDCG@3"),
         "curves": traced,
         "similarity": rankstone.diff(RUN_A, RUN_B, names=(SCRIPT, IMAGE)),

@@ -76,7 +76,9 @@ def explanations(key: str, world: World, texts: Sequence[str], **options: Any) -
             given = (_judged(world), _run(world.run), text, query)
             yield from _report(f"{key} {text} {query}", partial(rankstone.explain, *given, **options))
     given = (_judged(world), _run(world.run), texts[0], next(iter(world.run)))
-    yield from _report(f"{key} versus", partial(rankstone.explain, *given, vs=_run(world.other), **options))
+    yield from _report(
+        f"{key} versus", partial(rankstone.explain, *given, versus=_run(world.other), **options)
+    )
 
 
 def comparisons(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:

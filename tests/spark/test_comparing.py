@@ -123,7 +123,7 @@ def test_what_cannot_be_asked(spark: Any) -> None:
         rankstone.spark.compare(mine, {"x/1": theirs["a"], "x/2": theirs["b"], "y": theirs["a"]}, "AP")
     with pytest.raises(UsageError, match="no system"):
         rankstone.spark.compare(mine, theirs, "AP", baseline="z")
-    with pytest.raises(BadOption, match="is no mean"):
+    with pytest.raises(BadOption, match="is not a mean"):
         rankstone.spark.compare(mine, theirs, "AP(agg=gmean)")
 
 

@@ -180,7 +180,7 @@ def test_options(spark: Any, options: dict[str, Any]) -> None:
     qrels, run = world.judgments.with_columns(relevance=grades), world.run
     if len(options) > 1:
         names = {*run["query_id"], *qrels["query_id"]}
-        known = {name: 9_000 if name.startswith("n") else int(name[1:]) for name in names}
+        known = {name: int(name[1:]) if name.startswith("q") else 9_000 for name in names}
         qrels, run = (
             frame.with_columns(
                 query_id=pl.col("query_id").replace_strict(known, return_dtype=pl.Int64),

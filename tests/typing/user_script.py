@@ -51,7 +51,7 @@ again: Scores = ready.for_measures(strict).evaluate({"a": bm25, "b": dense})
 # comparisons, explanations, curves, bounds
 compared = rankstone.compare(qrels, {"bm25": bm25, "dense": dense}, "AP", test="t", seed=7, empty="drop")
 table: pl.DataFrame = compared.table
-explained = rankstone.explain(qrels, bm25, "nDCG@10", "q1", vs=dense, pool="judged")
+explained = rankstone.explain(qrels, bm25, "nDCG@10", "q1", versus=dense, pool="judged")
 curve: rankstone.Curves = rankstone.curve(qrels, bm25, "PR R@1..10", resamples=100, order="score")
 bounds: pl.DataFrame = rankstone.bounds(qrels, bm25, head, grades=[0, 1, 2], duplicates="error").mean()
 chance: pl.DataFrame = rankstone.baseline(qrels, bm25, "AP", candidates=1000).values

@@ -83,7 +83,7 @@ def test_what_would_change_it_is_a_score() -> None:
 
 def test_others_and_conventions() -> None:
     """Libraries are asked for this query alone; one may be explained by its own name."""
-    found = of("nDCG@3", others=True)
+    found = of("nDCG@3", libraries=True)
     assert found.others["pytrec_eval-0.5"] == pytest.approx(found.value)
     assert found.others["xgboost-3.2"] != pytest.approx(found.value)
     theirs = explain(QRELS, RUN, "ndcg@3", "q", convention="xgboost")
@@ -100,7 +100,7 @@ def test_others_and_conventions() -> None:
 def test_every_format_can_be_read(measure: str, vs: Any, tmp_path: Path) -> None:
     """JSON, Markdown, HTML and LaTeX go through their own readers, whatever ids are made of."""
     qrels = {"q": {NASTY: 2, "b": 1, "c": 1, "z": 0}}
-    found = explain(qrels, {NASTY: {"q": ["b", NASTY, "x"]}}, measure, "q", vs=vs)
+    found = explain(qrels, {NASTY: {"q": ["b", NASTY, "x"]}}, measure, "q", versus=vs)
     json.loads(json.dumps(found.to_dict()))
     tokens = MarkdownIt().enable("table").parse(found.to_markdown())
     assert "table_open" in {token.type for token in tokens}
@@ -145,7 +145,7 @@ def _compile(found: Explanation | ExplainedDifference, folder: Path) -> None:
 
 def test_a_difference_is_attributed_to_documents() -> None:
     """Every document's share of both scores, and of the difference."""
-    both = explain(QRELS, RUN, "AP", "q", vs={"q": ["c", "b"]})
+    both = explain(QRELS, RUN, "AP", "q", versus={"q": ["c", "b"]})
     assert isinstance(both, ExplainedDifference)
     assert both.difference == pytest.approx(sum(share.difference for share in both.shares), abs=1e-15)
     assert {share.doc_id for share in both.shares} == {"a", "b", "c"}

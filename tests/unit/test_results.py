@@ -56,7 +56,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "Similarity": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard"),
     "BeyondScores": lambda: rankstone.beyond(RUNS, "Entropy@2"),
     "Explanation": lambda: rankstone.explain(QRELS, RUNS["one"], "AP", "q1"),
-    "ExplainedDifference": lambda: rankstone.explain(QRELS, RUNS["one"], "AP", "q2", vs=RUNS["two"]),
+    "ExplainedDifference": lambda: rankstone.explain(QRELS, RUNS["one"], "AP", "q2", versus=RUNS["two"]),
     "Derivation": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard").explain("Jaccard", "q1"),
     "Identification": lambda: rankstone.identify(QRELS, RUNS["one"], "0.75", "RR"),
     "CheckReport": lambda: rankstone.check(QRELS, RUNS),

@@ -47,7 +47,7 @@ def check_explanation(others: dict[str, Any]) -> None:
 @declare(
     "explain",
     {"files": "QRELS RUN"},
-    "query measure versus worst others grades judged convention format csv-formulas lang width output",
+    "query measure versus worst libraries grades judged convention format csv-formulas lang width output",
     f"quiet import {LISTS} {READING} {ALIGNMENT}",
     but={"query": {"kind": tuple}},
 )
@@ -93,7 +93,7 @@ def command(
     def find(**options: Any) -> Found:
         del options["progress"]
         wanted = measure or DEFAULT_MEASURES.split()[0]
-        return explain_queries(qrels, run, wanted, queries, worst=worst or 0, vs=other, **options)
+        return explain_queries(qrels, run, wanted, queries, worst=worst or 0, versus=other, **options)
 
     show = partial(written, width=width)
     execute(given, find, [*files, given["exclude"], versus], show=show, notes=None)

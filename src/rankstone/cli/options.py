@@ -74,7 +74,7 @@ _MEASURES: Final = {
     "query": _O("ID", "the query (or user) to show", short="-q"),
     "versus": _O("NAME", "compare with this run, segment or variant"),
     "worst": _O("N", "the N lowest scores; with --versus, the largest losses", _AT_LEAST_ONE),
-    "others": _O("", "what other libraries would print for this query", bool),
+    "libraries": _O("", "what other libraries would print for this query", bool),
     "grades": _O("5,3,-,2", "without files: grades of a list in order, - for an unjudged document"),
     "judged": _O("5,3,2,1", "with --grades: all judged grades, including those of the list"),
 }  # fmt: skip
@@ -293,6 +293,7 @@ REMOVED: Final = {
     "train --start": "--init",
     "power --questions": "--comparisons",
     "identify --digits": "--decimals",
+    "explain --others": "--libraries",
     "retention --curve": "--chart",
     "retention --kind": "--returns",
     "--truth": "--exact-run",

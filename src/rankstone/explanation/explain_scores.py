@@ -55,8 +55,8 @@ def explain(
     measure: str | Measure | Curve,
     query_id: object,
     *,
-    vs: RunsLike | None = None,
-    others: bool = False,
+    versus: RunsLike | None = None,
+    libraries: bool = False,
     lang: str = "en",
     convention: str | None = None,
     **options: Unpack[EvaluationKeywords],
@@ -71,9 +71,9 @@ def explain(
         One measure: ``"nDCG@10"``.
     query_id
         The query.
-    vs
+    versus
         Another run; the difference of the two scores is then explained by document.
-    others
+    libraries
         True to add what every known library with such a measure would print for this query.
     lang
         ``en`` or ``zh``, for headings and footnotes.
@@ -83,7 +83,7 @@ def explain(
     Returns
     -------
     Explanation or ExplainedDifference
-        With ``vs``, the difference of two explanations.
+        With ``versus``, the difference of two explanations.
 
     Raises
     ------
@@ -102,7 +102,15 @@ def explain(
     ('c', 3, 0.1597)
     """
     return explain_queries(
-        qrels, run, measure, [query_id], vs=vs, others=others, lang=lang, convention=convention, **options
+        qrels,
+        run,
+        measure,
+        [query_id],
+        versus=versus,
+        libraries=libraries,
+        lang=lang,
+        convention=convention,
+        **options,
     )[0]
 
 
@@ -113,8 +121,8 @@ def explain_queries(
     query_ids: Sequence[object] = (),
     *,
     worst: int = 0,
-    vs: RunsLike | None = None,
-    others: bool = False,
+    versus: RunsLike | None = None,
+    libraries: bool = False,
     lang: str = "en",
     convention: str | None = None,
     **options: Unpack[EvaluationKeywords],
@@ -123,12 +131,12 @@ def explain_queries(
 
     Parameters
     ----------
-    qrels, run, measure, vs, others, lang, convention, **options
+    qrels, run, measure, versus, libraries, lang, convention, **options
         As for :func:`explain`.
     query_ids
         The queries.
     worst
-        The number of further queries: those with the lowest scores, or with ``vs`` the largest losses.
+        The number of further queries: those with the lowest scores, or with ``versus`` the largest losses.
 
     Examples
     --------
@@ -139,21 +147,24 @@ def explain_queries(
     """
     check_language(lang)
     explainer = _explainer(qrels, measure, convention, options)
-    named = list(name_runs(run).items()) + ([] if vs is None else list(name_runs(vs).items()))
-    if len(named) != 1 + (vs is not None):
+    named = list(name_runs(run).items()) + ([] if versus is None else list(name_runs(versus).items()))
+    if len(named) != 1 + (versus is not None):
         raise BadOption("one run is explained, or compared with one other", given=f"{len(named)} runs")
     names = [name for name, _ in named]
-    if names[0] == names[-1] and vs is not None:
-        names = ["run", "vs"]
+    if names[0] == names[-1] and versus is not None:
+        names = ["run", "versus"]
     runs = {name: one for name, (_, one) in zip(names, named, strict=True)}
     if worst or len(query_ids) > 1:
         runs = {name: explainer.opened(one, name).remembering() for name, one in runs.items()}
     query_ids = [*query_ids, *(_worst(explainer, runs, worst) if worst else ())]
     explanations = [
-        [replace(explainer.explain(one, query, name, others=others), lang=lang) for name, one in runs.items()]
+        [
+            replace(explainer.explain(one, query, name, libraries=libraries), lang=lang)
+            for name, one in runs.items()
+        ]
         for query in query_ids
     ]
-    return [of[0] if vs is None else of[0].versus(of[1]) for of in explanations]
+    return [of[0] if versus is None else of[0].versus(of[1]) for of in explanations]
 
 
 def _worst(explainer: Explainer, runs: Mapping[str, object], count: int) -> list[str]:
@@ -232,7 +243,7 @@ class Explainer:
         return self.prepared.open(run, name)
 
     def explain(
-        self, run: object, query: object, name: str = "run", *, changes: bool = True, others: bool = False
+        self, run: object, query: object, name: str = "run", *, changes: bool = True, libraries: bool = False
     ) -> Explanation:
         """Explain the score of one query of a run.
 
@@ -246,7 +257,7 @@ class Explainer:
             The name of the run.
         changes
             True to try documents at better ranks.
-        others
+        libraries
             True to add what other libraries would print.
         """
         prepared = self.prepared
@@ -259,7 +270,7 @@ class Explainer:
         scored = self._scored(_keeping_queries(pipeline), table, judgments.queries.names[code])
         listed = TracedList(scored, judgments, code, self._ids(rows))
         tried = self._changes(listed, options, judgments) if changes else ()
-        printed = self._others(listed, rows) if others else {}
+        printed = self._others(listed, rows) if libraries else {}
         return self._explanation(listed, name, options, tried, printed, rule)
 
     def _scored(self, pipeline: Pipeline, table: Table, query: object) -> QueryTrace:

@@ -60,7 +60,7 @@ class ExplainedDifference(Result):
     --------
     >>> import rankstone
     >>> qrels, one, two = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, {"q": ["x", "b"]}
-    >>> found = rankstone.explain(qrels, one, "AP", "q", vs=two)
+    >>> found = rankstone.explain(qrels, one, "AP", "q", versus=two)
     >>> found.difference, [(share.doc_id, share.difference) for share in found.shares]
     (0.25, [('a', 0.5), ('b', -0.25)])
     """

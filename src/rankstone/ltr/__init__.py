@@ -1,7 +1,7 @@
 """Learning to rank: train, tune and score linear rankers, and read models of the boosting libraries.
 
-Comes in: labelled documents with features.  Goes out: models, scores, values per query by the same
-measures as everywhere.
+Labelled documents with features become models, scores, and values per query by the same measures as
+everywhere.
 """
 
 from rankstone import lazy_names
