@@ -191,6 +191,16 @@ def test_help_is_fast() -> None:
     loaded(code)
 
 
+def test_files_on_the_page_of_the_architecture_exist() -> None:
+    """Each file and folder that ``docs/architecture.md`` names is there."""
+    page = (house.ROOT / "docs" / "architecture.md").read_text("utf-8")
+    paths = [path.as_posix() for top in ("src", "tests", "docs") for path in (house.ROOT / top).rglob("*")]
+    named = set(re.findall(r"`([\w/]+\.py)`|`([a-z_]+/[\w/]*)`", page))
+    assert [
+        one for one in map("".join, named) if not any(p.endswith(f"/{one}".rstrip("/")) for p in paths)
+    ] == []
+
+
 def test_public_names() -> None:
     """Every public name exists, is listed, and an unknown one is an AttributeError."""
     for name in rankstone.__all__:
