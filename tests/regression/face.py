@@ -6,6 +6,7 @@ It follows that face, so that the package before and after a change of it can be
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -76,8 +77,10 @@ def explanations(key: str, world: World, texts: Sequence[str], **options: Any) -
             given = (_judged(world), _run(world.run), text, query)
             yield from _report(f"{key} {text} {query}", partial(rankstone.explain, *given, **options))
     given = (_judged(world), _run(world.run), texts[0], next(iter(world.run)))
+    parameters = signature(rankstone.explain).parameters
+    name = "versus" if "versus" in parameters else "vs"  # as version 0.1 had it
     yield from _report(
-        f"{key} versus", partial(rankstone.explain, *given, versus=_run(world.other), **options)
+        f"{key} versus", partial(rankstone.explain, *given, **{name: _run(world.other)}, **options)
     )
 
 

@@ -152,7 +152,7 @@ def explain_queries(
         raise BadOption("one run is explained, or compared with one other", given=f"{len(named)} runs")
     names = [name for name, _ in named]
     if names[0] == names[-1] and versus is not None:
-        names = ["run", "versus"]
+        names = ["run", "vs"]
     runs = {name: one for name, (_, one) in zip(names, named, strict=True)}
     if worst or len(query_ids) > 1:
         runs = {name: explainer.opened(one, name).remembering() for name, one in runs.items()}
