@@ -77,11 +77,10 @@ def explanations(key: str, world: World, texts: Sequence[str], **options: Any) -
             given = (_judged(world), _run(world.run), text, query)
             yield from _report(f"{key} {text} {query}", partial(rankstone.explain, *given, **options))
     given = (_judged(world), _run(world.run), texts[0], next(iter(world.run)))
-    parameters = signature(rankstone.explain).parameters
-    name = "versus" if "versus" in parameters else "vs"  # as version 0.1 had it
-    yield from _report(
-        f"{key} versus", partial(rankstone.explain, *given, **{name: _run(world.other)}, **options)
-    )
+    explain: Any = rankstone.explain
+    name = "versus" if "versus" in signature(explain).parameters else "vs"  # as version 0.1 had it
+    other = {name: _run(world.other)}
+    yield from _report(f"{key} versus", partial(explain, *given, **other, **options))
 
 
 def comparisons(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
