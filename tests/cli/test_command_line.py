@@ -20,7 +20,7 @@ from tests.command_line import command as run
 
 import rankstone
 from rankstone import demo
-from rankstone.cli.outputs import check_format
+from rankstone.cli.execution import check_format
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 

@@ -82,14 +82,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return a clock that stands still: its last entry is the time."""
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[-1])
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.delenv("CI", raising=False)
     return now
 
 
 def test_what_is_told(clock: list[float]) -> None:
     """Rows, rows a second, the share of what is being read, and the time the rest will take."""
-    with Ticker(quiet=False) as ticker, ticker.stream(lambda: 4_000_000) as tell:
+    with Ticker() as ticker, ticker.stream(lambda: 4_000_000) as tell:
         tell(500_000)
         assert not ticker.visible  # short work shows nothing
         clock.append(4.0)
@@ -110,7 +108,7 @@ def test_what_is_told(clock: list[float]) -> None:
 
 def test_a_second_run_begins_anew(clock: list[float]) -> None:
     """Shares are of the file that is being read; a run read twice is not half read at the end."""
-    with Ticker(quiet=False) as ticker:
+    with Ticker() as ticker:
         clock.append(2.0)
         for _ in range(2):
             with ticker.stream(lambda: 100) as tell:

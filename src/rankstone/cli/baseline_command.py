@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import chosen_measures
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import audit_lines, execute, on_runs
+from rankstone.cli.execution import audit_lines, check_format, deliver, execute, on_runs, written
 from rankstone.cli.options import ALIGNMENT, PRINTED, READING
-from rankstone.cli.outputs import check_format, deliver, written
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:

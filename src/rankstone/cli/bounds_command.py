@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import chosen_measures, numbers
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import execute, on_runs
+from rankstone.cli.execution import execute, on_runs, written
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
-from rankstone.cli.outputs import written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

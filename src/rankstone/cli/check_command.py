@@ -8,8 +8,8 @@ import click
 
 from rankstone.cli.arguments import as_flags, named_runs, present, read_once, split_columns
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import check_format, written
 from rankstone.cli.options import READING
-from rankstone.cli.outputs import check_format, written
 
 _INVALID = 3
 

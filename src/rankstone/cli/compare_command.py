@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone.cli.arguments import chosen_measures, judged_runs, named_runs, refuse_with, words
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.execution import execute
+from rankstone.cli.execution import execute, progress_bar, written
 from rankstone.cli.options import ALIGNMENT, COMPARING, PRINTED, READING
-from rankstone.cli.outputs import written
-from rankstone.cli.standard_error import Ticker
 from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ def comparison(
     given["by"] = words(given["by"])
 
     def find(**options: Any) -> Comparison:
-        with Ticker(quiet=quiet, what="blocks drawn") as drawing:
+        with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
             return of_files(files, drawing=drawing, keep_runs=keep_runs, **options)
 
     return find, [*files, given["exclude"], given["queries"]]
@@ -90,4 +88,5 @@ def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     find, inputs = comparison(files, given)
     show = partial(written, width=width)
     found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"))
-    end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)
+    if found.audit is not None and found.audit.bad_runs:
+        end_with_bad_runs(found.audit.bad_runs)

@@ -12,8 +12,7 @@ import click
 
 from rankstone.cli.arguments import chosen_measures, named_runs, no_command, read_once, split_columns
 from rankstone.cli.declaring import declare
-from rankstone.cli.outputs import check_format
-from rankstone.cli.standard_error import Ticker
+from rankstone.cli.execution import check_format, progress_bar
 from rankstone.errors import UnknownConvention, UsageError
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def diff(
     if not files:
         return
     named = split_columns(columns)
-    with Ticker(quiet=quiet) as ticker:
+    with progress_bar(quiet=quiet) as ticker:
         told = values_by(known, files[0], named_runs(files[1:]), wanted, columns=named, progress=ticker)
     named.require_present()
     (_show_groups if everybody else _show_values)(told, known)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import judged_runs, no_files, numbers, refuse_with
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import audit_lines, execute
+from rankstone.cli.execution import audit_lines, check_charts, execute, written
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
-from rankstone.cli.outputs import check_charts, written
 from rankstone.errors import UsageError, one_of
 
 if TYPE_CHECKING:

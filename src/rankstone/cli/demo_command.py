@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankstone.cli.declaring import declare
-from rankstone.cli.outputs import written
+from rankstone.cli.execution import written
 
 
 @declare("demo", {}, "where")

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import named_runs, refuse_with
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import audit_lines, execute
+from rankstone.cli.execution import audit_lines, execute, written
 from rankstone.cli.explain_command import check_explanation
 from rankstone.cli.options import ORDERING, PRINTED, READING, WITHOUT_JUDGMENTS
-from rankstone.cli.outputs import written
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:

@@ -85,8 +85,7 @@ def end_with_bad_runs(bad: Mapping[str, InputError]) -> None:
     """Print which runs were left out, after the result is written, and exit as with bad input."""
     for name, error in bad.items():
         _say(f"error: {printable(name)} is left out: {with_flags(error)}")
-    if bad:
-        raise click.exceptions.Exit(InputError.exit_code)
+    raise click.exceptions.Exit(InputError.exit_code)
 
 
 def _own_or_bug(error: BaseException) -> int:

@@ -19,10 +19,8 @@ from rankstone.cli.arguments import (
 )
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.execution import execute
-from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
-from rankstone.cli.outputs import FORMATS, formulas, written
-from rankstone.cli.standard_error import Ticker
+from rankstone.cli.execution import execute, formulas, progress_bar, written
+from rankstone.cli.options import ALIGNMENT, FORMATS, LISTS, PRINTED, READING
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -118,7 +116,8 @@ def command(
         return _shown(scores, form, digits, view)
 
     scores = execute(given, find, inputs, show=show, formats=_FORMATS, outputs=outputs)
-    end_with_bad_runs(scores.audit.bad_runs)
+    if scores.audit.bad_runs:
+        end_with_bad_runs(scores.audit.bad_runs)
 
 
 def _evaluation(
@@ -153,7 +152,7 @@ def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -
     from rankstone import Scores, intervals
     from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
 
-    with Ticker(quiet=quiet, what="blocks drawn") as drawing:
+    with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         held = scores if isinstance(scores, Scores) else scores.collect()
         ends = intervals(held, progress=drawing, **present(chosen))
     cluster, method = chosen["cluster"], chosen["interval"] or "auto"

@@ -12,9 +12,8 @@ import click
 
 from rankstone.cli.arguments import refuse_with
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import execute
+from rankstone.cli.execution import execute, written
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, READING
-from rankstone.cli.outputs import written
 from rankstone.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import click
 
 from rankstone.cli.arguments import keep_inputs
 from rankstone.cli.declaring import declare
-from rankstone.cli.outputs import check_format, deliver, written
-from rankstone.cli.standard_error import Ticker
+from rankstone.cli.execution import check_format, deliver, progress_bar, written
 from rankstone.errors import UsageError
 
 DEFAULT_CONFIG = "rankstone.toml"
@@ -53,7 +52,7 @@ def command(
     keep_inputs([rules, *filter(None, runs.values())], {"-o": output, "--junit": junit})
     if check:
         return _checked(rules, runs, output)
-    with Ticker(quiet=quiet) as ticker, Ticker(quiet=quiet, what="blocks drawn") as drawing:
+    with progress_bar(quiet=quiet) as ticker, progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         found = gate(rules, **runs, inconclusive=inconclusive, progress=ticker, drawing=drawing)
     if junit is not None:
         deliver(None, found.junit(), junit, None)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import judged_runs
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import execute
+from rankstone.cli.execution import execute, written
 from rankstone.cli.explain_command import typed_list
 from rankstone.cli.options import ALIGNMENT, LISTS, READING
-from rankstone.cli.outputs import written
 from rankstone.errors import UsageError
 
 if TYPE_CHECKING:

@@ -30,16 +30,16 @@ from rankstone.cli.arguments import (
     words,
 )
 from rankstone.cli.declaring import Group, declare
+from rankstone.cli.execution import check_format, check_rows, deliver, formulas, progress_bar, written
 from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS
-from rankstone.cli.outputs import check_format, check_rows, deliver, formulas, written
 from rankstone.cli.report_command import command_line
-from rankstone.cli.standard_error import Ticker
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone import Comparison
+    from rankstone.cli.standard_error import Ticker
     from rankstone.ltr import Dataset, LinearModel, RankSVM, Selection
 
 
@@ -69,7 +69,7 @@ def data_of(files: Sequence[str], given: dict[str, Any], *, labelled: bool = Tru
     from rankstone.ltr import read
 
     named = split_columns(given["columns"])
-    with Ticker(quiet=given["quiet"]) as ticker:
+    with progress_bar(quiet=given["quiet"]) as ticker:
         found = read(
             list(files),
             groups=given["groups"],
@@ -126,14 +126,14 @@ def train_command(data: tuple[str, ...], output: str, method: str, measure: str 
     checked_measure(measure)
     keep_inputs([*data, *filter(None, [given["start"]])], {"-o": output})
     documents = data_of(data, given)
-    with noting(quiet=given["quiet"]), Ticker(quiet=given["quiet"], what="steps") as ticker:
+    with noting(quiet=given["quiet"]), progress_bar(quiet=given["quiet"], what="steps") as ticker:
         model = _trained(documents, method, measure, given, ticker)
     model.write(output)
     click.echo(_told(model, documents, measure), nl=False)
 
 
 def _trained(
-    data: Dataset, method: str, measure: str, options: dict[str, Any], ticker: Ticker
+    data: Dataset, method: str, measure: str, options: dict[str, Any], ticker: Ticker | None
 ) -> LinearModel:
     from rankstone.ltr import CoordinateAscent, LinearModel, RankSVM
 
@@ -232,7 +232,7 @@ def tune_command(
     outputs = {"-o": output, "--per-query": per_query, "--model": model}
     keep_inputs([*data, *filter(None, [valid])], outputs)
     documents = data_of(data, given)
-    with noting(quiet=given["quiet"]), Ticker(quiet=given["quiet"], what="steps") as ticker:
+    with noting(quiet=given["quiet"]), progress_bar(quiet=given["quiet"], what="steps") as ticker:
         svms = _svms(prices, given)
         found = _selected(documents, valid, svms, measure, given, ticker)
         chosen = svms[found.one_se if choose == "1se" else found.best]
@@ -259,7 +259,7 @@ def _selected(
     svms: dict[str, RankSVM],
     measure: str,
     options: dict[str, Any],
-    ticker: Ticker,
+    ticker: Ticker | None,
 ) -> Selection:
     import warnings
 
@@ -375,7 +375,7 @@ def eval_command(
     from rankstone import compare
 
     compared = present({name: given[name] for name in _COMPARED})
-    with Ticker(quiet=quiet, what="blocks drawn") as drawing:
+    with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         found = compare(
             qrels, runs, wanted, lang=lang or "en", drawing=drawing, keep_runs=True, **compared, **aligned
         )
@@ -389,6 +389,6 @@ def _page(found: Comparison, path: str, digits: int, *, quiet: bool) -> None:
 
     import rankstone
 
-    with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
+    with progress_bar(quiet=quiet, what="lists unfolded") as unfolded:
         shown = replace(found, digits=digits)
         rankstone.report(shown, path, command=command_line(), progress=unfolded)

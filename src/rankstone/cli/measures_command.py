@@ -16,7 +16,7 @@ import click
 
 from rankstone.cli.arguments import no_command
 from rankstone.cli.declaring import declare
-from rankstone.cli.outputs import check_format
+from rankstone.cli.execution import check_format
 from rankstone.errors import UnknownMeasure
 
 if TYPE_CHECKING:

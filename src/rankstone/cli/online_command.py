@@ -19,9 +19,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.cli.arguments import refuse_with
 from rankstone.cli.declaring import Group, declare
-from rankstone.cli.execution import audit_lines, execute, print_notes
+from rankstone.cli.execution import (
+    audit_lines,
+    check_charts,
+    check_rows,
+    execute,
+    formulas,
+    print_notes,
+    write_rows,
+    written,
+)
 from rankstone.cli.options import PRINTED, READING, WITHIN_LOGS
-from rankstone.cli.outputs import check_charts, check_rows, formulas, write_rows, written
 from rankstone.cli.report_command import command_line
 from rankstone.errors import UsageError, one_of, printable
 

@@ -10,9 +10,10 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from rankstone.cli.outputs import FORMATS
 from rankstone.hits import IMPUTATIONS, Described, OrderingKeywords, described
 
+#: formats of every result
+FORMATS: Final = ("table", "csv", "json", "jsonl", "md", "latex", "html")
 #: the default measures; commands about one measure use the first
 DEFAULT_MEASURES: Final = "nDCG@10 AP RR@10 R@100 P@10"
 

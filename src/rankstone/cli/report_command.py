@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rankstone.cli.compare_command import comparison
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.execution import keyword_options
+from rankstone.cli.execution import keyword_options, progress_bar
 from rankstone.cli.options import ALIGNMENT, COMPARING, READING
-from rankstone.cli.standard_error import Ticker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +41,11 @@ def command(files: tuple[str, ...], output: str, digits: int, **given: Any) -> N
     find, inputs = comparison(files, given, keep_runs=_small(files))
     with keyword_options(given, inputs, {"-o": output}) as options:
         found = find(**options)
-    with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
+    with progress_bar(quiet=quiet, what="lists unfolded") as unfolded:
         shown = replace(found, digits=digits)
         rankstone.report(shown, output, command=command_line(), progress=unfolded)
-    end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)
+    if found.audit is not None and found.audit.bad_runs:
+        end_with_bad_runs(found.audit.bad_runs)
 
 
 def _small(files: Sequence[str]) -> bool:

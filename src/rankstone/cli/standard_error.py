@@ -40,22 +40,19 @@ class _Stream:
 
 
 class Ticker:
-    """A progress bar on standard error for work of more than a second; silent in pipes and in CI.
+    """A progress bar on standard error for work of more than a second.
 
     It tells how many rows were read and how fast; where it is known about how many there are, which share
     of what is being read that is, and how long the rest takes.
 
     Parameters
     ----------
-    quiet
-        Whether nothing is shown.
     what
         What is counted.
     """
 
-    def __init__(self, *, quiet: bool, what: str = "rows") -> None:
+    def __init__(self, what: str = "rows") -> None:
         self._what = what
-        self._shown = not quiet and sys.stderr.isatty() and not os.environ.get("CI")
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._count = 0
@@ -69,8 +66,6 @@ class Ticker:
     def __call__(self, count: int) -> None:
         """Count; the bar appears after a second."""
         self._count += count
-        if not self._shown:
-            return
         if self._progress is None and time.monotonic() - self._began > _PATIENCE:
             self._start()
         if self._progress is not None and self._task is not None:

@@ -7,9 +7,8 @@ from typing import Any
 
 from rankstone.cli.arguments import numbers
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import audit_lines, execute, on_runs
+from rankstone.cli.execution import audit_lines, execute, on_runs, written
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, PRINTED, READING
-from rankstone.cli.outputs import written
 
 #: the usual measures, without the one that has no threshold
 _MEASURES = DEFAULT_MEASURES.removeprefix("nDCG@10 ")

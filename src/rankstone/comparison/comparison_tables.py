@@ -14,8 +14,7 @@ from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
 from rankstone.stats.multiple_testing import CORRECTIONS
 from rankstone.tables.phrases import phrase
-from rankstone.tables.results import conventions_lines
-from rankstone.tables.sheet import Sheet, Table, shortened
+from rankstone.tables.sheet import Sheet, Table, conventions_lines, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,8 +26,8 @@ from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measures
 from rankstone.stats.mean_intervals import RESAMPLED
 from rankstone.tables.drawing import Drawing, Line
-from rankstone.tables.results import Result, conventions_lines, given
-from rankstone.tables.sheet import Sheet, Table, cell
+from rankstone.tables.results import Result, given
+from rankstone.tables.sheet import Sheet, Table, cell, conventions_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,8 +21,8 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.measures.core.definition import ANY_GAIN
-from rankstone.tables.results import Result, conventions_lines, given
-from rankstone.tables.sheet import Sheet
+from rankstone.tables.results import Result, given
+from rankstone.tables.sheet import Sheet, conventions_lines
 from rankstone.tables.sheet import Table as Shown
 
 if TYPE_CHECKING:

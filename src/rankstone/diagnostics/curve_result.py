@@ -15,8 +15,8 @@ from rankstone.diagnostics.mean_curves import MeanCurves
 from rankstone.errors import printable
 from rankstone.measures.at_cutoffs import targets_of
 from rankstone.tables.drawing import MARKS, Drawing, Line, is_logarithmic
-from rankstone.tables.results import Result, conventions_lines, given
-from rankstone.tables.sheet import Sheet, Table, cell
+from rankstone.tables.results import Result, given
+from rankstone.tables.sheet import Sheet, Table, cell, conventions_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,8 +14,9 @@ from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
 from rankstone.hits.alignment_audit import Audit, RunAudit
-from rankstone.hits.exclusion import LeftOut
-from rankstone.hits.judgments import Judgments, SelfLabelled
+from rankstone.hits.exclusion import LeftOut, rows_in
+from rankstone.hits.grouped_judgments import grouped_judgments
+from rankstone.hits.judgments import Judgments, SelfLabelled, judged_queries
 from rankstone.measures.core.measure import Status
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Lists
     from rankstone.hits.exclusion import Exclusion
+    from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.hits.list_arrays import Floats, Ints
@@ -264,3 +266,46 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
 def _query_mismatch(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:
     shown = ", ".join(printable(name) for name in names[:5])
     return NotComparable(what, where=table.source, given=f"{shown}{' …' if len(names) > 5 else ''}", fix=fix)  # noqa: PLR2004
+
+
+def prepare_judgments(
+    table: pl.DataFrame,
+    options: AlignmentOptions,
+    locate: Callable[[int], str],
+    intents: Intents | None = None,
+    declared: pl.Series | None = None,
+    excluded: pl.DataFrame | None = None,
+) -> Judgments:
+    """Prepare a table of judgments, in groups where it has a column ``subtopic``.
+
+    Parameters
+    ----------
+    table, options, locate
+        As for :meth:`~rankstone.hits.judgments.Judgments.of`.
+    intents
+        The weights of subtopics.
+    declared
+        Ids of further judged queries, which have no relevant document.
+    excluded
+        Pairs to exclude, depending on ``exclude_from``; their queries stay judged.
+    """
+    queries = judged_queries(table, declared)
+
+    def of(rows: pl.DataFrame, place: Callable[[int], str]) -> Judgments:
+        if "subtopic" in rows.columns:
+            return grouped_judgments(rows, options, place, intents, queries)
+        return Judgments.of(rows, options, place, queries)
+
+    if excluded is None or options.exclude_from == "lists":
+        return of(table, locate)
+    out = rows_in(table, excluded)
+    rest = np.flatnonzero(~out)
+    judgments = of(table[rest], lambda row: locate(int(rest[row])))
+    return replace(
+        judgments,
+        row=rest[judgments.row],
+        rows=table.height,
+        declared=len(queries) - table["query_id"].n_unique(),
+        excluded=int(out.sum()),
+        excluded_relevant=int((out & (table["relevance"] > 0).to_numpy()).sum()),
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
-from rankstone.evaluation.pipeline import Pipeline, ScoredRuns
+from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, prepare_judgments
 from rankstone.evaluation.request import (
     RunErrors,
     check_queries,
@@ -32,7 +32,6 @@ from rankstone.evaluation.request import (
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.exclusion import Exclusion, pairs_of
-from rankstone.hits.grouped_judgments import prepared
 from rankstone.hits.judgments import SelfLabelled, lowest_of
 from rankstone.io import read_judgments, read_labelled, read_run
 from rankstone.io.columns import with_csv
@@ -247,7 +246,7 @@ class Prepared:
             ):  # the query table is not limited to the range
                 declared = declared.to_frame("query_id").filter(self._share).to_series()
             pairs = self._excluded(frame.schema)
-            judgments = prepared(frame, self.options, table.locate, self._intents, declared, pairs)
+            judgments = prepare_judgments(frame, self.options, table.locate, self._intents, declared, pairs)
             if self._lowest is not None:
                 judgments = replace(judgments, lowest_grade=self._lowest)
             if self._share is None and self.queries is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankstone.errors import printable
-from rankstone.tables.results import HasMeans, conventions_lines
-from rankstone.tables.sheet import Sheet, Table, cell
+from rankstone.tables.results import HasMeans
+from rankstone.tables.sheet import Sheet, Table, cell, conventions_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,9 +13,8 @@ import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import SideTableAudit
-from rankstone.hits.exclusion import rows_in
 from rankstone.hits.judged_pool import Groups
-from rankstone.hits.judgments import Judgments, first, judged_queries, merge_duplicates, treat_negative
+from rankstone.hits.judgments import Judgments, first, merge_duplicates, treat_negative
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.hits.pair_index import PairIndex
 
@@ -28,50 +27,7 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import QueryIndex
 
 
-def prepared(
-    table: pl.DataFrame,
-    options: AlignmentOptions,
-    locate: Callable[[int], str],
-    intents: Intents | None = None,
-    declared: pl.Series | None = None,
-    excluded: pl.DataFrame | None = None,
-) -> Judgments:
-    """Prepare a table of judgments, in groups where it has a column ``subtopic``.
-
-    Parameters
-    ----------
-    table, options, locate
-        As for :meth:`~rankstone.hits.judgments.Judgments.of`.
-    intents
-        The weights of subtopics.
-    declared
-        Ids of further judged queries, which have no relevant document.
-    excluded
-        Pairs to exclude, depending on ``exclude_from``; their queries stay judged.
-    """
-    queries = judged_queries(table, declared)
-
-    def of(rows: pl.DataFrame, place: Callable[[int], str]) -> Judgments:
-        if "subtopic" in rows.columns:
-            return _grouped(rows, options, place, intents, queries)
-        return Judgments.of(rows, options, place, queries)
-
-    if excluded is None or options.exclude_from == "lists":
-        return of(table, locate)
-    out = rows_in(table, excluded)
-    rest = np.flatnonzero(~out)
-    judgments = of(table[rest], lambda row: locate(int(rest[row])))
-    return replace(
-        judgments,
-        row=rest[judgments.row],
-        rows=table.height,
-        declared=len(queries) - table["query_id"].n_unique(),
-        excluded=int(out.sum()),
-        excluded_relevant=int((out & (table["relevance"] > 0).to_numpy()).sum()),
-    )
-
-
-def _grouped(
+def grouped_judgments(
     table: pl.DataFrame,
     options: AlignmentOptions,
     locate: Callable[[int], str],
@@ -81,6 +37,13 @@ def _grouped(
     """Prepare a table with ``query_id``, ``doc_id``, ``subtopic``, perhaps ``subgroup``, and ``relevance``.
 
     The grade of a document is the highest of its subtopics', for measures that do not use subtopics.
+
+    Parameters
+    ----------
+    table, options, locate, queries
+        As for :meth:`~rankstone.hits.judgments.Judgments.of`.
+    intents
+        The weights of subtopics.
     """
     whole = ["query_id", "doc_id", *(c for c in ("subtopic", "subgroup") if c in table.columns)]
     for column in whole[2:]:

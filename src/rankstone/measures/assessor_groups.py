@@ -10,8 +10,9 @@ import numpy as np
 from rankstone.hits.grouped_judgments import by_group
 from rankstone.measures.average_precision import AP
 from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.intent_aware import IntentAware
-from rankstone.measures.precision import BinaryMeasure, P, Rprec
+from rankstone.measures.precision import P, Rprec
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

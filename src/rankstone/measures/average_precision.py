@@ -12,9 +12,8 @@ from rankstone.hits.list_arrays import descending_within, running
 from rankstone.measures.core.claims import BEST, Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import CUSTOM_GAINS, GAINS, GainTable, gains, never_falls
-from rankstone.measures.core.graded_measure import by_gain
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure, by_gain
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

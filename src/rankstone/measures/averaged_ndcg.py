@@ -11,8 +11,8 @@ from rankstone.hits.list_arrays import Ideal, descending_within, running
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import GAINS, GainTable, divisors, gains, never_falls
-from rankstone.measures.core.graded_measure import by_gain
 from rankstone.measures.core.measure import Contributions, Measure
+from rankstone.measures.core.relevance import by_gain
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

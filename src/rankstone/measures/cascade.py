@@ -13,8 +13,8 @@ import numpy as np
 from rankstone.hits.list_arrays import Ideal, before, descending_within
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import GainTable
-from rankstone.measures.core.graded_measure import SHARES, WORTH, UnitGain
 from rankstone.measures.core.measure import Contributions
+from rankstone.measures.core.relevance import SHARES, WORTH, UnitGain
 from rankstone.measures.cwl import EU, GAIN, TOOLS, OpenWalk, UserModel
 
 if TYPE_CHECKING:

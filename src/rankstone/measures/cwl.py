@@ -10,8 +10,8 @@ import numpy as np
 from rankstone.errors import BadParameter
 from rankstone.hits.alignment import every_rank
 from rankstone.measures.core.definition import Card, Named, parameter
-from rankstone.measures.core.graded_measure import UnitGain
 from rankstone.measures.core.measure import Contributions
+from rankstone.measures.core.relevance import UnitGain
 from rankstone.measures.user_walks import RankWalk
 from rankstone.measures.walk_models import MODELS, WALKS, walk_of
 

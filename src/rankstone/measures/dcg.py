@@ -18,8 +18,8 @@ from rankstone.measures.core.gains_and_discounts import (
     gains,
     never_falls,
 )
-from rankstone.measures.core.graded_measure import GradedMeasure
 from rankstone.measures.core.measure import Contributions, IdealNorm
+from rankstone.measures.core.relevance import GradedMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

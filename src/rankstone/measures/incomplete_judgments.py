@@ -11,7 +11,7 @@ from rankstone.measures.auc import mean_negatives_above
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

@@ -10,9 +10,8 @@ import numpy as np
 from rankstone.errors import BadOption
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import gains
-from rankstone.measures.core.graded_measure import GradedMeasure
 from rankstone.measures.core.measure import Contributions, Status
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure, GradedMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions

@@ -8,47 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import Ideal
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
-from rankstone.measures.core.measure import Contributions, IdealNorm, Measure
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, IdealNorm
+from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Cutoff, Floats, Ints
-    from rankstone.measures.core.definition import RelevantFrom, Threshold
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinaryMeasure(Measure):
-    """A measure of binary relevance."""
-
-    rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
-
-    @property
-    def threshold(self) -> Threshold:
-        """The grade from which on a document is relevant, ``rel``."""
-        return self.rel
-
-    def relevant_count(self, hits: Hits) -> Ints:
-        """Return R, int64 ``[queries]``."""
-        return hits.relevant_count(self.rel)
-
-    def relevant_hits(self, hits: Hits, limit: Cutoff | None) -> Floats:
-        """Return 1 for relevant hits down to the limit; for tied ones, the probability to be above it."""
-        inside = hits.at_rank(lambda rank: np.ones_like(rank, np.float64), limit)
-        return np.where(hits.relevant(self.rel), inside, 0.0)
-
-    def depth(self, hits: Hits) -> Ints:
-        """Return the cutoff of each query, the length of the list where there is none."""
-        return hits.n if self.k is None else np.full(hits.queries, self.k)
-
-    def relevant_norm(self, hits: Hits, depth: Ints | None = None, weight: float = 1.0) -> IdealNorm:
-        """Return a multiple of R (of ``depth`` at most) as a sum over the ideal list."""
-        known = Ideal(hits.ideal.offsets, self.rel(hits.ideal.grade).astype(np.float64))
-        return IdealNorm(
-            known, lambda grade: self.rel(grade).astype(np.float64), lambda r: np.full(len(r), weight), depth
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from rankstone.measures.core.curve import (
 )
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

@@ -14,7 +14,7 @@ from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import divisors
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

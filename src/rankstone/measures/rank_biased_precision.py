@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.measures.core.graded_measure import SHARES, WORTH, UnitGain
 from rankstone.measures.core.measure import Contributions
+from rankstone.measures.core.relevance import SHARES, WORTH, UnitGain
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

@@ -11,9 +11,8 @@ from rankstone.hits.list_arrays import before
 from rankstone.measures.average_precision import Blended
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.measures.core.graded_measure import by_gain
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure, by_gain
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

@@ -15,9 +15,8 @@ from rankstone.measures.averaged_ndcg import IdealGains
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
 from rankstone.measures.core.gains_and_discounts import divisors
-from rankstone.measures.core.graded_measure import SHARES, WORTH, UnitGain
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import SHARES, WORTH, BinaryMeasure, UnitGain
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

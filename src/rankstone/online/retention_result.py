@@ -12,8 +12,8 @@ from rankstone.errors import UsageError, printable
 from rankstone.online import cohort_counts as counting
 from rankstone.online.segments import differences
 from rankstone.tables.drawing import Drawing, Line
-from rankstone.tables.results import Result, conventions_lines, given
-from rankstone.tables.sheet import Sheet, Table, cell
+from rankstone.tables.results import Result, given
+from rankstone.tables.sheet import Sheet, Table, cell, conventions_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,12 +15,11 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import RankstoneError, printable
-from rankstone.evaluation.pipeline import Pipeline
+from rankstone.evaluation.pipeline import Pipeline, prepare_judgments
 from rankstone.evaluation.request import collapser
 from rankstone.evaluation.scores import weights
 from rankstone.evaluation.shares import Trailer, scored_share
 from rankstone.hits.exclusion import Exclusion, pairs_of
-from rankstone.hits.grouped_judgments import prepared
 from rankstone.io import read_run
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ class Task(Shipped):
             declared, judged = judged.filter(is_marked)["query_id"], judged.filter(~is_marked)
         rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
         where = _row_namer(rows, "judgments")
-        judgments = prepared(rows, self.options, where, self.intents, declared, excluded)
+        judgments = prepare_judgments(rows, self.options, where, self.intents, declared, excluded)
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 

@@ -14,7 +14,7 @@ import polars as pl
 from rankstone.errors import BadParameter, MissingExtra, UsageError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
-from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.sheet import Sheet, Table, conventions_lines
 
 if TYPE_CHECKING:
     import os
@@ -265,33 +265,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
     if hasattr(value, "to_dict"):
         return value.to_dict()
     return dict(value) if hasattr(value, "keys") else list(value) if isinstance(value, tuple) else value
-
-
-def conventions_lines(conventions: Mapping[str, Any]) -> list[str]:
-    """Return the lines about the conventions of numbers.
-
-    >>> conventions_lines({"alignment": {"ties": "docid_desc", "depth": None}, "defaults": {}})
-    ['conventions  ties=docid_desc']
-    """
-    if "convention" in conventions:
-        lines = [f"convention  {conventions['convention']}"]
-        for text, meaning in conventions["meaning"].items():
-            options = " ".join(f"{name}={value}" for name, value in meaning["options"].items())
-            lines.append(f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}")
-        return lines
-    if "alignment" not in conventions:
-        known = {name: value for name, value in conventions.items() if value is not None}
-        shown = [f"{name}={printable(_listed(value), 40)}" for name, value in known.items()]
-        return [f"conventions  {' '.join(shown)}"] if shown else []
-    shown = [f"{name}={value}" for name, value in conventions["alignment"].items() if value is not None]
-    parameters = [f"{name}={value}" for name, value in conventions["defaults"].items()]
-    return ["conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")]
-
-
-def _listed(value: object) -> object:
-    if isinstance(value, (list, tuple)):
-        return ",".join(str(_listed(one)) for one in value)
-    return f"{value:g}" if isinstance(value, float) else value
 
 
 def write_rows(rows: pl.LazyFrame, path: str | os.PathLike[str], formulas: str = "keep") -> None:

@@ -427,3 +427,30 @@ def _broken(line: str, width: int) -> Iterator[str]:
 
 def _longest_word(head: str) -> int:
     return max((cell_len(word) for word in head.split()), default=0)
+
+
+def conventions_lines(conventions: Mapping[str, Any]) -> list[str]:
+    """Return the lines about the conventions of numbers.
+
+    >>> conventions_lines({"alignment": {"ties": "docid_desc", "depth": None}, "defaults": {}})
+    ['conventions  ties=docid_desc']
+    """
+    if "convention" in conventions:
+        lines = [f"convention  {conventions['convention']}"]
+        for text, meaning in conventions["meaning"].items():
+            options = " ".join(f"{name}={value}" for name, value in meaning["options"].items())
+            lines.append(f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}")
+        return lines
+    if "alignment" not in conventions:
+        known = {name: value for name, value in conventions.items() if value is not None}
+        shown = [f"{name}={printable(_listed(value), 40)}" for name, value in known.items()]
+        return [f"conventions  {' '.join(shown)}"] if shown else []
+    shown = [f"{name}={value}" for name, value in conventions["alignment"].items() if value is not None]
+    parameters = [f"{name}={value}" for name, value in conventions["defaults"].items()]
+    return ["conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")]
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(_listed(one)) for one in value)
+    return f"{value:g}" if isinstance(value, float) else value

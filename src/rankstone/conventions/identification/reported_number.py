@@ -14,9 +14,9 @@ from rankstone.conventions.convention_files import conventions
 from rankstone.conventions.library_convention import named
 from rankstone.errors import BadOption, RankstoneError, UsageError, printable
 from rankstone.hits.trace import Trace
-from rankstone.measures.core.graded_measure import UnitGain
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.registry import MEASURES
+from rankstone.measures.core.relevance import UnitGain
 from rankstone.measures.core.syntax import parse_measure
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstone.measures.core.definition import Card, Threshold, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
 from rankstone.rankings.recommendation.list_frame import sums_by_item
 from rankstone.rankings.recommendation.recommendation_measure import Parts, WholeRunMeasure

@@ -17,8 +17,8 @@ import numpy as np
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
+from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import nDCG
-from rankstone.measures.precision import BinaryMeasure
 from rankstone.rankings.recommendation import item_diversity as distances
 from rankstone.rankings.recommendation.recommendation_measure import (
     ANY,

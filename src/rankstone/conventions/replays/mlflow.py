@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

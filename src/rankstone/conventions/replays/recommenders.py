@@ -15,8 +15,8 @@ from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Status
+from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import nDCG
-from rankstone.measures.precision import BinaryMeasure
 from rankstone.rankings.recommendation import item_diversity as distances
 from rankstone.rankings.recommendation.items import Sets
 from rankstone.rankings.recommendation.recommendation_measure import ANY, PerListMeasure

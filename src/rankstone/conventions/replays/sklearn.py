@@ -9,8 +9,8 @@ import numpy as np
 
 from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions, Status
+from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.positions import LastRel
-from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits

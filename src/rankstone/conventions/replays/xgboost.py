@@ -11,7 +11,7 @@ from rankstone.hits.list_orders import earlier_smaller
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions, Measure, Status
-from rankstone.measures.precision import BinaryMeasure
+from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
