@@ -47,7 +47,7 @@ def read_jsonl(path: Path) -> list[dict[str, str]]:
 
 
 def singular(word: str) -> str:
-    """Strip a plural ending; a few words come out odd, but alike on both sides."""
+    """Strip a plural ending; a few words come out wrong, but the same in queries and documents."""
     if word.endswith("ies") and not word.endswith(("aies", "eies")):
         return word[:-3] + "y"
     if word.endswith("s") and not word.endswith(("us", "ss")):

@@ -9,7 +9,7 @@ __all__ = ["page"]
 _HEAD = """\
 # From 0.1 to 0.2
 
-Numbers are the same, to the last digit; names have changed. There are no aliases: a removed name raises an
+Update your code to version 0.2. Numbers are the same, to the last digit; names have changed. A removed name raises an
 `AttributeError` that says what to write instead. This page lists them all; names without a module are
 `rankstone`'s own.
 
