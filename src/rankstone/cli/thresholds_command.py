@@ -11,7 +11,7 @@ from rankstone.cli.execution import audit_lines, execute, on_runs
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, PRINTED, READING
 from rankstone.cli.outputs import written
 
-#: the usual measures, without the one that has no threshold
+#: the default measures, without the one that has no threshold
 _MEASURES = DEFAULT_MEASURES.removeprefix("nDCG@10 ")
 
 
