@@ -336,7 +336,7 @@ class Serendipity(PerListMeasure):
     card: ClassVar[Card] = Card(
         sentence="How different are the relevant items from the user's history?",
         formula="Serendipity@k(u) = 1 − Σ_{relevant i ∈ L_u} (1/|H_u|) Σ_{j ∈ H_u} cos(i, j)",
-        symbols="L_u: the first k items; H_u: distinct items u met before; cos(i, i) = 1 even without features",
+        symbols="L_u: the first k items; H_u: distinct items of u; cos(i, i) = 1 even without features",
         example="two relevant items with similarities 1/2 and 3/4 to the history: 1 − 5/4 = −1/4",
         needs="judgments, the history, a table of items with numbers",
         span=(None, None),

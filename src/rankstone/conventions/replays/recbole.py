@@ -93,12 +93,12 @@ class TailPercentage(PerListMeasure):
     card: ClassVar[Card] = Card(
         sentence="What share of a list comes from the long tail?",
         formula="TailPercentage@k(u) = |{i ∈ L_u : i in the tail}| / n",
-        symbols="n: items in the list; the tail: max(⌊tail_ratio · m⌋, 1) of the m known items, those with the "
+        symbols="n: items in the list; the tail: max(⌊tail_ratio · m⌋, 1) of m known items, those with the "
         "fewest interactions, equal ones by id, smaller first",
         example="10 items of the history, the rarest of them is one of 5 shown: 1/5",
         needs="the history",
         undefined="never",
-        sensitive="ties at the border: RecBole compares internal numbers of items, here ids are compared; items "
+        sensitive="ties at the border: RecBole compares internal numbers of items, here their ids; items "
         "without interactions are not in the tail",
         use="to read RecBole's numbers; APLT(by=items, head=0.9) includes cold items in the tail",
         citation="RecBole 1.2",

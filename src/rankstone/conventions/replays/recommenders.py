@@ -252,7 +252,7 @@ class Serendipity(_ByLikeness):
     card: ClassVar[Card] = Card(
         sentence="How different are the items of the list from the user's history?",
         formula="serendipity(u) = (1/n) Σ_{i ∈ L_u} (1 − (1/|H_u|) Σ_{j ∈ H_u} s(i, j)) rel(i)",
-        symbols="H_u: distinct items u met before; s(i, j): |U_i ∩ U_j| / √(|U_i| |U_j|), U_i the users of i; "
+        symbols="H_u: distinct items of u; s(i, j): |U_i ∩ U_j| / √(|U_i| |U_j|), U_i the users of i; "
         "likeness=features: the cosine of feature vectors; s is 0 for unknown items; "
         "rel(i): 1, relevance_by=judged: 1 if judged relevant, else 0",
         example="one item with similarities 1/2 and 0 to the two of the history: 1 − 1/4 = 3/4",
