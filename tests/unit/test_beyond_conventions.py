@@ -63,7 +63,13 @@ def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> 
         ("rectools", "MeanInvUserFreq@2", {"duplicates": "first_drop"}, BadOption, "decides duplicates"),
         ("rectools", "MeanInvUserFreq@2", {"history": None}, BadOption, "MeanInvUserFreq@2 needs past"),
         ("replay", "Unexpectedness@2", {}, BadOption, "Unexpectedness@2 needs lists to compare with"),
-        ("recommenders", "novelty", {"history": {"u1": ["a", "c"]}}, BadValue, "an item its user met"),
+        (
+            "recommenders",
+            "novelty",
+            {"history": {"u1": ["a", "c"]}},
+            BadValue,
+            "a list with an item from its user's history",
+        ),
         ("recommenders", "diversity(item_sim_measure='item_feature_vector')", {}, RankstoneError, "numbers"),
     ],
 )

@@ -22,7 +22,7 @@ def test_parts_are_the_whole(numbers: list[float], cut: int, random: object) -> 
     first, second = ExactSum(), ExactSum()
     first.add(np.array(numbers[:cut]))
     second.add(np.array(numbers[cut:]))
-    second.merge(ExactSum.read(json.loads(json.dumps(first.told()))))
+    second.merge(ExactSum.from_dict(json.loads(json.dumps(first.to_dict()))))
     random.shuffle(numbers)  # type: ignore[attr-defined]
     assert second.value() == math.fsum(numbers)
 

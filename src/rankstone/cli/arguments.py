@@ -241,7 +241,7 @@ def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> Non
 
 
 def _file_of(path: str) -> str:
-    """Return the file a path stands for; of an address, the database's."""
+    """Return the file of a path; for an address, that of the database."""
     from rankstone.io import is_database, parse_address
 
     return parse_address(path).place if is_database(path) else path

@@ -1,4 +1,4 @@
-"""``rankstone baseline``: what a mean is worth, beside chance, the worst and the best order."""
+"""``rankstone baseline``: a mean compared with chance, the worst and the best order."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     f"explain lang width {PRINTED} import {READING} {ORDERING}",
     but={
         **WITHOUT_JUDGMENTS,
-        "measures": {"usual": "the usual ones that the tables allow"},
+        "measures": {"usual": "the common ones that the tables allow"},
         "queries": {"keyword": "users"},
     },
 )

@@ -25,7 +25,7 @@ _NUMBERS = 6
 
 
 class _Group(click.Group):
-    """Knows what a bare name of a library stands for."""
+    """Reads a bare name of a library as ``show NAME``."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -137,10 +137,10 @@ def diff(
     if not files:
         return
     named = split_columns(columns)
-    with progress_bar(quiet=quiet) as ticker:
-        told = values_by(known, files[0], named_runs(files[1:]), wanted, columns=named, progress=ticker)
+    with progress_bar(quiet=quiet) as bar:
+        values = values_by(known, files[0], named_runs(files[1:]), wanted, columns=named, progress=bar)
     named.require_present()
-    (_show_groups if everybody else _show_values)(told, known)
+    (_show_groups if everybody else _show_values)(values, known)
 
 
 for _one in (listing, show, write_pages, diff):
@@ -168,7 +168,7 @@ def _reads(library: Convention, text: str) -> bool:
 
 
 def _show_options(first: Convention, second: Convention) -> None:
-    """Say in which options two libraries differ."""
+    """Show the options in which two libraries differ."""
     from rankstone.conventions import compare
 
     for row in compare(first, second):
@@ -179,11 +179,11 @@ def _show_options(first: Convention, second: Convention) -> None:
             click.echo("  the same")
 
 
-def _show_values(told: dict[str, dict[str, Any]], known: Sequence[Convention]) -> None:
-    """Show what two libraries say, and how far apart that is."""
+def _show_values(values: dict[str, dict[str, Any]], known: Sequence[Convention]) -> None:
+    """Show the values of two libraries, and their differences."""
     first, second = map(str, known)
     rows = [("", first, second, "")]
-    for text, answers in told.items():
+    for text, answers in values.items():
         a, b = (answers.get(library, "has none") for library in (first, second))
         gap = f"{b - a:+.6f}" if isinstance(a, float) and isinstance(b, float) else ""
         rows.append((text, _plain(a), _plain(b), gap))
@@ -194,9 +194,9 @@ def _show_values(told: dict[str, dict[str, Any]], known: Sequence[Convention]) -
         click.echo("  ".join(cells).rstrip())
 
 
-def _show_groups(told: dict[str, dict[str, Any]], _known: Sequence[Convention]) -> None:
-    """Show which libraries say the same."""
-    for text, answers in told.items():
+def _show_groups(values: dict[str, dict[str, Any]], _known: Sequence[Convention]) -> None:
+    """Show which libraries have the same value."""
+    for text, answers in values.items():
         click.echo(text)
         groups: dict[str, list[str]] = {}
         for library, answer in answers.items():
@@ -253,7 +253,7 @@ def pages() -> dict[str, str]:
 def page(one: Convention) -> str:
     """Return a library's page."""
     lines = [f"# {_text(one.title)} {one.version}", "", _text(one.about), "", f"<{one.url}>", ""]
-    checked = "; ".join(one.checked) or "nothing live yet: written from what is known of it"
+    checked = "; ".join(one.checked) or "nothing live yet: written from its source and documentation"
     lines += [f"Compared with: {_text(checked)}.", ""]
     judging = [entry for entry in one.entries if not entry.of_lists]
     lines += [f"`rankstone eval QRELS RUN --convention {one} -m …`", "", *_entries(judging)]
@@ -265,14 +265,14 @@ def page(one: Convention) -> str:
 
 def _entries(entries: Sequence[Entry]) -> list[str]:
     """Return a table of measures, and what there is to say about them."""
-    lines = ["| spelling | the same in our words | options of alignment |", "|---|---|---|"]
+    lines = ["| spelling | the same in rankstone | options of alignment |", "|---|---|---|"]
     remarks: list[str] = []
     for entry in entries:
         spelled = " or ".join(f"`{_code(text)}`" for text in entry.spellings)
         lines.append(f"| {spelled} | `{_code(entry.ours)}` | {_options(entry)} |")
         for name, mark in (("bug", "**bug**: "), ("note", ""), ("differs", "")):
-            told = getattr(entry, name)
-            remarks += [] if told is None else [f"- `{_code(entry.spelling)}`: {mark}{_text(told)}"]
+            text = getattr(entry, name)
+            remarks += [] if text is None else [f"- `{_code(entry.spelling)}`: {mark}{_text(text)}"]
         remarks += [f"- `{_code(entry.spelling)}`: {_text(rule)}" for rule in entry.rules]
     return [*lines, "", *remarks]
 
@@ -282,7 +282,10 @@ def _overview() -> str:
 
     lines = ["# What other libraries mean by the same names", ""]
     lines += ["Written by `make docs` from the data files of `rankstone.conventions`.", ""]
-    lines += ["What each library was asked, how often it differed, and why: [checked.md](../checked.md).", ""]
+    lines += [
+        "What was compared, how often it differed, and why: [checked.md](../checked.md).",
+        "",
+    ]
     lines += ["| library | measures | compared with |", "|---|--:|---|"]
     for one in conventions():
         checked = _text("; ".join(one.checked)) or "not yet"
@@ -292,7 +295,7 @@ def _overview() -> str:
             "",
             f"## {measure}",
             "",
-            "| library | spelling | in our words | options |",
+            "| library | spelling | in rankstone | options |",
             "|---|---|---|---|",
         ]
         for one, entry in members:

@@ -1,4 +1,4 @@
-"""``rankstone diff``: how alike two runs are, without judgments."""
+"""``rankstone diff``: how similar two runs are, without judgments."""
 
 from __future__ import annotations
 
@@ -62,11 +62,13 @@ def command(
     view: dict[str, Any] = {"query": query, "top": top, "ranks": given["depth"] or _SHOWN}
     output = given["output"]
 
-    def show(alike: Similarity, form: str, digits: int | None) -> str:
+    def show(similarity: Similarity, form: str, digits: int | None) -> str:
         if explain is not None:
-            return written(alike.explain(alike.measures[0], query, lang=lang or "en"), form, width=width)
-        whole, rows = _parts(alike, form, **view)
-        text = written(alike, form, digits, frame=rows, content=whole, **view)
+            return written(
+                similarity.explain(similarity.measures[0], query, lang=lang or "en"), form, width=width
+            )
+        whole, rows = _parts(similarity, form, **view)
+        text = written(similarity, form, digits, frame=rows, content=whole, **view)
         if form == "csv" and output is None and sys.stdout.isatty():  # nothing in a text reaches the terminal
             text = "".join(f"{printable(line, len(text))}\n" for line in text.split("\n")[:-1])
         return text
@@ -88,16 +90,16 @@ def _two(files: tuple[str, ...]) -> dict[str, object]:
 
 
 def _parts(
-    alike: Similarity, form: str, query: str | None, top: int | None, ranks: int
+    similarity: Similarity, form: str, query: str | None, top: int | None, ranks: int
 ) -> tuple[dict[str, Any] | None, Any]:
     """Return what JSON holds, and the rows of CSV: the lists, the changed queries, or the means."""
-    rows = alike.table() if top is None else alike.changed(top)
+    rows = similarity.table() if top is None else similarity.changed(top)
     if query is not None:
-        rows = alike.side_by_side(query, ranks)
-    whole = alike.report()
+        rows = similarity.side_by_side(query, ranks)
+    whole = similarity.report()
     if top is not None:
         whole["changed"] = rows.to_dicts()
     if query is not None:
-        values = alike.per_query.filter(query_id=query).drop("query_id").to_dicts()
+        values = similarity.per_query.filter(query_id=query).drop("query_id").to_dicts()
         whole = {"query_id": query, "measures": values, "lists": rows.to_dicts(), "inputs": whole["inputs"]}
     return (whole if form == "json" else None), rows

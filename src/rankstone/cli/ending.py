@@ -112,10 +112,10 @@ def _say(text: str) -> None:
 def outdated() -> MissingExtra | None:
     """Return the error for the first required package that is too old."""
     try:
-        wanted = requires("rankstone") or []
+        required = requires("rankstone") or []
     except PackageNotFoundError:  # run from a folder
         return None
-    for line in wanted:
+    for line in required:
         found = re.match(r"([\w.-]+)[^;]*>=\s*([\d.]+)(?!.*\bextra\b)", line)
         if found is None:
             continue

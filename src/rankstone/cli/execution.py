@@ -88,7 +88,7 @@ def keep_freed_memory() -> None:
     """Ask the C library to keep what is freed instead of giving it back to the system at once.
 
     Batches allocate and free the same few megabytes again and again; page faults would otherwise
-    cost a quarter of the time.  This is our own process, so nobody else is concerned.
+    cost a quarter of the time.  This is our own process, so nothing else is affected.
     """
     import ctypes
 

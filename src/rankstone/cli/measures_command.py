@@ -33,7 +33,7 @@ _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither
 
 
 class _Group(click.Group):
-    """Knows what a bare name of a measure stands for."""
+    """Reads a bare name of a measure as ``show NAME``."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

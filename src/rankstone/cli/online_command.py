@@ -190,7 +190,7 @@ def counterfactual_command(log: str, target: str | None, **given: Any) -> None:
     """Estimate what another ranking would have earned, from a log of the one that was shown.
 
     LOG has a row for each document shown: reward, propensity, and where there are such impression_id,
-    position, query_id, doc_id, prediction.  What the target would do stands in target_propensity or
+    position, query_id, doc_id, prediction.  What the target would do is in target_propensity or
     target_position, or in TARGET, a run.
 
     rankstone online counterfactual log.parquet --clip 20 --cluster user_id

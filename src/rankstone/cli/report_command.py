@@ -62,7 +62,7 @@ def _small(files: Sequence[str]) -> bool:
 
 
 def command_line() -> str:
-    """Return the command line as somebody may type it again."""
+    """Return the command line as it can be typed again."""
     import shlex
     import sys
 

@@ -8,7 +8,7 @@ from rankstone.cli.declaring import declare
 from rankstone.cli.execution import execute, on_runs
 from rankstone.cli.options import ALIGNMENT, PRINTED, READING
 
-#: those that have bounds and estimators, of the usual kinds
+#: common measures that have bounds and estimators
 _MEASURES = "nDCG@10 R@10 RR"
 
 

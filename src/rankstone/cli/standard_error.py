@@ -42,8 +42,8 @@ class _Stream:
 class Ticker:
     """A progress bar on standard error for work of more than a second.
 
-    It tells how many rows were read and how fast; where it is known about how many there are, which share
-    of what is being read that is, and how long the rest takes.
+    It shows how many rows were read and how fast; if their number can be estimated, also the share
+    read so far and the time left.
 
     Parameters
     ----------
@@ -90,16 +90,16 @@ class Ticker:
 
     @contextmanager
     def stream(self, extent: Callable[[], int | None]) -> Iterator[Callable[[int], None]]:
-        """Count the rows of one table, of which there may be said about how many there are."""
+        """Count the rows of one table; ``extent`` estimates their number."""
         stream = _Stream(extent, time.monotonic())
         self._streams.append(stream)
 
-        def tell(rows: int) -> None:
+        def count(rows: int) -> None:
             stream.rows += rows
             self(rows)
 
         try:
-            yield tell
+            yield count
         finally:
             self._streams.remove(stream)
 
@@ -162,7 +162,7 @@ _DRAIN_PATIENCE: Final = 0.5
 class NativeErrors:
     """Standard error of this process, held until :meth:`close`.
 
-    Only for a process of our own: whoever has replaced ``sys.stderr`` keeps what is there, and
+    Only for a process of our own: a replaced ``sys.stderr`` is left alone, and
     ``RANKSTONE_TRACEBACK`` shows everything as it is written.
     """
 
@@ -201,7 +201,7 @@ class NativeErrors:
                     blank = b""
 
     def close(self, *, shown: bool) -> None:
-        """Stop, and show what was held back, where somebody needs it to find a bug."""
+        """Stop, and show what was held back if it is needed to find a bug."""
         if self._thread is None:
             return
         os.dup2(self._own, 2)

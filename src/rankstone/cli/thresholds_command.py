@@ -10,7 +10,7 @@ from rankstone.cli.declaring import declare
 from rankstone.cli.execution import audit_lines, execute, on_runs, written
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, PRINTED, READING
 
-#: the usual measures, without the one that has no threshold
+#: the default measures, without the one that has no threshold
 _MEASURES = DEFAULT_MEASURES.removeprefix("nDCG@10 ")
 
 

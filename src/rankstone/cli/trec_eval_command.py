@@ -120,8 +120,8 @@ def _describe(measures: tuple[str, ...], version: int) -> None:
     """Print the cards of the measures that were named."""
     from rankstone.conventions import requested_measures
 
-    asked, _ = requested_measures(measures, version)
-    texts = [text for one in asked for _, text in one.trec.texts(one.given)[:1] if text]
+    requests, _ = requested_measures(measures, version)
+    texts = [text for one in requests for _, text in one.trec.texts(one.given)[:1] if text]
     if measures and texts:
         click.echo()
         names = dict.fromkeys(text.partition("(")[0].partition("@")[0] for text in texts)

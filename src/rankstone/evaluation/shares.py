@@ -109,15 +109,17 @@ class Sums:
         return (None if undefined or not whole.n else _ratio(measure, whole)), whole.n
 
     def to_json(self) -> dict[str, Any]:
-        """Return the data as JSON can hold it."""
-        return {s.name: [one.above.told(), one.below.told(), one.n] for s, one in self.by_status.items()}
+        """Return the data as values that JSON can store."""
+        return {
+            s.name: [one.above.to_dict(), one.below.to_dict(), one.n] for s, one in self.by_status.items()
+        }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Sums:
         """Rebuild it from :meth:`to_json`."""
         return cls(
             {
-                Status[name]: _Sum(ExactSum.read(above), ExactSum.read(below), n)
+                Status[name]: _Sum(ExactSum.from_dict(above), ExactSum.from_dict(below), n)
                 for name, (above, below, n) in data.items()
             }
         )
@@ -237,7 +239,7 @@ class Trailer:
         return cls(error={"kind": type(error).__name__, **parts})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the data as JSON can hold it."""
+        """Return the data as values that JSON can store."""
         rest = {name: value for name, value in vars(self).items() if name != "sums"}
         return {**rest, "sums": [one.to_json() for one in self.sums]}
 

@@ -193,7 +193,7 @@ def check_trailer(run: str, trailer: Trailer, options: AlignmentOptions, where: 
             where=run,
             given=f"queries of the run {', '.join(trailer.extra_names)}",
             expected="the same query ids on both sides",
-            fix="check that judgments and run belong together, and that ids are spelled alike",
+            fix="check that judgments and run belong together, and that ids are spelled the same way",
         )
     if options.missing == "error" and trailer.missing:
         raise NotComparable(

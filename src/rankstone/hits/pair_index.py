@@ -45,14 +45,14 @@ class QueryIndex:
         """Return the index of each name, -1 for unknown ones."""
         if not len(self) or not len(names):
             return np.full(len(names), -1, np.int64)
-        first = int(self._looked_up(names.head(1))[0])
+        first = int(self._look_up(names.head(1))[0])
         if first >= 0 and self.names.slice(first, len(names)).equals(names):  # most come in the same order
             return np.arange(first, first + len(names))
-        return self._looked_up(names)
+        return self._look_up(names)
 
-    def _looked_up(self, names: pl.Series) -> NDArray[np.int64]:
-        wanted = hash_ids(names, self._seed)
-        at = np.minimum(np.searchsorted(self._sorted, wanted), len(self) - 1)
+    def _look_up(self, names: pl.Series) -> NDArray[np.int64]:
+        hashes = hash_ids(names, self._seed)
+        at = np.minimum(np.searchsorted(self._sorted, hashes), len(self) - 1)
         codes = self._order[at]
         same = (self.names.gather(codes) == names).to_numpy()
         return np.where(same, codes, -1)
@@ -80,7 +80,7 @@ class Matches:
 
 
 class PairIndex:
-    """Pairs grouped by query, to be found in batches of rows.
+    """Pairs grouped by query, which are looked up in batches of rows.
 
     Parameters
     ----------
@@ -95,11 +95,11 @@ class PairIndex:
     ----------
     order
         int64 ``[n]``: the pairs' original positions in the order of the index, in which the pairs of a query
-        are together; ``None`` when they were given in that order.
+        are together; ``None`` if they were given in that order.
     offsets
         int64 ``[queries + 1]``: pairs of query ``i`` are ``offsets[i]:offsets[i + 1]``.
     docs
-        Document ids in the index' order.
+        Document ids in the order of the index.
     """
 
     def __init__(self, queries: QueryIndex, code: NDArray[np.int64], docs: pl.Series) -> None:
@@ -114,27 +114,27 @@ class PairIndex:
     @overload
     def arranged(self, values: NDArray[Any]) -> NDArray[Any]: ...
     def arranged(self, values: pl.Series | NDArray[Any]) -> pl.Series | NDArray[Any]:
-        """Return a column of the pairs in the index' order."""
+        """Return a column of the pairs in the order of the index."""
         if self.order is None:
             return values
         return values.gather(self.order) if isinstance(values, pl.Series) else values[self.order]
 
     @property
     def query(self) -> NDArray[np.int64]:
-        """The query index of each pair in the index' order, int64 ``[n]``."""
+        """The query index of each pair in the order of the index, int64 ``[n]``."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     def duplicates(self) -> NDArray[np.int64]:
         """Return the positions in the index of all pairs that occur more than once."""
         ordered = self._hash.copy()
         sort_within(ordered, np.diff(self.offsets))
-        alike = ordered[1:] == ordered[:-1]
+        same = ordered[1:] == ordered[:-1]
         ends = self.offsets[1:-1]
-        alike[ends[(ends > 0) & (ends < len(ordered))] - 1] = False  # neighbours of two queries
-        if not alike.any():
+        same[ends[(ends > 0) & (ends < len(ordered))] - 1] = False  # neighbours of two queries
+        if not same.any():
             return np.empty(0, np.int64)
         suspect = np.zeros(len(self.queries), bool)
-        suspect[self.query[:-1][alike]] = True
+        suspect[self.query[:-1][same]] = True
         at = np.flatnonzero(suspect[self.query])
         return at[_repeated(self.query[at], self.docs.gather(at))]
 
@@ -148,8 +148,8 @@ class PairIndex:
         counts = self.offsets[codes + 1] - self.offsets[codes]
         lists = np.repeat(known, counts)
         pair = ragged_range(self.offsets[codes], counts)
-        wanted = keys.of(lists, self._hash[self._pairs_of(codes, pair)])
-        which, row = keys.look_up(wanted)
+        hashes = self._hash[self._pairs_of(codes, pair)]
+        which, row = keys.look_up(keys.of(lists, hashes))
         same = (batch.ids(row) == self.docs.gather(pair[which])).to_numpy()
         if not same.all():
             which, row = which[same], row[same]
@@ -184,7 +184,7 @@ class BatchKeys:
         self._row = key & np.uint64((1 << self._row_bits) - 1)
         key >>= np.uint64(self._row_bits)
         self._key = key
-        self._alike = _runs_of_equal(key)
+        self._shared = _equal_neighbours(key)
 
     def of(self, lists: NDArray[np.int64], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the keys of documents in lists."""
@@ -194,37 +194,34 @@ class BatchKeys:
 
     def duplicates(self) -> NDArray[np.int64]:
         """Return the rows whose document is in their list more than once."""
-        rows = self._row[self._alike].astype(np.int64)
+        rows = self._row[self._shared].astype(np.int64)
         if not len(rows):
             return rows
         return np.sort(rows[_repeated(self._batch.list_of_row[rows], self._batch.ids(rows))])
 
-    def look_up(self, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which of the ``wanted`` keys are present, and the row of each.
+    def look_up(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which of these keys are present, and the row of each.
 
         A key of several rows is returned several times.
         """
         if not len(self._key):
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        at = np.searchsorted(self._key, wanted)
+        at = np.searchsorted(self._key, keys)
         at[at == len(self._key)] = 0
-        which = np.flatnonzero(self._key[at] == wanted)
+        which = np.flatnonzero(self._key[at] == keys)
         at = at[which]
-        if len(self._alike):  # rows with the same key are neighbours
-            copies = np.searchsorted(self._key, wanted[which], side="right") - at
+        if len(self._shared):  # rows with the same key are neighbours
+            copies = np.searchsorted(self._key, keys[which], side="right") - at
             which, at = np.repeat(which, copies), ragged_range(at, copies)
         return which, self._row[at].astype(np.int64)
 
 
-def _runs_of_equal(key: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _equal_neighbours(key: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the positions of all sorted keys that equal a neighbour."""
     same = key[1:] == key[:-1]
     if not same.any():
         return np.empty(0, np.int64)
-    alike = np.zeros(len(key), bool)
-    alike[1:] |= same
-    alike[:-1] |= same
-    return np.flatnonzero(alike)
+    return np.flatnonzero(np.append(same, False) | np.append(False, same))
 
 
 def _repeated(group: NDArray[np.int64], ids: pl.Series) -> NDArray[np.bool_]:

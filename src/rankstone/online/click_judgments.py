@@ -285,7 +285,7 @@ def clicks(
     Raises
     ------
     InputError
-        When rows are invalid, or position bias cannot be told apart from relevance.
+        When rows are invalid, or position bias cannot be separated from relevance.
     UsageError
         When an option is invalid, or does not apply to the method.
 
@@ -397,7 +397,7 @@ def _estimate_cells(
         chances = batch.propensity
         if chances is None:
             assert known is not None  # noqa: S101 - a table, where there is no column
-            assert batch.position is not None  # noqa: S101 - which was asked for
+            assert batch.position is not None  # noqa: S101 - which was requested
             places, at = np.unique(batch.position, return_inverse=True)
             chances = np.array([known[int(place)] for place in places])[at]
         return inverse_propensity(batch, chances, options, weighing)

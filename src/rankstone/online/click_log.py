@@ -100,7 +100,7 @@ class Survey:
 
 def open_log(
     log: object,
-    wanted: Sequence[str],
+    required: Sequence[str],
     *,
     clock: Clock,
     span: Span,
@@ -114,7 +114,7 @@ def open_log(
     ----------
     log
         The table.
-    wanted
+    required
         Columns required in addition to query, document and click.
     clock, span
         How times are read, and the days to include.
@@ -122,14 +122,14 @@ def open_log(
         As for :func:`rankstone.io.read_events`.
     """
     dated = span != Span()
-    needed = ["query_id", "doc_id", "clicked", *wanted, *["time"] * dated]
+    needed = ["query_id", "doc_id", "clicked", *required, *["time"] * dated]
     further = ["session", "position"]
     ids = ("query_id", "doc_id", "session")
     table = read_events(log, columns, format_in, name="log", further=further, needed=needed, ids=ids)
     events = table.watched(progress)
     columns_read = frozenset(events.schema)
     day = read_times(events, clock).day if dated else None
-    in_period = pl.lit(value=True) if day is None else span.holds(day)
+    in_period = pl.lit(value=True) if day is None else span.includes(day)
     return Log(events, columns_read, _reason(events, columns_read, day), in_period)
 
 

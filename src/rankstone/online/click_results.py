@@ -373,8 +373,8 @@ def make_audit(
         Impressions and clicks by position; empty if the log has no positions.
     """
     all_pairs, kept = judged.frame(options), judged.kept(options)
-    unseen = all_pairs["estimate"].is_null()
-    rare = all_pairs.filter(~unseen & (all_pairs["impressions"] < options.min_impressions))
+    unexamined = all_pairs["estimate"].is_null()
+    rare = all_pairs.filter(~unexamined & (all_pairs["impressions"] < options.min_impressions))
     if not kept.height:
         raise EmptyInput(
             "no pair has enough impressions", where=log.events.source, fix="use a smaller min_impressions"
@@ -397,7 +397,7 @@ def make_audit(
         lists=None if lists is None else lists.audit,
         rare=rare.height,
         rare_impressions=int(rare["impressions"].sum()),
-        unseen=int(unseen.sum()),
+        unseen=int(unexamined.sum()),
         unlinked=judged.unlinked,
         weighing=judged.weighing,
         fit=judged.fit,

@@ -70,7 +70,7 @@ class Counts:
     ----------
     size
         int64 ``[segments, periods]``: users of each cohort.
-    seen
+    active
         int64 ``[segments, cohorts, windows]``: of these, those active in each window of the whole curve.
     login
         int64 ``[segments, periods]``: users active in each period.
@@ -87,7 +87,7 @@ class Counts:
     """
 
     size: Ints
-    seen: Ints
+    active: Ints
     login: Ints
     login_new: Ints
     shared: Ints
@@ -114,7 +114,7 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
     every = windows.every(people.count)
     size = np.zeros((segments, people.count), np.int64)
     login, login_new = np.zeros_like(size), np.zeros_like(size)
-    seen = np.zeros((segments, people.count, len(every)), np.int64)
+    active = np.zeros((segments, people.count, len(every)), np.int64)
     early, kept = 0, people.cohort != LEFT_OUT
     for group, cohort, bits in _batches(people):
         if cohort == NO_COHORT:
@@ -126,17 +126,17 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
         login[group, cohort:] += sums
         login_new[group, cohort] += sums[0]
         if windows.kind == "bracket":
-            seen[group, cohort] += [
-                _seen_in_window(bits, cohort, window).sum(dtype=np.int64) for window in every
+            active[group, cohort] += [
+                _active_in_window(bits, cohort, window).sum(dtype=np.int64) for window in every
             ]
         else:
             if windows.kind == "rolling":
                 since = np.maximum.accumulate(bits[:, cohort:][:, ::-1], axis=1)[:, ::-1]
                 sums = _column_sums(since)
-            seen[group, cohort, : len(sums)] += sums
+            active[group, cohort, : len(sums)] += sums
     return Counts(
         size,
-        seen,
+        active,
         login,
         login_new,
         _shared_counts(people, segments, windows.requested, observed),
@@ -154,14 +154,14 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
 
 
 def _column_sums(bits: NDArray[np.uint8]) -> Ints:
-    """Return column sums, adding as many rows at a time as a byte holds, which is several times faster."""
+    """Return column sums, adding as many rows at a time as fit into a byte, which is several times faster."""
     whole = len(bits) // _MAX_BYTE * _MAX_BYTE
     parts = bits[:whole].reshape(-1, _MAX_BYTE, bits.shape[1]).sum(axis=1, dtype=np.uint8)
     sums: Ints = parts.sum(axis=0, dtype=np.int64) + bits[whole:].sum(axis=0, dtype=np.int64)
     return sums
 
 
-def _seen_in_window(bits: NDArray[np.uint8], cohort: int, window: Window) -> NDArray[np.uint8]:
+def _active_in_window(bits: NDArray[np.uint8], cohort: int, window: Window) -> NDArray[np.uint8]:
     """Return 1 for users who were active in a window, 0 for others: uint8 ``[people]``."""
     end = None if window.last is None else cohort + window.last + 1
     marks: NDArray[np.uint8] = bits[:, cohort + window.first : end].max(axis=1, initial=0)
@@ -227,7 +227,7 @@ def _returned(bits: NDArray[np.uint8], cohort: Ints, window: Window) -> NDArray[
     returned = np.zeros(len(bits), np.uint8)
     for one in np.unique(cohort):
         in_cohort = cohort == one
-        returned[in_cohort] = _seen_in_window(bits[in_cohort], int(one), window)
+        returned[in_cohort] = _active_in_window(bits[in_cohort], int(one), window)
     return returned
 
 
@@ -275,16 +275,16 @@ def cohorts(
     frames = []
     for at in segments.present:
         size = np.repeat(counts.size[at, reported], len(windows))
-        seen = counts.seen[at, reported].ravel()
+        active = counts.active[at, reported].ravel()
         there = known & (size > 0)
-        low, high = wilson(np.where(there, seen, 0), np.where(there, size, 0), confidence)
+        low, high = wilson(np.where(there, active, 0), np.where(there, size, 0), confidence)
         columns = {
             "cohort": starts.gather(np.repeat(reported, len(windows))),
             "size": pl.Series(size),
             "at": labels.gather(place),
             "age": pl.Series(ages[place]),
-            "retained": _null_unless(known, seen),
-            "rate": _null_unless(there, seen / np.maximum(size, 1)),
+            "retained": _null_unless(known, active),
+            "rate": _null_unless(there, active / np.maximum(size, 1)),
             "low": pl.Series(low).fill_nan(None),
             "high": pl.Series(high).fill_nan(None),
             "censored": pl.Series(~known),
@@ -294,7 +294,7 @@ def cohorts(
 
 
 def _null_unless(condition: NDArray[np.bool_], values: NDArray[np.generic]) -> pl.Series:
-    """Return values where a condition holds, null elsewhere."""
+    """Return values where a condition is true, else null."""
     return pl.select(pl.when(pl.Series(condition)).then(pl.Series(values))).to_series()
 
 
@@ -319,13 +319,13 @@ def _curve_row(
 ) -> tuple[object, ...]:
     present = observed.reported[counts.size[at, observed.reported] > 0]
     used = present[observed.covers(present, window)]
-    seen, size = counts.seen[at, used, place], counts.size[at, used]
-    retained, users = int(seen.sum()), int(size.sum())
+    active, size = counts.active[at, used, place], counts.size[at, used]
+    retained, users = int(active.sum()), int(size.sum())
     head = window.at, window.first, len(used), len(present) - len(used), users, retained
     if not users:
         return (*head, *[None] * 7)
     low, high = wilson(retained, users, confidence)
-    mean = estimates(Units.of((seen / size)[:, None]))[0]
+    mean = estimates(Units.of((active / size)[:, None]))[0]
     ends = [None if np.isnan(end) else end for end in mean.interval(confidence)]
     rate = retained / users
     return (*head, rate, float(low), float(high), 1 - rate, mean.value, *ends)
@@ -334,4 +334,4 @@ def _curve_row(
 def pooled(counts: Counts, at: int, place: int, window: Window, observed: ObservedPeriods) -> tuple[int, int]:
     """Return retained users and users, over all cohorts that were observed throughout a window."""
     known = observed.reported[observed.covers(observed.reported, window)]
-    return int(counts.seen[at, known, place].sum()), int(counts.size[at, known].sum())
+    return int(counts.active[at, known, place].sum()), int(counts.size[at, known].sum())

@@ -97,7 +97,7 @@ class Counterfactual(OnlineResult):
         return self.tables["weights"]
 
 
-#: an effective sample size, or a share of all rows, below which sums of weights are far from normal
+#: an effective sample size, or a share of all rows, below which sums of weights are not close to normal
 _FEW, _FEW_OF_ALL = 100, 0.05
 #: a row with this share of all weight dominates the estimate
 _HEAVY: Final = 0.1
@@ -170,7 +170,7 @@ def _warnings(weights: Weights, units: int, counts: dict[str, int | None], prope
     if units < _UNITS:
         yield f"only {counted(units, 'independent unit')}: intervals are rough"
     if counts.get("never_examined") or counts.get("not_shown"):
-        yield "documents that could not be seen count as reward 0: the target may be worth more"
+        yield "documents that could not be examined count as reward 0: the target may be worth more"
 
 
 def _not_shown(log: Log, impression: Ints, run: Rankings, k: int | None) -> int:
@@ -179,10 +179,10 @@ def _not_shown(log: Log, impression: Ints, run: Rankings, k: int | None) -> int:
     texts = run.frame.filter(within).select(pl.col("query_id").cast(pl.String))
     lengths = texts.group_by("query_id").len()
     queries = log.frame.select(pl.col("query_id").cast(pl.String), impression=pl.Series(impression)).unique()
-    wanted = queries.join(lengths, on="query_id")["len"].sum()
+    ranked = queries.join(lengths, on="query_id")["len"].sum()
     place = pl.col("target_position")
     shown = log.frame.filter(place.is_not_null() & (pl.lit(value=True) if k is None else place <= k)).height
-    return int(wanted) - shown
+    return int(ranked) - shown
 
 
 _FURTHER: Final = (
@@ -236,8 +236,8 @@ def counterfactual(
     propensity
         The event that the propensity is the probability of.  ``action``: showing this document at this
         position; a model then also needs ``target_prediction``, its mean over the target's actions.
-        ``examination``: a user's looking at the document; the log then holds all rows of a list,
-        ``prediction`` is the reward of a document that is looked at, and ``examination`` the probability at
+        ``examination``: a user's examining the document; the log then has all rows of a list,
+        ``prediction`` is the reward of an examined document, and ``examination`` the probability at
         the position shown, if ``propensity`` is a mean over several positions (Oosterhuis 2023).
     discount
         ``none``, ``log2``, ``reciprocal``, or the weights of positions 1, 2, …

@@ -118,7 +118,7 @@ class Estimators:
     def _self_normalised(self, expected: Floats, spread: Floats) -> Estimate | None:
         """Estimate ``Σ λwr / Σ λw`` times the mean sum of the discounts λ in an impression.
 
-        Its standard error is that of a ratio by linearisation: each impression stands for the value plus its
+        Its standard error is that of a ratio by linearisation: each impression has the value plus its
         influence on it.
         """
         value = self._totals(self._rows.discount * self._rows.weight * self._rows.reward)
@@ -380,7 +380,7 @@ class Discount:
         self._weight = weight
 
     def __call__(self, position: Floats) -> Floats:
-        """Return the weight of each position; 0 for NaN, which stands for no position."""
+        """Return the weight of each position; 0 for NaN, which means no position."""
         counts = ~np.isnan(position) & (position <= (np.inf if self.k is None else self.k))
         found: Floats = np.where(counts, self._weight(np.where(counts, position, 1.0)), 0.0)
         return found

@@ -91,7 +91,7 @@ def _both_can_pick(a: Sequence[str], b: Sequence[str], docs: Sequence[str], *, l
 def balanced(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator) -> DrawnList:
     """Draw a list by balanced interleaving (Joachims, KDD 2002).
 
-    At every depth the list holds about as many top documents of either ranking; which one begins is random.
+    At every depth the list has about as many top documents of either ranking; which one begins is random.
     The credit depends on all clicks of an impression, so it is not assigned to documents here.
 
     Examples
@@ -168,7 +168,7 @@ def _list_probabilities(
 
 
 def _all_lists(a: Sequence[str], b: Sequence[str], k: int) -> tuple[tuple[str, ...], ...]:
-    """Return all lists whose every position holds the next document of either ranking, in a fixed order."""
+    """Return all lists whose every position has the next document of either ranking, in a fixed order."""
     lists: dict[tuple[str, ...], None] = {(): None}
     for _ in range(min(k, len({*a, *b}))):
         longer: dict[tuple[str, ...], None] = {}

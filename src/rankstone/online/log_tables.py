@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: columns of numbers; all others hold ids
+#: columns of numbers; all others have ids
 _NUMBERS: Final = (
     "position", "reward", "propensity", "target_propensity", "target_position", "prediction",
     "target_prediction", "examination", "clicked", "draw", "credit", "rank_a", "rank_b",
@@ -373,8 +373,8 @@ def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:
 def count_skipping(log: Log, impression: Ints) -> int:
     """Count impressions that skip a position: the lowest position exceeds the number of positions."""
     places = log.frame.select("position", impression=impression).group_by("impression")
-    lists = places.agg(last=pl.col("position").max(), held=pl.col("position").n_unique())
-    return lists.filter(pl.col("last") > pl.col("held")).height
+    lists = places.agg(last=pl.col("position").max(), places=pl.col("position").n_unique())
+    return lists.filter(pl.col("last") > pl.col("places")).height
 
 
 #: the probability above the upper bound of Clopper and Pearson

@@ -257,7 +257,7 @@ def _check_links(
     policy: str,
     source: str,
 ) -> None:
-    """Refuse logs from which examination cannot be told apart from relevance."""
+    """Refuse logs from which examination cannot be separated from relevance."""
     has_information = len(informative.pair) > 0
     if len(positions) > 1 and not has_information:
         raise _no_information_error(source)
@@ -292,7 +292,7 @@ def _count_pairs(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, Position
     pair, position, sums = [], [], []
     before = 0
     for cells in parts:
-        assert cells.position is not None  # noqa: S101 - which was asked for
+        assert cells.position is not None  # noqa: S101 - which was requested
         begins = np.ones(len(cells.pair), np.bool_)  # values of one pair and position are adjacent
         begins[1:] = (np.diff(cells.pair) != 0) | (np.diff(cells.position) != 0)
         at = np.cumsum(begins) - 1

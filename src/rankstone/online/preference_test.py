@@ -195,7 +195,7 @@ def _as_lists(frame: pl.DataFrame, drawn: bool) -> pl.DataFrame:  # noqa: FBT001
 
 
 def _balanced_credit(distinct: pl.DataFrame) -> Floats:
-    """Return the credit of each click: to each ranking whose top holds the document.
+    """Return the credit of each click: to each ranking with the document in its top.
 
     The top is the least depth at which either ranking contains the lowest clicked document (Joachims 2002, in
     the form of Chapelle, Joachims, Radlinski and Yue, TOIS 2012).
@@ -226,7 +226,7 @@ _MAX_SIGNS: Final = 2_000_000_000
 _FLIPS, _MIN_FLIPS = 100_000, 1_000
 _REMARKS: Final = {
     "looks": "intervals, p-values and the verdict are valid for one look, at a number of impressions fixed "
-    "in advance; repeated looks until one is significant find preferences that do not exist far too often"
+    "in advance; repeated looks until one is significant find preferences that do not exist too often"
 }
 _SCHEMA: Final = (
     dict.fromkeys(("impressions", "wins", "ties", "losses"), pl.Int64)

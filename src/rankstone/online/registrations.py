@@ -98,7 +98,7 @@ def read_registrations(
     reading = read_times(table, clock)
     day, span = reading.day, Span(end=end)
     surveyed = survey_events(table, reading, span, invalid)
-    kept = pl.col("user_id").is_not_null() & day.is_not_null() & span.holds(day)
+    kept = pl.col("user_id").is_not_null() & day.is_not_null() & span.includes(day)
     selected = [pl.col("user_id"), day.alias("registered")]
     selected += [] if by is None else [segment_codes(*by).alias("segment")]
     rows = table.frame.filter(kept).select(selected)

@@ -215,7 +215,7 @@ class Span:
     start: int | None = None
     end: int | None = None
 
-    def holds(self, day: pl.Expr) -> pl.Expr:
+    def includes(self, day: pl.Expr) -> pl.Expr:
         """Return True for days to include."""
         after = pl.lit(value=True) if self.start is None else day >= self.start
         return after & (pl.lit(value=True) if self.end is None else day <= self.end)
@@ -235,7 +235,7 @@ def survey_events(events: Events, reading: Reading, span: Span, invalid: str) ->
     """
     one_of("invalid", invalid, ("error", "drop"))
     day, user, time = reading.day, pl.col("user_id"), pl.col("time")
-    kept = user.is_not_null() & day.is_not_null() & span.holds(day)
+    kept = user.is_not_null() & day.is_not_null() & span.includes(day)
     bad = {
         "no_user": user.is_null(),
         "no_time": time.is_null(),
@@ -245,7 +245,7 @@ def survey_events(events: Events, reading: Reading, span: Span, invalid: str) ->
         events.frame.select(
             pl.len().cast(pl.Int64).alias("rows"),
             *(condition.sum().cast(pl.Int64).alias(name) for name, condition in bad.items()),
-            (day.is_not_null() & ~span.holds(day)).sum().cast(pl.Int64).alias("outside"),
+            (day.is_not_null() & ~span.includes(day)).sum().cast(pl.Int64).alias("outside"),
             (pl.lit(0) if reading.twice is None else reading.twice.sum()).cast(pl.Int64).alias("twice"),
             user.filter(kept).approx_n_unique().cast(pl.Int64).alias("users"),
             day.filter(kept).min().alias("first"),
@@ -379,13 +379,13 @@ def _registrations_audit(registered: Registrations, counts: Counts) -> Registrat
 
 def _gap_warnings(counts: Counts, calendar: Calendar, first: int) -> Iterator[str]:
     """Yield a warning on the longest gap without events, if it covers most of the log."""
-    seen = np.flatnonzero(counts.login.sum(axis=0))
-    if len(seen) < 2:  # noqa: PLR2004 - what a gap lies between
+    with_events = np.flatnonzero(counts.login.sum(axis=0))
+    if len(with_events) < 2:  # noqa: PLR2004 - a gap needs two ends
         return
-    steps = np.diff(seen)
+    steps = np.diff(with_events)
     at = int(steps.argmax())
-    if steps[at] > _GAP and steps[at] > _SHARE * (seen[-1] - seen[0]):
-        before, after = (calendar.start(first + int(seen[place])) for place in (at, at + 1))
+    if steps[at] > _GAP and steps[at] > _SHARE * (with_events[-1] - with_events[0]):
+        before, after = (calendar.start(first + int(with_events[place])) for place in (at, at + 1))
         yield (
             f"no event for {counted(int(steps[at]) - 1, calendar.unit)} between {before} and {after}: check "
             "for wrong times; the options start and end limit the days"

@@ -32,7 +32,7 @@ class Segments:
     by
         The column; ``None`` if all users are in one group.
     values
-        The sorted values; the index after the last one stands for users without a value.
+        The sorted values; the index after the last one is that of users without a value.
     present
         Indices of values with users.
     """

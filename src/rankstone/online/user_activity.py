@@ -104,7 +104,7 @@ class Plan:
     def _events(self, share: pl.Expr) -> pl.LazyFrame:
         """Return the events to include, each with its word and bit."""
         day = self.reading.day
-        kept = pl.col("user_id").is_not_null() & day.is_not_null() & self.span.holds(day)
+        kept = pl.col("user_id").is_not_null() & day.is_not_null() & self.span.includes(day)
         columns = [pl.col("user_id"), (self.calendar.number(day) - self.first).alias("period")]
         if self.by is not None:
             columns += [segment_codes(*self.by).alias("segment"), self.reading.instant.alias("instant")]

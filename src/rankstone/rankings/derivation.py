@@ -37,7 +37,7 @@ class TraceTable:
         Its title among the tables of the value; empty for the only one.
     frame
         One row for each: its name under ``of``, the numbers of the measure, ``contribution`` where rows are
-        summed, and ``running``, the sum so far, where they are summed in this order.
+        summed, and ``running``, the running sum, where they are summed in this order.
     total
         The sum; ``None`` for a table without one.
     steps
@@ -119,8 +119,8 @@ class Derivation(Result):
     Examples
     --------
     >>> import rankstone
-    >>> alike = rankstone.diff({"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, "Jaccard@2")
-    >>> found = alike.explain("Jaccard@2", "q")
+    >>> similarity = rankstone.diff({"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, "Jaccard@2")
+    >>> found = similarity.explain("Jaccard@2", "q")
     >>> found.numerator, found.denominator, found.value
     (2.0, 2.0, 1.0)
     >>> found.tables[0].frame.rows()

@@ -1,4 +1,4 @@
-"""CatBoost's cascades, its mean label, and its areas under the curve that know no undefined query."""
+"""CatBoost's cascades, its mean label, and its areas under the curve, which are always defined."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
 
 
-#: the user of PFound goes on with this chance
+#: the probability that the user of PFound goes on
 _DECAY = 0.85
 
 
 @dataclass(frozen=True, kw_only=True)
 class PFound(Measure):
-    """The chance that a reader who may give up at every row finds what satisfies.
+    """The probability that a user who may stop at every row is satisfied.
 
     >>> print(PFound(k=5))
     PFound@5
@@ -34,45 +34,45 @@ class PFound(Measure):
     family: ClassVar[str] = "user models"
     needs_relevant: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="How likely is a reader to be satisfied who gives up after each row with chance 0.15?",
+        sentence="How likely is a user to be satisfied who stops after each row with probability 0.15?",
         formula="PFound@k = Σ_{i ≤ k} g_i Π_{j < i} 0.85 (1 − g_j)",
-        symbols="g_i: label at rank i, taken for the chance that it satisfies",
+        symbols="g_i: label at rank i, the probability that it satisfies",
         example="labels 0.4, 1: 0.4 + 0.85 · 0.6 · 1 = 0.91",
         span=(None, None),
-        sensitive="ties; labels above 1, which are no chances",
+        sensitive="ties; labels above 1, which are not probabilities",
         use="to read CatBoost's numbers",
         citation="CatBoost 1.2",
     )
 
-    #: the mean over orders of a product is not worked out
+    #: the mean of a product over orders has no formula here
     claims = Claims(closed_under_ties=False)
 
     def worth(self, hits: Hits) -> Floats:
-        """Return what satisfaction at the rank of each hit is worth."""
+        """Return the value of satisfaction at the rank of each hit."""
         worth: Floats = np.power(_DECAY, hits.rank - 1.0)
         return worth
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each hit the chance that it is the one that satisfies, times its worth."""
+        """Give each hit the probability that it satisfies the user, times its value."""
         looked = before(np.multiply, 1.0 - hits.grade, np.diff(hits.offsets), 1.0)
         return Contributions(hits.grade * looked * self.worth(hits), np.ones(hits.queries))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ERR(PFound):
-    """Expected reciprocal rank of labels that are chances, whatever they are.
+    """Expected reciprocal rank with labels as probabilities.
 
     >>> print(ERR(k=5))
     ERR@5
     """
 
     card: ClassVar[Card] = Card(
-        sentence="How early is a reader satisfied whom each row satisfies with the chance its label says?",
+        sentence="How early is a user satisfied, if labels are probabilities of satisfaction?",
         formula="ERR@k = Σ_{i ≤ k} (1/i) g_i Π_{j < i} (1 − g_j)",
-        symbols="g_i: label at rank i, taken for the chance that it satisfies",
+        symbols="g_i: label at rank i, the probability that it satisfies",
         example="labels 0.4, 1: 0.4 + 1/2 · 0.6 · 1 = 0.7",
         span=(None, None),
-        sensitive="ties; labels above 1, which are no chances",
+        sensitive="ties; labels above 1, which are not probabilities",
         use="to read CatBoost's numbers",
         citation="CatBoost 1.2",
     )
@@ -105,7 +105,7 @@ class AverageGain(Measure):
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Add the labels up; divide by the rows."""
+        """Add up the labels; divide by the rows."""
         shown = np.minimum(hits.n, self.k or hits.n)
         gain = hits.grade * hits.at_rank(lambda rank: np.ones(len(rank)), self.k)
         return Contributions(gain, np.maximum(shown, 1.0))
@@ -113,7 +113,7 @@ class AverageGain(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class QueryAUC(AUC):
-    """AUC in which a label of 0.3 is three tenths relevant and seven tenths not; 0 where one class is all.
+    """AUC in which a label of 0.3 is three tenths relevant; 0 if there is only one class.
 
     >>> print(QueryAUC())
     QueryAUC
@@ -139,7 +139,7 @@ class QueryAUC(AUC):
 
 @dataclass(frozen=True, kw_only=True)
 class RankingAUC(RC):
-    """The share of pairs of unequal label in the right order, 0 where there is none.
+    """The share of pairs of unequal label in the right order, 0 without such pairs.
 
     >>> print(RankingAUC())
     RankingAUC

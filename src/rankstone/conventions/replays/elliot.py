@@ -1,4 +1,4 @@
-"""Elliot's own: means of precision and recall over all ranks, and AUC with one negative too many.
+"""Elliot's means of precision and recall over all ranks, and its AUC with one negative too many.
 
 Elliot's own measures of whole lists.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _Binary(BinaryMeasure):
-    """What these have in common: relevant is what reaches the relevance threshold, 1 here."""
+    """A measure in which relevant means at least the relevance threshold, 1 here."""
 
     rel: RelevantFrom = parameter(Threshold(1.0), "relevant means grade ≥ rel")
 
@@ -89,7 +89,7 @@ class MAR(_Binary):
 
 @dataclass(frozen=True, kw_only=True)
 class GAUC(_Binary):
-    """AUC of each user, as if there were one negative more than there is.
+    """AUC of each user, with one negative too many.
 
     >>> print(GAUC())
     GAUC
@@ -97,12 +97,12 @@ class GAUC(_Binary):
 
     family: ClassVar[str] = "pairs"
     card: ClassVar[Card] = Card(
-        sentence="How often is a relevant item ranked above one that is not?",
+        sentence="How often is a relevant item ranked above a nonrelevant one?",
         formula="GAUC = (1/R) Σ_{relevant d} (N + 1 − a_d) / (N + 1),  N = n − R",
         symbols="R: relevant items; a_d: others above d; n: items ranked, all there are",
         example="relevant, not, relevant, not: (3/3 + 2/3) / 2 = 5/6 (AUC is 3/4)",
-        sensitive="lists that do not rank everything: what is missing is no negative, and earns nothing",
-        use="to read Elliot's numbers; GAUC(weight=uniform) counts the negatives there are",
+        sensitive="lists that do not rank all items: missing ones are no negatives, and earn nothing",
+        use="to read Elliot's numbers; GAUC(weight=uniform) counts the negatives correctly",
         citation="Elliot 0.3",
     )
 
@@ -112,7 +112,7 @@ class GAUC(_Binary):
         return replace(super().claims, closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the share of negatives below it; divide by what could earn one."""
+        """Give each relevant hit the share of negatives below it; divide by those that could earn one."""
         relevant = hits.relevant(self.rel)
         negatives = hits.n - hits.relevant_count(self.rel) + 1.0
         above = hits.rank - hits.running_count(relevant)
@@ -142,7 +142,7 @@ class LAUC(GAUC):
 
 @dataclass(frozen=True, kw_only=True)
 class AUC(GAUC):
-    """GAUC of all relevant items that are ranked, whoever's they are.
+    """GAUC of all ranked relevant items, pooled over users.
 
     >>> print(AUC())
     AUC
@@ -159,14 +159,14 @@ class AUC(GAUC):
 
 @dataclass(frozen=True, kw_only=True)
 class Gini(catalogue_measures.Gini):
-    """How evenly recommendations fall on items: one minus the index.
+    """The evenness of recommendations over items: one minus the Gini index.
 
     >>> print(Gini(among="past", k=10))
     Gini(among=past)@10
     """
 
     def link(self, ratio: float) -> float:
-        """Turn unevenness into evenness."""
+        """Turn inequality into equality."""
         return 1.0 - ratio
 
 
@@ -180,20 +180,20 @@ class SEntropy(WholeRunMeasure):
 
     family: ClassVar[str] = "catalogue"
     card: ClassVar[Card] = Card(
-        sentence="How evenly do recommendations fall on items, each list weighing the same?",
+        sentence="How evenly are recommendations spread over items, with equal weight for each list?",
         formula="SEntropy@k = (1/|U|) Σ_u (1/n_u) Σ_{i ∈ L_u} −log2 p_i",
         symbols="p_i: the share of all recommendations that item i has; n_u: items in u's list; U: lists",
         example="lists (a, b) and (a): p = 2/3, 1/3: ((0.585 + 1.585)/2 + 0.585) / 2 = 0.835",
-        needs="nothing beside the run",
+        needs="only the run",
         span=(0.0, None),
         undefined="nothing shown",
-        sensitive="lists of different lengths: items of short ones weigh more; otherwise it is Entropy",
+        sensitive="lists of different lengths: items of short ones have more weight; otherwise it is Entropy",
         use="to read Elliot's numbers",
         citation="Elliot 0.3",
     )
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Give each item its self-information, weighed by the lists that show it."""
+        """Give each item its self-information, weighted by the lists that show it."""
         counts = lists.counts(tables.known)
         weight = sums_by_item(lists.item, 1.0 / lists.n[lists.list], tables.known)
         some = counts > 0

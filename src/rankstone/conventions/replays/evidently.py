@@ -1,6 +1,6 @@
-"""Evidently's ranking metrics, which place tied items at the middle of their block, rounded down.
+"""Evidently's ranking metrics, which give tied items the middle rank of their block, rounded down.
 
-Of three tied items each stands at rank 2 and none at 1 or 3.  Where nothing is tied, all but average
+Three tied items all have rank 2, and none has rank 1 or 3.  Without ties, all but average
 precision and average recall are what their names say.
 
 Evidently's personalization and serendipity, as it computes them.
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 _CITATION: Final = "Evidently 0.7.23"
-_RANK: Final = "m_d: the middle of the tie block of item d, rounded down (its rank where nothing is tied)"
-_TIES: Final = "ties: items of one block stand at one rank, and the ranks beside it are empty"
+_RANK: Final = "m_d: the middle rank of the tie block of item d, rounded down (its rank if it is not tied)"
+_TIES: Final = "ties: all items of a block have one rank, and the other ranks of the block are empty"
 _USE: Final = "to read Evidently's numbers"
 
 
@@ -47,27 +47,27 @@ def middle(hits: Hits) -> Ints:
 
 
 class Placed(Measure):
-    """What holds of every measure that places items at the middle of their tie block."""
+    """A measure that gives items the middle rank of their tie block."""
 
     @property
     def claims(self) -> Claims:
-        """Ties are settled by the rule that is replayed; an item below rank k may be placed above it."""
+        """Evidently's rule resolves ties; an item below rank k may be given a rank above it."""
         return replace(super().claims, looks_deeper=True, closed_under_ties=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByMiddle(Placed, BinaryMeasure):
-    """A measure over items that stand at the middle of their tie block."""
+    """A binary measure in which items have the middle rank of their tie block."""
 
     family: ClassVar[str] = "binary"
 
     def inside(self, hits: Hits) -> Bools:
-        """Return which relevant hits are placed down to k."""
+        """Return which relevant hits have a middle rank of k or less."""
         found: Bools = hits.relevant(self.rel) & (middle(hits) <= (self.k or math.inf))
         return found
 
     def first(self, hits: Hits) -> Bools:
-        """Return the first relevant hit of each query, if it is placed down to k."""
+        """Return the first relevant hit of each query, if its middle rank is k or less."""
         found: Bools = self.inside(hits) & (hits.running_count(hits.relevant(self.rel)) == 1)
         return found
 
@@ -79,7 +79,7 @@ class ByMiddle(Placed, BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class PrecisionTopK(ByMiddle):
-    """Precision of the items placed down to k.
+    """Precision of the items whose middle rank is k or less.
 
     >>> print(PrecisionTopK(k=5))
     PrecisionTopK@5
@@ -89,7 +89,7 @@ class PrecisionTopK(ByMiddle):
         sentence="Of the first k results, how many are relevant?",
         formula="PrecisionTopK@k = #{relevant d : m_d ≤ k} / min(k, n)",
         symbols=f"{_RANK}; n: items of the user",
-        example="two relevant items tied at the top, k = 1: both stand at rank 1, 2/1",
+        example="two relevant items tied at the top, k = 1: both have rank 1, 2/1",
         span=(0.0, None),
         sensitive=_TIES,
         use=_USE,
@@ -97,13 +97,13 @@ class PrecisionTopK(ByMiddle):
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Count relevant hits; divide by what is shown."""
+        """Count relevant hits; divide by min(k, n)."""
         return Contributions(self.inside(hits).astype(np.float64), self.shown(hits))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecallTopK(ByMiddle):
-    """Recall of the items placed down to k.
+    """Recall of the items whose middle rank is k or less.
 
     >>> print(RecallTopK(k=5))
     RecallTopK@5
@@ -139,11 +139,11 @@ class FBetaTopK(PrecisionTopK):
         sentence="Mean precision and mean recall of the first k results in one number.",
         formula="FBetaTopK@k = 2 P R / (P + R),  P, R: PrecisionTopK@k and RecallTopK@k, averaged over users",
         example="precision 1 and ½, recall ½ and ½: P = ¾, R = ½, 2 · ¾ · ½ / (¾ + ½) = 3/5",
-        use=f"{_USE}; it has no value for one user: what is told of each is the precision",
+        use=f"{_USE}; it has no value for one user; the value shown for each is the precision",
     )
 
     def query_weights(self, hits: Hits) -> Floats:
-        """Return the recall of each query, which aggregation needs beside the precision."""
+        """Return the recall of each query, which aggregation needs in addition to the precision."""
         relevant = hits.relevant_count(self.rel)
         return hits.count(self.inside(hits)) / np.maximum(relevant, 1)
 
@@ -164,20 +164,20 @@ class MRR(ByMiddle):
 
     card: ClassVar[Card] = replace(
         RecallTopK.card,
-        sentence="How far down is the first relevant item?",
+        sentence="How early is the first relevant item?",
         formula="MRR@k = 1 / min{m_d ≤ k : d relevant}, 0 if there is none",
         symbols=_RANK,
         example="three items tied, one of them relevant: 1/2",
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give the first relevant hit one over its place."""
+        """Give the first relevant hit the reciprocal of its middle rank."""
         return Contributions(np.where(self.first(hits), 1.0 / middle(hits), 0.0), np.ones(hits.queries))
 
 
 @dataclass(frozen=True, kw_only=True)
 class HitRate(ByMiddle):
-    """Whether a relevant item is placed down to k.
+    """Whether a relevant item has a middle rank of k or less.
 
     >>> print(HitRate(k=5))
     HitRate@5
@@ -197,7 +197,7 @@ class HitRate(ByMiddle):
 
 @dataclass(frozen=True, kw_only=True)
 class MAP(ByMiddle):
-    """Precision at every rank of whose items the last row is relevant, and that again below the list.
+    """Mean precision at ranks with a relevant last row; that of a short list is repeated down to k.
 
     >>> print(MAP(k=5))
     MAP@5
@@ -212,12 +212,12 @@ class MAP(ByMiddle):
         example="one item, relevant; k = 3: (1 + 1 + 1) / 1 = 3, as rank 1 is counted again at 2 and 3",
         span=(0.0, None),
         sensitive=f"lists shorter than k, which score above 1; {_TIES}",
-        use=f"{_USE}; AP@k where no list is shorter than k and nothing is tied",
+        use=f"{_USE}; AP@k if no list is shorter than k and nothing is tied",
         citation=_CITATION,
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give the last hit of each place, where it is relevant, all ranks down to the next place."""
+        """Give the last hit at each middle rank, if it is relevant, all ranks down to the next one."""
         relevant, place = hits.relevant(self.rel), middle(hits)
         closing = np.flatnonzero(hits.rank == hits.last)
         query, start = hits.query[closing], place[closing]
@@ -242,7 +242,7 @@ class MAP(ByMiddle):
 
 @dataclass(frozen=True, kw_only=True)
 class MAR(MAP):
-    """Recall at every rank of whose items the last row is relevant, and that again below the list.
+    """Mean recall at ranks with a relevant last row; that of a short list is repeated down to k.
 
     >>> print(MAR(k=5))
     MAR@5
@@ -256,14 +256,14 @@ class MAR(MAP):
         use=_USE,
     )
 
-    def worth(self, hits: Hits, found: Ints, rank: Ints, query: Ints) -> Floats:  # noqa: ARG002 - ranks are all alike
+    def worth(self, hits: Hits, found: Ints, rank: Ints, query: Ints) -> Floats:  # noqa: ARG002 - the rank does not matter
         """Return the recall at ranks."""
         return found / hits.relevant_count(self.rel)[query]
 
 
 @dataclass(frozen=True, kw_only=True)
 class NDCG(Placed, nDCG):
-    """nDCG of items that stand at the middle of their tie block.
+    """nDCG with the middle rank of each tie block.
 
     >>> print(NDCG(k=5))
     NDCG@5
@@ -284,7 +284,7 @@ class NDCG(Placed, nDCG):
     gain: str = parameter("linear", "what a grade is worth", "linear")
 
     def discounted(self, hits: Hits) -> Floats:
-        """Return the discounted gains of hits placed down to k."""
+        """Return the discounted gains of hits whose middle rank is k or less."""
         place = middle(hits)
         shares: Floats = self.worth(hits.grade) / self.divisor(place)
         return shares if self.k is None else np.where(place <= self.k, shares, 0.0)
@@ -302,30 +302,30 @@ class Personalization(WholeRunMeasure):
     card: ClassVar[Card] = Card(
         sentence="How different are the lists of two users?",
         formula="Personalization@k = 1 − (Σ_i c_i² − k |U|) / (k |U| (|U| − 1))",
-        symbols="c_i: lists that hold item i; U: lists",
+        symbols="c_i: lists that contain item i; U: lists",
         example="lists (a, b) and (a), k = 2: c = 2, 1: 1 − (5 − 4)/(2·2·1) = 3/4",
-        needs="nothing beside the run",
+        needs="only the run",
         span=(None, None),
         undefined="one list",
-        sensitive="lists shorter than k: every place they lack counts as a pair less, up to values above 1",
-        use="to read Evidently's numbers; Personalization is the same where all lists have k items",
+        sensitive="lists shorter than k: every missing item counts as a pair less, so values may exceed 1",
+        use="to read Evidently's numbers; Personalization is the same if all lists have k items",
         citation="Evidently 0.7",
     )
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Count for each item the pairs of lists that share it, a list with itself too."""
+        """Count for each item the pairs of lists that share it, including a list with itself."""
         users, k = len(lists), self.k or int(lists.n.max(initial=0))
         counts = lists.counts(tables.known).astype(np.float64)
         return Parts(np.append(counts * counts, -float(k * users)), float(k * users * (users - 1)))
 
     def link(self, ratio: float) -> float:
-        """Turn likeness into difference."""
+        """Turn similarity into difference."""
         return 1.0 - ratio
 
 
 @dataclass(frozen=True, kw_only=True)
 class Serendipity(PerListMeasure):
-    """One minus how much the relevant items of a list are like the past, summed over them.
+    """One minus the summed similarity of the relevant items of a list to the history.
 
     >>> print(Serendipity(k=10))
     Serendipity@10
@@ -334,26 +334,26 @@ class Serendipity(PerListMeasure):
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("qrels", "history", "items")
     card: ClassVar[Card] = Card(
-        sentence="How unlike the past is what is relevant?",
+        sentence="How different are the relevant items from the user's history?",
         formula="Serendipity@k(u) = 1 − Σ_{relevant i ∈ L_u} (1/|H_u|) Σ_{j ∈ H_u} cos(i, j)",
-        symbols="L_u: the first k items; H_u: distinct items u met; cos(i, i) = 1 even without any feature",
-        example="two relevant items, like the past by 1/2 and 3/4: 1 − 5/4 = −1/4",
-        needs="judgments, the past, a table of items with numbers",
+        symbols="L_u: the first k items; H_u: distinct items of u; cos(i, i) = 1 even without features",
+        example="two relevant items with similarities 1/2 and 3/4 to the history: 1 − 5/4 = −1/4",
+        needs="judgments, the history, a table of items with numbers",
         span=(None, None),
-        undefined="no relevant item among the first k, or a user without a past: left out of the mean",
-        sensitive="the number of relevant items shown: a sum is taken from one, so that more are worth less",
+        undefined="no relevant item among the first k, or a user without a history: left out of the mean",
+        sensitive="the number of relevant items shown: the more, the lower the value",
         use="to read Evidently's numbers; Serendipity(expected=history) takes a mean",
         citation="Evidently 0.7",
     )
 
     features: str | None = parameter(
         None,
-        "column of --items (several with +); default: the column `features`, or all there are",
+        "column of --items (several with +); default: the column `features`, or all columns",
         word=True,
     )
 
     def check(self, tables: Tables) -> None:
-        """Refuse columns that are not there, or hold no numbers."""
+        """Refuse missing columns and columns without numbers."""
         super().check(tables)
         tables.item_table.check_numbers(self._columns(tables))
 
@@ -361,7 +361,7 @@ class Serendipity(PerListMeasure):
         return tables.item_table.chosen(self.features, "features", str(self))
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Take from one what each relevant item shares with the past."""
+        """Subtract from one the similarity of each relevant item to the history."""
         table, columns, past = tables.item_table, self._columns(tables), tables.past.once
         units, known = tables.units(columns), table.vectors(columns).known
         count, pairs = past.of_lists(lists)
@@ -373,7 +373,7 @@ class Serendipity(PerListMeasure):
         shown = np.flatnonzero((here >= 0) & known[here] & (relevant > 0))
         like = np.zeros(len(here))
         like[shown] = distances.dots_of_vectors(here[shown], units, lists.list[shown], sums)
-        # an item is like itself even where its features are all zero
+        # an item is similar to itself even if its features are all zero
         itself = (past.find(lists)[shown] >= 0) & ~units[here[shown]].any(axis=1)
         like[shown[itself]] += 1.0
         counted = (lists.total(relevant) > 0) & (count > 0)

@@ -1,4 +1,4 @@
-"""Implicit's measures, to which every stored entry is a like, and its AUC, which takes lists for k long."""
+"""Implicit's measures, in which every stored entry is a like, and its AUC, which assumes lists of k items."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class _Entries:
-    """Comes before a measure: an entry of the matrix is a like, whatever its sign; none is 0."""
+    """Mixin before a measure: every entry of the matrix is a like, whatever its sign; 0 is none."""
 
     def score(self: Any, hits: Hits, empty: str = "zero") -> Scored:
-        """Score the hits, those of them relevant that have any grade but 0."""
+        """Score the hits; every grade except 0 is relevant."""
         ideal = hits.ideal
         order = np.lexsort((ideal.grade == 0, ideal.query))
         liked = replace(ideal, grade=(ideal.grade[order] != 0).astype(np.float64))
@@ -60,17 +60,17 @@ class NDCG(_Entries, nDCG):
 
 @dataclass(frozen=True, kw_only=True)
 class AUC(_Entries, pairs.AUC):
-    """AUC of the first k against the catalogue; a rank without an item is one more negative there.
+    """AUC of the first k against the catalogue; a rank without an item counts as a negative.
 
-    An item shown twice is taken for two, and the items that are not among the first k all tie below them.
+    An item shown twice counts as two; all items that are not among the first k are tied below these.
 
     >>> print(AUC(negatives="catalogue", k=5))
     AUC(negatives=catalogue)@5
     """
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant item the negatives it passes among k ranks, and half of those behind."""
-        assert self.k is not None  # noqa: S101 - the library's has a cutoff
+        """Give each relevant item the negatives below it among k ranks, and half of those behind."""
+        assert self.k is not None  # noqa: S101 - the library always has a cutoff
         liked = hits.relevant(self.rel)
         relevant, shown = hits.relevant_count(self.rel), hits.count(liked)
         negatives = self.all_negatives(hits)

@@ -1,4 +1,4 @@
-"""ir_measures' share of judged documents, and its precision at a level of recall where no list is left."""
+"""ir_measures' share of judged documents, and its precision at a level of recall for empty lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedOrZero(Judged):
-    """The share of the shown documents that anybody judged; 0 where nothing is shown.
+    """The share of the retrieved documents that are judged; 0 for an empty list.
 
     >>> print(JudgedOrZero(k=10))
     JudgedOrZero@10
@@ -28,8 +28,8 @@ class JudgedOrZero(Judged):
 
     zero_norm: ClassVar[Status] = Status.no_relevant
     card: ClassVar[Card] = Card(
-        sentence="Of the first k results, how many has anybody judged, if any is shown?",
-        formula="|{i ≤ min(k, n) : d_i judged}| / min(k, n), and 0 where n = 0",
+        sentence="What share of the first k results is judged, 0 if there are none?",
+        formula="|{i ≤ min(k, n) : d_i judged}| / min(k, n), and 0 if n = 0",
         symbols="d_i: document at rank i; n: length of the list",
         example="8 of the first 10 documents are judged: 0.8; an empty list: 0",
         sensitive="depth, and queries without a list",
@@ -40,17 +40,17 @@ class JudgedOrZero(Judged):
 
 @dataclass(frozen=True, kw_only=True)
 class CondensedIPrec(IPrec):
-    """Precision at a level of recall that has no value (NaN) where a list is empty and nothing is wanted.
+    """Precision at a level of recall; undefined (NaN) if the list is empty and the level needs no document.
 
-    trec_eval, underneath, starts from the precision of the whole list, and without its unjudged documents
-    a list may have none left: 0 / 0.
+    trec_eval, which computes it, starts from the precision of the whole list; without its unjudged documents
+    a list may be empty: 0 / 0.
 
     >>> print(CondensedIPrec(recall=0.5, interp="trec9"))
     IPrec(recall=0.5, interp=trec9)
     """
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
-        """Score as IPrec does; a level of no document in a list of none has no value."""
+        """Score as IPrec does; an empty list has no value at a level that needs no document."""
         scored = super().score(hits, empty)
         needed = relevant_needed(self.recall, hits.relevant_count(self.rel), self.interp)
         void = hits.found & (hits.n == 0) & (needed == 0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-#: what every category has before anything is counted
+#: the initial weight of every category
 _START: Final = 1e-6
 
 
@@ -34,9 +34,9 @@ class CategoryEntropy(Attention, CategoryMeasure):
     family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
     card: ClassVar[Card] = Card(
-        sentence="How evenly does a list fall on categories?",
+        sentence="How evenly does a list cover the categories?",
         formula="entropy@k(u) = −Σ_c p(c) log2 p(c);  p(c) = w(c) / Σ w;  w(c) = 10⁻⁶ + Σ_{i ∈ c} a(rank i)",
-        symbols="c: each category there is; a(r): attention, 1 at every rank or p^(r−1)",
+        symbols="c: each known category; a(r): attention, 1 at every rank or p^(r−1)",
         example="categories a, a, b, b of a list, none other known: 1 bit",
         needs="a table of items with categories",
         span=(0.0, None),
@@ -50,7 +50,7 @@ class CategoryEntropy(Attention, CategoryMeasure):
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Sum over categories instead of items; those a list does not show are all alike."""
+        """Sum over categories instead of items; all that are not in the list have the same term."""
         table, sets = tables.item_table, self.sets(tables)
         m = len(sets.names)
         there, size, label = sets.spread(table.rows(lists))

@@ -1,4 +1,4 @@
-"""MLflow's nDCG, whose ideal list repeats what the list repeats."""
+"""MLflow's nDCG, whose ideal list contains the repetitions of the list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class NDCG(BinaryMeasure):
-    """Binary nDCG to the depth of the list; a document shown twice is relevant twice.
+    """Binary nDCG to the depth of the list; a repeated relevant document counts again.
 
     >>> print(NDCG(k=5))
     ndcg_at_k@5
@@ -29,17 +29,17 @@ class NDCG(BinaryMeasure):
     family: ClassVar[str] = "cumulated gain"
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
     card: ClassVar[Card] = Card(
-        sentence="How close do the first k results come to as many relevant ones, as far as there are any?",
+        sentence="How close are the first k results to the best list of the same length?",
         formula="ndcg_at_k = Σ_{i ≤ k} b_i / log2(i + 1)  /  Σ_{i ≤ m} 1 / log2(i + 1), m = min(k, n, R + d)",
         symbols="b_i: 1 if the document at rank i is relevant; n: documents retrieved; R: relevant ones; "
         "d: repetitions of relevant documents among the first k",
         example="relevant and not, R = 3, k = 5: m = 2, 1 / (1 + 0.6309) = 0.6131",
-        sensitive="short lists are compared with short ideal lists; repetitions pay",
-        use="to read MLflow's numbers; nDCG(gain=binary, ideal_depth=min_k_n) where nothing is repeated",
+        sensitive="short lists are compared with short ideal lists; repetitions raise the value",
+        use="to read MLflow's numbers; nDCG(gain=binary, ideal_depth=min_k_n) if nothing is repeated",
         citation="MLflow 3.18",
     )
 
-    #: which documents are among the first k decides what the ideal list repeats
+    #: the ideal list depends on which documents are among the first k
     claims = Claims(closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -52,7 +52,7 @@ class NDCG(BinaryMeasure):
         return Contributions(shares, ideal[depth])
 
     def _repeated(self, hits: Hits, relevant: Bools) -> Ints:
-        """Count the relevant hits that were hits before, int64 ``[queries]``."""
+        """Count the relevant hits that repeat an earlier one, int64 ``[queries]``."""
         _, member = hits.judged_documents()
         at = np.flatnonzero(relevant)
         _, first = np.unique(member[at], return_index=True)

@@ -1,10 +1,10 @@
-"""Cornac's average precision: that of scikit-learn for every list, without a value where nothing is found.
+"""Cornac's average precision: that of scikit-learn for every list, undefined if nothing relevant is found.
 
-LightGBM's area under the curve: 1 where there is one class only.
+LightGBM's area under the curve: 1 if there is only one class.
 
-Spark's nDCG of graded relevance, whose ideal list stands in the order in which labels were handed over.
+Spark's nDCG of graded relevance, whose ideal list is in the given order of labels.
 
-Rax's ordered pairs: what ties is in the wrong order, and nothing to order is 0.
+Rax's ordered pairs: ties are in the wrong order, and a list without pairs is 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MAP(AP):
-    """Average precision over the relevant items of the list; no value where there are none.
+    """Average precision over the relevant items of the list; no value if there are none.
 
     >>> print(MAP(tied="block"))
     AP(tied=block)
@@ -45,14 +45,14 @@ class MAP(AP):
 
 @dataclass(frozen=True, kw_only=True)
 class AUC(SOUND):
-    """The area under the curve, 1 where all rows are relevant, or none is.
+    """The area under the curve, 1 if all rows are relevant, or none is.
 
     >>> print(AUC(negatives="judged"))
     AUC(negatives=judged)
     """
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give everything to rows of one class."""
+        """Return 1 for lists of one class."""
         parts = super().contributions(hits)
         one = parts.norm == 0
         missed = np.zeros(len(one)) if parts.missed is None else parts.missed
@@ -70,19 +70,19 @@ class GradedNDCG(DCG):
     needs_relevant: ClassVar[bool] = True
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
     card: ClassVar[Card] = Card(
-        sentence="How much do the first k gain, beside the first k labels in whatever order they came?",
+        sentence="How much do the first k gain, compared with the first k labels in their given order?",
         formula="Σ_{i ≤ k} (2^g_i − 1) / log2(i + 1)  /  Σ_{i ≤ k} (2^l_i − 1) / log2(i + 1)",
-        symbols="g_i: grade at rank i; l_i: grade of the i-th label that was handed over",
+        symbols="g_i: grade at rank i; l_i: grade of the i-th label as passed",
         example="labels 0, 1 and the document of grade 1 first, k = 2: 1 / (0 + 1/log2(3)) = 1.585",
         sensitive="the order of the labels: sorted, best first, it is nDCG; otherwise it may exceed 1",
-        use="to read the library's numbers; sort labels before they are handed over",
+        use="to read the library's numbers; sort labels before they are passed",
         citation="Spark 3.5, RankingMetrics.ndcgAt in Scala",
     )
 
     gain: str = parameter("exp2", "what a grade gains", "exp2")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Divide the discounted gains by those of the judged documents as they come."""
+        """Divide the discounted gains by those of the judged documents in the given order."""
         return Contributions(self.discounted(hits), self._unsorted(hits))
 
     def _unsorted(self, hits: Hits) -> Floats:
@@ -117,8 +117,8 @@ class OPA(RC):
     ties: str = field(default="drop")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Take from each hit what RC gives it for pairs that tie."""
-        parts, standing = super().contributions(hits), OrderComparison.of(hits)
+        """Subtract from each hit what RC gives it for tied pairs."""
+        parts, order = super().contributions(hits), OrderComparison.of(hits)
         of_hit = np.empty(len(parts.hits))
-        of_hit[standing.hit] = standing.tied_other_grades(np.ones(len(of_hit))) / 2
+        of_hit[order.hit] = order.tied_other_grades(np.ones(len(of_hit))) / 2
         return replace(parts, hits=parts.hits - of_hit)

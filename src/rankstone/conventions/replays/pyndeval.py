@@ -1,4 +1,4 @@
-"""ndeval's sums at rank 1, which it forgets to divide, and what it divides by nothing."""
+"""ndeval's measures at rank 1, whose division is missing, and its divisions by 0."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Undivided:
-    """Gains are added up, not divided by what could be."""
+    """A measure whose sum of gains is not normalised."""
 
     def norm(self, hits: Hits) -> Floats:
         """Return 1."""
@@ -26,7 +26,7 @@ class _Undivided:
 
 @dataclass(frozen=True, kw_only=True)
 class AlphaDCG(_Undivided, alpha_DCG):
-    """α-DCG before it is divided: @1 the number of subtopics that the first document serves.
+    """α-DCG without normalisation: at 1 the number of subtopics of the first document.
 
     >>> print(AlphaDCG(k=1))
     alpha_DCG@1
@@ -35,7 +35,7 @@ class AlphaDCG(_Undivided, alpha_DCG):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrIA(_Undivided, ERR_IA):
-    """ERR-IA before it is divided: @1 the number of subtopics that the first document serves.
+    """ERR-IA without normalisation: at 1 the number of subtopics of the first document.
 
     >>> print(ErrIA(k=1))
     ERR_IA@1
@@ -44,14 +44,14 @@ class ErrIA(_Undivided, ERR_IA):
 
 @dataclass(frozen=True, kw_only=True)
 class NNRBP(nNRBP):
-    """nNRBP that has no value (NaN) for an answered query that nothing is relevant to.
+    """nNRBP that is undefined (NaN) for a query with a list and without relevant documents.
 
     >>> print(NNRBP())
     nNRBP
     """
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
-        """Score as nNRBP does; a list that is divided by nothing has no value."""
+        """Score as nNRBP does; a list with norm 0 has no value."""
         scored = super().score(hits, empty)
         void = hits.found & (scored.denominator <= 0)
         return replace(

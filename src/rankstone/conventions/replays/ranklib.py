@@ -1,4 +1,4 @@
-"""RankLib's own: the best label, a cascade of any labels, and a reciprocal rank that looks at no document."""
+"""RankLib's best label, its cascade of any labels, and its reciprocal rank of no document."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Best(Measure):
         symbols="g_i: label at rank i",
         example="labels 1, 3, 2; k = 2: 3",
         span=(0.0, None),
-        sensitive="the grade scale; blind to everything but one document",
+        sensitive="the grade scale; depends on one document only",
         use="to read RankLib's numbers",
         citation="RankLib 2",
     )
 
-    #: the mean of the best over orders is not worked out
+    #: the mean of the best over orders has no formula here
     claims = Claims(closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -52,7 +52,7 @@ class Best(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class ERR(SOUND):
-    """Expected reciprocal rank that takes labels above the scale for chances above 1.
+    """Expected reciprocal rank in which labels above the scale are probabilities above 1.
 
     >>> print(ERR(max_grade=4, k=5))
     ERR(max_grade=4)@5
@@ -66,7 +66,7 @@ class ERR(SOUND):
 
 @dataclass(frozen=True, kw_only=True)
 class NoRR(Measure):
-    """Nothing: the reciprocal rank of the first relevant document among the first none.
+    """Always 0: the reciprocal rank of the first relevant document among the first 0.
 
     >>> print(NoRR())
     NoRR
@@ -75,7 +75,7 @@ class NoRR(Measure):
     family: ClassVar[str] = "reciprocal rank"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="Where is the first relevant document of those not looked at?",
+        sentence="Where is the first relevant document among the first 0?",
         formula="NoRR = 0",
         symbols="none",
         example="relevant, not: 0",
@@ -85,5 +85,5 @@ class NoRR(Measure):
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give every hit nothing."""
+        """Give every hit 0."""
         return Contributions(np.zeros(len(hits.rank)), np.ones(hits.queries))

@@ -1,4 +1,4 @@
-"""ranx's rank-biased precision, whose gains are grades whatever the scale, and its bpref."""
+"""ranx's rank-biased precision, whose gains are the grades, and its bpref."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GradedRBP(Measure):
-    """Rank-biased precision that takes the grade for the gain.
+    """Rank-biased precision with the grade as gain.
 
     >>> print(GradedRBP(p=0.5))
     GradedRBP(p=0.5)
@@ -26,11 +26,11 @@ class GradedRBP(Measure):
 
     family: ClassVar[str] = "user models"
     card: ClassVar[Card] = Card(
-        sentence="What does a rank bring to a user who goes on with chance p, grades being gains?",
+        sentence="How much does a user gain who goes on with probability p, with grades as gains?",
         formula="(1 − p) Σ_i g_i p^(i − 1)",
-        symbols="g_i: the grade at rank i where it is 1 or more; p: persistence",
+        symbols="g_i: the grade at rank i, 0 if below 1; p: persistence",
         example="grade 3 at rank 1, p = 0.5: 0.5 · 3 = 1.5",
-        sensitive="the grade scale: above grade 1 it leaves the range from 0 to 1",
+        sensitive="the grade scale: with grades above 1, values may exceed 1",
         use="to read ranx's numbers; RBP(p=0.95) is rank-biased precision",
         citation="ranx 0.3",
     )
@@ -43,14 +43,14 @@ class GradedRBP(Measure):
         return found
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Weigh each grade by the chance that its rank is looked at."""
+        """Weight each grade by the probability that its rank is examined."""
         gain = np.where(hits.grade >= 1.0, hits.grade, 0.0)
         return Contributions(gain * hits.at_rank(self.weight, self.k), np.ones(hits.queries))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bpref(Sound):
-    """bpref that has no value where all that is judged is relevant.
+    """bpref that has no value if all judged documents are relevant.
 
     >>> print(Bpref())
     Bpref
@@ -59,7 +59,7 @@ class Bpref(Sound):
     zero_norm: ClassVar[Status] = Status.undefined
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Divide by nothing where there is nothing to pass."""
+        """Set the norm to 0 if no judged document is nonrelevant."""
         parts = super().contributions(hits)
         others = np.diff(hits.ideal.offsets) - hits.relevant_count(self.rel)
         found = hits.total(hits.relevant(self.rel).astype(np.float64)) > 0

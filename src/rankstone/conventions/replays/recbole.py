@@ -1,4 +1,4 @@
-"""RecBole's measures of whole lists; its catalogue holds a padding item that nobody can be shown."""
+"""RecBole's measures of whole lists; its catalogue includes a padding item that is never recommended."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 class _Padded:
-    """Comes before a measure of the catalogue: an item more, which is never shown."""
+    """Mixin before a measure of the catalogue, which adds an item that is never shown."""
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
-        """Return the items there are, and one more."""
+        """Return the items of the catalogue, and one more."""
         found: Catalogue = super().items(lists, tables)  # type: ignore[misc]
         return Catalogue(found.size + 1, found.code)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemCoverage(_Padded, catalogue_measures.Coverage):
-    """The share of the catalogue, padding included, that stands in any list.
+    """The share of the catalogue, padding included, that is in any list.
 
     >>> print(ItemCoverage(k=10))
     ItemCoverage@10
@@ -40,7 +40,7 @@ class ItemCoverage(_Padded, catalogue_measures.Coverage):
 
 @dataclass(frozen=True, kw_only=True)
 class GiniIndex(_Padded, catalogue_measures.Gini):
-    """How unevenly recommendations fall on the items of the catalogue, padding included.
+    """The inequality of recommendations over the items of the catalogue, padding included.
 
     >>> print(GiniIndex(k=10))
     GiniIndex@10
@@ -53,7 +53,7 @@ class GiniIndex(_Padded, catalogue_measures.Gini):
 
 @dataclass(frozen=True, kw_only=True)
 class ShannonEntropy(WholeRunMeasure):
-    """The entropy of recommended items, divided by how many there are.
+    """The entropy of recommended items, divided by their number.
 
     >>> print(ShannonEntropy(k=10))
     ShannonEntropy@10
@@ -61,14 +61,14 @@ class ShannonEntropy(WholeRunMeasure):
 
     family: ClassVar[str] = "catalogue"
     card: ClassVar[Card] = Card(
-        sentence="How evenly do recommendations fall on the items shown, a share for each?",
+        sentence="How evenly are recommendations spread over the items shown?",
         formula="H@k = −(1/s) Σ_i p_i ln p_i",
         symbols="p_i: the share of recommendations that item i has; s: distinct items shown",
         example="shares 1/2, 1/4, 1/4: (1/2 · ln 2 + 1/2 · ln 4) / 3 = 0.347",
-        needs="nothing beside the run",
+        needs="only the run",
         span=(0.0, None),
         undefined="nothing shown",
-        sensitive="the number of items shown: the more, the lower, so that even spread looks bad",
+        sensitive="the number of items shown: the more, the lower, so an even spread looks bad",
         use="to read RecBole's numbers; Entropy is in bits and not divided",
         citation="RecBole 1.2",
     )
@@ -82,7 +82,7 @@ class ShannonEntropy(WholeRunMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class TailPercentage(PerListMeasure):
-    """The share of a list that belongs to the least popular tenth of the items met.
+    """The share of a list that belongs to the least popular tenth of the items of the history.
 
     >>> print(TailPercentage(k=10))
     TailPercentage@10
@@ -93,18 +93,18 @@ class TailPercentage(PerListMeasure):
     card: ClassVar[Card] = Card(
         sentence="What share of a list comes from the long tail?",
         formula="TailPercentage@k(u) = |{i ∈ L_u : i in the tail}| / n",
-        symbols="n: items in the list; the tail: max(⌊tail_ratio · m⌋, 1) of the m items met, those with the "
+        symbols="n: items in the list; the tail: max(⌊tail_ratio · m⌋, 1) of m known items, those with the "
         "fewest interactions, equal ones by id, smaller first",
-        example="10 items met, the rarest of them is one of 5 shown: 1/5",
-        needs="the past",
+        example="10 items of the history, the rarest of them is one of 5 shown: 1/5",
+        needs="the history",
         undefined="never",
-        sensitive="ties at the border: RecBole compares its own numbers of items, here their ids; items "
-        "nobody met are not in the tail",
-        use="to read RecBole's numbers; APLT(by=items, head=0.9) has cold items in the tail",
+        sensitive="ties at the border: RecBole compares internal numbers of items, here their ids; items "
+        "without interactions are not in the tail",
+        use="to read RecBole's numbers; APLT(by=items, head=0.9) includes cold items in the tail",
         citation="RecBole 1.2",
     )
 
-    tail_ratio: float = parameter(0.1, "share of the items met", above=0.0, high=1.0)
+    tail_ratio: float = parameter(0.1, "share of the items of the history", above=0.0, high=1.0)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count 1 for each item of the tail."""

@@ -1,6 +1,6 @@
-"""Recommenders' R-precision, whose mean leaves out everybody who found nothing, and its nDCG.
+"""Recommenders' R-precision, whose mean leaves out users without a hit, and its nDCG.
 
-Recommenders' diversity and serendipity: by what users met together, or by features; unknown is unlike.
+Recommenders' diversity and serendipity, from co-occurrence or features; unknown items are similar to none.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class RPrecision(BinaryMeasure):
     family: ClassVar[str] = "binary"
     zero_norm: ClassVar[Status] = Status.dropped
     card: ClassVar[Card] = Card(
-        sentence="Of the first R results, how many are relevant for users who find anything there?",
-        formula="r_precision@k = h_c / R,  c = min(R, k);  no value where h_c = 0",
+        sentence="Of the first R results, how many are relevant, for users with a hit among them?",
+        formula="r_precision@k = h_c / R,  c = min(R, k);  no value if h_c = 0",
         symbols="R: relevant items of the user; h_c: relevant ones at ranks 1 … c",
         example="R = 8, relevant at ranks 1 and 2, k = 3: 2/8; a second user without a hit changes nothing",
         undefined="no hit among the first min(R, k): left out of the mean",
-        sensitive="how many users find nothing: the more, the better the rest looks",
+        sensitive="users without a hit: the more, the better the mean of the others",
         use="to read the library's numbers; Rprec averages over all users",
         citation="Recommenders 1.2",
     )
@@ -62,7 +62,7 @@ class RPrecision(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class NDCG(nDCG):
-    """nDCG over tables that are joined row by row: an item shown several times meets itself.
+    """nDCG over tables that are joined row by row: an item shown several times is joined with itself.
 
     >>> print(NDCG(k=5))
     nDCG@5
@@ -72,7 +72,7 @@ class NDCG(nDCG):
 
     @property
     def claims(self) -> Claims:
-        """Copies below the cutoff count, and which are among the first k decides twice."""
+        """Copies below the cutoff count, and both list and ideal depend on which are among the first k."""
         return replace(
             super().claims,
             looks_deeper=True,
@@ -89,13 +89,13 @@ class NDCG(nDCG):
 
     @staticmethod
     def _copies(hits: Hits) -> tuple[Ints, Ints]:
-        """Return the number of each hit's item, and how often each item stands in its list."""
-        assert hits.judgment_row is not None  # noqa: S101 - alignment brings it to measures that ask
+        """Return the number of each hit's item, and how often each item is in its list."""
+        assert hits.judgment_row is not None  # noqa: S101 - alignment provides it to measures that declare it
         _, item, copies = np.unique(hits.judgment_row, return_inverse=True, return_counts=True)
         return item, copies
 
     def _ideal_gains(self, hits: Hits) -> Ideal:
-        """Return the gains of all rows the joins make, best first; other cutoffs have others."""
+        """Return the gains of all joined rows, best first; they depend on the cutoff."""
         item, copies = self._copies(hits)
         shown = np.bincount(item[hits.rank <= (self.k or np.inf)], minlength=len(copies))
         first = np.unique(item, return_index=True)[1]
@@ -109,7 +109,7 @@ class NDCG(nDCG):
 
 @dataclass(frozen=True, kw_only=True)
 class AllNew(PerListMeasure):
-    """Whether a list shows nothing that its user has met: 1, or 0.
+    """1 if a list has no item from its user's history, else 0.
 
     >>> print(AllNew())
     AllNew
@@ -120,9 +120,9 @@ class AllNew(PerListMeasure):
     card: ClassVar[Card] = Card(
         sentence="Is everything in the list new to its user?",
         formula="AllNew(u) = 1 if L_u ∩ H_u is empty, else 0",
-        symbols="L_u: the list; H_u: what u met",
-        example="list (a, b) of a user who met b: 0",
-        needs="the past",
+        symbols="L_u: the list; H_u: items in u's history",
+        example="list (a, b) of a user with b in the history: 0",
+        needs="the history",
         undefined="never",
         sensitive="one item is enough",
         use="to refuse what Recommenders refuses",
@@ -130,7 +130,7 @@ class AllNew(PerListMeasure):
     )
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each list 1 as long as no item was met."""
+        """Give each list 1 if none of its items is in the history."""
         met = lists.total((tables.past.once.find(lists) >= 0).astype(np.float64))
         fresh = (met == 0).astype(np.float64)
         return Contributions(np.zeros(len(lists.item)), np.ones(len(lists)), missed=fresh)
@@ -138,23 +138,26 @@ class AllNew(PerListMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class _ByLikeness(PerListMeasure):
-    """A measure of how alike items are; one of which nothing is known is like none."""
+    """A measure from the similarity of items; unknown items are similar to none."""
 
     likeness: str = parameter(
-        "cooccurrence", "cosine of the users who met items, or of feature vectors", "cooccurrence", "features"
+        "cooccurrence",
+        "cosine of the items' sets of users, or of feature vectors",
+        "cooccurrence",
+        "features",
     )
     features: str | None = parameter(
         None,
-        "column of --items (several with +); default: the column `features`, or all there are",
+        "column of --items (several with +); default: the column `features`, or all columns",
         word=True,
     )
 
     def needed(self) -> tuple[str, ...]:
-        """Return what says how items are related."""
+        """Return the tables that the similarity needs."""
         return ("history",) if self.likeness == "cooccurrence" else ("history", "items")
 
     def check(self, tables: Tables) -> None:
-        """Refuse columns that are not there, or hold no numbers."""
+        """Refuse missing columns and columns without numbers."""
         super().check(tables)
         if self.likeness == "features":
             tables.item_table.check_numbers(self._columns(tables))
@@ -170,7 +173,7 @@ class _ByLikeness(PerListMeasure):
         return row, (row >= 0) & tables.item_table.vectors(self._columns(tables)).known[row]
 
     def users(self, tables: Tables) -> Sets:
-        """Return the users who met each item."""
+        """Return the users who interacted with each item."""
 
         def make() -> Sets:
             past = tables.past.once
@@ -178,10 +181,10 @@ class _ByLikeness(PerListMeasure):
             offsets = np.concatenate(([0], np.cumsum(past.per_item(tables.known))))
             return Sets(offsets, past.user[order].astype(np.int64), [""] * len(tables.user_codes))
 
-        return tables.remember(("users who met", tables.known), make)
+        return tables.remember(("users of items", tables.known), make)
 
     def units(self, tables: Tables) -> Floats:
-        """Return features as vectors of length one; refuse those without a direction, as the library does."""
+        """Return features as vectors of length one; refuse zero vectors, as the library does."""
         columns, table = self._columns(tables), tables.item_table
         vectors = table.vectors(columns)
         null = vectors.known & ~vectors.values.any(axis=1)
@@ -192,15 +195,15 @@ class _ByLikeness(PerListMeasure):
                 if len(item)
                 else "no item has features",
                 where=table.attributes.source,
-                expected="vectors of some length, since Recommenders divides by it",
-                fix="leave out items whose features are not known: they count as unlike all others",
+                expected="vectors that are not zero, since Recommenders divides by their length",
+                fix="leave out items without features: they count as similar to no other item",
             )
         return tables.units(columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diversity(_ByLikeness):
-    """One minus the mean likeness of two items of a list.
+    """One minus the mean similarity of two items of a list.
 
     >>> print(Diversity(likeness="features"))
     diversity(likeness=features)
@@ -209,16 +212,16 @@ class Diversity(_ByLikeness):
     name: ClassVar[str] = "diversity"
     family: ClassVar[str] = "diversity"
     card: ClassVar[Card] = Card(
-        sentence="How rarely does somebody meet two items of a list, both of them?",
+        sentence="How rarely do users interact with both of two items of a list?",
         formula="diversity(u) = 1 − 2 / (n (n − 1)) Σ_{i<j} s(i, j);  s = |U_i ∩ U_j| / √(|U_i| |U_j|)",
-        symbols="U_i: users who met i in the past; n: items in the list; likeness=features: s is the cosine "
-        "of feature vectors; s is 0 where nothing is known of an item",
-        example="two items met by 2 users each, one of them the same: 1 − 1/2 = 1/2",
-        needs="the past; likeness=features a table of items with numbers",
+        symbols="U_i: users with i in their history; n: items in the list; likeness=features: s is the "
+        "cosine of feature vectors; s is 0 for unknown items",
+        example="two items with 2 users each, one of them the same: 1 − 1/2 = 1/2",
+        needs="the history; likeness=features a table of items with numbers",
         span=(0.0, 2.0),
         undefined="a list of one item",
-        sensitive="items nobody met count as unlike everything",
-        use="to read Recommenders' numbers; ILD leaves out items of which nothing is known",
+        sensitive="items without interactions count as similar to none",
+        use="to read Recommenders' numbers; ILD leaves out unknown items",
         citation="Recommenders 1.2",
     )
 
@@ -238,7 +241,7 @@ class Diversity(_ByLikeness):
 
 @dataclass(frozen=True, kw_only=True)
 class Serendipity(_ByLikeness):
-    """How unlike its user's past a list is.
+    """The difference of a list from its user's history.
 
     >>> print(Serendipity(relevance_by="judged"))
     serendipity(relevance_by=judged)
@@ -247,28 +250,28 @@ class Serendipity(_ByLikeness):
     name: ClassVar[str] = "serendipity"
     family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = Card(
-        sentence="How unlike what the user met are the items of the list?",
+        sentence="How different are the items of the list from the user's history?",
         formula="serendipity(u) = (1/n) Σ_{i ∈ L_u} (1 − (1/|H_u|) Σ_{j ∈ H_u} s(i, j)) rel(i)",
-        symbols="H_u: distinct items u met; s(i, j): |U_i ∩ U_j| / √(|U_i| |U_j|), U_i the users who met i; "
-        "likeness=features: the cosine of feature vectors; s is 0 where nothing is known of an item; "
+        symbols="H_u: distinct items of u; s(i, j): |U_i ∩ U_j| / √(|U_i| |U_j|), U_i the users of i; "
+        "likeness=features: the cosine of feature vectors; s is 0 for unknown items; "
         "rel(i): 1, relevance_by=judged: 1 if judged relevant, else 0",
-        example="one item, like the two of the past by 1/2 and 0: 1 − 1/4 = 3/4",
-        needs="the past; likeness=features a table of items with numbers; relevance_by=judged judgments",
+        example="one item with similarities 1/2 and 0 to the two of the history: 1 − 1/4 = 3/4",
+        needs="the history; likeness=features a table of items with numbers; relevance_by=judged judgments",
         span=(0.0, 2.0),
-        undefined="a user without a past",
-        sensitive="items nobody met count as unlike everything",
-        use="to read Recommenders' numbers; Serendipity(expected=history) leaves out what is not known",
+        undefined="a user without a history",
+        sensitive="items without interactions count as similar to none",
+        use="to read Recommenders' numbers; Serendipity(expected=history) leaves out unknown items",
         citation="Recommenders 1.2",
     )
 
     relevance_by: str = parameter("all", "which items count: all, or those judged relevant", "all", "judged")
 
     def needed(self) -> tuple[str, ...]:
-        """Judgments are needed to know what is relevant."""
+        """Return the tables that are needed, with judgments if these decide what counts."""
         return (*super().needed(), *(("qrels",) if self.relevance_by == "judged" else ()))
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each item what makes it unlike the past."""
+        """Give each item its difference from the history."""
         past = tables.past.once
         count, pairs = past.of_lists(lists)
         of = np.repeat(np.arange(len(lists)), count)
@@ -280,7 +283,7 @@ class Serendipity(_ByLikeness):
         return Contributions(apart, np.where(count > 0, lists.n, 0).astype(np.float64))
 
     def _likeness(self, lists: ListFrame, tables: Tables, of: Ints, others: Ints) -> Floats:
-        """Sum the likeness of each item of the lists to others of the same list's user."""
+        """Sum the similarity of each item of the lists to other items of the same user."""
         here, known = self.place(lists.item, tables)
         rows = np.flatnonzero(known)
         found = np.zeros(len(lists.item))

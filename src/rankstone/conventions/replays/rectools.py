@@ -1,4 +1,4 @@
-"""RecTools' AUC-like measures: lists are taken to go on until they hold k negatives.
+"""RecTools' AUC-like measures: lists are assumed to continue until they have k negatives.
 
 RecTools' measures of whole lists: what two runs share, and how full lists are.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PartialAUC(BinaryMeasure):
-    """The relevant items against the first k others of the list, as if there always were k.
+    """The relevant items against the first k others of the list, as if there were always k.
 
     >>> print(PartialAUC(k=5))
     PartialAUC@5
@@ -33,12 +33,12 @@ class PartialAUC(BinaryMeasure):
 
     family: ClassVar[str] = "pairs"
     card: ClassVar[Card] = Card(
-        sentence="How often does a relevant item stand above one of the first k others?",
+        sentence="How often is a relevant item above one of the first k others?",
         formula="PartialAUC@k = (1 / (R k)) Σ_{relevant d} max(k − a_d, 0)",
         symbols="R: relevant items; a_d: others in the list above d. k counts others, not ranks",
         example="relevant, not, relevant, not; k = 4: (4 + 3) / (2·4) = 7/8",
-        sensitive="lists that hold fewer than k others: those that are missing count as beaten",
-        use="to read RecTools' numbers; pAUC(negatives=catalogue, unreturned=bottom) counts those there are",
+        sensitive="lists with fewer than k others: missing ones count as ranked below",
+        use="to read RecTools' numbers; pAUC(negatives=catalogue, unreturned=bottom) counts existing ones",
         citation="RecTools 0.19",
     )
 
@@ -46,7 +46,7 @@ class PartialAUC(BinaryMeasure):
     claims = Claims(looks_deeper=True, closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit those of the first k others that stand below it."""
+        """Give each relevant hit those of the first k others that are below it."""
         k, relevant = self.k or 0, hits.relevant(self.rel)
         above = hits.rank - hits.running_count(relevant)
         counted = relevant & self.counted(hits, relevant)
@@ -54,7 +54,7 @@ class PartialAUC(BinaryMeasure):
             np.where(counted, np.maximum(k - above, 0), 0.0), self.most(hits).astype(np.float64) * k
         )
 
-    def counted(self, hits: Hits, relevant: Bools) -> Bools:  # noqa: ARG002 - for those that look at less
+    def counted(self, hits: Hits, relevant: Bools) -> Bools:  # noqa: ARG002 - for subclasses that count fewer
         """Return which relevant hits count: all of them."""
         return relevant
 
@@ -72,11 +72,11 @@ class PAP(PartialAUC):
     """
 
     card: ClassVar[Card] = Card(
-        sentence="How often does one of the first k relevant items stand above one of the first k others?",
+        sentence="How often is one of the first k relevant items above one of the first k others?",
         formula="PAP@k = (1 / (min(R, k) k)) Σ_{first k relevant d} max(k − a_d, 0)",
         symbols="R: relevant items; a_d: others in the list above d. k counts items, not ranks",
         example="relevant, not, relevant, not; k = 1: 1 / (1·1) = 1; k = 4: (4 + 3) / (2·4) = 7/8",
-        sensitive="lists that hold fewer than k others: those that are missing count as beaten",
+        sensitive="lists with fewer than k others: missing ones count as ranked below",
         use="to read RecTools' numbers; no average precision in spite of its name",
         citation="RecTools 0.19",
     )
@@ -93,7 +93,7 @@ class PAP(PartialAUC):
 
 @dataclass(frozen=True, kw_only=True)
 class Intersection(PerListMeasure):
-    """The share of a list that another run shows as well.
+    """The share of a list that another run also has.
 
     >>> print(Intersection(ref_k=20, k=10))
     Intersection(ref_k=20)@10
@@ -102,23 +102,23 @@ class Intersection(PerListMeasure):
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("baseline",)
     card: ClassVar[Card] = Card(
-        sentence="How much of the list does another recommender show, too?",
+        sentence="How much of the list does another recommender recommend, too?",
         formula="Intersection@k(u) = |L_u ∩ B_u| / n",
-        symbols="L_u: the first k items; n: how many these are; B_u: the first ref_k (k, unless said) of the "
+        symbols="L_u: the first k items; n: their number; B_u: the first ref_k (default: k) of the "
         "other run's list",
         example="lists (a, b) and (b, c): 1/2",
         needs="another run, the baseline",
         direction="neither",
-        undefined="never; a user whom the other run has no list for has 0",
+        undefined="never; a user without a list in the other run scores 0",
         sensitive="ref_k",
-        use="to read RecTools' numbers; Unexpectedness(against=baseline) is the rest",
+        use="to read RecTools' numbers; Unexpectedness(against=baseline) is 1 minus it",
         citation="RecTools 0.19",
     )
 
     ref_k: int | None = parameter(None, "cutoff of the other run", low=1, whole=True)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Count 1 for each item that the other run shows."""
+        """Count 1 for each item that the other run has."""
         shared = tables.expected(self.k if self.ref_k is None else int(self.ref_k)).find(lists) >= 0
         return Contributions(shared.astype(np.float64), lists.n.astype(np.float64))
 
@@ -130,7 +130,7 @@ class Intersection(PerListMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class SufficientReco(PerListMeasure):
-    """The share of a list's k places that are taken.
+    """The share of the k ranks that have an item.
 
     >>> print(SufficientReco(k=10))
     SufficientReco@10
@@ -142,7 +142,7 @@ class SufficientReco(PerListMeasure):
         formula="SufficientReco@k(u) = n / k",
         symbols="n: items among the first k",
         example="1 of 2: 1/2",
-        needs="nothing beside the run",
+        needs="only the run",
         undefined="never",
         sensitive="k",
         use="to read RecTools' numbers with deep=True; UserCoverage(at_least=k, among=run) without it",
@@ -150,5 +150,5 @@ class SufficientReco(PerListMeasure):
     )
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:  # noqa: ARG002 - needs none
-        """Count 1 for each item there is."""
+        """Count 1 for each item."""
         return Contributions(np.ones(len(lists.item)), np.full(len(lists), float(self.k or 1)))

@@ -1,7 +1,4 @@
-"""RePlay's RocAuc, which knows the first k of a list and nothing else.
-
-RePlay's own measures of whole lists.
-"""
+"""RePlay's RocAuc of the first k items alone, and its own measures of whole lists."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RocAuc(BinaryMeasure):
-    """The area under the ROC curve of the first k items, worth 1 where all of them are relevant.
+    """The area under the ROC curve of the first k items, 1 if all of them are relevant.
 
     >>> print(RocAuc(k=5))
     RocAuc@5
@@ -34,12 +31,12 @@ class RocAuc(BinaryMeasure):
 
     family: ClassVar[str] = "pairs"
     card: ClassVar[Card] = Card(
-        sentence="Among the first k items: how often does a relevant one stand above one that is not?",
+        sentence="Among the first k items: how often is a relevant one above a nonrelevant one?",
         formula="RocAuc@k = (1 / (r f)) Σ_{relevant d} (f − a_d);  0 if r = 0, 1 if f = 0",
         symbols="r, f: relevant items and others among the first k; a_d: others above d",
         example="relevant, not, relevant, not; k = 4: (2 + 1) / (2·2) = 3/4",
-        sensitive="what is below rank k, or was not retrieved, plays no part",
-        use="to read RePlay's numbers; AUC says which negatives it means",
+        sensitive="documents below rank k, or not retrieved, have no effect",
+        use="to read RePlay's numbers; AUC states its negatives",
         citation="RePlay 0.22",
     )
 
@@ -47,7 +44,7 @@ class RocAuc(BinaryMeasure):
     claims = Claims(closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the others below it, as a share of them; divide by the relevant hits."""
+        """Give each relevant hit the share of the others that are below it; divide by the relevant hits."""
         relevant = hits.relevant(self.rel)
         found = hits.count(relevant)
         others = hits.spread(np.minimum(self.depth(hits), hits.n) - found)
@@ -58,7 +55,7 @@ class RocAuc(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class Novelty(WholeRunMeasure):
-    """The share of a list that its user has not met, averaged over all users of the past.
+    """The share of a list that is not in its user's history, averaged over all users of the history.
 
     >>> print(Novelty(k=10))
     Novelty@10
@@ -67,19 +64,19 @@ class Novelty(WholeRunMeasure):
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
     card: ClassVar[Card] = Card(
-        sentence="How much of what users are shown have they not met before?",
+        sentence="What share of the recommended items is not in the user's history?",
         formula="Novelty@k = (1/|U|) Σ_{u ∈ U} (1 − |L_u ∩ H_u| / n)",
-        symbols="U: users of the past; L_u, n: the first k items and how many these are; H_u: what u met",
-        example="a list (a, b) of a user who met a, and a user without a list: (1/2 + 1) / 2 = 3/4",
-        needs="the past",
-        undefined="never; a user of the past without a list counts 1, one without a past not at all",
+        symbols="U: users of the history; L_u, n: the first k items and their number; H_u: u's history",
+        example="a list (a, b) of a user whose history has a, and a user without a list: (1/2 + 1) / 2 = 3/4",
+        needs="the history",
+        undefined="never; a user of the history without a list scores 1; others do not count",
         sensitive="users without a list: the more, the better",
         use="to read RePlay's numbers; Unexpectedness(against=history) averages over the lists",
         citation="RePlay 0.22",
     )
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Give each user of the past the share of new items, 1 without a list."""
+        """Give each user of the history the share of new items, 1 without a list."""
         users = tables.past.users
         fresh = lists.total((tables.past.once.find(lists) < 0).astype(np.float64)) / np.maximum(lists.n, 1)
         counted = fresh[np.isin(lists.user, users)]
@@ -88,7 +85,7 @@ class Novelty(WholeRunMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class CategoricalDiversity(CategoryMeasure):
-    """How many categories the first k items have, over k.
+    """The number of categories of the first k items, divided by k.
 
     >>> print(CategoricalDiversity(k=10))
     CategoricalDiversity@10
@@ -124,14 +121,14 @@ class CategoricalDiversity(CategoryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class Surprisal(novelty.Novelty):
-    """Novelty as a share; with one user in the past, what nobody met counts 1, and the rest has no value.
+    """Novelty as a share; with one user in the history, unknown items score 1, others have no value.
 
     >>> print(Surprisal(scale="share", denom="k", k=10))
     Novelty(scale=share, denom=k)@10
     """
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each item its share; log2 of one user is 0, and nothing is divided by it."""
+        """Give each item its share; log2 of one user is 0, which is not divided by."""
         if tables.user_count() > 1:
             return super().contributions(lists, tables)
         met = tables.popularity(self.count)[lists.item] > 0

@@ -1,4 +1,4 @@
-"""sentence-transformers' RerankingEvaluator: a list of positive documents only does not count."""
+"""sentence-transformers' RerankingEvaluator: lists of only positive documents do not count."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class _Contrasted:
-    """What holds of all three: a list in which everything is relevant has no value."""
+    """A measure without a value for a list of only relevant documents."""
 
     zero_norm: ClassVar[Status] = Status.undefined
 
     def contributions(self: Any, hits: Hits) -> Contributions:
-        """Divide by nothing where there is nothing beside the relevant documents."""
+        """Set the norm to 0 if all documents of the list are relevant."""
         parts: Contributions = super().contributions(hits)  # type: ignore[misc]
         return replace(parts, norm=np.where(self.relevant_count(hits) < hits.n, parts.norm, 0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class AP(_Contrasted, SOUND_AP):
-    """Average precision, without a value where everything is relevant.
+    """Average precision, without a value if everything is relevant.
 
     >>> print(AP(tied="block"))
     AP(tied=block)
@@ -39,7 +39,7 @@ class AP(_Contrasted, SOUND_AP):
 
 @dataclass(frozen=True, kw_only=True)
 class RR(_Contrasted, SOUND_RR):
-    """Reciprocal rank, without a value where everything is relevant.
+    """Reciprocal rank, without a value if everything is relevant.
 
     >>> print(RR(k=5))
     RR@5
@@ -48,7 +48,7 @@ class RR(_Contrasted, SOUND_RR):
 
 @dataclass(frozen=True, kw_only=True)
 class NDCG(_Contrasted, nDCG):
-    """nDCG, without a value where everything is relevant.
+    """nDCG, without a value if everything is relevant.
 
     >>> print(NDCG(k=5))
     nDCG@5

@@ -1,4 +1,4 @@
-"""nDCG where negative labels outweigh the others: libraries differ in what they divide by then."""
+"""nDCG with a negative ideal sum: libraries divide by different numbers then."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class NDCG(nDCG):
-    """nDCG divided by the gains of the ideal list whatever their sign; 0 where they add up to 0.
+    """nDCG divided by the absolute ideal sum; 0 if that is 0.
 
-    A query whose grades add up to 0 is one without a relevant document.
+    A query whose grades add up to 0 counts as one without relevant documents.
 
     >>> print(NDCG(k=5))
     nDCG@5
     """
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Turn the signs of both sums where the ideal one is below 0."""
+        """Change the signs of both sums if the ideal one is below 0."""
         parts = super().contributions(hits)
         sign = np.where(parts.norm < 0, -1.0, 1.0)
         return replace(parts, hits=parts.hits * hits.spread(sign), norm=self.divided_by(parts.norm))
 
     def divided_by(self, ideal: Floats) -> Floats:
-        """Return the size of the ideal sums."""
+        """Return the absolute ideal sums."""
         return np.abs(ideal)
 
     def relevant_count(self, hits: Hits) -> Ints:
-        """Return 0 where all grades add up to 0, and 1 elsewhere."""
+        """Return 0 if all grades add up to 0, else 1."""
         sums = hits.ideal.total(hits.ideal.grade)
         return np.where(sums == 0, 0, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OrGain(NDCG):
-    """nDCG divided by the gains of the ideal list whatever their sign; not divided where they add up to 0.
+    """nDCG divided by the absolute ideal sum; not divided if that is 0.
 
     >>> print(OrGain(k=5))
     nDCG@5
@@ -52,13 +52,13 @@ class OrGain(NDCG):
     needs_relevant: ClassVar[bool] = False
 
     def divided_by(self, ideal: Floats) -> Floats:
-        """Return the size of the ideal sums, 1 for those of 0."""
+        """Return the absolute ideal sums, 1 for those that are 0."""
         return np.where(ideal == 0, 1.0, np.abs(ideal))
 
 
 @dataclass(frozen=True, kw_only=True)
 class OrOne(nDCG):
-    """nDCG that is 1 where the ideal list gains nothing, or less.
+    """nDCG that is 1 if the ideal sum is not positive.
 
     >>> print(OrOne(k=5))
     nDCG@5
@@ -67,7 +67,7 @@ class OrOne(nDCG):
     needs_relevant: ClassVar[bool] = False
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give a list the whole of a norm of 1 where there is nothing to divide by."""
+        """Score a list 1 if the ideal sum is not positive."""
         parts = super().contributions(hits)
         void = parts.norm <= 0
         return replace(

@@ -1,4 +1,4 @@
-"""scikit-learn's errors of multilabel rankings, which are 0 where there is nothing to rank."""
+"""scikit-learn's errors of multilabel rankings, which are 0 if there is nothing to rank."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRankingLoss(BinaryMeasure):
-    """The share of pairs in the wrong order, tied pairs among them.
+    """The share of pairs in the wrong order, tied pairs included.
 
     >>> print(LabelRankingLoss())
     label_ranking_loss
@@ -27,18 +27,18 @@ class LabelRankingLoss(BinaryMeasure):
     name: ClassVar[str] = "label_ranking_loss"
     family: ClassVar[str] = "pairs"
     card: ClassVar[Card] = Card(
-        sentence="How often does a relevant document fail to stand above one that is not?",
-        formula="label_ranking_loss = (1 / (R N)) Σ_{relevant d} (a_d + t_d);  0 where R N = 0",
-        symbols="R, N: relevant documents and others; a_d, t_d: others above d, and tied with it",
+        sentence="How often is a relevant document not above a nonrelevant one?",
+        formula="label_ranking_loss = (1 / (R N)) Σ_{relevant d} (a_d + t_d);  0 if R N = 0",
+        symbols="R, N: relevant documents and others; a_d, t_d: others above d and tied with it",
         example="relevant, not, relevant, not: 1 / (2·2) = 1/4",
         direction="lower",
         sensitive="lists of one class: the more there are, the smaller the mean",
-        use="to read scikit-learn's numbers; 1 − AUC where nothing ties and both classes are there",
+        use="to read scikit-learn's numbers; 1 − AUC without ties, if both classes occur",
         citation="scikit-learn 1.9; Tsoumakas, Katakis and Vlahavas, 2010",
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the others that do not stand below it; divide by all pairs."""
+        """Give each relevant hit the others that are not below it; divide by all pairs."""
         hits = hits.with_open_ties()
         relevant = hits.relevant(self.rel)
         above = hits.earlier(~relevant) + hits.inside(~relevant)
@@ -48,7 +48,7 @@ class LabelRankingLoss(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageError(LastRel):
-    """The rank at which all that is relevant has been seen, 0 where nothing is.
+    """The rank of the last relevant document, 0 if there is none.
 
     >>> print(CoverageError())
     coverage_error
@@ -63,6 +63,6 @@ class CoverageError(LastRel):
         undefined="never",
         span=(0.0, None),
         peers={},
-        use="to read scikit-learn's numbers; LastRel has no value where there is nothing to see",
+        use="to read scikit-learn's numbers; LastRel has no value if there is none",
         citation="scikit-learn 1.9; Tsoumakas, Katakis and Vlahavas, 2010",
     )

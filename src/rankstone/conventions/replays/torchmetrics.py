@@ -1,4 +1,4 @@
-"""TorchMetrics' fall-out and AUROC, which have a value where a class is missing."""
+"""TorchMetrics' fall-out and AUROC, which have a value if a class is missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AUROC(AUC):
-    """The AUC of what the first k ranks hold, 0 where they hold one class only.
+    """The AUC of the first k ranks, 0 if they have only one class.
 
     >>> print(AUROC(k=5))
     RetrievalAUROC@5
@@ -29,17 +29,17 @@ class AUROC(AUC):
     zero_norm: ClassVar[Status] = Status.no_ideal
     card: ClassVar[Card] = replace(
         AUC.card,
-        formula="RetrievalAUROC@k = (1 / (r f)) Σ_{relevant d} (f − a_d − t_d / 2);  0 where r f = 0",
-        symbols="r, f: relevant documents and others at ranks 1 … k; a_d, t_d: others above and beside d",
+        formula="RetrievalAUROC@k = (1 / (r f)) Σ_{relevant d} (f − a_d − t_d / 2);  0 if r f = 0",
+        symbols="r, f: relevant documents and others at ranks 1 … k; a_d, t_d: others above d, tied with d",
         needs="judgments",
         undefined="never",
         peers={},
-        use="to read TorchMetrics' numbers; AUC has no value where there is one class only",
+        use="to read TorchMetrics' numbers; AUC has no value if there is only one class",
         citation="TorchMetrics 1.9",
     )
 
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
-    unreturned: str = parameter("exclude", "what is below rank k is left out", "exclude")
+    unreturned: str = parameter("exclude", "documents below rank k are left out", "exclude")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +56,14 @@ class FallOut(Fallout):
         Fallout.card,
         undefined="never",
         peers={},
-        use="to read TorchMetrics' numbers; Fallout has no value where there is no negative",
+        use="to read TorchMetrics' numbers; Fallout has no value without a negative",
         citation="TorchMetrics 1.9",
     )
 
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give queries without a negative the whole of a norm of 1."""
+        """Score queries without a negative 1."""
         parts = super().contributions(hits)
         none = (parts.norm == 0).astype(np.float64)
         return replace(parts, norm=parts.norm + none, unjudged=parts.unjudged + none)

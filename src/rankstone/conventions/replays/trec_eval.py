@@ -1,4 +1,4 @@
-"""trec_eval's rank-biased precision, whose scale is each query's own, and its residual without a tail."""
+"""trec_eval's rank-biased precision, scaled for each query, and its residual without a tail."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class QueryScaledRBP(Measure):
-    """Rank-biased precision whose gains are grades over the query's highest one, where that is above 1.
+    """Rank-biased precision with grades divided by the query's highest one, if that is above 1.
 
-    A query's highest gain is that of the highest grade anybody gave in it, retrieved or not; gains that
-    were said for grades the query does not have count, too, as in trec_eval.
+    A query's highest gain is that of its highest judged grade, retrieved or not; gains given for grades
+    that the query does not have count, too, as in trec_eval.
 
     >>> print(QueryScaledRBP(p=0.5))
     QueryScaledRBP(p=0.5)
@@ -31,11 +31,11 @@ class QueryScaledRBP(Measure):
     family: ClassVar[str] = "user models"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="What does a rank bring to a user who goes on with chance p, on the query's own scale?",
+        sentence="How much does a user gain who goes on with probability p, on the query's own scale?",
         formula="(1 − p) Σ_i g_i p^(i − 1) / m",
-        symbols="g_i: the grade at rank i, or the gain said for it; m: the query's largest gain, at least 1",
+        symbols="g_i: the grade at rank i, or the gain given for it; m: the query's largest gain, at least 1",
         example="grade 1 at rank 1, grade 2 not retrieved, p = 0.5: 0.5 · 1/2 = 0.25",
-        sensitive="the highest grade of each query: one more judgment rescales the query's value",
+        sensitive="the highest grade of each query: one more judgment may rescale the value",
         use="to read trec_eval 10's rbp; RBP(gain=linear, max_grade=3, p=0.9) has one scale for all queries",
         citation="trec_eval 10",
     )
@@ -48,30 +48,30 @@ class QueryScaledRBP(Measure):
         return np.power(self.p, rank.astype(np.float64) - 1.0)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Weigh each gain by the chance that its rank is looked at; divide by the query's largest gain."""
+        """Weight each gain by the probability that its rank is examined; divide by the largest gain."""
         largest = np.maximum(self._largest(hits), 1.0)
         gain = np.where(hits.judged & (hits.grade >= 0), self._gains(hits.grade), 0.0)
         return Contributions(gain * hits.at_rank(self.weight, None), largest / (1.0 - self.p))
 
     def _gains(self, grade: Floats) -> Floats:
-        """Return what grades gain: what was said of them, or themselves."""
+        """Return the gains of grades: those given, or else the grades."""
         gains = np.array(grade, np.float64)
         for level, gain in self.gain.gains if self.gain is not None else ():
             gains[grade == level] = gain
         return gains
 
     def _largest(self, hits: Hits) -> Floats:
-        """Return the largest gain of any level of the query from 0 up, and of those that were said."""
-        said = dict(self.gain.gains) if self.gain is not None else {}
+        """Return the largest gain of any level of the query from 0 up, and of the given gains."""
+        given = dict(self.gain.gains) if self.gain is not None else {}
         best = hits.ideal.best()
-        while said and np.isin(best, list(said)).any():  # the next lower level that keeps its grade
-            best = np.where(np.isin(best, list(said)), best - 1.0, best)
-        return np.maximum(best, max(said.values(), default=0.0))
+        while given and np.isin(best, list(given)).any():  # the next lower level that keeps its grade
+            best = np.where(np.isin(best, list(given)), best - 1.0, best)
+        return np.maximum(best, max(given.values(), default=0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeenResidual(RBP_residual):
-    """What RBP leaves open, as long as the list shows a document that nobody judged; else 0.
+    """The residual of RBP if the list has an unjudged document, else 0.
 
     >>> print(SeenResidual(p=0.5))
     SeenResidual(p=0.5)
@@ -80,8 +80,8 @@ class SeenResidual(RBP_residual):
     name: ClassVar[str] = "SeenResidual"
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Forget the weight of what lies behind the list where all of it is judged."""
+        """Drop the weight of ranks below the list if all its documents are judged."""
         parts = super().contributions(hits)
-        unseen = hits.n > hits.count(hits.judged)
-        assert parts.unjudged is not None  # noqa: S101 - that is what it is made of
-        return Contributions(parts.hits, parts.norm, unjudged=np.where(unseen, parts.unjudged, 0.0))
+        unjudged = hits.n > hits.count(hits.judged)
+        assert parts.unjudged is not None  # noqa: S101 - RBP_residual sets it
+        return Contributions(parts.hits, parts.norm, unjudged=np.where(unjudged, parts.unjudged, 0.0))

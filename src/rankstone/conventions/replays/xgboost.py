@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AUC(Measure):
-    """Pairs in the order of labels, equal labels in the order of rows, that the scores order alike.
+    """The share of pairs that scores order as the labels do; equal labels in the order of rows.
 
     >>> print(AUC())
     AUC
@@ -33,7 +33,7 @@ class AUC(Measure):
     card: ClassVar[Card] = Card(
         sentence="With rows sorted by label: how often does an earlier row have the higher score?",
         formula="AUC = (2 / (n (n − 1))) Σ_{i < j} ([s_i > s_j] + [s_i = s_j] / 2)",
-        symbols="i, j: places after sorting by label, best first, equal labels as the rows stand; s: scores",
+        symbols="i, j: places after sorting by label, best first, equal labels in row order; s: scores",
         example="labels 0, 1, 0 with scores 3, 2, 1: pairs (1, 0), (1, 0) and (0, 0): (0 + 1 + 1) / 3",
         undefined="fewer than three rows: no value, counted as undefined",
         sensitive="the order of the rows, which decides pairs of equal label",
@@ -46,7 +46,9 @@ class AUC(Measure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each row the higher scores before it, half of the equal ones; divide by all pairs."""
-        rows = np.empty(0) if hits.run_row is None else hits.run_row  # nothing is brought of empty lists
+        rows = (
+            np.empty(0) if hits.run_row is None else hits.run_row
+        )  # alignment provides nothing for empty lists
         by_label, lengths = np.lexsort((rows, -hits.grade, hits.query)), np.diff(hits.offsets)
         share = np.empty(len(by_label))
         share[by_label] = earlier_smaller(hits.offsets, hits.first[by_label])
@@ -78,7 +80,7 @@ class AUCPR(BinaryMeasure):
         citation="Boyd, Eng and Page, 2013; Keilwagen, Grosse and Grau, 2014; XGBoost 3.2",
     )
 
-    #: a tie block is looked at as one
+    #: a tie block counts as a whole
     claims = Claims(extremal_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -88,7 +90,9 @@ class AUCPR(BinaryMeasure):
         above, inside = hits.earlier(relevant), hits.inside(relevant)
         some = np.maximum(inside, 1)
         rise = blocks.size / some  # rows for each relevant one
-        start = blocks.first - 1 - rise * above  # rows above the first relevant one, were it always so steep
+        start = (
+            blocks.first - 1 - rise * above
+        )  # rows above the first relevant one, if the slope were the same there
         bend = start / rise * np.log(blocks.last / np.maximum(blocks.first - 1, 1))
         area = (some - bend) / rise
         share = np.where(relevant, (area / some)[blocks.of_hit], 0.0)

@@ -78,13 +78,13 @@ class ExactSum:
         whole = sum(part << (power - least) for power, part in self.parts.items())
         return whole / (1 << -least)  # of whole numbers, which Python rounds once
 
-    def told(self) -> dict[str, str]:
-        """Return the parts as texts, which JSON keeps as they are."""
+    def to_dict(self) -> dict[str, str]:
+        """Return the parts as texts, which JSON keeps exactly."""
         return {str(power): str(whole) for power, whole in self.parts.items()}
 
     @classmethod
-    def read(cls, texts: Mapping[str, str]) -> ExactSum:
-        """Return the sum of the parts that :meth:`told` returned."""
+    def from_dict(cls, texts: Mapping[str, str]) -> ExactSum:
+        """Return the sum of the parts that :meth:`to_dict` returned."""
         return cls(Counter({int(power): int(whole) for power, whole in texts.items()}))
 
 

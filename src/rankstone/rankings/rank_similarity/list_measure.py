@@ -66,7 +66,7 @@ class Agreement:
 
 @dataclass(frozen=True, kw_only=True)
 class ListMeasure(PerQuery):
-    """A measure of how alike two rankings are.
+    """A measure of the similarity of two rankings.
 
     Parameters
     ----------

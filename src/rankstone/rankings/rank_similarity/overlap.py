@@ -171,7 +171,7 @@ class Depths:
     def of(cls, paired: PairedLists) -> Depths:
         """Return the depths of pairs of lists.
 
-        The pairs are not kept: they hold their depths, and two objects that refer to each other stay in
+        The pairs are not kept: they refer to their depths, and two objects that refer to each other stay in
         memory until the garbage collector runs.
         """
         shorter, longer = np.minimum(paired.a.n, paired.b.n), np.maximum(paired.a.n, paired.b.n)
@@ -225,7 +225,7 @@ class Depths:
         )
 
     def _between(self, query: Ints, start: Ints, stop: Ints) -> Ints:
-        """Count the intervals ``start … stop`` that hold each depth, int64 ``[depths]``."""
+        """Count the intervals ``start … stop`` that contain each depth, int64 ``[depths]``."""
         some = start <= stop
         before = self.offsets[query[some]] - 1
         rows = len(self.depth) + 1
@@ -237,7 +237,7 @@ class Depths:
     # -- below the end of the shorter list ----------------------------------------------------------
     @property
     def _below_shorter(self) -> Ints:
-        """How far each depth is below the end of the shorter list, int64 ``[depths]``."""
+        """The distance of each depth below the end of the shorter list, int64 ``[depths]``."""
         below: Ints = np.maximum(self.depth - self.shorter[self.query], 0)
         return below
 
@@ -266,7 +266,7 @@ class Depths:
     def unseen(self, ties: str) -> Floats:
         """Return the expected parts of the documents below the end of the shorter list.
 
-        Unseen documents are taken to be any of those of the longer list only, with their mean part.
+        Unseen documents are assumed to be any of those of the longer list only, with their mean part.
         """
         if ties == "w":
             return self._below_shorter.astype(np.float64)

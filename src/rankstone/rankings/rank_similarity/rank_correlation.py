@@ -36,9 +36,9 @@ class tau_a(ListMeasure):  # noqa: N801 - the name of the field
 
     family: ClassVar[str] = "rank correlation"
     card: ClassVar[Card] = Card(
-        sentence="Of all pairs of documents, how many more do both rankings order alike than not?",
+        sentence="Of all pairs of documents, how many more are in the same order than in opposite order?",
         formula="tau_a = (C - D) / (n (n - 1) / 2)",
-        symbols="C, D: pairs of common documents that both rankings order alike, or oppositely; "
+        symbols="C, D: pairs of common documents in the same order in both rankings, or in opposite order; "
         "n: common documents",
         example="abcd against bacd: C = 5, D = 1, tau_a = (5 - 1) / 6 = 2/3",
         needs=NEEDS,
@@ -77,9 +77,9 @@ class tau_b(ListMeasure):  # noqa: N801 - the name of the field
     family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("tau", "kendall", "kendalltau")
     card: ClassVar[Card] = Card(
-        sentence="Do both rankings order documents alike where they order them?",
+        sentence="Are documents in the same order in both rankings, where both have an order?",
         formula="tau_b = (C - D) / sqrt((n0 - n_x) (n0 - n_y))",
-        symbols="C, D: pairs of common documents that both rankings order alike, or oppositely; "
+        symbols="C, D: pairs of common documents in the same order in both rankings, or in opposite order; "
         "n0 = n (n - 1) / 2 pairs; n_x, n_y: pairs that tie in the first, in the second ranking",
         example="scores 3, 2, 2 against 3, 2, 1: C = 2, D = 0, n_x = 1, tau_b = 2 / sqrt(2 · 3)",
         needs=NEEDS,
@@ -139,7 +139,7 @@ class rho(ListMeasure):  # noqa: N801 - the name of the field
         peers={"scipy spearmanr": "the same; NaN where we have no value"},
         sensitive="tied scores are ties; large displacements weigh by their square; says nothing about "
         "documents of one list only",
-        use="when a document that moves far should count more than two that swap places",
+        use="if a document that moves many ranks should count more than two that swap",
         citation="Spearman, The Proof and Measurement of Association between Two Things, "
         "American Journal of Psychology 1904",
     )
@@ -355,13 +355,13 @@ def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
     (x_first, x_last), (y_first, y_last) = x, y
     head = np.repeat(offsets[:-1], np.diff(offsets))
     n = np.repeat(np.diff(offsets), np.diff(offsets))
-    x_tied_above, alike, _ = _compare_in_blocks(head + x_first, x_last - x_first + 1, y_first)
+    x_tied_above, both_tied, _ = _compare_in_blocks(head + x_first, x_last - x_first + 1, y_first)
     y_tied_above, _, y_tied_below = _compare_in_blocks(head + y_first, y_last - y_first + 1, x_first)
     above = _above_both(offsets, head, x_first, x_last, y_first)
     x_only = x_first - 1 - above - y_tied_above  # above in x, below in y
     y_only = y_first - 1 - above - x_tied_above
     below = (n - x_last) - y_only - y_tied_below
-    return Counts(above, above + below, x_only + y_only, x_tied_above, y_tied_above, alike)
+    return Counts(above, above + below, x_only + y_only, x_tied_above, y_tied_above, both_tied)
 
 
 def _compare_in_blocks(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
 
-_ALL = "two rankings; a document that a list lacks is below all that it has"
+_ALL = "two rankings; a document missing from a list is below all others there"
 _NEVER = "never: a query of both runs has documents"
 
 
@@ -42,7 +42,7 @@ class Distance(ListMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class footrule(Distance):  # noqa: N801 - as rho
-    """Spearman's footrule: how far documents move, added up.
+    """Spearman's footrule: the sum over documents of the ranks that they move.
 
     >>> print(footrule(norm="none"))
     footrule(norm=none)
@@ -59,10 +59,10 @@ class footrule(Distance):  # noqa: N801 - as rho
         direction="lower",
         undefined=FEW_COMMON,
         peers={},
-        sensitive="tied scores are ties; all ranks weigh the same; says nothing about documents of one "
+        sensitive="tied scores are ties; all ranks have the same weight; says nothing about documents of one "
         "list only (Fagin_F does)",
-        use="when it matters how far documents move; between half and all of Kendall's count of pairs, "
-        "doubled",
+        use="if the number of ranks matters that documents move; between once and twice Kendall's "
+        "count of pairs",
         citation="Diaconis and Graham, Spearman's Footrule as a Measure of Disarray, JRSS B 1977",
     )
 
@@ -96,8 +96,7 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
         direction="lower",
         undefined=_NEVER,
         peers={},
-        sensitive="tied scores are ties; where the cutoff falls among tied documents the alignment's rule "
-        "decides",
+        sensitive="tied scores are ties; if the cutoff is among tied documents, the alignment's rule decides",
         use="to compare result pages of which documents appear and vanish; a metric for location k + 1",
         citation="Fagin, Kumar and Sivakumar, Comparing Top k Lists, SIAM J. Discrete Mathematics 2003",
     )
@@ -155,7 +154,7 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
         symbols="D: pairs of documents of either list that the lists put in opposite order, a document "
         "being above all that its list lacks; T: pairs that one list orders and the other does not, "
         "since it lacks both or since they tie",
-        example="abc against bad, p = 1/2: a and b change sides, c and d each stand in one list only: "
+        example="abc against bad, p = 1/2: a and b change sides, c and d are each in one list only: "
         "D = 2, T = 0; 2 / (9 + 3) = 1/6",
         use="to compare result pages of which documents appear and vanish; p=0 is optimistic about pairs "
         "that one list leaves open, p=0.5 neutral",

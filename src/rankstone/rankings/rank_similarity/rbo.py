@@ -33,26 +33,26 @@ class RBO(ListMeasure):
     examples: ClassVar[tuple[str, ...]] = ("RBO(p=0.9)", "RBO(p=0.9, score=min)", "RBO(p=0.9, ties=b)")
     card: ClassVar[Card] = Card(
         sentence="How much do two lists agree for a user who examines one more rank with probability p?",
-        formula="RBO = (1 - p) · sum over d ≥ 1 of p^(d-1) A_d, A_d = X_d / d; beyond the lists: "
-        "ext goes on with the agreement seen, min with no further shared document, max with as many as "
+        formula="RBO = (1 - p) · sum over d ≥ 1 of p^(d-1) A_d, A_d = X_d / d; below the lists: "
+        "ext goes on with the last agreement, min with no further shared document, max with as many as "
         "possible, res = max - min",
         symbols="X_d: documents in both lists down to depth d (with ties, the sum of products of the parts "
-        "of them that stand there); ext of lists of lengths s ≤ l: A_d = (X_d + A_s (d - s)) / d for "
+        "of them at these ranks); ext of lists of lengths s ≤ l: A_d = (X_d + A_s (d - s)) / d for "
         "s < d ≤ l, A_l from there on",
         example="ab against ba, p = 0.9: A_1 = 0, A_2 = 1 and so on: ext = 0.1 · 0.9 + 0.81 = 0.9",
         needs="two rankings, of any lengths and documents",
-        undefined="never: a query that both runs answer has documents",
+        undefined="never: a query of both runs has documents",
         peers={
             "Corsi and Urbano's reference code": "the same, for all scores and kinds of ties",
-            "rbo (PyPI) rbo_ext": "the same; it knows no ties",
+            "rbo (PyPI) rbo_ext": "the same, without ties",
             "rbo (PyPI) rbo": "stops at the shorter list without extrapolating: below our ext",
             "LensKit rank_biased_overlap": "stops at n and is divided by the weight down to n",
         },
-        sensitive="ties: breaking them by document id makes lists look more alike than they are; ties=a is "
+        sensitive="ties: breaking them by document id overestimates similarity; ties=a is "
         "the mean over their orders for lists of one length, and for min; where ties of the longer list "
         "reach below the end of the shorter one, ext and max are as Corsi and Urbano define them, not "
-        "that mean; depth: look at res, the part of the value that is not observed",
-        use="for result lists: top-weighted, lists may be short and hold different documents; ties=a when "
+        "that mean; depth: res is the part of the value that is not observed",
+        use="for result lists: top-weighted, lists may be short and have different documents; ties=a when "
         "ties are undecided (default), b the same but 1 for a list against itself, w when tied documents "
         "are equals at one rank (sports)",
         citation="Webber, Moffat and Zobel, A Similarity Measure for Indefinite Rankings, TOIS 2010; "
@@ -61,20 +61,20 @@ class RBO(ListMeasure):
 
     p: float | None = parameter(
         None,
-        "probability to look at the next rank; the first 1 / (1 - p) ranks have about 86 % of the weight",
+        "probability of examining the next rank; the first 1 / (1 - p) ranks have about 86 % of the weight",
         above=0,
         below=1,
-        needed="0.9 looks at about 10 ranks, 0.98 at 50: RBO(p=0.9)",
+        needed="0.9 examines about 10 ranks, 0.98 about 50: RBO(p=0.9)",
     )
     ties: str = parameter(
         "a",
-        "a: ties are undecided, all orders count alike; b: the same, corrected to 1 for a list against "
-        "itself; w: tied documents share a rank; broken: as the alignment's rule puts them",
+        "a: ties are undecided, all orders count equally; b: the same, but 1 for a list against "
+        "itself; w: tied documents share a rank; broken: in the order of the alignment's rule",
         *("a", "b", "w", "broken"),
     )
     score: str = parameter(
         "ext",
-        "what lies beyond the lists: ext extrapolates, min and max are bounds, res their difference",
+        "what is below the lists: ext extrapolates, min and max are bounds, res their difference",
         *("ext", "min", "max", "res"),
     )
 
@@ -106,32 +106,32 @@ class _WeightedAgreement:
         """Extrapolate with the agreement at the end of the shorter list, then of the longer."""
         depths = self.depths
         last_shared = self._at_end_of_shorter()
-        seen = self._listed_part(depths.spread(last_shared) * depths.unseen(self.ties), "")
+        listed = self._listed_part(depths.spread(last_shared) * depths.unseen(self.ties), "")
         at_end = (depths.overlap_at_end + last_shared * (depths.longer - depths.shorter)) / depths.longer
         tail: Floats = at_end * self.p ** depths.longer.astype(np.float64)
         self.paired.record_steps(agreement_at_end=at_end, beyond_lists=tail)
-        return seen + tail
+        return listed + tail
 
     def min(self) -> Floats:
         """Assume that no further document is shared."""
-        seen = self._listed_part(0.0, "least")
+        listed = self._listed_part(0.0, "least")
         beyond = (1.0 - self.p) / self.p * self._harmonic(self.depths.longer)
         tail: Floats = self.depths.overlap_at_end * beyond
-        self.paired.record_steps(beyond_lists=tail, bound=seen + tail)
-        return seen + tail
+        self.paired.record_steps(beyond_lists=tail, bound=listed + tail)
+        return listed + tail
 
     def max(self) -> Floats:
         """Assume that every further document is in the other list, until none are left."""
         depths = self.depths
-        seen = self._listed_part(depths.most_unseen(self.ties), "most")
+        listed = self._listed_part(depths.most_unseen(self.ties), "most")
         full = depths.longer + depths.shorter - depths.overlap_at_end  # from there on all are shared
-        far, p = full.astype(np.float64), self.p
+        end, p = full.astype(np.float64), self.p
         # beyond the longer list A_d = 2 - full/d, and 1 from the depth `full` on
-        down_to_full = 2.0 * (p ** depths.longer.astype(np.float64) - p**far)
+        down_to_full = 2.0 * (p ** depths.longer.astype(np.float64) - p**end)
         harmonic = self._harmonic(depths.longer) - self._harmonic(full)
-        tail: Floats = down_to_full - (1.0 - p) / p * full * harmonic + p**far
-        self.paired.record_steps(beyond_lists=tail, bound=seen + tail)
-        return seen + tail
+        tail: Floats = down_to_full - (1.0 - p) / p * full * harmonic + p**end
+        self.paired.record_steps(beyond_lists=tail, bound=listed + tail)
+        return listed + tail
 
     def res(self) -> Floats:
         """Return the difference of the bounds, the part of the value that is not observed."""
@@ -142,7 +142,7 @@ class _WeightedAgreement:
         depths, agreement = self.depths, self._agreement(unseen)
         weight = (self.p ** np.arange(int(depths.longer.max(initial=0))))[depths.depth - 1]
         summed = sums(depths.query, weight * agreement, len(depths.longer))
-        seen: Floats = (1.0 - self.p) * summed
+        listed: Floats = (1.0 - self.p) * summed
         self.paired.record(
             "depth",
             depths.depth,
@@ -154,8 +154,8 @@ class _WeightedAgreement:
             weight=weight,
             contribution=lambda: weight * agreement,
         )
-        self.paired.record_steps(seen=seen)
-        return seen
+        self.paired.record_steps(seen=listed)
+        return listed
 
     def _agreement(self, unseen: Floats | float) -> Floats:
         """Return A_d with ``unseen`` documents below the shorter list."""

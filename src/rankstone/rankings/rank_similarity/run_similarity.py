@@ -67,12 +67,12 @@ def ordering_options(options: Mapping[str, Any]) -> AlignmentOptions:
         raise BadOption(
             f"ties={checked.ties!r} needs judgments",
             expected="docid_desc, docid_asc, input, reverse_input or error",
-            fix="tied documents are ties to every measure that knows ties: tau_b, RBO(p=0.9, ties=a), …; "
+            fix="tied documents are ties for measures with a rule for ties: tau_b, RBO(p=0.9, ties=a), …; "
             "this option only decides which of them a cutoff leaves out",
         )
     if checked.duplicates not in ORDERINGS["duplicates"]:
         raise BadOption(
-            f"duplicates={checked.duplicates!r}: a ranking holds each document once",
+            f"duplicates={checked.duplicates!r}: a ranking has each document once",
             expected="error, first_drop or last_drop",
         )
     return checked
@@ -139,7 +139,7 @@ def diff(
     **options
         How lists are ordered: ``order``, ``score_dtype``, ``ties``, ``duplicates``, ``depth``, with
         the meaning and defaults they have in ``AlignmentOptions``.  Tied scores
-        are ties to every measure that knows ties; ``ties`` decides which of them a cutoff leaves out.
+        are ties for every measure with a rule for them; ``ties`` decides which of them a cutoff leaves out.
 
     Returns
     -------
@@ -157,8 +157,8 @@ def diff(
     Examples
     --------
     >>> a, b = {"q1": ["d1", "d2"], "q2": ["d3"]}, {"q1": ["d2", "d1"], "q2": ["d3"]}
-    >>> alike = diff(a, b, "RBO(p=0.9) tau_b")
-    >>> alike.per_query.select("query_id", "measure", "value", "status").rows()[-1]
+    >>> similarity = diff(a, b, "RBO(p=0.9) tau_b")
+    >>> similarity.per_query.select("query_id", "measure", "value", "status").rows()[-1]
     ('q2', 'tau_b', None, 'few_common')
     """
     parsed = parse_only((ListMeasure,), measures, "is not a measure of two rankings")
@@ -247,7 +247,7 @@ def _no_common_query(loaded: LoadedRun, others: pl.Series, tables: tuple[Table, 
         where=f"{tables[0].source}, {tables[1].source}",
         given=f"queries {some(loaded.names.sort())}; queries {some(others.sort())}",
         expected="the same query ids in both runs",
-        fix="check that the runs belong together, and that ids are spelled alike",
+        fix="check that the runs belong together, and that ids are spelled the same way",
     )
 
 
@@ -332,7 +332,7 @@ def _parse_ordering(given: Any, values: Values | None, name: str) -> Any:  # noq
 
 
 def _kind(listed: list[Any], name: str) -> Values:
-    """Return whether a list holds ids or scores; anything else counts as ids, which reading will refuse."""
+    """Return whether a list has ids or scores; anything else counts as ids, which reading will refuse."""
     if listed and all(isinstance(value, int) and not isinstance(value, bool) for value in listed):
         raise InputError(
             f"{name} could be ids or scores",

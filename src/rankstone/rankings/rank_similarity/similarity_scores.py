@@ -51,8 +51,8 @@ class Similarity(Result):
     Examples
     --------
     >>> import rankstone
-    >>> alike = rankstone.diff({"q1": ["d1", "d2", "d3"]}, {"q1": ["d2", "d1", "d4"]}, "Jaccard@3 tau_b")
-    >>> alike.to_dict()
+    >>> similarity = rankstone.diff({"q1": ["d1", "d2", "d3"]}, {"q1": ["d2", "d1", "d4"]}, "Jaccard@3 tau_b")
+    >>> similarity.to_dict()
     {'Jaccard@3': 0.5, 'tau_b': -1.0}
     """
 
@@ -113,7 +113,7 @@ class Similarity(Result):
         return self._means.select("measure", "value", "n", "n_undefined")
 
     def table(self) -> pl.DataFrame:
-        """Return one row per measure with ``min``, ``median`` and ``max`` over queries beside the mean."""
+        """Return one row per measure with ``min``, ``median`` and ``max`` over queries, and the mean."""
         return self._means
 
     def to_dict(self) -> dict[str, float | None]:
@@ -207,8 +207,8 @@ class Similarity(Result):
         Examples
         --------
         >>> import rankstone
-        >>> alike = rankstone.diff({"q": ["a", "b"]}, {"q": ["b", "a"]}, "RBO(p=0.9)")
-        >>> table, = alike.explain("RBO(p=0.9)", "q").tables
+        >>> similarity = rankstone.diff({"q": ["a", "b"]}, {"q": ["b", "a"]}, "RBO(p=0.9)")
+        >>> table, = similarity.explain("RBO(p=0.9)", "q").tables
         >>> table.frame.select("depth", "agreement", "contribution").rows()
         [('1', 0.0, 0.0), ('2', 1.0, 0.9)]
         >>> table.steps
@@ -259,32 +259,32 @@ class Similarity(Result):
 _MOVES: Final[tuple[Kind, ...]] = ("number", "id", "number", "id", "number")
 
 
-def means_sheet(alike: Similarity, digits: int, top: int | None) -> Sheet:
+def means_sheet(similarity: Similarity, digits: int, top: int | None) -> Sheet:
     """Return the means as a sheet, with the queries that changed most."""
-    means = alike.table()
-    value = "mean" if all(measure.agg == "mean" for measure in alike.measures) else "value"
+    means = similarity.table()
+    value = "mean" if all(measure.agg == "mean" for measure in similarity.measures) else "value"
     names = {"value": value, "n": "queries", "n_undefined": "without value"}
     if not means["n_undefined"].sum():
         means = means.drop("n_undefined")
     parts = [Table.of(means, digits=digits, names=names, kinds={"measure": "id"})]
     if top is not None:
-        docs = [f"{printable(name, 32)} docs" for name in alike.names]
+        docs = [f"{printable(name, 32)} docs" for name in similarity.names]
         names = {"query_id": "query", "n_a": docs[0], "n_b": docs[1], "n_common": "common"}
-        names |= {str(measure): str(measure) for measure in alike.measures}
-        title = f"changed most by {alike.measures[0]}"
-        parts.append(Table.of(alike.changed(top), title, digits=digits, names=names))
-    return Sheet("", parts=tuple(parts), notes=tuple(_note_lines(alike)))
+        names |= {str(measure): str(measure) for measure in similarity.measures}
+        title = f"changed most by {similarity.measures[0]}"
+        parts.append(Table.of(similarity.changed(top), title, digits=digits, names=names))
+    return Sheet("", parts=tuple(parts), notes=tuple(_note_lines(similarity)))
 
 
-def _note_lines(alike: Similarity) -> Iterator[str]:
-    ties, *conventions = alike.notes(), *alike._notes()  # noqa: SLF001 - of one room
-    audit = alike.audit.lines()
+def _note_lines(similarity: Similarity) -> Iterator[str]:
+    ties, *conventions = similarity.notes(), *similarity._notes()  # noqa: SLF001 - of one room
+    audit = similarity.audit.lines()
     yield from (*audit, *ties, *conventions[len(audit) :])
 
 
-def lists_sheet(alike: Similarity, digits: int, query: object, ranks: int | None) -> Sheet:
+def lists_sheet(similarity: Similarity, digits: int, query: object, ranks: int | None) -> Sheet:
     """Return both lists of a query as a sheet, down to some rank."""
-    whole = alike.side_by_side(query)
+    whole = similarity.side_by_side(query)
     shown = whole if ranks is None else whole.head(ranks)
     rows = tuple(
         (
@@ -296,8 +296,8 @@ def lists_sheet(alike: Similarity, digits: int, query: object, ranks: int | None
         )
         for row in shown.iter_rows(named=True)
     )
-    first, second = (printable(name, 32) for name in alike.names)
-    values = alike.per_query.filter(query_id=str(query)).select("measure", "value", "status").iter_rows()
+    first, second = (printable(name, 32) for name in similarity.names)
+    values = similarity.per_query.filter(query_id=str(query)).select("measure", "value", "status").iter_rows()
     values_text = [
         f"{measure} {cell(value, digits=digits)}{'' if status == 'ok' else f' ({status})'}"
         for measure, value, status in values
@@ -305,8 +305,8 @@ def lists_sheet(alike: Similarity, digits: int, query: object, ranks: int | None
     table = Table("", ("rank", first, "now at", second, "moved"), rows, _MOVES)
     notes = []
     if shown.select((pl.col("a_tied") | pl.col("b_tied")).any()).item():
-        rule = alike.conventions["alignment"]["ties"]
-        notes = [f"~ ties in score with a neighbour; shown in the order of ties={rule}", *alike.notes()]
+        rule = similarity.conventions["alignment"]["ties"]
+        notes = [f"~ ties in score with a neighbour; shown in the order of ties={rule}", *similarity.notes()]
     if whole.height > shown.height:
         notes.append(f"{whole.height - shown.height:,} more ranks; --depth N shows and compares the first N")
     line = " · ".join([f"query {printable(query)}", *values_text])

@@ -29,7 +29,7 @@ class wtau(ListMeasure):  # noqa: N801 - as tau_b
     family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("weightedtau", "tau_w")
     card: ClassVar[Card] = Card(
-        sentence="Do both rankings order documents alike, mainly those near the top?",
+        sentence="Are documents in the same order in both rankings, mainly near the top?",
         formula="wtau = <x, y> / sqrt(<x, x> <y, y>), "
         "<x, y> = sum over pairs i < j of sgn(x_i - x_j) sgn(y_i - y_j) w_ij",
         symbols="w_ij = 1/r_i + 1/r_j (additive) or 1/(r_i r_j) (multiplicative); "

@@ -50,7 +50,7 @@ class AWRF(Attention, PerListMeasure):
         "items in the table, target=relevant of the items u found relevant, target=equal the same for all; "
         "JSD₂: Jensen-Shannon divergence in bits; distance=l1: 1 − Σ|ε − p̂|/2",
         example="attention 3/4 and 1/4, target 1/2 each, l1: 1 − (1/4 + 1/4)/2 = 3/4",
-        needs="a table of items with a column that tells groups (an item of several counts for each in equal "
+        needs="a table of items with a column of groups (an item of several counts for each in equal "
         "parts); judgments for target=relevant",
         undefined="no item of known group in the list; target=relevant: none among the user's relevant ones",
         peers={
@@ -71,7 +71,7 @@ class AWRF(Attention, PerListMeasure):
     rel: RelevantFrom = parameter(ANY, 'target=relevant: means grade ≥ rel; ">2" for strictly greater')
 
     def needed(self) -> tuple[str, ...]:
-        """Judgments are needed for the target that is made of them."""
+        """Return the tables needed, with judgments for target=relevant."""
         return ("items", "qrels") if self.target == "relevant" else ("items",)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
@@ -150,7 +150,7 @@ class IAA(Attention, WholeRunMeasure):
         symbols="a(r): attention, 1/log2(r + 1); rel_u(i): 1 if u, a user with a list, found i relevant; "
         "by=group: A and R of groups instead of items",
         example="attention 3/4, 1/4, 0; relevance 1/2, 0, 1/2: 1/4 + 1/4 + 1/2 = 1",
-        needs="judgments; by=group a table of items with a column that tells groups",
+        needs="judgments; by=group a table of items with a column of groups",
         span=(0.0, 2.0),
         direction="lower",
         undefined="nothing relevant, or nothing shown",
@@ -239,15 +239,15 @@ class RSP(PlacementChances):
     card: ClassVar[Card] = Card(
         sentence="Do items of all groups have the same probability to be shown?",
         formula="RSP@k = std_g P(g) / mean_g P(g);  P(g) = Σ_u |L_u ∩ g| / Σ_u |g \\ H_u|",
-        symbols="g: items of a group; H_u: what u met in the past (nothing without a past)",
+        symbols="g: items of a group; H_u: u's history",
         example="chances 0.3 and 0.1: 0.1 / 0.2 = 1/2",
-        needs="a table of items with a column that tells groups; the past, if seen items are not recommended",
+        needs="a table of items with a column of groups; the history, if seen items are not recommended",
         span=(0.0, None),
         direction="lower",
         undefined="a group without items to show, or nothing shown",
         peers={"Elliot RSP": "the same"},
         sensitive="small groups; items of unknown group are left out",
-        use="0 is parity, whatever the merit of items; REO asks about relevant ones only",
+        use="0 is parity, whatever the merit of items; REO is about relevant ones only",
         citation="Zhu, Wang and Caverlee, SIGIR 2020",
     )
 
@@ -272,9 +272,9 @@ class REO(PlacementChances):
         RSP.card,
         sentence="Do relevant items of all groups have the same probability to be shown?",
         formula="REO@k = std_g P(g) / mean_g P(g);  P(g) = Σ_u |L_u ∩ g ∩ R_u| / Σ_u |(g ∩ R_u) \\ H_u|",
-        symbols="R_u: items u found relevant; H_u: what u met in the past (nothing without a past)",
+        symbols="R_u: items u found relevant; H_u: u's history",
         example="recall 0.5 for one group and 0.3 for the other: 0.1 / 0.4 = 1/4",
-        needs="a table of items with a column that tells groups; judgments; the past, if seen items are not "
+        needs="a table of items with a column of groups; judgments; the history, if seen items are not "
         "recommended",
         undefined="a group without relevant items, or no relevant item shown",
         peers={"Elliot REO": "the same"},

@@ -118,7 +118,7 @@ class BeyondScores(Scores):
     whole
         Run → measure → value, for measures with one value for the run; NaN without a value.
     opening
-        Reads the lists once more, and the tables beside them.
+        Reads the lists once more, and the side tables.
 
     Examples
     --------

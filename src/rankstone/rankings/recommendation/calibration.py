@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
-#: the most cells of a table of lists by categories; larger tables hold the cells in use only
+#: the most cells of a table of lists by categories; of larger tables only the cells in use are stored
 _CELLS: Final = 1 << 22
 
 
@@ -107,16 +107,16 @@ class Calibration(Attention, CategoryMeasure):
     needs: ClassVar[tuple[str, ...]] = ("items", "history")
     of_items: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="How far are the category shares in a list from those in the user's history?",
+        sentence="How different are the category shares of a list from those of the user's history?",
         formula="C_KL(u) = Σ_c p(c) ln(p(c) / q̃(c)), q̃ = (1 − α) q + α p;  Hellinger √(Σ (√p − √q)² / 2);  "
         "JS (KL(p, m) + KL(q, m)) / 2, m = (p + q)/2",
         symbols="p(c): the share of category c in u's history, each interaction divided among the "
         "categories of its item; q(c): the same in the list, ranks weighted by `discount`; 0 where p = 0",
         example="past half a, half b, list all a, α = 0: distance=hellinger √(((√½ − 1)² + ½) / 2) = 0.541",
-        needs="a table of items with categories, the past",
+        needs="a table of items with categories, the history",
         span=(0.0, None),
         direction="lower",
-        undefined="no item with a category in the past, or none in the list",
+        undefined="no item with a category in the history, or none in the list",
         peers={
             "Steck 2018": "the same; the history may be weighted, by recency for example: weight=<column>",
             "LensKit, RecTools": "have no such measure",
@@ -139,11 +139,11 @@ class Calibration(Attention, CategoryMeasure):
         return (0.0, {"hellinger": 1.0, "js": math.log(2)}.get(self.distance, kl))
 
     def history_columns(self) -> tuple[str, ...]:
-        """Return the column of weights, where there is one."""
+        """Return the column of weights, if there is one."""
         return () if self.weight is None else (self.weight,)
 
     def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there, and α = 0 for kl, where one missing category is infinite."""
+        """Refuse a missing column, and α = 0 for kl, where one missing category is infinite."""
         super().check(tables)
         if self.distance == "kl" and not self.alpha:
             raise BadParameter("Calibration: kl is infinite with alpha=0", expected="a small α such as 0.01")

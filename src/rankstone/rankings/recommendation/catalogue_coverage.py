@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-_NEEDS_CATALOGUE = "the number of items: a table of items, catalogue_size, or at least the past"
+_NEEDS_CATALOGUE = "the number of items: a table of items, catalogue_size, or at least the history"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class CatalogueMeasure(WholeRunMeasure):
         return ("history",) if self.among == "past" else self.needs
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
-        """Return the catalogue; only its size where items outside count, too."""
+        """Return the catalogue; only its size if items outside count, too."""
         catalogue = tables.items_met() if self.among == "past" else tables.catalogue(lists)
         return Catalogue(catalogue.size, None) if self.outside == "count" else catalogue
 
@@ -62,8 +62,8 @@ class Coverage(CatalogueMeasure):
     card: ClassVar[Card] = Card(
         sentence="How much of the catalogue is recommended at all?",
         formula="Coverage@k = |{i : c_i > 0}| / m",
-        symbols="c_i: lists whose first k items hold item i; m: items in the catalogue; among=past: items "
-        "that somebody met in the past; outside=count: items shown that are not among these are counted too",
+        symbols="c_i: lists with item i among the first k; m: items in the catalogue; among=past: items "
+        "of the history; outside=count: items shown that are not among these count too",
         example="lists (a, b) and (a, c), catalogue a … e: 3/5",
         needs=_NEEDS_CATALOGUE,
         undefined="never",
@@ -101,7 +101,7 @@ class Coverage(CatalogueMeasure):
 
     @property
     def span(self) -> tuple[float | None, float | None]:
-        """Between 0 and 1 as a share of items none of which lies outside."""
+        """Between 0 and 1 as a share, if items outside do not count."""
         return (0.0, 1.0 if (self.scale, self.outside) == ("share", "drop") else None)
 
 
@@ -122,7 +122,7 @@ class UserCoverage(WholeRunMeasure):
         "judgments, history; without any, those of the run; among=run: always those of the run; "
         "among=relevant: users with a relevant item; scale=count: not divided",
         example="3 users, lists of 2, 1 and 0 items: 2/3; with at_least=k, k = 2: 1/3",
-        needs="who the users are: a table of users, judgments or the past; else it is 1 for at_least=one",
+        needs="who the users are: a table of users, judgments or the history; else it is 1 for at_least=one",
         undefined="never",
         peers={
             "Elliot UserCoverage": "UserCoverage(among=run, scale=count), UserCoverageAtN with at_least=k",
@@ -182,7 +182,7 @@ class Gini(Attention, CatalogueMeasure):
         formula="Gini@k = Σ_j (2j − m − 1) c_(j) / ((m − 1) Σ_j c_(j))",
         symbols="c_(1) ≤ … ≤ c_(m): how often each of the m items is shown, never-shown ones included; with "
         "a discount, the attention each receives; denom=m divides by m instead of m − 1; among=past: items "
-        "met in the past, among=shown: items shown; outside=count: items shown that are not among these too",
+        "of the history, among=shown: items shown; outside=count: items shown that are not among these, too",
         example="shown 0, 1 and 3 times: (−2·0 + 0·1 + 2·3) / (2·4) = 3/4",
         needs=_NEEDS_CATALOGUE,
         direction="lower",
@@ -212,7 +212,7 @@ class Gini(Attention, CatalogueMeasure):
     denom: str = parameter("m_minus_1", "the denominator", "m_minus_1", "m")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
-        """Weight the amount of each item with its place, least first."""
+        """Weight the amount of each item with its rank, smallest first."""
         items = self.items(lists, tables)
         received = self.received(lists, tables.known)
         m, shown = items.size, np.sort(items.of(received))
@@ -245,7 +245,7 @@ class Gini(Attention, CatalogueMeasure):
         return super().items(lists, tables)
 
     def received(self, lists: ListFrame, items: int) -> Floats | Ints:
-        """Return the showings of each item, or its attention."""
+        """Return how often each item is shown, or its attention."""
         return lists.counts(items) if self.discount == "none" else lists.exposure(items, self.attention)
 
 
@@ -326,7 +326,7 @@ class Personalization(WholeRunMeasure):
         sentence="How different are the lists of two users?",
         formula="Personalization@k = 1 − mean_{u≠v} |L_u ∩ L_v| / k "
         "= 1 − Σ_i c_i (c_i − 1) / (k |U| (|U| − 1))",
-        symbols="c_i: lists that hold item i; U: lists; k: the cutoff, without one the longest list; "
+        symbols="c_i: lists with item i; U: lists; k: the cutoff, by default the longest list; "
         "similarity=cosine divides each overlap by √(n_u n_v)",
         example="lists (a, b), (a, c), (b, d): c = 2, 2, 1, 1: 1 − (2 + 2)/(2·3·2) = 2/3",
         needs="nothing but the run",

@@ -157,13 +157,13 @@ class DP(TwoGroups):
         symbols="G: items of the protected group; a(r): attention, 1/log2(r + 1); |G|: items of G in the "
         "table (per=group: 1)",
         example="one list: G at rank 1, the rest at 2 and 3, |G| = 1, |rest| = 2: 1/((.631 + .5)/2) = 1.768",
-        needs="a table of items with a column that tells groups",
+        needs="a table of items with a column of groups",
         span=(0.0, None),
         direction="neither",
         undefined="an empty group, no exposure for the rest; scale=log: none for the group either",
         peers={"Raj and Ekstrand's logDP": _RAJ_EKSTRAND},
         sensitive=_SENSITIVE,
-        use="1 (log 0) is parity, whatever the merit of items; EUR asks about merit",
+        use="1 (log 0) is parity, whatever the merit of items; EUR considers merit",
         citation="Singh and Joachims, KDD 2018; Raj and Ekstrand, SIGIR 2022",
     )
 
@@ -191,7 +191,7 @@ class EUR(RelevantGroups):
         symbols="Exp(G): attention of the items of G over all lists; U(G): how often users of these lists "
         "found an item of G relevant",
         example="exposure 2 and 3, relevant 1 and 3 times: (2/1) / (3/3) = 2",
-        needs="a table of items with a column that tells groups; judgments",
+        needs="a table of items with a column of groups; judgments",
         undefined="a group without relevant items, no exposure for the rest; scale=log: none for the group",
         peers={"Raj and Ekstrand's logEUR": _RAJ_EKSTRAND},
         use="1 (log 0): attention follows relevance",
@@ -223,7 +223,7 @@ class RUR(RelevantGroups):
         undefined="a group without relevant items, no clicks for the rest; scale=log: none for the group",
         peers={"Raj and Ekstrand's logRUR": _RAJ_EKSTRAND},
         sensitive=_SENSITIVE + "; unjudged items are not clicked",
-        use="1 (log 0): relevant items of both sides stand equally high",
+        use="1 (log 0): relevant items of both sides are ranked equally high",
         citation="Singh and Joachims, KDD 2018 (disparate impact ratio); Raj and Ekstrand, SIGIR 2022",
     )
 
@@ -237,7 +237,7 @@ _SYMBOLS = (
     "relevant items first in random order, then all others in random order; by=group: ε and ε* summed over "
     "the items of each group; a(r) is 0 below k"
 )
-_NEEDS = "a table of items (all of them; with a column that tells groups for by=group)"
+_NEEDS = "a table of items (all of them; for by=group with a column of groups)"
 _EXPECTED_SENSITIVE = "k: attention below it is zero; unjudged items count as not relevant"
 _CITATION = (
     "Diaz, Mitra, Ekstrand, Biega and Carterette, CIKM 2020; over groups: Raj and Ekstrand, SIGIR 2022"
@@ -315,7 +315,7 @@ class EEL(_Expected):
 
     aliases: ClassVar[tuple[str, ...]] = ("EE-L",)
     card: ClassVar[Card] = Card(
-        sentence="How far is the attention items receive from the attention due to equally relevant items?",
+        sentence="How different is the attention items receive from that due to equally relevant items?",
         formula="EEL = Σ_i (ε_i − ε*_i)² = EED − EER + Σ_i ε*_i²",
         symbols=_SYMBOLS,
         example="two items, one list, k = 1, item 1 shown, item 2 relevant: (1 − 0)² + (0 − 1)² = 2",

@@ -351,8 +351,8 @@ class ILD(_Pairs):
         "item has 0",
         peers={
             "RecTools IntraListDiversity": "ILD(distance=hamming, lone=zero), its one distance",
-            "recommenders diversity": "1 − mean cosine of feature vectors, or of co-occurrence in the past; "
-            "items of which nothing is known are unlike all others",
+            "recommenders diversity": "1 − mean cosine of feature vectors, or of co-occurrence in the "
+            "history; unknown items are similar to no other",
             "Evidently Diversity": "ILD(denom=n): grows with the length of the list",
         },
         sensitive="items without features are left out of their lists; a zero vector is 1 away from all",

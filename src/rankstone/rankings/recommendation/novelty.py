@@ -33,13 +33,13 @@ class Novelty(PerListMeasure):
     card: ClassVar[Card] = Card(
         sentence="How little known are the recommended items?",
         formula="Novelty@k(u) = (1/n) Σ_{i ∈ L_u} −log2(φ(i) / |U|)",
-        symbols="φ(i): users who met item i in the past; |U|: users of the past; n: items in the list, k at "
-        "most; count=records: interactions with i, over all interactions; scale=share: divided by log2 |U|, "
-        "what an item met once has; denom=k: k instead of n",
+        symbols="φ(i): users of item i in the history; |U|: all its users; n: items in the list, at "
+        "most k; count=records: interactions with i over all interactions; scale=share: divided by log2 |U|, "
+        "the value of an item of one user; denom=k: k instead of n",
         example="4 users; items known to 1 and to 2 of them: (log2 4 + log2 2) / 2 = 3/2",
-        needs="the past",
+        needs="the history",
         span=(0.0, None),
-        undefined="no item left in the list (cold=drop); scale=share with one user in the past",
+        undefined="no item left in the list (cold=drop); scale=share with one user in the history",
         peers={
             "RecTools MeanInvUserFreq": "the same",
             "recommenders novelty": "Novelty(count=records, cold=zero), pooled over all rows: agg=pooled",
@@ -58,7 +58,7 @@ class Novelty(PerListMeasure):
         "an item without interactions: as if it had one, left out, 0, or as novel as the most novel item",
         *("one", "drop", "zero", "rarest"),
     )
-    scale: str = parameter("bits", "bits, or a share of the most there can be", "bits", "share")
+    scale: str = parameter("bits", "bits, or a share of the largest possible value", "bits", "share")
     denom: str = parameter("n", "the denominator: the length of the list, or k", "n", "k", needs_k=("k",))
 
     @property
@@ -67,7 +67,7 @@ class Novelty(PerListMeasure):
         return (0.0, 1.0 if self.scale == "share" else None)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each item its self-information; divide by the items, or by the most they could have."""
+        """Give each item its self-information; divide by the items, or by their largest possible sum."""
         worth = tables.remember(("novelty", self.count, self.cold, tables.known), lambda: self._worth(tables))
         values = worth[lists.item]
         known = np.isfinite(values)
@@ -89,7 +89,7 @@ class Novelty(PerListMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class _Discovery(Attention, PerListMeasure):
-    """Novelty weighed by attention and relevance, as a share of all attention."""
+    """Novelty weighted by attention and relevance, as a share of all attention."""
 
     needs: ClassVar[tuple[str, ...]] = ("history",)
 
@@ -125,7 +125,7 @@ class _Discovery(Attention, PerListMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class EPC(_Discovery):
-    """Expected popularity complement: how many users do not know the relevant items that are recommended.
+    """Expected popularity complement: the share of users who do not know the recommended relevant items.
 
     >>> print(EPC(k=10))
     EPC@10
@@ -135,9 +135,9 @@ class EPC(_Discovery):
     card: ClassVar[Card] = Card(
         sentence="How little known are the relevant items that a user sees?",
         formula="EPC@k(u) = Σ_r a(r) rel(i_r) (1 − φ(i_r)/|U|) / Σ_r a(r)",
-        symbols="a(r): attention of rank r, 1/log2(r + 1); φ(i)/|U|: share of users of the past who met i",
-        example="one relevant item at rank 1 of 1, met by 1 of 4 users: 3/4",
-        needs="the past; judgments, unless relevance_by=all",
+        symbols="a(r): attention of rank r, 1/log2(r + 1); φ(i)/|U|: share of users with i in their history",
+        example="one relevant item at rank 1 of 1, known to 1 of 4 users: 3/4",
+        needs="the history; judgments, unless relevance_by=all",
         undefined="never; a user without a relevant item has 0",
         peers={"Elliot EPC": "the same; leaves out users without a relevant item"},
         sensitive="unjudged items count as not relevant; a cold item counts 1",
@@ -146,7 +146,7 @@ class EPC(_Discovery):
     )
 
     def worth(self, tables: Tables) -> Floats:
-        """Return the share of users who did not meet each item."""
+        """Return the share of users who do not know each item."""
         share: Floats = 1.0 - tables.popularity("users") / tables.user_count()
         return share
 
@@ -165,12 +165,12 @@ class EFD(_Discovery):
         sentence="How informative are the relevant items that a user sees?",
         formula="EFD@k(u) = Σ_r a(r) rel(i_r) (−log2 p(i_r)) / Σ_r a(r)",
         symbols="a(r): attention of rank r, 1/log2(r + 1); p(i): i's share of the pairs of "
-        "a user and an item in the past",
-        example="one relevant item at rank 1 of 1, 1 of 4 pairs in the past: log2 4 = 2",
+        "a user and an item in the history",
+        example="one relevant item at rank 1 of 1, 1 of 4 pairs in the history: log2 4 = 2",
         span=(0.0, None),
         peers={"Elliot EFD": "the same; leaves out users without a relevant item"},
         sensitive="unjudged items count as not relevant; a cold item is as novel as the rarest known one",
-        use="as EPC, with more weight on the far tail",
+        use="as EPC, with more weight on the long tail",
     )
 
     def worth(self, tables: Tables) -> Floats:
@@ -195,15 +195,15 @@ class Unexpectedness(PerListMeasure):
         formula="Unexpectedness@k(u) = 1 − |L_u ∩ E_u| / n",
         symbols="E_u: the expected items: against=popular the k most popular items (without a cutoff as "
         "many as the list has; equal ones by id, larger first), against=baseline the first k of another "
-        "run's list, against=history what u met before; n: items in the list (denom=k: k); a user whom the "
-        "baseline has no list for has no value, absent=zero: 0",
+        "run's list, against=history u's history; n: items in the list (denom=k: k); a user "
+        "without a list in the baseline has no value, absent=zero: 0",
         example="3 of 5 items are bestsellers: 2/5",
-        needs="the past for against=popular and history; another run for against=baseline",
+        needs="the history for against=popular and history; another run for against=baseline",
         undefined="against=baseline: the baseline has no list for the user, unless absent=zero",
         peers={
             "RePlay Unexpectedness": "Unexpectedness(against=baseline, denom=k, absent=zero): what a short "
             "list lacks counts as unexpected",
-            "RePlay Novelty": "Unexpectedness(against=history), averaged over the users of the past: one "
+            "RePlay Novelty": "Unexpectedness(against=history), averaged over the users of the history: one "
             "without a list counts 1",
             "RecTools Intersection": "1 − Unexpectedness(against=baseline), 0 for users whom the baseline "
             "has no list for",
@@ -236,7 +236,7 @@ class Unexpectedness(PerListMeasure):
         return Contributions((~expected).astype(np.float64), norm, missed=self._missing_items(norm, n))
 
     def _beyond_baseline(self, lists: ListFrame, tables: Tables, norm: Floats) -> Contributions:
-        """Count 1 for each item that the baseline does not show to a user it has a list for."""
+        """Count 1 for each item that is not in the baseline's list of the user."""
         pairs = tables.expected(self.k)
         known = pairs.of_users(lists.user)[1] > 0
         beyond = (pairs.find(lists) < 0) & known[lists.list]
@@ -266,19 +266,19 @@ class Serendipity(PerListMeasure):
         sentence="How many of the relevant items were not expected?",
         formula="expected=popular: (1/n) Σ_r max(s(r) − s(pop(i_r)), 0) rel(i_r), s(x) = (m + 1 − x)/m;  "
         "expected=history: (1/n) Σ_r (1 − mean_{j ∈ H_u} cos(i_r, j)) rel(i_r)",
-        symbols="pop(i): the place of i by popularity, equal ones share it and none is passed over (s = 0 "
-        "for items nobody met); m: items in the catalogue; H_u: distinct items u met, with features; "
+        symbols="pop(i): the rank of i by popularity, equal ones share it and no rank is skipped (s = 0 "
+        "for items without interactions); m: items in the catalogue; H_u: distinct items of u with features; "
         "n: items in the list (denom=k: k)",
         example="m = 4; relevant items at ranks 1 and 2, 2nd and 3rd by popularity: "
         "(4/4 − 3/4 + 3/4 − 2/4)/2 = 1/4",
-        needs="judgments, the past; expected=popular the number of items, expected=history a table of items",
+        needs="judgments, the history; expected=popular: the number of items, =history: a table of items",
         span=(0.0, None),
-        undefined="expected=history: no known item in the past",
+        undefined="expected=history: no known item in the history",
         peers={
             "RecTools Serendipity": "Serendipity(count=records); its formula says k, its code n",
             "recommenders serendipity": "Serendipity(expected=history) over feature vectors; its other "
-            "likeness is co-occurrence; all items relevant unless told",
-            "Evidently Serendipity": "1 − Σ of likenesses of relevant items to the past, not their mean",
+            "likeness is co-occurrence; all items are relevant by default",
+            "Evidently Serendipity": "1 − Σ of the similarities of relevant items, not their mean",
         },
         sensitive="unjudged items count as not relevant; features with little information",
         use="two definitions under one name: always name the one used",

@@ -31,16 +31,16 @@ class Popularity(PerListMeasure):
     aliases: ClassVar[tuple[str, ...]] = ("ARP", "AvgRecPopularity", "AveragePopularity", "MeanPopRank")
     needs: ClassVar[tuple[str, ...]] = ("popularity",)
     card: ClassVar[Card] = Card(
-        sentence="How popular is what is recommended?",
+        sentence="How popular are the recommended items?",
         formula="Popularity@k(u) = (1/n) Σ_{i ∈ L_u} φ(i)",
-        symbols="φ(i): users who met i in the past (count=records: interactions); scale=share φ(i)/Σφ; "
-        "scale=max φ(i)/max φ; scale=quantile the place of i among the items met, 1 the most popular, mean "
-        "place where equal, 0 without interactions; n: items in the list (cold=drop: with interactions)",
-        example="items met by 30 and 10 users: 20",
-        needs="the past, or a column `popularity` of items",
+        symbols="φ(i): users with i in their history (count=records: interactions); scale=share φ(i)/Σφ; "
+        "scale=max φ(i)/max φ; scale=quantile the rank of i among known items, 1 the most popular, mean "
+        "rank for ties, 0 without interactions; n: items in the list (cold=drop: with interactions)",
+        example="items of 30 and 10 users: 20",
+        needs="the history, or a column `popularity` of items",
         span=(0.0, None),
         direction="lower",
-        undefined="never; cold=drop: no item that with interactions",
+        undefined="never; cold=drop: no item with interactions",
         peers={
             "RecTools AvgRecPopularity": "Popularity(count=records)",
             "RecBole AveragePopularity": "Popularity(count=records), but in whole numbers until divided",
@@ -48,15 +48,15 @@ class Popularity(PerListMeasure):
             "Evidently PopularityBias": "Popularity(cold=drop), normalize_arp=True: and scale=max",
             "LensKit MeanPopRank": "Popularity(scale=quantile)",
         },
-        sensitive="the size of the past, unless scaled; a cold item counts 0, unless it is left out",
-        use="popularity bias of a run; compare with the users' own past by PopularityLift",
+        sensitive="the size of the history, unless scaled; a cold item counts 0, unless left out",
+        use="popularity bias of a run; compare with the users' own history by PopularityLift",
         citation="Yin et al., VLDB 2012; Abdollahpouri, Burke and Mobasher, FLAIRS 2019",
     )
 
     count: str = parameter("users", "counts users, or interactions", "users", "records")
     scale: str = parameter(
         "count",
-        "counts, shares of all, of what the most popular item has, or quantiles",
+        "counts, shares of all, shares of the largest count, or quantiles",
         *("count", "share", "max", "quantile"),
     )
     cold: str = parameter("zero", "an item without interactions: 0, or left out", "zero", "drop")
@@ -83,7 +83,7 @@ class Popularity(PerListMeasure):
 
 
 def _quantile(met: Floats) -> Floats:
-    """Return the quantile of each item among those with interactions; equal items have their mean place."""
+    """Return the quantile of each item among those with interactions; equal items have their mean rank."""
     some = met[met > 0]
     _, which, count = np.unique(some, return_inverse=True, return_counts=True)
     place = np.cumsum(count) - (count - 1) / 2
@@ -126,7 +126,7 @@ class _Tail(PerListMeasure):
 
 _TAIL = (
     "the head: the most popular items (equal ones by id, larger first) that together have `head` of all "
-    "interactions, the one that reaches it included; by=items: `head` of the items met; the tail is all else"
+    "interactions, the one that reaches it included; by=items: `head` of known items; the tail is the rest"
 )
 
 
@@ -145,7 +145,7 @@ class APLT(_Tail):
         formula="APLT@k(u) = |{i ∈ L_u : i in the tail}| / n",
         symbols=f"n: items in the list; {_TAIL}",
         example="2 of 5 items lie outside the head: 2/5",
-        needs="the past, or a column `popularity` of items",
+        needs="the history, or a column `popularity` of items",
         undefined="never",
         peers={
             "Elliot APLT": "the same; a recommended item without interactions is in neither head nor tail",
@@ -177,7 +177,7 @@ class ACLT(_Tail):
         formula="ACLT@k(u) = |{i ∈ L_u : i in the tail}|",
         symbols=_TAIL,
         example="2 of 5 items lie outside the head: 2",
-        needs="the past, or a column `popularity` of items",
+        needs="the history, or a column `popularity` of items",
         span=(0.0, None),
         undefined="never",
         peers={
@@ -207,12 +207,12 @@ class PopularityLift(PerListMeasure):
     card: ClassVar[Card] = Card(
         sentence="Are recommendations more popular than the items of users' histories?",
         formula="Lift = (GAP_L − GAP_P) / GAP_P;  GAP_X = mean_u (1/|X_u|) Σ_{i ∈ X_u} φ(i)",
-        symbols="L_u: u's list; P_u: the distinct items u met in the past; φ(i): users who met i",
+        symbols="L_u: u's list; P_u: the distinct items of u's history; φ(i): users of i",
         example="lists with mean φ 30, profiles with mean φ 20: (30 − 20) / 20 = 1/2",
-        needs="the past; for groups a table of users (--by)",
+        needs="the history; for groups a table of users (--by)",
         span=(-1.0, None),
         direction="neither",
-        undefined="a user without a past",
+        undefined="a user without a history",
         peers={"agg=mean": "the mean of each user's own lift instead of the lift of the group's means"},
         sensitive="users with few items",
         use="by groups of users: do users of niche taste get bestsellers instead?",

@@ -183,7 +183,7 @@ def _no_common_ids(what: str, examples: pl.Series, source: str) -> NotComparable
         where=source,
         given=some(examples),
         expected="the same ids on both sides",
-        fix="check that the files belong together, and that ids are spelled alike",
+        fix="check that the files belong together, and that ids are spelled the same way",
     )
 
 

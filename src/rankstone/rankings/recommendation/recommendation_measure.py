@@ -32,7 +32,7 @@ class Needs:
 
     #: tables that it needs: ``items``, ``history``, ``qrels``, ``catalogue``, ``popularity``
     needs: ClassVar[tuple[str, ...]] = ()
-    #: the parameter that names a column of the table of items, and the usual column
+    #: the parameter that names a column of the table of items, and its default
     item_column: ClassVar[str | None] = None
 
     def needed(self) -> tuple[str, ...]:
