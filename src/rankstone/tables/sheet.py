@@ -111,6 +111,11 @@ def _kind(name: str, dtype: pl.DataType) -> Kind:
     return "id" if name in _IDS else "number" if dtype.is_numeric() else "text"
 
 
+def one_line(text: str) -> str:
+    """Return a whole text with its control characters escaped."""
+    return text if text.isprintable() else printable(text, 10 * len(text))
+
+
 #: a table, lines under a heading, or a drawing for a terminal
 Part = Table | tuple[str, tuple[str, ...]] | Drawing
 
@@ -136,6 +141,12 @@ class Sheet:
     symbols: str = ""
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Escape control characters: a text is one line in every format, also in a comment of LaTeX."""
+        for name in ("title", "formula", "symbols"):
+            object.__setattr__(self, name, one_line(getattr(self, name)))
+        object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
 
     @property
     def readable(self) -> tuple[Table | tuple[str, tuple[str, ...]], ...]:
