@@ -154,19 +154,19 @@ class Sheet:
         return tuple(part for part in self.parts if not isinstance(part, Drawing))
 
 
-def number(value: float | bool | None) -> str:  # noqa: FBT001 - values that measures record
-    """Return a number as it is shown: whole ones whole, others with four decimals.
+def number(value: float | bool | None, digits: int = _DIGITS) -> str:  # noqa: FBT001 - values that measures record
+    """Return a number as it is shown: whole ones whole, others with decimals.
 
-    >>> number(2.0), number(0.63093), number(True), number(None), number(1e-7)
-    ('2', '0.6309', 'yes', '–', '1e-07')
+    >>> number(2.0), number(0.63093), number(0.63093, 2), number(True), number(None), number(1e-7)
+    ('2', '0.6309', '0.63', 'yes', '–', '1e-07')
     """
     if value is None or isinstance(value, bool):
         return cell(value)
     if value == int(value) and abs(value) < 1e15:  # noqa: PLR2004 - whole as long as floats are
         return str(int(value))
-    if abs(value) < 10**-_DIGITS:
+    if abs(value) < 10 ** -max(digits, 1):
         return f"{value:.0e}"
-    return f"{value:.{_DIGITS}f}"
+    return f"{value:.{digits}f}"
 
 
 def cell(value: object, name: str = "", digits: int = _DIGITS) -> str:
