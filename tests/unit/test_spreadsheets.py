@@ -227,6 +227,28 @@ def test_a_comma_file_stays_one(tmp_path: Path) -> None:
     assert read_run(run).collect().rows() == [("q1", "a,b,c,d", 1.0)]
 
 
+def test_rows_of_separators_only_are_skipped(tmp_path: Path) -> None:
+    """What spreadsheets leave below a table is no row: it is counted, and later lines keep their numbers."""
+    qrels, run, about = (tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries"))
+    qrels.write_text("query_id;doc_id;relevance;note\n;;;\nq1;d1;1;\n;;;\nq1;d2;0;kept\n;;;\n")
+    run.write_text("query_id,doc_id,score\n,,\nq1,d1,1\nq1,d2,2\n,,\n")
+    about.write_text("query_id;country\nq1;de\n;\n")
+    found = rankstone.evaluate(qrels, run, "RR", queries=about)
+
+    assert found.to_dict() == {"run": {"RR": 1 / 2}}
+    judgments, queries, listed = found.audit.lines()
+    assert judgments.endswith("read as: separator ';', 3 blank rows skipped")
+    assert queries == "queries  1 row · read as: separator ';', 1 blank row skipped"
+    assert "read as: 2 blank rows skipped" in listed
+    for row, what in ((";d3;1;", "without query_id"), ("q1;d3;one;", "is not a number")):
+        qrels.write_text(f"query_id;doc_id;relevance;note\n;;;\nq1;d1;1;\n;;;\n{row}\n")
+        with pytest.raises(InputError, match=rf"qrels\.csv:5: .*{what}"):
+            rankstone.evaluate(qrels, run, "RR")
+    qrels.write_text("query_id;doc_id;relevance;note\n;;;a note alone\nq1;d1;1;\n")
+    with pytest.raises(InputError, match=r"qrels\.csv:2: .*without query_id"):
+        rankstone.evaluate(qrels, run, "RR")
+
+
 def test_tables_beside(tmp_path: Path) -> None:
     """Weights of queries, items and logs: number columns have points, texts stay as they are."""
     about = tmp_path / "queries.csv"
