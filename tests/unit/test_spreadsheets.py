@@ -15,6 +15,7 @@ import rankstone
 from rankstone import ltr
 from rankstone import online as behaviour
 from rankstone.errors import BadLine, BadOption, InputError, MissingColumn, UnknownFormat
+from rankstone.evaluation import head_of_run
 from rankstone.io import parse_columns, read_attributes, read_events, read_judgments, read_run
 from rankstone.io.columns import with_csv
 
@@ -247,6 +248,55 @@ def test_rows_of_separators_only_are_skipped(tmp_path: Path) -> None:
     qrels.write_text("query_id;doc_id;relevance;note\n;;;a note alone\nq1;d1;1;\n")
     with pytest.raises(InputError, match=r"qrels\.csv:2: .*without query_id"):
         rankstone.evaluate(qrels, run, "RR")
+
+
+def written_german(folder: Path, **tables: list[tuple[Any, ...]]) -> dict[str, Path]:
+    """Write tables as Excel does in Germany, and return their paths."""
+    paths = {name: folder / f"{name}.csv" for name in tables}
+    for name, path in paths.items():
+        path.write_bytes(german(tables[name]))
+    return paths
+
+
+def test_side_tables_report_what_was_detected(tmp_path: Path) -> None:
+    """Weights of subtopics, an exact run, and the tables of recommendations have their notes in the audit."""
+    pairs, ids = [("q1", "d1"), ("q1", "d2"), ("q2", "d3")], ("query_id", "doc_id")
+    files = written_german(
+        tmp_path,
+        run=RUN,
+        qrels=JUDGED,
+        sub=[("query_id", "subtopic", "doc_id", "relevance"), ("q1", "s", "d1", 1), ("q2", "t", "d3", 1)],
+        intents=[("query_id", "subtopic", "weight"), ("q1", "s", 0.5), ("q2", "t", 1)],
+        history=[ids, *pairs],
+        items=[("doc_id", "genre"), *((f"d{n}", "g") for n in (1, 2, 3))],
+        users=[("query_id", "country"), ("q1", "de"), ("q2", "fr")],
+    )
+    run, note = files["run"], "read as: separator ';'"
+    found = rankstone.evaluate(files["sub"], run, "alpha_nDCG", intents=files["intents"])
+    assert f"intents  2 rows · {note}, decimal comma" in found.audit.lines()
+    alike = rankstone.evaluate(head_of_run(run, 1), run, "R@1")  # type: ignore[arg-type] # a table of ours
+    assert alike.audit.lines()[0] == f"judgments  2 queries, 2 judgments · {note}, decimal comma"
+    tables = {name: files[name] for name in ("history", "items", "users", "qrels")}
+    lines = rankstone.beyond(run, "Novelty@2", **tables, baseline=run).audit.lines()
+    noted = {line.partition(" ")[0] for line in lines if note in line}
+    assert noted == {"history", "judgments", "items", "users", "baseline", "run"}
+
+
+def test_saved_scores_report_what_was_detected(tmp_path: Path) -> None:
+    """A comparison of saved scores has a line for each file in which something was guessed."""
+    rows = [("query_id", "measure", "value"), *((f"q{n}", "AP", n / 8) for n in range(8))]
+    files = written_german(tmp_path, a=rows, b=[rows[0], *rows[:0:-1]])
+    (tmp_path / "c.csv").write_text(cells(rows, ",", "."))
+    found = rankstone.compare_scores([*map(str, files.values()), str(tmp_path / "c.csv")])
+    expected = [f"{path}  read as: separator ';', decimal comma" for path in files.values()]
+    assert [line for line in found.text(200).splitlines() if "read as" in line] == expected
+    assert found.to_dict()["audit"]["scores"] == {
+        str(path): ["separator ';'", "decimal comma"] for path in files.values()
+    }
+    plain = rankstone.compare_scores(
+        {"c": str(tmp_path / "c.csv"), "d": {"q0": {"AP": 0.5}, "q1": {"AP": 1.0}}}
+    )
+    assert plain.audit is None
 
 
 def test_tables_beside(tmp_path: Path) -> None:
