@@ -15,7 +15,7 @@ from rankstone._text import quoted
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, did_you_mean, one_of, printable
 from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL
-from rankstone.io.csv_dialect import SEPARATORS, UTF16, Dialect, dialect_of, has_header
+from rankstone.io.csv_dialect import SEPARATORS, Dialect, dialect_of, has_header
 from rankstone.io.csv_files import (
     BLANK,
     FIRST_ROW,
@@ -38,6 +38,7 @@ from rankstone.io.damaged_files import (
 )
 from rankstone.io.input_table import Table, reading
 from rankstone.io.sources import (
+    UTF16,
     estimated_rows,
     is_database,
     is_stream,
@@ -430,8 +431,8 @@ def _longest(kind: str) -> int | None:
 
 
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
-    """Refuse UTF-16 text, which some shells write; in CSV it is read, as Excel does."""
-    if kind in _TEXT and kind not in SEPARATORS and _head(source)[:2] in UTF16:
+    """Refuse UTF-16 text, which some shells write, where it is not read; in CSV and TREC text it is."""
+    if kind in _TEXT and kind not in (*SEPARATORS, "trec") and _head(source)[:2] in UTF16:
         raise UnknownFormat(
             "the text is UTF-16",
             where=name,
