@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,32 @@ def test_a_query_of_files_in_every_format(tmp_path: Path) -> None:
     done = run(*FILES, "-q", "q03", "-o", str(tmp_path / "it.html"), "--format", "html")
     assert not done.stdout
     assert "<table>" in (tmp_path / "it.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["table", "md", "latex", "html"])
+def test_decimals(form: str) -> None:
+    """--digits sets the decimals of every table; whole numbers stay whole, JSON and CSV have all digits."""
+    line = (*FILES, "-q", "q03", "-m", "nDCG@5", "--digits")
+    found = json.loads(run(*line, "2", "--format", "json").stdout)
+    for digits in (2, 7):
+        shown = run(*line, str(digits), "--format", form).stdout
+        numbers = re.findall(
+            r"(?<![\d.])\d\.(\d+)(?!\d*e)", re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL)
+        )
+        assert f"{found['value']:.{digits}f}" in shown
+        assert {len(one) for one in numbers} == {digits}
+    full = run(*line, "2", "--format", "csv").stdout
+    assert full == run(*FILES, "-q", "q03", "-m", "nDCG@5", "--format", "csv").stdout
+
+
+@pytest.mark.parametrize("form", ["table", "md", "latex", "html"])
+def test_decimals_of_a_difference(form: str) -> None:
+    """--digits goes for the comparison of two lists, too."""
+    line = (*FILES, "-q", "q03", "-m", "nDCG@5", "--versus", str(DEMO / "tfidf.run"))
+    found = json.loads(run(*line, "--format", "json").stdout)
+    for digits in (2, 7):
+        value = f"{found['difference']:.{digits}f}"
+        assert value in run(*line, "--format", form, "--digits", str(digits)).stdout
 
 
 def test_the_worst_and_the_largest_losses() -> None:

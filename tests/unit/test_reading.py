@@ -259,10 +259,29 @@ def test_lines_that_end_in_carriage_returns_are_refused(tmp_path: Path) -> None:
         rr(write(tmp_path / "cr.run", RUN_TEXT.replace("\n", "\r")))
 
 
-@pytest.mark.parametrize("name", ["a.run", "a.txt", "a.jsonl"])
-def test_two_bytes_a_character_are_recognised(tmp_path: Path, name: str) -> None:
-    """Some shells write UTF-16 where output is sent to a file."""
-    path = tmp_path / name
+@pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be"])
+def test_two_bytes_a_character(tmp_path: Path, code: str) -> None:
+    """Some shells write UTF-16 where output is sent to a file: TREC text is read, and the audit says so."""
+    path = tmp_path / "a.run"
+    path.write_bytes(("\ufeff" + RUN_TEXT.replace("\n", "\r\n")).encode(code))
+
+    found = rankstone.evaluate(QRELS, path, "RR")
+    assert found.to_dict()["a"] == rr(RUN)["run"]
+    assert "read as: UTF-16" in found.audit.lines()[1]
+    path.write_bytes("\ufeffq1 Q0 d1 1 2 t\nq1 Q0 d1\n".encode(code))
+    with pytest.raises(BadLine, match=r"a\.run:2: the line has too few columns"):
+        rr(path)
+    path.write_bytes("\ufeffq1".encode(code) + b"\x00")
+    with pytest.raises(InputError, match="it is not valid UTF-16"):
+        rr(path)
+    path.write_bytes("\ufeff".encode(code))
+    with pytest.raises(InputError, match="empty"):
+        rr(path)
+
+
+def test_two_bytes_a_character_are_refused_in_json_lines(tmp_path: Path) -> None:
+    """The message has the command that converts them."""
+    path = tmp_path / "a.jsonl"
     path.write_bytes(RUN_TEXT.encode("utf-16"))
 
     with pytest.raises(InputError, match="iconv -f utf-16 -t utf-8"):

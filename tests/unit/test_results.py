@@ -199,6 +199,17 @@ def test_ids_are_escaped_in_every_format() -> None:
     assert r"a\_b\&" in latex(sheet)
 
 
+def test_a_note_is_one_line_in_every_format() -> None:
+    """A line break in a note does not end the comment of LaTeX, and no terminal obeys what follows."""
+    evil = "conventions  collapse=a\n\\input{secret}\r\x1b[31m"
+    sheet = Sheet(evil, evil, evil, notes=(evil,))
+    shown = [text(sheet, 80), markdown(sheet), latex(sheet), html(sheet)]
+
+    assert not {"\r", "\x1b"} & set("".join(shown))
+    assert not any(line.startswith("\\input") for one in shown for line in one.splitlines())
+    assert latex(sheet).startswith(r"% conventions  collapse=a\n\input{secret}\r\x1b[31m" + "\n")
+
+
 # -- notebooks -----------------------------------------------------------------------------------
 def test_a_notebook_shows_one_output() -> None:
     """In a real kernel a result is one piece of HTML with a text beside it, and nothing strays."""

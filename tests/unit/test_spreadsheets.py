@@ -15,6 +15,7 @@ import rankstone
 from rankstone import ltr
 from rankstone import online as behaviour
 from rankstone.errors import BadLine, BadOption, InputError, MissingColumn, UnknownFormat
+from rankstone.evaluation import head_of_run
 from rankstone.io import parse_columns, read_attributes, read_events, read_judgments, read_run
 from rankstone.io.columns import with_csv
 
@@ -225,6 +226,77 @@ def test_a_comma_file_stays_one(tmp_path: Path) -> None:
     assert read_run(run).read_as() == ()
     run.write_text("query_id\tdoc_id\tscore\nq1\ta,b,c,d\t1\n")
     assert read_run(run).collect().rows() == [("q1", "a,b,c,d", 1.0)]
+
+
+def test_rows_of_separators_only_are_skipped(tmp_path: Path) -> None:
+    """What spreadsheets leave below a table is no row: it is counted, and later lines keep their numbers."""
+    qrels, run, about = (tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries"))
+    qrels.write_text("query_id;doc_id;relevance;note\n;;;\nq1;d1;1;\n;;;\nq1;d2;0;kept\n;;;\n")
+    run.write_text("query_id,doc_id,score\n,,\nq1,d1,1\nq1,d2,2\n,,\n")
+    about.write_text("query_id;country\nq1;de\n;\n")
+    found = rankstone.evaluate(qrels, run, "RR", queries=about)
+
+    assert found.to_dict() == {"run": {"RR": 1 / 2}}
+    judgments, queries, listed = found.audit.lines()
+    assert judgments.endswith("read as: separator ';', 3 blank rows skipped")
+    assert queries == "queries  1 row · read as: separator ';', 1 blank row skipped"
+    assert "read as: 2 blank rows skipped" in listed
+    for row, what in ((";d3;1;", "without query_id"), ("q1;d3;one;", "is not a number")):
+        qrels.write_text(f"query_id;doc_id;relevance;note\n;;;\nq1;d1;1;\n;;;\n{row}\n")
+        with pytest.raises(InputError, match=rf"qrels\.csv:5: .*{what}"):
+            rankstone.evaluate(qrels, run, "RR")
+    qrels.write_text("query_id;doc_id;relevance;note\n;;;a note alone\nq1;d1;1;\n")
+    with pytest.raises(InputError, match=r"qrels\.csv:2: .*without query_id"):
+        rankstone.evaluate(qrels, run, "RR")
+
+
+def written_german(folder: Path, **tables: list[tuple[Any, ...]]) -> dict[str, Path]:
+    """Write tables as Excel does in Germany, and return their paths."""
+    paths = {name: folder / f"{name}.csv" for name in tables}
+    for name, path in paths.items():
+        path.write_bytes(german(tables[name]))
+    return paths
+
+
+def test_side_tables_report_what_was_detected(tmp_path: Path) -> None:
+    """Weights of subtopics, an exact run, and the tables of recommendations have their notes in the audit."""
+    pairs, ids = [("q1", "d1"), ("q1", "d2"), ("q2", "d3")], ("query_id", "doc_id")
+    files = written_german(
+        tmp_path,
+        run=RUN,
+        qrels=JUDGED,
+        sub=[("query_id", "subtopic", "doc_id", "relevance"), ("q1", "s", "d1", 1), ("q2", "t", "d3", 1)],
+        intents=[("query_id", "subtopic", "weight"), ("q1", "s", 0.5), ("q2", "t", 1)],
+        history=[ids, *pairs],
+        items=[("doc_id", "genre"), *((f"d{n}", "g") for n in (1, 2, 3))],
+        users=[("query_id", "country"), ("q1", "de"), ("q2", "fr")],
+    )
+    run, note = files["run"], "read as: separator ';'"
+    found = rankstone.evaluate(files["sub"], run, "alpha_nDCG", intents=files["intents"])
+    assert f"intents  2 rows · {note}, decimal comma" in found.audit.lines()
+    alike = rankstone.evaluate(head_of_run(run, 1), run, "R@1")  # type: ignore[arg-type] # a table of ours
+    assert alike.audit.lines()[0] == f"judgments  2 queries, 2 judgments · {note}, decimal comma"
+    tables = {name: files[name] for name in ("history", "items", "users", "qrels")}
+    lines = rankstone.beyond(run, "Novelty@2", **tables, baseline=run).audit.lines()
+    noted = {line.partition(" ")[0] for line in lines if note in line}
+    assert noted == {"history", "judgments", "items", "users", "baseline", "run"}
+
+
+def test_saved_scores_report_what_was_detected(tmp_path: Path) -> None:
+    """A comparison of saved scores has a line for each file in which something was guessed."""
+    rows = [("query_id", "measure", "value"), *((f"q{n}", "AP", n / 8) for n in range(8))]
+    files = written_german(tmp_path, a=rows, b=[rows[0], *rows[:0:-1]])
+    (tmp_path / "c.csv").write_text(cells(rows, ",", "."))
+    found = rankstone.compare_scores([*map(str, files.values()), str(tmp_path / "c.csv")])
+    expected = [f"{path}  read as: separator ';', decimal comma" for path in files.values()]
+    assert [line for line in found.text(200).splitlines() if "read as" in line] == expected
+    assert found.to_dict()["audit"]["scores"] == {
+        str(path): ["separator ';'", "decimal comma"] for path in files.values()
+    }
+    plain = rankstone.compare_scores(
+        {"c": str(tmp_path / "c.csv"), "d": {"q0": {"AP": 0.5}, "q1": {"AP": 1.0}}}
+    )
+    assert plain.audit is None
 
 
 def test_tables_beside(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from rankstone.cli.arguments import named_runs, refuse_with, words
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import audit_lines, execute, written
-from rankstone.cli.explain_command import check_explanation
 from rankstone.cli.options import ORDERING, PRINTED, READING, WITHOUT_JUDGMENTS
 from rankstone.errors import UsageError
 
@@ -51,7 +50,7 @@ def command(
     if explain is None:
         refuse_with("a table", {"query": query, "lang": lang, "width": width})
     else:
-        check_explanation({"measures": measures, "by": by, "per-query": given["per_query"]})
+        refuse_with("--explain", {"measures": measures, "by": by, "per-query": given["per_query"]})
     if not runs:
         raise UsageError("a run is needed", expected="rankstone beyond RUN [RUN]…")
     if by and given["users"] is None:
@@ -66,7 +65,7 @@ def command(
             return written(scores, form, digits, frame=rows, content=whole, by=segments)
         ways = [(run, measure) for run in scores.runs for measure in scores.measures]
         found = [scores.explain(measure, query, run=run, lang=lang or "en") for run, measure in ways]
-        return written(found, form, width=width)
+        return written(found, form, digits, width=width)
 
     inputs = [*runs, *(given[name] for name in ("items", "history", "qrels", "users", "baseline"))]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from rankstone.cli.arguments import named_runs, refuse_with
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import audit_lines, execute, written
-from rankstone.cli.explain_command import check_explanation
 from rankstone.cli.options import ORDERING, PRINTED, READING, WITHOUT_JUDGMENTS
 from rankstone.errors import UsageError, printable
 
@@ -56,7 +55,7 @@ def command(
     elif query is None:
         raise UsageError("which query?", fix="-q ID; --top 5 shows the queries that changed most")
     else:
-        check_explanation({"measures": measures, "top": top, "per-query": given["per_query"]})
+        refuse_with("--explain", {"measures": measures, "top": top, "per-query": given["per_query"]})
     if query is not None:
         refuse_with("--query", {"top": top})
     view: dict[str, Any] = {"query": query, "top": top, "ranks": given["depth"] or _SHOWN}
@@ -65,7 +64,10 @@ def command(
     def show(similarity: Similarity, form: str, digits: int | None) -> str:
         if explain is not None:
             return written(
-                similarity.explain(similarity.measures[0], query, lang=lang or "en"), form, width=width
+                similarity.explain(similarity.measures[0], query, lang=lang or "en"),
+                form,
+                digits,
+                width=width,
             )
         whole, rows = _parts(similarity, form, **view)
         text = written(similarity, form, digits, frame=rows, content=whole, **view)

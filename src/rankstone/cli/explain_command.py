@@ -1,19 +1,13 @@
-"""``rankstone explain``: how a number came about.
-
-What commands have in common that explain a value: checks and formats.
-"""
+"""``rankstone explain``: how a number came about."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from rankstone.cli.arguments import refuse_with
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import execute, written
-from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, READING
+from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, PRINTED, READING
 from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,18 +30,11 @@ def typed_list(
     return qrels, {QUERY: listed}
 
 
-def check_explanation(others: dict[str, Any]) -> None:
-    """Refuse options (name → what was given for it) that play no part in an explanation."""
-    source = click.get_current_context().get_parameter_source("digits")
-    digits = "yes" if source == click.core.ParameterSource.COMMANDLINE else None
-    refuse_with("--explain", {**others, "digits": digits})
-
-
 @declare(
     "explain",
     {"files": "QRELS RUN"},
-    "query measure versus worst libraries grades judged convention format csv-formulas lang width output",
-    f"quiet import {LISTS} {READING} {ALIGNMENT}",
+    "query measure versus worst libraries grades judged convention lang width",
+    f"{PRINTED} import {LISTS} {READING} {ALIGNMENT}",
     but={"query": {"kind": tuple}},
 )
 def command(

@@ -24,6 +24,7 @@ from rankstone.errors import (
     did_you_mean,
     printable,
 )
+from rankstone.hits.alignment_audit import Audit
 from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import Renames
 from rankstone.io.file_formats import stem
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.evaluation.scores import Scores
-    from rankstone.hits.alignment_audit import Audit
+    from rankstone.io.attributes import Attributes
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import Measure
 
@@ -58,7 +59,9 @@ _LARGEST: Final = 1e15
 
 
 def read_scores(
-    source: object, columns: Mapping[str, str] | None = None
+    source: object,
+    columns: Mapping[str, str] | None = None,
+    notes: dict[str, tuple[str, ...]] | None = None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Read scores per query, and return them with their sources.
 
@@ -70,6 +73,8 @@ def read_scores(
         a list of paths.
     columns
         Carries the CSV options; its renames belong to other tables.
+    notes
+        Receives file → what was guessed of how it is written.
 
     Returns
     -------
@@ -84,9 +89,9 @@ def read_scores(
     [('bm25', 'q1', 0.5), ('bm25', 'q2', 0.25)]
     """
     named = _named(source)
-    frames, sources = [], {}
+    frames, sources, notes = [], {}, {} if notes is None else notes
     for name, one in named:
-        frame = _read(name, one, Renames({}, columns))
+        frame = _read(name, one, Renames({}, columns), notes)
         frames.append(frame)
         source_name = display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
         if not frame.height:
@@ -108,7 +113,9 @@ def _named(source: object) -> list[tuple[str | None, object]]:
     return [(None, source)]
 
 
-def _read(name: str | None, source: object, columns: Renames) -> pl.DataFrame:
+def _read(
+    name: str | None, source: object, columns: Renames, notes: dict[str, tuple[str, ...]]
+) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _query_scores(name or "run", source)
     if isinstance(source, (str, os.PathLike)):
@@ -118,7 +125,9 @@ def _read(name: str | None, source: object, columns: Renames) -> pl.DataFrame:
         name_of_one, where = name or stem(path), display_name(path)
     else:
         name_of_one, where = name or "run", "scores"
-    frame = _table(source, where, columns)
+    table = read_attributes(source, "query_id", columns)
+    notes |= {where: table.read_as} if table.read_as else {}
+    frame = _table(table, where)
     if "run" not in frame.columns:
         frame = frame.with_columns(run=pl.lit(name_of_one))
     elif name is not None:
@@ -140,9 +149,8 @@ def _is_printed(path: str) -> bool:
     return not (is_database(path) or bare.endswith(suffixes))
 
 
-def _table(source: object, where: str, columns: Renames) -> pl.DataFrame:
+def _table(table: Attributes, where: str) -> pl.DataFrame:
     """Read the columns of a table; the default weight is 1."""
-    table = read_attributes(source, "query_id", columns)
     table.require(["measure", "value"])
     names = [name for name in SCHEMA if name in table.schema]
     with reading(where):
@@ -307,7 +315,8 @@ class Source:
     @classmethod
     def saved(cls, source: object, measures: object, columns: Mapping[str, str] | None = None) -> Source:
         """Read saved scores; ``columns`` carry the CSV options."""
-        frame, sources = read_scores(source, columns)
+        notes: dict[str, tuple[str, ...]] = {}
+        frame, sources = read_scores(source, columns, notes)
         known = {
             text: _known(text, "direction", "higher") for text in frame["measure"].unique(maintain_order=True)
         }
@@ -318,7 +327,10 @@ class Source:
         runs = tuple(frame["run"].unique(maintain_order=True))
         inputs = {"scores": sources}
         spans = {text: _known(text, "span", (None, None)) for text in chosen}
-        return cls(runs, chosen, tables_of(frame), judged_scores(frame), frozenset(), None, {}, inputs, spans)
+        audit = Audit(None, scores=notes) if notes else None
+        return cls(
+            runs, chosen, tables_of(frame), judged_scores(frame), frozenset(), audit, {}, inputs, spans
+        )
 
 
 def check_means(measures: Sequence[Measure]) -> None:

@@ -113,4 +113,5 @@ def head_of_run(
         raise EmptyInput("the run is empty", where=read.source)
     table = relevant.select("query_id", "doc_id", pl.lit(1.0).alias("relevance"))
     first = of_frame(table.lazy(), f"first {depth} of {read.source}", {}, untyped=read.untyped)
-    return replace(first, empty=read.empty)  # queries with an empty list have no relevant document
+    # queries with an empty list have no relevant document
+    return replace(first, empty=read.empty, read_as=read.read_as)

@@ -337,7 +337,8 @@ def open_intents(source: object, columns: Mapping[str, str] | None = None) -> In
     if source is None:
         return None
     read = read_intents(source, columns)
-    return Intents(read.source, read.collect("query_id", "subtopic", "weight"), read.locate)
+    table = read.collect("query_id", "subtopic", "weight")
+    return Intents(read.source, table, read.locate, read.read_as())
 
 
 def excluded_pairs(source: object, columns: Mapping[str, str], options: AlignmentOptions) -> Table | None:

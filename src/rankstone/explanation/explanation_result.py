@@ -231,8 +231,7 @@ class Explanation(Derivation):
         }
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return the explanation as a sheet, always with four decimals."""
-        del digits
+        """Return the explanation as a sheet, with this many decimals."""
         from rankstone.explanation.explanation_tables import explanation_sheet
 
-        return explanation_sheet(self)
+        return explanation_sheet(self, digits)

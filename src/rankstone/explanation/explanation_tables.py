@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import printable
 from rankstone.tables.phrases import phrase
-from rankstone.tables.sheet import Sheet, Table, number
+from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.sheet import number as decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankstone.explanation.explanation_result import Explanation, Row
     from rankstone.explanation.score_difference import ExplainedDifference, Share
+
+    #: a number → as it is shown
+    Writer = Callable[[float | bool | None], str]
 
 heading: Final = partial(phrase, "explanation")
 #: the most rows shown; rows without a contribution are left out first
@@ -22,27 +26,27 @@ _ROWS: Final = 25
 _RUN: Final = 9
 
 
-def explanation_sheet(one: Explanation) -> Sheet:
-    """Return an explanation as a sheet."""
-    lang = one.lang
+def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
+    """Return an explanation as a sheet, with this many decimals."""
+    lang, number = one.lang, partial(decimal, digits=digits)
     value = number(one.value) if one.value is not None else heading("undefined", lang)
     title = f"{printable(one.measure)} = {value}   {heading('query', lang)} {printable(one.query_id)}"
-    parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one)]
+    parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one, number)]
     if one.ideal:
-        parts.append(_ideal(one))
+        parts.append(_ideal(one, number))
     if one.intents:
-        parts.append(_intents(one))
+        parts.append(_intents(one, number))
     if one.curve:
         head = tuple(heading(name, lang) for name in ("x", "y"))
         points = tuple((number(x), number(y)) for x, y in one.curve)
         parts.append(Table(heading("curve", lang), head, points, (True, True)))
-    parts += [(heading(name, lang), lines) for name, lines in _lines(one) if lines]
+    parts += [(heading(name, lang), lines) for name, lines in _lines(one, number) if lines]
     return Sheet(
         f"{title}   {printable(one.run)}", str(one.card["formula"]), str(one.card["symbols"]), tuple(parts)
     )
 
 
-def _list(one: Explanation) -> Table:
+def _list(one: Explanation, number: Writer) -> Table:
     lang, shown = one.lang, _chosen(one)
     names = [name for name in one.columns if any(row.values.get(name) for row in shown)]
     head = ("rank", "document", "relevance", *names, "contribution", "running")
@@ -87,7 +91,7 @@ def _place(row: Row) -> str:
     return str(row.rank) if row.first == row.last else f"{row.rank} ({row.first}–{row.last})"
 
 
-def _ideal(one: Explanation) -> Table:
+def _ideal(one: Explanation, number: Writer) -> Table:
     names = list(one.ideal[0].values)
     documents = any(row.doc_id is not None for row in one.ideal)
     head = ("rank", *(("document",) if documents else ()), *names)
@@ -105,7 +109,7 @@ def _ideal(one: Explanation) -> Table:
     return Table(heading("ideal", one.lang), head_texts, (*rows, total), numeric, 1)
 
 
-def _intents(one: Explanation) -> Table:
+def _intents(one: Explanation, number: Writer) -> Table:
     head = tuple(heading(name, one.lang) for name in ("intent", "weight", "relevant_known", "ranks"))
     rows = tuple(
         (
@@ -119,10 +123,10 @@ def _intents(one: Explanation) -> Table:
     return Table(heading("intents", one.lang), head, rows, (False, True, True, False))
 
 
-def _lines(one: Explanation) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _lines(one: Explanation, number: Writer) -> Iterator[tuple[str, tuple[str, ...]]]:
     lang = one.lang
     yield "footnotes", tuple(note.text(lang) for note in one.footnotes)
-    yield "not_retrieved", tuple(_missed(one))
+    yield "not_retrieved", tuple(_missed(one, number))
     yield (
         "changes",
         tuple(
@@ -135,10 +139,10 @@ def _lines(one: Explanation) -> Iterator[tuple[str, tuple[str, ...]]]:
             for change in one.changes
         ),
     )  # fmt: skip
-    yield "others", tuple(_others(one))
+    yield "others", tuple(_others(one, number))
 
 
-def _missed(one: Explanation) -> Iterator[str]:
+def _missed(one: Explanation, number: Writer) -> Iterator[str]:
     """Yield judged documents outside the list: those above grade 0 by name, the others as a count."""
     better = [
         f"{printable(doc.doc_id, 60)} ({number(doc.relevance)})"
@@ -152,7 +156,7 @@ def _missed(one: Explanation) -> Iterator[str]:
         yield heading("worthless", one.lang, count=rest)
 
 
-def _others(one: Explanation) -> Iterator[str]:
+def _others(one: Explanation, number: Writer) -> Iterator[str]:
     """Yield libraries by the value that they would print."""
     by_value: dict[str, list[str]] = {}
     for library, value in one.others.items():
@@ -162,8 +166,9 @@ def _others(one: Explanation) -> Iterator[str]:
         yield f"{text}: {', '.join(libraries)}"
 
 
-def difference_sheet(both: ExplainedDifference) -> Sheet:
-    """Return the difference of two scores as a sheet."""
+def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
+    """Return the difference of two scores as a sheet, with this many decimals."""
+    number = partial(decimal, digits=digits)
     lang, first, second = both.first.lang, both.first, both.second
     title = (
         f"{printable(first.measure)}   {heading('query', lang)} {printable(first.query_id)}   "
@@ -175,7 +180,7 @@ def difference_sheet(both: ExplainedDifference) -> Sheet:
         *(f"{heading('rank', lang)} {printable(one.run, _RUN)}" for one in (first, second)),
         printable(first.run, _RUN), printable(second.run, _RUN), heading("difference", lang),
     )  # fmt: skip
-    rows = [_share(one, lang) for one in both.shares[:_ROWS]]
+    rows = [_share(one, lang, number) for one in both.shares[:_ROWS]]
     rest = both.shares[_ROWS:]
     if rest:
         sums = (sum(one.shares[0] for one in rest), sum(one.shares[1] for one in rest))
@@ -186,7 +191,7 @@ def difference_sheet(both: ExplainedDifference) -> Sheet:
     return Sheet(title, str(first.card["formula"]), str(first.card["symbols"]), (table,))
 
 
-def _share(one: Share, lang: str) -> tuple[str, ...]:
+def _share(one: Share, lang: str, number: Writer) -> tuple[str, ...]:
     name = heading(one.of, lang) if one.doc_id is None else printable(one.doc_id, 60)
     ranks = ["–" if rank is None else str(rank) for rank in one.ranks]
     grade = "" if one.doc_id is None else number(one.relevance)

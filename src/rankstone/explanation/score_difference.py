@@ -116,11 +116,10 @@ class ExplainedDifference(Result):
         return self.frame
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return the difference as a sheet, always with four decimals."""
-        del digits
+        """Return the difference as a sheet, with this many decimals."""
         from rankstone.explanation.explanation_tables import difference_sheet
 
-        return difference_sheet(self)
+        return difference_sheet(self, digits)
 
 
 def _over(one: Explanation) -> float:

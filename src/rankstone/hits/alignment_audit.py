@@ -388,7 +388,8 @@ class SideTableAudit:
 class Audit(InLines):
     """The audit of alignment: the judgments, each run by name, and the tables of queries and of intents.
 
-    ``bad_runs`` has the errors of runs that were left out (``on_bad_run="skip"``), by name.
+    ``bad_runs`` has the errors of runs that were left out (``on_bad_run="skip"``), by name; ``scores`` what
+    was guessed of how files of saved scores are written, by file.
     """
 
     judgments: JudgmentsAudit | None
@@ -396,6 +397,7 @@ class Audit(InLines):
     queries: SideTableAudit | None = None
     intents: SideTableAudit | None = None
     bad_runs: dict[str, InputError] = field(default_factory=dict)
+    scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
@@ -405,6 +407,7 @@ class Audit(InLines):
             "runs": {name: run.to_dict() for name, run in self.runs.items()},
             **{name: plain(table) for name, table in tables.items() if table is not None},
             **({"bad_runs": {n: str(e) for n, e in self.bad_runs.items()}} if self.bad_runs else {}),
+            **({"scores": plain(self.scores)} if self.scores else {}),
         }
 
     def lines(self) -> list[str]:
@@ -415,6 +418,7 @@ class Audit(InLines):
         if self.intents is not None:
             head.append(f"intents  {self.intents.line('subtopics')}")
         in_ideal = self.judgments is not None and not self.judgments.excluded
+        head += [f"{printable(name)}  {line(read_as(notes))}" for name, notes in self.scores.items()]
         return [
             *head,
             *(f"{printable(name)}  {run.line(in_ideal=in_ideal)}" for name, run in self.runs.items()),

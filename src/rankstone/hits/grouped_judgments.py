@@ -202,11 +202,14 @@ class Intents:
         ``query_id`` and ``subtopic`` as text, ``weight`` as float64.
     locate
         Returns the place of a row of the table.
+    read_as
+        What was guessed of how a file is written.
     """
 
     source: str
     table: pl.DataFrame
     locate: Callable[[int], str]
+    read_as: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse rows without a name, weights below zero, and duplicate subtopics."""
@@ -263,6 +266,7 @@ class Intents:
             unknown=self.table.join(names, on=_PAIR, how="anti").height,
             missing=len(queries) - int(queries.is_in(listed["query_id"].implode()).sum()),
             weightless=left_out.height,
+            read_as=self.read_as,
         )
 
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.errors import BadLine, EmptyInput, UnknownFormat, printable
+from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.columns import CsvOptions, Renames, is_known
 from rankstone.io.damaged_files import PACKED, no_utf8
 from rankstone.io.input_table import reading
+from rankstone.io.sources import UTF16, as_utf8
 from rankstone.io.trec_text import title_of
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-#: byte order marks of UTF-16
-UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 #: formats of text with a header → their default separator
 SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 #: bytes at the beginning of a file, and rows among them, in which the dialect is detected
@@ -104,7 +103,7 @@ def dialect_of(source: Path | bytes, name: str, kind: str, columns: Mapping[str,
     if isinstance(columns, Renames):
         columns.csv_files.append(title)
     with reading(title):
-        source, encoding = _as_utf8(source, title)
+        source, encoding = as_utf8(source, title)
         block, whole = _first_block(source)
     text = _decoded(block, title, whole=whole)
     if "\r" in text and "\n" not in text:
@@ -127,24 +126,6 @@ def dialect_of(source: Path | bytes, name: str, kind: str, columns: Mapping[str,
     notes += [encoding] if encoding else []
     decimal = settings.decimal or ("." if separator == "," else None)
     return Dialect(source, title, separator, decimal, above, tuple(notes), rest if above else text)
-
-
-def _as_utf8(source: Path | bytes, title: str) -> tuple[Path | bytes, str]:
-    """Return the source, or its content as UTF-8 where it is UTF-16, with a note on the encoding."""
-    if isinstance(source, bytes):
-        mark, content = source[:2], source
-    else:
-        with source.open("rb") as file:
-            mark, content = file.read(2), b""
-    if mark not in UTF16:
-        return source, ""
-    content = content or source.read_bytes()  # type: ignore[union-attr] # bytes are never empty here
-    try:
-        return content.decode("utf-16").encode(), "UTF-16"
-    except UnicodeError as error:
-        raise UnknownFormat(
-            "the text begins as UTF-16, but it is not valid UTF-16", where=title, given=printable(error)
-        ) from error
 
 
 def _first_block(source: Path | bytes) -> tuple[bytes, bool]:

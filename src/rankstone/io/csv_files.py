@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import zipfile
+from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._text import counted
 from rankstone.errors import EmptyInput, InputError, MissingExtra, one_of, printable
 from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
 from rankstone.io.csv_dialect import Dialect, clean_names, dialect_of, refuse_copies
@@ -38,6 +40,15 @@ def scan_delimited(dialect: Dialect, columns: Mapping[str, str]) -> tuple[pl.Laz
     frame = frame.with_columns(decimal_text(pl.col(name)) for name in fractions) if fractions else frame
     clean = clean_names(header, columns)
     return frame.rename(clean) if clean else frame, (*dialect.notes, *notes)
+
+
+#: true for a row of separators only, such as spreadsheets leave below a table
+BLANK: Final = pl.all_horizontal(pl.all().is_null()).alias("")
+
+
+def blank_note(rows: int) -> tuple[str, ...]:
+    """Return the note on blank rows, which are skipped."""
+    return (f"{counted(rows, 'blank row')} skipped",) if rows else ()
 
 
 def whole_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -108,7 +119,8 @@ def delimited(
         return name
 
     def read_as() -> tuple[str, ...]:
-        return tuple(dict.fromkeys(note for reader in readers for note in reader.notes()))
+        notes = dict.fromkeys(note for reader in readers for note in reader.notes())
+        return (*notes, *blank_note(sum(len(reader.blank) for reader in readers)))
 
     return Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
 
@@ -120,6 +132,8 @@ class _Delimited:
     wanted: tuple[str, ...]
     rows: int = 0
     header: list[str] = field(default_factory=list)
+    #: for each blank row the number of other rows above it
+    blank: list[int] = field(default_factory=list)
     frame: pl.LazyFrame = field(init=False)
     decimals: Decimals = field(init=False)
 
@@ -153,7 +167,7 @@ class _Delimited:
         dialect = self.dialect
         with reading(dialect.title):
             try:
-                yield from self.frame.select(columns).collect_batches(chunk_size=ROWS)
+                yield from self.frame.select(*columns, BLANK).collect_batches(chunk_size=ROWS)
             except pl.exceptions.PolarsError as error:
                 broken = broken_row(
                     dialect.source, dialect.title, dialect.separator, self.header, dialect.above
@@ -163,9 +177,10 @@ class _Delimited:
     def pieces(self) -> Iterator[pl.DataFrame]:
         schema = self.schema()
         numbers = [name for name, dtype in schema.items() if dtype == pl.Float64]
-        self.rows = 0
+        self.rows, self.blank = 0, []
         self.decimals.start()
-        for piece in self._batches(list(schema)):
+        for whole in self._batches(list(schema)):
+            piece = self._without_blank(whole)
             read = self.decimals.read(piece.select(numbers), self._place_below)
             for column in read:
                 written = self.decimals.with_points(piece[column.name])
@@ -173,12 +188,20 @@ class _Delimited:
             self.rows += piece.height
             yield piece.with_columns(read)
 
+    def _without_blank(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows that hold anything, and remember where the others were."""
+        blank = piece.drop_in_place("")
+        if not blank.any():
+            return piece
+        self.blank += [self.rows + row - above for above, row in enumerate(blank.arg_true())]
+        return piece.filter(~blank)
+
     def _place_below(self, row: int) -> str:
         return self.place(self.rows + row)
 
     def place(self, row: int) -> str:
         """Return the place of a row, for messages."""
-        return f"{self.dialect.title}:{line_of(self.dialect, row)}"
+        return f"{self.dialect.title}:{line_of(self.dialect, row + bisect_right(self.blank, row))}"
 
     def notes(self) -> tuple[str, ...]:
         """Return what was detected about the file."""

@@ -15,10 +15,12 @@ from rankstone._text import quoted
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, did_you_mean, one_of, printable
 from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL
-from rankstone.io.csv_dialect import SEPARATORS, UTF16, Dialect, dialect_of, has_header
+from rankstone.io.csv_dialect import SEPARATORS, Dialect, dialect_of, has_header
 from rankstone.io.csv_files import (
+    BLANK,
     FIRST_ROW,
     ZIP,
+    blank_note,
     delimited,
     is_workbook,
     line_of,
@@ -36,6 +38,7 @@ from rankstone.io.damaged_files import (
 )
 from rankstone.io.input_table import Table, reading
 from rankstone.io.sources import (
+    UTF16,
     estimated_rows,
     is_database,
     is_stream,
@@ -124,9 +127,11 @@ def scan_files(
         {their name: our name}; the separator of a CSV file is the one that finds most of them.
     """
     parts = scan_parts(path, format_in, columns)
-    frames = [part.frame for part in parts]
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.read_as))
-    return (frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")), notes
+    frames = [part.frame.filter(~BLANK) if part.dialect else part.frame for part in parts]
+    notes = dict.fromkeys(note for part in parts for note in part.read_as)
+    blank = sum(part.blank_rows() for part in parts)
+    whole = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
+    return whole, (*notes, *blank_note(blank))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +164,13 @@ class Scanned:
     def whole(self) -> pl.LazyFrame:
         """Return its rows, read so that broken ones are found whichever columns are selected."""
         return whole_rows(self.frame) if self.dialect else self.frame
+
+    def blank_rows(self) -> int:
+        """Count the rows of separators only."""
+        if self.dialect is None:
+            return 0
+        with reading(self.title):
+            return int(self.frame.select(BLANK.sum()).collect().item())
 
     def place(self, row: int) -> str:
         """Return the place of a row, counted from 0, for messages."""
@@ -419,8 +431,8 @@ def _longest(kind: str) -> int | None:
 
 
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
-    """Refuse UTF-16 text, which some shells write; in CSV it is read, as Excel does."""
-    if kind in _TEXT and kind not in SEPARATORS and _head(source)[:2] in UTF16:
+    """Refuse UTF-16 text, which some shells write, where it is not read; in CSV and TREC text it is."""
+    if kind in _TEXT and kind not in (*SEPARATORS, "trec") and _head(source)[:2] in UTF16:
         raise UnknownFormat(
             "the text is UTF-16",
             where=name,

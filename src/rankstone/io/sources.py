@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 from urllib.parse import unquote
 
-from rankstone.errors import UsageError, masked, printable
+from rankstone.errors import UnknownFormat, UsageError, masked, printable
 from rankstone.io.damaged_files import LONGEST, PACKED, drained
 from rankstone.io.input_table import reading
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+#: byte order marks of UTF-16
+UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 #: stream name → its content, inside :func:`keeping_streams`
 _kept: dict[str, bytes] | None = None
 
@@ -241,3 +243,21 @@ def _require_rows(table: str | None, query: str | None, title: str, form: str) -
     """Refuse an address without a table or query."""
     if not (table or (query or "").strip()):
         raise UsageError("the address names no table of the database", given=printable(title), expected=form)
+
+
+def as_utf8(source: Path | bytes, title: str) -> tuple[Path | bytes, str]:
+    """Return the source, or its content as UTF-8 where it is UTF-16, with a note on the encoding."""
+    if isinstance(source, bytes):
+        mark, content = source[:2], source
+    else:
+        with source.open("rb") as file:
+            mark, content = file.read(2), b""
+    if mark not in UTF16:
+        return source, ""
+    content = content or source.read_bytes()  # type: ignore[union-attr] # bytes are never empty here
+    try:
+        return content.decode("utf-16").encode(), "UTF-16"
+    except UnicodeError as error:
+        raise UnknownFormat(
+            "the text begins as UTF-16, but it is not valid UTF-16", where=title, given=printable(error)
+        ) from error

@@ -11,7 +11,7 @@ import gzip
 import mmap
 import re
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import ROWS, Table, reading
 from rankstone.io.number_columns import LARGEST, inexact, too_long
+from rankstone.io.sources import as_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +97,13 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Rank
     """
     wanted = [f for f in layout.fields if f and (f != "rank" or ranks != "unread")]
     needed = [f for f in wanted if f != "rank" or ranks == "needed"]
-    files = [_TrecFile(source, title_of(source, name), layout, wanted, needed) for source in sources]
+    titles = [title_of(source, name) for source in sources]
+    decoded = [as_utf8(source, title) for source, title in zip(sources, titles, strict=True)]
+    notes = tuple({note: None for _, note in decoded if note})
+    files = [
+        _TrecFile(content, title, layout, wanted, needed)
+        for title, (content, _) in zip(titles, decoded, strict=True)
+    ]
 
     def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -112,7 +119,8 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Rank
         return name
 
     schema = {f: pl.String() if is_text(f) else pl.Float64() for f in wanted}
-    return Table(name, schema, start, where, untyped=True, comments=lambda: sum(f.comments for f in files))
+    table = Table(name, schema, start, where, untyped=True, read_as=lambda: notes)
+    return replace(table, comments=lambda: sum(file.comments for file in files))
 
 
 def title_of(source: Path | bytes, name: str) -> str:

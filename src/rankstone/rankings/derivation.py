@@ -12,7 +12,8 @@ import polars as pl
 from rankstone.errors import printable
 from rankstone.tables.phrases import phrase
 from rankstone.tables.results import Result
-from rankstone.tables.sheet import Sheet, Table, number
+from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.sheet import number as decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -207,9 +208,8 @@ class Derivation(Result):
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return the derivation as a sheet, always with four decimals."""
-        del digits
-        return derivation_sheet(self)
+        """Return the derivation as a sheet, with this many decimals."""
+        return derivation_sheet(self, digits)
 
 
 heading: Final = partial(phrase, "lists")
@@ -225,14 +225,14 @@ _PHRASED: Final = ("only_a", "only_b")
 _NAME: Final = 60
 
 
-def derivation_sheet(one: Derivation) -> Sheet:
-    """Return a derivation as a sheet."""
-    lang = one.lang
+def derivation_sheet(one: Derivation, digits: int = 4) -> Sheet:
+    """Return a derivation as a sheet, with this many decimals."""
+    lang, number = one.lang, partial(decimal, digits=digits)
     shown = number(one.value) if one.value is not None else heading("undefined", lang)
     owner = heading("whole_run", lang) if one.of is None else _owner(one)
     runs = " · ".join(map(printable, one.runs))
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
-        _table(one, table, last=table is one.tables[-1]) for table in one.tables
+        _table(one, table, digits, last=table is one.tables[-1]) for table in one.tables
     ]
     columns = {name for table in one.tables for name in table.frame.columns}
     notes = [name for name, column in _NOTES.items() if column in columns]
@@ -256,8 +256,8 @@ def _owner(one: Derivation) -> str:
     return f"{heading(word, one.lang)} {printable(one.of or '')}"
 
 
-def _table(one: Derivation, table: TraceTable, *, last: bool) -> Table:
-    lang, frame = one.lang, table.frame
+def _table(one: Derivation, table: TraceTable, digits: int, *, last: bool) -> Table:
+    lang, frame, number = one.lang, table.frame, partial(decimal, digits=digits)
     names = [name for name in frame.columns if name != table.of]
     shown = frame.head(_ROWS)
     rows = [

@@ -111,6 +111,11 @@ def _kind(name: str, dtype: pl.DataType) -> Kind:
     return "id" if name in _IDS else "number" if dtype.is_numeric() else "text"
 
 
+def one_line(text: str) -> str:
+    """Return a whole text with its control characters escaped."""
+    return text if text.isprintable() else printable(text, 10 * len(text))
+
+
 #: a table, lines under a heading, or a drawing for a terminal
 Part = Table | tuple[str, tuple[str, ...]] | Drawing
 
@@ -137,25 +142,31 @@ class Sheet:
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Escape control characters: a text is one line in every format, also in a comment of LaTeX."""
+        for name in ("title", "formula", "symbols"):
+            object.__setattr__(self, name, one_line(getattr(self, name)))
+        object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
+
     @property
     def readable(self) -> tuple[Table | tuple[str, tuple[str, ...]], ...]:
         """The parts that every format shows: all except drawings."""
         return tuple(part for part in self.parts if not isinstance(part, Drawing))
 
 
-def number(value: float | bool | None) -> str:  # noqa: FBT001 - values that measures record
-    """Return a number as it is shown: whole ones whole, others with four decimals.
+def number(value: float | bool | None, digits: int = _DIGITS) -> str:  # noqa: FBT001 - values that measures record
+    """Return a number as it is shown: whole ones whole, others with decimals.
 
-    >>> number(2.0), number(0.63093), number(True), number(None), number(1e-7)
-    ('2', '0.6309', 'yes', '–', '1e-07')
+    >>> number(2.0), number(0.63093), number(0.63093, 2), number(True), number(None), number(1e-7)
+    ('2', '0.6309', '0.63', 'yes', '–', '1e-07')
     """
     if value is None or isinstance(value, bool):
         return cell(value)
     if value == int(value) and abs(value) < 1e15:  # noqa: PLR2004 - whole as long as floats are
         return str(int(value))
-    if abs(value) < 10**-_DIGITS:
+    if abs(value) < 10 ** -max(digits, 1):
         return f"{value:.0e}"
-    return f"{value:.{_DIGITS}f}"
+    return f"{value:.{digits}f}"
 
 
 def cell(value: object, name: str = "", digits: int = _DIGITS) -> str:

@@ -86,7 +86,7 @@ def measure_runs(
         judging=AlignmentOptions(**judging),
     )
     inputs = request.read(measures, optional=optional)
-    audit = BeyondAudit(describe_tables(inputs.tables))
+    audit = BeyondAudit(describe_tables(inputs.tables, inputs.opener.notes))
     sources: dict[str, str] = {}
     scored: dict[str, RunScores] = {}
     whole: dict[str, dict[Named, float]] = {}
@@ -158,7 +158,7 @@ class _Request:
             tables = past.result()
         if baseline is not None:
             other = opener.run(baseline, "baseline", tables, self.ordering, _deepest(kept))
-            opener.sources["baseline"] = other.source
+            opener.sources["baseline"], opener.notes["baseline"] = other.source, other.read_as
             tables = replace(tables, baseline=other.frame, _memo={})
         return replace(inputs, tables=tables)
 

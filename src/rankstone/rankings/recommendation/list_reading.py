@@ -52,6 +52,8 @@ class Reading:
         Rows in tie blocks that reach above the cutoff.
     dropped
         Rows dropped as duplicates.
+    read_as
+        What was guessed of how a file is written.
     """
 
     source: str
@@ -59,6 +61,7 @@ class Reading:
     rows: int
     tied: int
     dropped: int
+    read_as: tuple[str, ...] = ()
 
 
 def read_lists(
@@ -103,7 +106,7 @@ def read_lists(
     before()
     frame = ListFrame(names.cast(pl.String), users.of(names), offsets, items.numbered(item))
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
-    return Reading(table.source, frame, rows, tied, dropped)
+    return Reading(table.source, frame, rows, tied, dropped, table.read_as())
 
 
 @dataclass(frozen=True, eq=False)

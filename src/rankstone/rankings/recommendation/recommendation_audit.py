@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, plain, some, spread
+from rankstone._text import InLines, counted, line, noted, plain, read_as, some, spread
 from rankstone.errors import NotComparable, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -43,6 +43,8 @@ class RunAudit:
         Table → users with a list who are not in it.
     unlisted
         Known users without a list.
+    read_as
+        What was guessed of how a file is written.
     """
 
     source: str
@@ -59,6 +61,7 @@ class RunAudit:
     unlisted: int
     #: judged queries without a list are not counted here
     missing: int = 0
+    read_as: tuple[str, ...] = ()
 
     def line(self) -> str:
         """Return it as one line."""
@@ -73,6 +76,7 @@ class RunAudit:
             ),
             (noted(users, "user", f"without {what}") for what, users in self.without.items()),
             noted(self.unlisted, "user", "without a list"),
+            read_as(self.read_as),
         )
 
 
@@ -148,6 +152,7 @@ def audit_run(reading: Reading, tables: Tables, whole: Callable[[], Reading]) ->
         duplicates=reading.dropped,
         unknown=unknown,
         without=without,
+        read_as=reading.read_as,
         unlisted=0 if audience is None else int((~np.isin(audience, lists.user)).sum()),
     )
 
@@ -187,8 +192,8 @@ def _no_common_ids(what: str, examples: pl.Series, source: str) -> NotComparable
     )
 
 
-def describe_tables(tables: Tables) -> dict[str, str]:
-    """Return a text on the size of each table."""
+def describe_tables(tables: Tables, notes: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return a text on each table: its size, and what was detected about its file (``notes``)."""
     lines: dict[str, str] = {}
     if tables.has("catalogue"):
         catalogue = tables.catalogue()
@@ -204,4 +209,6 @@ def describe_tables(tables: Tables) -> dict[str, str]:
     if tables.judged is not None:
         users = counted(len(tables.judged.users), "user")
         lines["judgments"] = f"{users}, {counted(len(tables.judged), 'judgment')}"
-    return lines
+    if tables.users is not None:
+        notes = {**notes, "users": tables.users.read_as}
+    return lines | {name: line(lines.get(name, ""), read_as(notes[name])) for name in notes if notes[name]}

@@ -296,6 +296,8 @@ class Opener:
     ----------
     sources
         Table → its source, for messages.
+    notes
+        Table → what was detected about its file.
     """
 
     def __init__(
@@ -305,11 +307,12 @@ class Opener:
         self._format_in = format_in
         self._progress = progress
         self.sources: dict[str, str] = {}
+        self.notes: dict[str, tuple[str, ...]] = {}
 
     def items(self, source: object, codes: Codes, separator: str) -> ItemTable:
         """Open the table of items and number its items."""
         attributes: Attributes = read_attributes(source, "doc_id", self._columns, self._format_in)
-        self.sources["items"] = attributes.source
+        self.sources["items"], self.notes["items"] = attributes.source, attributes.read_as
         return ItemTable.of(attributes, codes, separator)
 
     def history(
@@ -328,6 +331,7 @@ class Opener:
             weights.append(piece.select(columns_read))
         if not users:
             raise EmptyInput("the history is empty", where=table.source)
+        self.notes["history"] = table.read_as()
         by_name = {name: np.concatenate([part[name].to_numpy() for part in weights]) for name in columns_read}
         return Pairs.of(np.concatenate(users), np.concatenate(items), by_name)
 
@@ -336,6 +340,7 @@ class Opener:
         table = read_judgments(source, self._columns, self._format_in)
         self.sources["judgments"] = table.source
         judged = Judgments.of(table.collect("query_id", "doc_id", "relevance"), options, table.locate)
+        self.notes["judgments"] = table.read_as()
         user = tables.user_codes.of(judged.queries.names)[judged.pairs.query]
         item = tables.item_codes.of(judged.pairs.docs)
         return Pairs.of(user, item, {"relevance": judged.grade})
