@@ -9,9 +9,9 @@ __all__ = ["page"]
 _HEAD = """\
 # From 0.1 to 0.2
 
-Update your code to version 0.2. Numbers are the same, to the last digit; names have changed. A removed name raises an
-`AttributeError` that says what to write instead. This page lists them all; names without a module are
-`rankstone`'s own.
+Update your code to version 0.2. Numbers are the same, to the last digit; names have changed. A removed name
+raises an `AttributeError` that says what to write instead. This page lists them all; names without a
+module are `rankstone`'s own.
 
 | was | write |
 |---|---|
