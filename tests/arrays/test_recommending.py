@@ -63,7 +63,7 @@ def test_lists_are_scored_as_runs_are() -> None:
 def test_mistakes() -> None:
     """What does not fit is told with its shape."""
     one = np.ones((2, 3))
-    with pytest.raises(InputError, match="ids are no lists"):
+    with pytest.raises(InputError, match="ids are not lists"):
         from_topk(one, {0: {1: 1}}, "RR")
     with pytest.raises(InputError, match="users do not fit"):
         from_topk([[1]], {0: {1: 1}}, "RR", users=[1, 2])
@@ -71,9 +71,9 @@ def test_mistakes() -> None:
         from_topk([[1]], csr_array(one), "RR")
     with pytest.raises(UsageError, match="lists come in order"):
         from_topk([[1]], {0: {1: 1}}, "RR", order="score")
-    with pytest.raises(InputError, match="users and items do not fit"):
+    with pytest.raises(InputError, match="users and items have different dimensions"):
         top_k(one, np.ones((2, 4)), 1)
-    with pytest.raises(UsageError, match="k=0 is no count"):
+    with pytest.raises(UsageError, match="k=0 is not a count"):
         top_k(one, one, 0)
-    with pytest.raises(InputError, match="seen does not fit"):
+    with pytest.raises(InputError, match="seen has the wrong shape"):
         top_k(one, one, 1, seen=csr_array(one))

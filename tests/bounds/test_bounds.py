@@ -15,7 +15,7 @@ from tests.rows import each
 
 import rankstone
 from rankstone import UsageError
-from rankstone.diagnostics.bound_questions import rule_of, sees_all
+from rankstone.diagnostics.bound_questions import all_grades_matter, rule_of
 from rankstone.measures.average_precision import AP
 from rankstone.measures.core.measure import Contributions
 
@@ -237,7 +237,7 @@ def test_a_claim_holds_for_the_contributions_it_was_made_about() -> None:
 
     assert rule_of(AP()) == "precisions"
     assert rule_of(Odd()) == "enumeration"
-    assert sees_all(Odd(denom="k", k=3))
+    assert all_grades_matter(Odd(denom="k", k=3))
     found = rankstone.bounds({"q": {"a": 1}}, {"q": ["a", "b", "c"]}, Odd())
     assert found.per_query.select("low", "high", "certificate").row(0) == (0.0, 1 / 2, "enumerated")
     wide = rankstone.bounds({"q": {"a": 1}}, {"q": ["a", "b", "c"]}, Odd(), limit=3)

@@ -99,17 +99,17 @@ def test_mistakes() -> None:
     """What is not bound, or could be two sets of data: refused; CatBoost hands our sentence on."""
     data, other = drawn(1), drawn(2)
     train, valid = pool(data), pool(other)
-    with pytest.raises(UsageError, match="no data are bound"):
+    with pytest.raises(UsageError, match="no data sets are given"):
         hook.eval_metric("AP")
     with pytest.raises(UsageError, match="lack labels or groups"):
         hook.eval_metric("AP", catboost.Pool(data.X, data.y))
-    with pytest.raises(UsageError, match=r"(?s)pools\[1\].*same labels and other groups"):
+    with pytest.raises(UsageError, match=r"(?s)pools\[1\].*same labels and different groups"):
         hook.eval_metric("AP", ([1, 0, 1], [1, 1, 2]), ([1, 0, 1], [1, 2, 2]))
-    with pytest.raises(InputError, match="do not stand together"):
+    with pytest.raises(InputError, match="are not adjacent"):
         hook.eval_metric("AP", ([1, 0, 1], [1, 2, 1]))
-    with pytest.raises(InputError, match="do not fit"):
+    with pytest.raises(InputError, match="have different shapes"):
         hook.eval_metric("AP", ([1, 0, 1], [1, 2]))
     with pytest.raises(UsageError, match="one measure"):
         hook.eval_metric("AP RR", train)
-    with pytest.raises(catboost.CatBoostError, match="are of no data that were bound"):
+    with pytest.raises(catboost.CatBoostError, match="belong to none of the given data sets"):
         trained(hook.eval_metric("AP", valid), train, valid, "MAP")

@@ -140,7 +140,7 @@ def test_pyterrier() -> None:
 
 def test_mistakes() -> None:
     """Measures that are no means, options that do not exist: told before anything is computed."""
-    with pytest.raises(UsageError, match="takes means"):
+    with pytest.raises(UsageError, match="needs means"):
         hook.measure("AP(agg=gmean)")
     with pytest.raises(UsageError, match="no alignment option 'tie'"):
         hook.measure("AP", tie="expected")

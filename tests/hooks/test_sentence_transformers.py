@@ -108,7 +108,7 @@ def test_the_library_knows_it(model: Any, world: Any) -> None:
 
 
 def test_mistakes(model: Any, world: Any) -> None:
-    """Judged queries without a text, nothing to search, no better and no worse, NaN: told in words."""
+    """Judged queries without a text, nothing to search, has no direction, NaN: told in words."""
     from rankstone.integrations.sentence_transformers import GradedEvaluator
 
     queries, corpus, qrels = world
@@ -116,7 +116,7 @@ def test_mistakes(model: Any, world: Any) -> None:
         GradedEvaluator(queries, corpus, {"qx": {"d01": 1}})
     with pytest.raises(InputError, match="there is no corpus"):
         GradedEvaluator(queries, {}, qrels)
-    with pytest.raises(UsageError, match="no better and no worse"):
+    with pytest.raises(UsageError, match="has no direction"):
         GradedEvaluator(queries, corpus, qrels, "NumQ")
 
     class Diverged:

@@ -163,7 +163,7 @@ def test_mistakes() -> None:
     from rankstone.integrations.sklearn import scorer
 
     data = drawn(3)
-    with pytest.raises(UsageError, match="not told the queries"):
+    with pytest.raises(UsageError, match="receives no queries"):
         scorer("AP")(given(), data.X[:, :1], data.y)
     with pytest.raises(UsageError, match="no queries are given"):
         GroupedRanker(LinearRegression()).fit(data.X, data.y)

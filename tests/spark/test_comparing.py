@@ -156,12 +156,12 @@ def test_sums_add_up(seed: int) -> None:
         merging = MergingTask(kind)
         once, thrice = (
             merging.merged(
-                batch["told"][0].as_py() for p in some for batch in task(p.to_arrow().to_batches())
+                batch["sums"][0].as_py() for p in some for batch in task(p.to_arrow().to_batches())
             )
             for some in ([whole], parts)
         )
         for one, other in zip(once, thrice, strict=True):
-            assert one.told().keys() == other.told().keys()
+            assert one.to_dict().keys() == other.to_dict().keys()
             if kind is MeasureSums:
                 assert (one.means(2), one.n, one.units) == (other.means(2), other.n, other.units)
             else:

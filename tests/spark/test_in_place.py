@@ -142,7 +142,7 @@ def test_pieces_that_changed() -> None:
     qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "number": [1.0]})
     again = CutLists(task_of("AP"), Sent(SideRows(ByQuery(qrels), None)), {"q": 3})
     rest = pl.DataFrame({"query_id": ["q"], "rows": [None]}, {"query_id": pl.String, "rows": pl.Binary})
-    with pytest.raises(RuntimeError, match="held other rows"):
+    with pytest.raises(RuntimeError, match="partitions changed"):
         list(again(rest.to_arrow().to_batches()))
 
 

@@ -327,7 +327,7 @@ def test_arrays_that_do_not_fit(spark: Any) -> None:
     """An array beside single values, a missing one, and one that is shorter."""
     qrels = spark.createDataFrame([("a", "x", 1)], "query_id string, doc_id string, relevance int")
     beside = spark.createDataFrame([("a", ["x"], 0.5)], "query_id string, doc_id array<string>, score double")
-    with pytest.raises(UsageError, match="run: doc_id holds arrays, but score holds single values"):
+    with pytest.raises(UsageError, match="run: doc_id has arrays, but score has single values"):
         rankstone.spark.evaluate(qrels, beside, "RR")
     kinds = "query_id string, doc_id array<string>, score array<double>"
     for bad in [("a", ["x", "y"], [0.5]), ("a", None, [0.5])]:

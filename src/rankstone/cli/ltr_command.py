@@ -129,7 +129,7 @@ def train_command(data: tuple[str, ...], output: str, method: str, measure: str 
     with noting(quiet=given["quiet"]), progress_bar(quiet=given["quiet"], what="steps") as ticker:
         model = _trained(documents, method, measure, given, ticker)
     model.write(output)
-    click.echo(_told(model, documents, measure), nl=False)
+    click.echo(_summary(model, documents, measure), nl=False)
 
 
 def _trained(
@@ -167,8 +167,8 @@ def _refuse_others(method: str, options: dict[str, Any]) -> None:
     refuse_with(f"--method {method}", options, ascent if method == "svm" else svm)
 
 
-def _told(model: LinearModel, data: Dataset, measure: str) -> str:
-    """Return what a person wants to know of a new model."""
+def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
+    """Return the summary of a new model."""
     from rankstone.ltr import mean_of, queries_of
 
     queries = queries_of(data.qid, len(data))
@@ -179,7 +179,9 @@ def _told(model: LinearModel, data: Dataset, measure: str) -> str:
         f"{measure} on the training rows  {value:.4f}  (tied documents in any order; empty queries 0)",
     ]
     if queries.scattered:
-        lines.append(f"{queries.scattered:,} queries had their rows apart; a query is its id")
+        lines.append(
+            f"{queries.scattered:,} queries had rows that were not adjacent; rows belong to a query by its id"
+        )
     if trained["trainer"] == "RankSVM":
         lines.append(
             f"C={trained['C']:g}  {trained['n_queries']:,} queries with {trained['n_pairs']:,.0f} pairs  "
@@ -279,7 +281,7 @@ def _selected(
                 progress=ticker,
             )
     held_out = data_of([valid], options)
-    features = held_out.aligned(data.features, idle=data.absent)
+    features = held_out.aligned(data.features, optional=data.absent)
     prices = [svm.C for svm in svms.values()]
     one = next(iter(svms.values()))
     models = list(one.path(data.X, data.y, data.qid, Cs=prices, progress=ticker))

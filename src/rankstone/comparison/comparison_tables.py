@@ -12,7 +12,6 @@ from rankstone.comparison.test_families import ALL_PAIRS
 from rankstone.comparison.verdict import judged_share_counts
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
-from rankstone.stats.multiple_testing import CORRECTIONS
 from rankstone.tables.phrases import phrase
 from rankstone.tables.sheet import Sheet, Table, conventions_lines, shortened
 
@@ -265,7 +264,7 @@ def _segments(comparison: ComparedSystems, say: Say, digits: int) -> Table:
 
 
 def _shares(comparison: ComparedSystems, say: Say) -> Table | None:
-    """Return the systems' shares of judged documents, where too many pairs differ for sentences."""
+    """Return the systems' shares of judged documents, if too many pairs differ for sentences."""
     if comparison.judged is None or len(comparison.pool_bias) <= _FEW:
         return None
     shares = _judged_shares(comparison)
@@ -333,18 +332,15 @@ def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]
         yield say("single", alpha=alpha)
     else:
         guarantees = {"none": "family_each", "bh": "family_share", "by": "family_share"}
-        correction = {**CORRECTIONS, **ALL_PAIRS}[family.correction].split(":")[0]
+        correction = say(f"correction_{family.correction}")
         key = guarantees.get(family.correction, "family")
         yield say(key, size=family.size, correction=correction, alpha=alpha)
         if family.correction in ALL_PAIRS:
             yield say(f"assumed_{family.correction}")
-    if family.test == "randomisation":
-        n, seed = f"{family.permutations:,}", comparison.settings.seed
-        drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
-        yield say("test", test=say("test_randomisation", permutations=drawn))
-    else:
-        yield say("test", test=family.test)
-    if family.level == family.level:  # NaN where a procedure for all pairs has intervals of its own
+    n, seed = f"{family.permutations:,}", comparison.settings.seed
+    drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
+    yield say("test", test=say(f"test_{family.test}", permutations=drawn))
+    if family.level == family.level:  # NaN if a procedure for all pairs has its own intervals
         levels = dict.fromkeys(map(percent, comparison.table["confidence"]))
         yield say(
             "interval_method", method=say(f"method_{comparison.settings.interval}"), levels=", ".join(levels)

@@ -41,14 +41,7 @@ if TYPE_CHECKING:
 
 
 #: procedure → its name and source; what each assumes is a phrase of the locales
-ALL_PAIRS: Final = {
-    "robust_tukey": "randomised Tukey HSD (Carterette 2012) and max-|t| by sign flips (Westfall and Young "
-    "1993), where both claim",
-    "tukey": "randomised Tukey HSD (Carterette 2012)",
-    "max_t": "max-|t| by the bootstrap (Romano and Wolf 2005)",
-    "hsd": "Tukey's HSD blocked on queries",
-    "nemenyi": "Nemenyi's test of mean ranks (1963)",
-}
+ALL_PAIRS: Final = ("robust_tukey", "tukey", "max_t", "hsd", "nemenyi")
 #: those that draw at random, for all primary measures together
 DRAWN: Final = ("robust_tukey", "tukey", "max_t")
 

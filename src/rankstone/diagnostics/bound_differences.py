@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankstone.diagnostics.bound_questions import Question, numbered, rule_of, sees_all
+from rankstone.diagnostics.bound_questions import Question, all_grades_matter, numbered, rule_of
 from rankstone.diagnostics.bound_rules import BINARY, EXCHANGE, additive, extremes, two_kinds
 from rankstone.diagnostics.bound_search import Search, scored, stepped, value_of_some
 from rankstone.hits.list_arrays import ragged_range
@@ -68,16 +68,16 @@ def difference(question: Question, measure: Measure, scale: Floats, most: int) -
 
     Parameters are those of :func:`~rankstone.diagnostics.bound_rules.extremes`.
     """
-    question = question if sees_all(measure) else question.shown_to(measure)
+    question = question if all_grades_matter(measure) else question.cut_for_measure(measure)
     search = Search(question, measure, scale, most)
-    rule, left = rule_of(measure), np.flatnonzero(~question.alike(measure))
+    rule, left = rule_of(measure), np.flatnonzero(~question.has_equal_sides(measure))
     if rule == "additive":
         left = np.intersect1d(left, additive(search))
     elif rule == "first":
         left = np.intersect1d(left, _first(search))
     kinds = two_kinds(measure, scale) if rule in BINARY else scale
     left = search.enumerate(left, kinds)
-    if rule in EXCHANGE and sees_all(measure):
+    if rule in EXCHANGE and all_grades_matter(measure):
         few = 4 * (question.holes[left] + 1) <= most
         _settle_by_count(search, left[few], (float(kinds[0]), float(kinds[-1])))
         left = left[~few]
@@ -88,7 +88,7 @@ def difference(question: Question, measure: Measure, scale: Floats, most: int) -
 
 
 def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> None:
-    """Take the widest difference with any number of relevant holes, that number the same for both runs."""
+    """Take the widest difference over all numbers of relevant holes, the same number in both runs."""
     sides, measure = search.question.sides, search.measure
     low, high = np.full(len(search.every), np.inf), np.full(len(search.every), -np.inf)
     for copy, top, bottom in stepped(search.question.holes, query, ends):
@@ -104,7 +104,7 @@ def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> 
 def _first(search: Search) -> Ints:
     """Make one hole relevant, or none; return the queries with tied ranks.
 
-    To raise a run most, one relevant document is enough, and any other can only help the other run.
+    One relevant document raises a run most; any other can only help the other run.
     """
     question = search.question
     kinds = two_kinds(search.measure, search.scale)
@@ -121,11 +121,11 @@ def _first(search: Search) -> Ints:
 
 def _alone(side: Lists, measure: Measure, grade: float) -> Floats:
     """Return the value with only this hole relevant, float64 ``[holes]``."""
-    seen = side.seen_by(measure)
-    every, nothing = np.arange(seen.queries), np.zeros(seen.queries, np.int64)
+    used = side.for_measure(measure)
+    every, nothing = np.arange(used.queries), np.zeros(used.queries, np.int64)
     values = np.repeat(value_of_some(side, measure, every, nothing, nothing, grade), side.holes)
-    at = np.flatnonzero(seen.hole >= 0)
-    query, hole = seen.query[at], seen.hole[at]
+    at = np.flatnonzero(used.hole >= 0)
+    query, hole = used.query[at], used.hole[at]
     found = value_of_some(side, measure, query, hole, np.ones_like(hole), grade)
     values[side.starts[query] + hole] = found
     return values

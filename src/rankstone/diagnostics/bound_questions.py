@@ -48,9 +48,9 @@ class Question:
         """Return the problem of one run's value."""
         return cls((lists,), (ragged_range(np.zeros_like(lists.holes), lists.holes),))
 
-    def shown_to(self, measure: Measure) -> Question:
+    def cut_for_measure(self, measure: Measure) -> Question:
         """Return the problem with only the holes that a measure uses in either list."""
-        sides = [side.shown_to(measure) for side in self.sides]
+        sides = [side.cut_for_measure(measure) for side in self.sides]
         inside = [places < side.holes[self.query] for side, places in zip(sides, self.places, strict=True)]
         kept = np.flatnonzero(np.logical_or.reduce(inside))
         query = self.query[kept]
@@ -79,7 +79,7 @@ class Question:
         return np.repeat(np.arange(len(self.holes)), self.holes)
 
     def value(self, measure: Measure, query: Ints, grade: Floats) -> Floats:
-        """Return the values of copies of queries whose holes have been given grades, float64 ``[copies]``."""
+        """Return the values of copies of queries with these grades for their holes, float64 ``[copies]``."""
         holes = self.holes[query]
         begin = np.repeat(np.cumsum(holes) - holes, holes)
         hole = ragged_range(self.starts[query], holes)
@@ -91,17 +91,17 @@ class Question:
         return less(values)
 
     def by_hole(self, numbers: Sequence[Floats]) -> Floats:
-        """Return each hole's number, minus that of the other side where there are two."""
+        """Return each hole's number, minus that of the other side if there are two."""
         at = np.repeat(self.starts[:-1], self.holes)
         return less([found[at + places] for found, places in zip(numbers, self.places, strict=True)])
 
-    def alike(self, measure: Measure) -> Bools:
-        """Return True for queries in which a measure sees the same in both lists, bool ``[queries]``.
+    def has_equal_sides(self, measure: Measure) -> Bools:
+        """Return True for queries in which both lists are the same for a measure, bool ``[queries]``.
 
         The same documents at the same ranks (judged ones with the same grades) have the same value under
         every assignment.
         """
-        one, other = (side.seen_by(measure) for side in self.sides)
+        one, other = (side.for_measure(measure) for side in self.sides)
         lengths = np.diff(one.offsets)
         same: Bools = lengths == np.diff(other.offsets)
         for name in ("n", "length", "found"):
@@ -126,7 +126,7 @@ class Question:
 
 
 def less(sides: Sequence[Floats]) -> Floats:
-    """Return the first side's numbers, minus the second's where there are two."""
+    """Return the first side's numbers, minus the second's if there are two."""
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
@@ -150,28 +150,28 @@ def numbered(places: Ints, outside: Bools, query: Ints, listed: Ints) -> Ints:
 
 #: rules that a measure may claim, see docs/bounds.md
 RULES: Final = ("enumeration", "multisets", "counts", "uniform", "first", "additive", "precisions")
-#: methods that claims are about: a class that overrides one of these states claims of its own
+#: methods that claims are about: a class that overrides one of these must state its own claims
 _SUBJECTS: Final = ("contributions", "link", "score")
 #: options under which a grade changes more than the gain of its document
 _REFUSED: Final = {
     "ties": {"best": "the order of tied documents", "worst": "the order of tied documents"},
-    "duplicates": dict.fromkeys(("keep", "keep_judged"), "what several ranks are worth"),
+    "duplicates": dict.fromkeys(("keep", "keep_judged"), "the value of several ranks"),
     "negative": {"keep": "gains below zero"},
-    "empty": {"one": "whether a query without a relevant document is worth 1"},
+    "empty": {"one": "whether a query without a relevant document scores 1"},
 }
 
 
 def rule_of(measure: Measure) -> str:
     """Return the rule for the bounds of a measure."""
-    return _of_its_contributions(measure).bounds_by
+    return _effective_claims(measure).bounds_by
 
 
-def sees_all(measure: Measure) -> bool:
+def all_grades_matter(measure: Measure) -> bool:
     """Return True if the grade of any document may matter, and not only of those down to the cutoff."""
-    return _of_its_contributions(measure).deeper_grades_matter
+    return _effective_claims(measure).deeper_grades_matter
 
 
-def _of_its_contributions(measure: Measure) -> Claims:
+def _effective_claims(measure: Measure) -> Claims:
     """Return the claims that apply to the measure's contributions.
 
     A class that overrides contributions but inherits claims has no claims about its contributions.
@@ -210,7 +210,7 @@ def check_measure(measure: Measure) -> None:
         )
     if rule == "nothing":
         raise BadParameter(
-            f"{measure} is about what is judged, so there is nothing to bound",
+            f"{measure} measures which documents are judged, so there is nothing to bound",
             fix="use rankstone eval for it",
         )
     if measure.brings & {"pool", "groups"} or measure.judgment_columns or measure.query_columns:

@@ -5,14 +5,14 @@ states what each rule assumes, and proves that its proposals contain the extreme
 
 Sums over documents, divided by a fixed norm or by a sum over the ideal list: P, R, F, DCG, nDCG.
 
-With a fixed norm every hole takes the grade that helps most.  With an ideal list in the norm a grade
-also raises the norm, and the rule weighs one against the other.
+With a fixed norm, every hole takes the grade that adds most.  With an ideal list in the norm, a grade
+also raises the norm, and the rule compares both effects.
 
 The steps of a gain scale: which holes to raise on each, above and below the line of a fraction.
 
-Split into steps both sides of the fraction fall apart: on each step the holes that gain most are raised
-first, and how many of them is found by comparing all counts, for a price of the norm; the price is the
-value reached, until that rises no more (Dinkelbach, 1967).  ``docs/bounds.md`` has the proof.
+Divided into steps, numerator and norm are sums over steps: on each step the holes that gain most are raised
+first, and their number is found by comparing all counts, for a given price of the norm; the price is the
+value reached, until it no longer rises (Dinkelbach, 1967).  ``docs/bounds.md`` has the proof.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.diagnostics.bound_questions import Question, less, rule_of, sees_all
+from rankstone.diagnostics.bound_questions import Question, all_grades_matter, less, rule_of
 from rankstone.diagnostics.bound_search import Search, filled, scored, slices, value_of_some
 from rankstone.hits.list_arrays import ragged_range, running
 from rankstone.measures.core.definition import ANY_GAIN
@@ -43,15 +43,15 @@ _RISE = 1.0 + 1e-14
 
 
 def gained(side: Lists, measure: Measure, grade: float) -> Floats:
-    """Return what each hole contributes when all have the same grade, float64 ``[holes]``."""
-    seen = side.seen_by(measure)
-    shares = np.zeros(int(seen.starts[-1]))
-    for begin, end in slices(np.diff(seen.offsets) + seen.holes):
+    """Return the contribution of each hole if all have the same grade, float64 ``[holes]``."""
+    used = side.for_measure(measure)
+    shares = np.zeros(int(used.starts[-1]))
+    for begin, end in slices(np.diff(used.offsets) + used.holes):
         query = np.arange(begin, end)
-        entries = slice(int(seen.offsets[begin]), int(seen.offsets[end]))
-        holes = np.flatnonzero(seen.hole[entries] >= 0)
-        at = (seen.starts[seen.query[entries]] + seen.hole[entries])[holes]
-        hits = filled(seen, query, np.full(int(seen.holes[begin:end].sum()), grade), ideal=False)
+        entries = slice(int(used.offsets[begin]), int(used.offsets[end]))
+        holes = np.flatnonzero(used.hole[entries] >= 0)
+        at = (used.starts[used.query[entries]] + used.hole[entries])[holes]
+        hits = filled(used, query, np.full(int(used.holes[begin:end].sum()), grade), ideal=False)
         shares[at] = measure.contributions(hits).hits[holes]
     return shares
 
@@ -65,7 +65,7 @@ class Steps:
     question, measure, norm
         The problem, and the norm as a sum over the ideal list.
     scale, worth
-        float64 ``[grades]``: grades by what they gain, and what that is; both ends of each step.
+        float64 ``[grades]``: grades in the order of their gains, and the gains; both ends of each step.
     """
 
     question: Question
@@ -76,12 +76,12 @@ class Steps:
 
     @cached_property
     def rise(self) -> Floats:
-        """How much each step gains, float64 ``[steps]``."""
+        """The gain of each step, float64 ``[steps]``."""
         return np.diff(self.worth)
 
     @cached_property
     def effect(self) -> Floats:
-        """What a gain of 1 adds to the sum at each hole, float64 ``[holes]``."""
+        """The effect of a gain of 1 at each hole on the sum, float64 ``[holes]``."""
         ends = float(self.scale[0]), float(self.scale[-1])
         low, high = (
             self.question.by_hole([gained(side, self.measure, grade) for side in self.question.sides])
@@ -92,14 +92,14 @@ class Steps:
 
     @cached_property
     def inside(self) -> Ints:
-        """How many holes enter the ideal list, int64 ``[queries]``."""
+        """The number of holes that enter the ideal list, int64 ``[queries]``."""
         side = self.question.sides[0]
         if self.norm.made_of == "judged":
             return side.holes
         if self.norm.made_of == "list":
             return side.listed
-        seen = side.seen_by(self.measure)
-        return np.bincount(seen.query[seen.hole >= 0], minlength=seen.queries)
+        used = side.for_measure(self.measure)
+        return np.bincount(used.query[used.hole >= 0], minlength=used.queries)
 
     @cached_property
     def base(self) -> tuple[Floats, Floats]:
@@ -129,11 +129,11 @@ class Steps:
         return bool((np.diff(self._weights) <= 0).all() and self._weights[-1] >= 0)
 
     def cost(self, step: int, query: Ints, raised: Ints) -> Floats:
-        """Return the growth of the norm when this many holes of a query are raised by a step."""
+        """Return the growth of the norm if this many holes of a query are raised by a step."""
         return self._raised(float(self.worth[step]), float(self.worth[step + 1]), query, raised)
 
     def _raised(self, low: float, high: float, query: Ints, raised: Ints) -> Floats:
-        """Return the growth of the norm when this many holes are raised from one gain to another."""
+        """Return the growth of the norm if this many holes are raised from one gain to another."""
         table = np.concatenate(([0.0], np.cumsum(self._weights)))
         deepest: Ints = np.full(len(query), len(table) - 1)
         if self.norm.depth is not None:
@@ -159,10 +159,10 @@ class Steps:
         chosen = np.repeat(stops.best(ratio)[None], len(self.rise), axis=0)
         price = ratio[chosen[0]]
         while len(self.rise) > 1:  # a price below 0 never splits the steps
-            lot = np.where(price > 0, price, 0.0)[query]
+            priced = np.where(price > 0, price, 0.0)[query]
             fresh = np.array(
                 [
-                    stops.best(np.where(stops.gains, rise * stops.gained - lot * cost, -np.inf))
+                    stops.best(np.where(stops.gains, rise * stops.gained - priced * cost, -np.inf))
                     for rise, cost in zip(self.rise, costs, strict=True)
                 ]
             )
@@ -180,9 +180,9 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class _Stops:
-    """How many holes of a query may be raised: one more after the other, those with most effect first.
+    """The possible numbers of raised holes of a query; holes with the largest effect are raised first.
 
-    Holes without effect are raised all together or not at all.
+    Holes without effect are raised together or not at all.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class _Stops:
     gained
         float64 ``[stops]``: their effects, added up.
     gains
-        bool ``[stops]``: whether all holes raised have an effect above 0.
+        bool ``[stops]``: True if all raised holes have an effect above 0.
     place
         int64 ``[holes]``: how many holes of the query are raised before each.
     """
@@ -212,7 +212,7 @@ class _Stops:
         some = some[np.lexsort((-effect[some], query[some]))]
         lengths = np.bincount(query[some], minlength=count)
         good = np.bincount(query[some[effect[some] > 0]], minlength=count)
-        idle = inside - lengths
+        neutral = inside - lengths
         starts = np.cumsum(lengths) - lengths
         added = running(np.add, effect[some], lengths)
 
@@ -227,13 +227,13 @@ class _Stops:
 
         place = np.full(len(effect), np.iinfo(np.int64).max)
         order = ragged_range(np.zeros_like(lengths), lengths)
-        place[some] = order + np.where(order >= good[query[some]], idle[query[some]], 0)
+        place[some] = order + np.where(order >= good[query[some]], neutral[query[some]], 0)
         rest = np.flatnonzero(effect == 0)
         begin = np.searchsorted(query[rest], np.arange(count))
         number_of = np.arange(len(rest)) - begin[query[rest]]
-        within = number_of < idle[query[rest]]
+        within = number_of < neutral[query[rest]]
         place[rest[within]] = (good[query[rest]] + number_of)[within]
-        return cls(of, active + np.where(behind, idle[of], 0), gained, ~behind, place)
+        return cls(of, active + np.where(behind, neutral[of], 0), gained, ~behind, place)
 
     def best(self, value: Floats) -> Ints:
         """Return the first stop of each query at which a value is highest, int64 ``[queries]``."""
@@ -252,7 +252,7 @@ def additive(search: Search) -> Ints:
     norms = [norm for side in question.sides if (norm := measure.ideal_norm(side.hits)) is not None]
     if not norms:
         _propose_fixed(search)
-        return np.flatnonzero(_forfeits(search))
+        return np.flatnonzero(_gains_without_relevant(search))
     worth = norms[0].gain(search.scale)
     order = np.unique(worth, return_index=True)[1]
     steps = Steps(question, measure, norms[0], search.scale[order], worth[order])
@@ -262,7 +262,7 @@ def additive(search: Search) -> Ints:
     if len(order) > 1:
         for sign in (1.0, -1.0):
             search.consider(search.every, steps.highest(sign))
-    return np.flatnonzero(_divided(norms, len(search.every)) | _forfeits(search))
+    return np.flatnonzero(_divided(norms, len(search.every)) | _gains_without_relevant(search))
 
 
 def _propose_fixed(search: Search) -> None:
@@ -287,7 +287,7 @@ def _propose_fixed(search: Search) -> None:
 
 
 def _divided(norms: Sequence[IdealNorm], queries: int) -> Bools:
-    """Return the queries in which two runs are not divided by the same norm, bool ``[queries]``."""
+    """Return the queries in which two runs have different norms, bool ``[queries]``."""
     one, other = norms[0], norms[-1]
     differs = np.zeros(queries, bool)
     if len(norms) > 1:
@@ -298,8 +298,8 @@ def _divided(norms: Sequence[IdealNorm], queries: int) -> Bools:
     return differs
 
 
-def _forfeits(search: Search) -> Bools:
-    """Return the queries in which documents may gain something while none is relevant.
+def _gains_without_relevant(search: Search) -> Bools:
+    """Return the queries in which documents may have a gain although none is relevant.
 
     The option ``empty`` then gives the score of the query, not the gains.
     """
@@ -319,7 +319,7 @@ def _forfeits(search: Search) -> Bools:
 
 #: rules for measures of binary relevance
 BINARY: Final = frozenset({"first", "counts", "precisions"})
-#: rules for those of them in which the topmost holes are the best ones to be relevant, R being the same
+#: those of them for which, with the same R, relevant holes are best at the top
 EXCHANGE: Final = frozenset({"counts", "precisions"})
 
 
@@ -331,13 +331,13 @@ def extremes(lists: Lists, measure: Measure, scale: Floats, most: int) -> Search
     lists
         The run's lists.
     measure
-        What is bounded.
+        The measure.
     scale
         float64 ``[grades]``, ascending: the grades a hole can have.
     most
-        Assignments of one query tried at most where only trying helps.
+        The maximum number of assignments of a query that are tried.
     """
-    lists = lists if sees_all(measure) else lists.shown_to(measure)
+    lists = lists if all_grades_matter(measure) else lists.cut_for_measure(measure)
     search = Search(Question.of(lists), measure, scale, most)
     left = _RULES[rule_of(measure)](search, lists)
     if len(left):
@@ -346,7 +346,7 @@ def extremes(lists: Lists, measure: Measure, scale: Floats, most: int) -> Search
 
 
 def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
-    """Take the measure's range, unless assignments are known that reach both of its ends."""
+    """Take the measure's range, unless constant grades reach both of its ends."""
     for grade in search.scale.tolist():
         search.constant(query, grade)
     low, high = -np.inf if span[0] is None else span[0], np.inf if span[1] is None else span[1]
@@ -356,31 +356,31 @@ def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
 
 
 def two_kinds(measure: Measure, scale: Floats) -> Floats:
-    """Return one grade that is not relevant and one that is, or the only kind there is."""
+    """Return a nonrelevant and a relevant grade, or only one if all grades are of one kind."""
     relevant = (getattr(measure, "rel", None) or ANY_GAIN)(scale)
     return np.concatenate((scale[~relevant][:1], scale[relevant][-1:]))
 
 
 def _uniform(search: Search, _lists: Lists) -> Ints:
-    """Give all holes one grade: for measures in which holes help or harm whatever the others are."""
+    """Give all holes one grade: for measures in which the sign of a hole's effect is fixed."""
     for grade in search.scale[1:].tolist():
         search.constant(search.every, grade)
     return np.empty(0, np.int64)
 
 
 def _first(search: Search, _lists: Lists) -> Ints:
-    """Make no hole relevant, and all: for measures of the best placed relevant document."""
+    """Make no hole relevant, then all: for measures of the first relevant document."""
     search.constant(search.every, float(two_kinds(search.measure, search.scale)[-1]))
     return np.empty(0, np.int64)
 
 
 def _multisets(search: Search, _lists: Lists) -> Ints:
-    """Sort every multiset of grades: for measures in which exchanging two grades upwards never harms."""
+    """Sort every multiset of grades: for measures that never fall if a higher grade moves up."""
     return search.multisets(search.every, search.scale)
 
 
 def _counts(search: Search, lists: Lists) -> Ints:
-    """Make the m topmost or bottommost holes relevant, for every m: the same for two kinds of grades."""
+    """Make the m topmost or bottommost holes relevant, for every m: multisets of two kinds of grades."""
     kinds = two_kinds(search.measure, search.scale)
     few = lists.holes < search.most
     search.steps(np.flatnonzero(few), (float(kinds[0]), float(kinds[-1])))
@@ -388,23 +388,23 @@ def _counts(search: Search, lists: Lists) -> Ints:
 
 
 def _precisions(search: Search, lists: Lists) -> Ints:
-    """Try the ends of gaps from the top, and look for the one valley from the bottom: AP."""
+    """Try the ends of gaps from the top, and find the only minimum from the bottom: AP."""
     kinds = two_kinds(search.measure, search.scale)
     search.constant(search.every, float(kinds[-1]))
     if len(kinds) > 1:
-        query, count = _ends_of_gaps(lists.seen_by(search.measure))
+        query, count = _ends_of_gaps(lists.for_measure(search.measure))
         relevant = float(kinds[1])
         search.record(
             query, value_of_some(lists, search.measure, query, np.zeros_like(count), count, relevant)
         )
-        _valley(search, lists, relevant)
+        _minimum(search, lists, relevant)
     return np.empty(0, np.int64)
 
 
 def _ends_of_gaps(lists: Lists) -> tuple[Ints, Ints]:
     """Return where runs of neighbouring holes end, as queries and numbers of holes down to there.
 
-    Where ranks are open, the holes of a tie block are neighbours.
+    With tied ranks, the holes of a tie block are neighbours.
     """
     at = np.flatnonzero(lists.hole >= 0)
     query, rank, first, last = lists.query[at], lists.rank[at], lists.first[at], lists.last[at]
@@ -417,8 +417,8 @@ def _ends_of_gaps(lists: Lists) -> tuple[Ints, Ints]:
     return query[ends], lists.hole[at][ends] + 1
 
 
-def _valley(search: Search, lists: Lists, relevant: float) -> None:
-    """Halve until one more relevant hole, counted from the bottom, no longer lowers the value."""
+def _minimum(search: Search, lists: Lists, relevant: float) -> None:
+    """Bisect the number of relevant holes, counted from the bottom, for the lowest value."""
 
     def value(query: Ints, count: Ints) -> Floats:
         first = lists.holes[query] - count
@@ -435,12 +435,12 @@ def _valley(search: Search, lists: Lists, relevant: float) -> None:
 
 
 def _additive(search: Search, _lists: Lists) -> Ints:
-    """Choose holes by what each adds: for sums over a norm that is fixed or a sum over the ideal list."""
+    """Choose holes by their effects: for sums with a norm that is fixed or a sum over the ideal list."""
     return search.enumerate(additive(search), search.scale)
 
 
 def _enumeration(search: Search, _lists: Lists) -> Ints:
-    """Try everything."""
+    """Try every assignment."""
     return search.enumerate(search.every, search.scale)
 
 

@@ -32,14 +32,14 @@ _SLICE = 1 << 20
 
 
 def filled(lists: Lists, query: Ints, grade: Floats, *, ideal: bool = True) -> Hits:
-    """Return the hits of copies of queries in which every hole has been given a grade.
+    """Return the hits of copies of queries in which every hole has a grade.
 
     Parameters
     ----------
     lists
         The lists.
     query
-        int64 ``[copies]``: the query of each copy; one may come many times.
+        int64 ``[copies]``: the query of each copy; a query may have many copies.
     grade
         float64: grades of the holes of each copy, one copy after another.
     ideal
@@ -58,12 +58,12 @@ def filled(lists: Lists, query: Ints, grade: Floats, *, ideal: bool = True) -> H
 
 
 def scored(lists: Lists, measure: Measure, query: Ints, grade: Floats) -> Scored:
-    """Score copies of queries in which every hole has been given a grade."""
-    seen = lists.seen_by(measure)
-    sizes = np.diff(seen.offsets) + np.diff(seen.hits.ideal.offsets) + seen.holes
-    ends = np.concatenate(([0], np.cumsum(seen.holes[query])))
+    """Score copies of queries in which every hole has a grade."""
+    used = lists.for_measure(measure)
+    sizes = np.diff(used.offsets) + np.diff(used.hits.ideal.offsets) + used.holes
+    ends = np.concatenate(([0], np.cumsum(used.holes[query])))
     parts = [
-        measure.score(filled(seen, query[begin:end], grade[ends[begin] : ends[end]]), seen.empty)
+        measure.score(filled(used, query[begin:end], grade[ends[begin] : ends[end]]), used.empty)
         for begin, end in slices(sizes[query])
     ]
     return parts[0].joined(parts, np.arange(len(query))) if len(parts) > 1 else parts[0]
@@ -72,7 +72,7 @@ def scored(lists: Lists, measure: Measure, query: Ints, grade: Floats) -> Scored
 def value_of_some(
     lists: Lists, measure: Measure, query: Ints, first: Ints, count: Ints, grade: float
 ) -> Floats:
-    """Return values when some neighbouring holes have one grade and the others stay unjudged.
+    """Return values if some neighbouring holes have one grade and the others stay unjudged.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ def value_of_some(
     numpy.ndarray
         float64 ``[copies]``.
     """
-    seen = lists.seen_by(measure)
-    judged = np.diff(seen.hits.offsets)[query]
+    used = lists.for_measure(measure)
+    judged = np.diff(used.hits.offsets)[query]
     values = [
         measure.score(
-            _some_filled(seen, query[begin:end], first[begin:end], count[begin:end], grade), seen.empty
+            _some_filled(used, query[begin:end], first[begin:end], count[begin:end], grade), used.empty
         ).value
         for begin, end in slices(judged + count)
     ]
@@ -162,11 +162,11 @@ def _with(ideal: Ideal, query: Ints, grade: Floats) -> Ideal:
 
 
 class Certificate(IntEnum):
-    """How far an interval may be trusted.
+    """The certainty of an interval.
 
-    ``proven``: both ends are scores of assignments, and no assignment scores beyond them, by proof.
+    ``proven``: both ends are scores of assignments, and it is proven that none scores beyond them.
     ``enumerated``: the same, because every assignment was scored.  ``outer``: every assignment scores
-    inside, but the ends need not be reached.
+    inside, but perhaps none reaches the ends.
     """
 
     proven = 0
@@ -176,7 +176,7 @@ class Certificate(IntEnum):
 
 @dataclass(eq=False)
 class Search:
-    """One measure's extremes over the assignments proposed so far.
+    """One measure's extremes over the proposed assignments.
 
     Attributes
     ----------
@@ -187,9 +187,9 @@ class Search:
     scale
         float64 ``[grades]``: the grades a hole can have, ascending.
     most
-        Most assignments that are tried per query.
+        The maximum number of assignments tried per query.
     low, high
-        float64 ``[queries]``: lowest and highest value so far.
+        float64 ``[queries]``: lowest and highest value found.
     certificate
         int64 ``[queries]``, as :class:`Certificate`.
     """
@@ -235,7 +235,7 @@ class Search:
             self.consider(copy, bottom)
 
     def patterns(self, query: Ints, rows: Floats) -> None:
-        """Give the holes of some queries, all of which have as many, every row of grades in turn."""
+        """Give the holes of some queries with equal numbers of holes every row of grades in turn."""
         for begin, end in slices(np.full(len(query) * len(rows), max(rows.shape[1], 1))):
             copy = np.arange(begin, end)
             self.consider(query[copy // len(rows)], rows[copy % len(rows)].ravel())
@@ -271,7 +271,7 @@ class Search:
         count: Callable[[int], int],
         tables: Callable[[int], list[Floats]],
     ) -> Ints:
-        """Try whole tables of assignments for each number of holes that does not have too many."""
+        """Try all assignments for each number of holes that does not have too many."""
         holes = self.question.holes[query]
         left = [np.empty(0, np.int64)]
         for some in np.unique(holes).tolist():
@@ -284,7 +284,7 @@ class Search:
         return np.concatenate(left)
 
     def settle(self, query: Ints, low: Floats, high: Floats) -> None:
-        """Take an interval that is certain to hold every value in place of what was tried."""
+        """Replace what was found by an interval that certainly contains every value."""
         self.low[query] = low
         self.high[query] = high
         self.certificate[query] = Certificate.outer
@@ -296,8 +296,8 @@ def stepped(holes: Ints, query: Ints, ends: tuple[float, float]) -> Iterator[tup
     Yields
     ------
     tuple
-        int64 ``[copies]``: the query of each; float64: the grades of their holes when those that have
-        the second one are the topmost, and when they are the bottommost.
+        int64 ``[copies]``: the query of each; float64: the grades of their holes if those with
+        the second one are the topmost, and if they are the bottommost.
     """
     for begin, end in slices(np.repeat(holes[query], holes[query] + 1)):
         last = np.cumsum(holes[query] + 1)

@@ -92,7 +92,7 @@ class Bounds(Result):
         One row per run, query and measure: ``run``, ``query_id``, ``measure``, ``value`` (unjudged
         documents not relevant; null where undefined), ``low``, ``high`` (null where there is no bound),
         ``certificate`` (see :class:`~rankstone.diagnostics.bound_search.Certificate`) and ``holes``, how many
-        unjudged documents the list holds.  The difference of two runs is a run ``a - b``.
+        unjudged documents in the list.  The difference of two runs is a run ``a - b``.
     measures
         The measures, in the order given.
     grades
@@ -151,7 +151,7 @@ class Bounds(Result):
         return pl.DataFrame(rows, schema, orient="row").with_columns(_finite("value", "low", "high"))
 
     def residuals(self) -> pl.DataFrame:
-        """Return how far each score may fall and rise: ``value - low`` and ``high - value``."""
+        """Return how much each score may fall and rise: ``value - low`` and ``high - value``."""
         return self.per_query.select(
             "run",
             "query_id",

@@ -251,7 +251,7 @@ def _refuse_options(options: AlignmentOptions) -> None:
     unknown = [name for name in ("unjudged", "pool", "score_above") if name in changed]
     if options.candidates is not None and unknown:
         raise BadOption(
-            f"lists drawn from candidates={options.candidates} hold documents without a score or judgment, "
+            f"lists drawn from candidates={options.candidates} have documents without a score or judgment, "
             f"which {unknown[0]}={changed[unknown[0]]} needs",
             fix=f"leave out {unknown[0]}, or candidates (for orders of the retrieved documents)",
         )
@@ -307,8 +307,8 @@ def _of_candidates(
     found: dict[str, Scores | None] = {}
     for name, run in ready.for_measures("NumRet").score_runs(runs).runs.items():
         codes = judgments.queries.codes(run.queries.cast(judgments.queries.names.dtype))
-        (held,) = run.by_measure.values()
-        lists[name] = RandomLists.of(judgments, codes, held.numerator.astype(np.int64), candidates)
+        (scored,) = run.by_measure.values()
+        lists[name] = RandomLists.of(judgments, codes, scored.numerator.astype(np.int64), candidates)
     for word in _ORDERS:
         options = replace(ready.options, order="score", ties=word)
         known = tuple(m for m in ready.measures if m.reads_grades_alone and _has(m, options))

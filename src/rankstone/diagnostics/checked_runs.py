@@ -52,9 +52,9 @@ def judgment_findings(
         The cutoffs at which unjudged documents are counted and nDCG is checked; ``None``: whole lists.
     """
     ids = ("query_id", "doc_id")
-    alike = all(frame.schema[name] == judgments.schema[name] for name in ids)
+    same = all(frame.schema[name] == judgments.schema[name] for name in ids)
     run, judged = (
-        one if alike else one.cast({"query_id": pl.String, "doc_id": pl.String}) for one in (frame, judgments)
+        one if same else one.cast({"query_id": pl.String, "doc_id": pl.String}) for one in (frame, judgments)
     )
     answered, queried = run["query_id"].unique().sort(), judged["query_id"]
     if declared is not None:

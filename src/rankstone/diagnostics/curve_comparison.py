@@ -56,9 +56,9 @@ def nearest_crossings(x: Floats, gaps: Floats, at: float, sign: int) -> Floats:
     found = []
     for gap in gaps:
         places, signs = crossings(x, gap)
-        alike = places[signs == sign]
-        if len(alike):
-            found.append(alike[np.abs(alike - at).argmin()])
+        same_sign = places[signs == sign]
+        if len(same_sign):
+            found.append(same_sign[np.abs(same_sign - at).argmin()])
     return np.array(found)
 
 

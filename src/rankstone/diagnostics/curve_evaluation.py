@@ -85,7 +85,7 @@ def curve(
 def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
     """Return what the pipeline computes: curves, and the measures that summarise them.
 
-    Both turn hits into values that are joined afterwards, so the pipeline treats them alike.
+    Both turn hits into values that are joined afterwards, so the pipeline treats them the same way.
     """
     both = dict.fromkeys([*curves, *(curve.summary() for curve in curves)])
     return cast("tuple[Measure, ...]", tuple(both))

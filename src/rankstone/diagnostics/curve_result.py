@@ -78,8 +78,8 @@ class Curves(MeanCurves, Result):
         BadParameter
             When there is no curve over k, or none of a measure that is named.
         """
-        wanted = targets_of(self.curves, targets)
-        rows = [self._reach(name, curve, target) for name in self.runs for curve, target in wanted]
+        pairs = targets_of(self.curves, targets)
+        rows = [self._reach(name, curve, target) for name in self.runs for curve, target in pairs]
         return frames.frame_of(rows, frames.REACH)
 
     def _reach(self, name: str, curve: AtK, target: float) -> tuple[object, ...]:
@@ -167,10 +167,10 @@ class Curves(MeanCurves, Result):
             ``curve``, ``run``, ``other``, ``target``; ``k`` and ``k_other`` (null: never); ``sooner``,
             ``same`` and ``later``, shares of the resamples of queries.
         """
-        wanted = targets_of(self.curves, targets)
+        pairs = targets_of(self.curves, targets)
         rows = [
             pair.race(curve.cutoffs, target)
-            for curve, target in wanted
+            for curve, target in pairs
             for pair in self._pairs()
             if pair.curve == curve
         ]

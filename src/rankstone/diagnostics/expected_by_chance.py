@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-#: longer harmonic sums come from their expansion, whose error is then far below rounding
+#: longer harmonic sums come from their expansion, whose error is then much smaller than rounding
 _SUMMED: Final = 1000
 _EULER: Final = 0.577215664901532860606512090082402431
 _DEEPEST: Final = 10**15
@@ -53,7 +53,7 @@ def at_random(
     measure
         The measure or its text; it must have a closed form for ``ties="expected"``.
     n
-        How many documents the list holds, all of them judged.
+        The number of documents in the list, all of them judged.
     relevant
         How many of them are relevant (grade 1); or
     grades

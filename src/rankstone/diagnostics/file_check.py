@@ -1,6 +1,6 @@
 """Checks of judgments, runs and training data before anything is scored.
 
-Every file is checked as far as it can be read; a problem that would stop an evaluation is an ``error``, one
+Every file is checked as far as it is readable; a problem that would stop an evaluation is an ``error``, one
 that changes numbers a ``warning``, everything else a ``note``.
 """
 
@@ -172,22 +172,22 @@ def check_training(report: FileReport, train: pl.DataFrame, judgments: pl.DataFr
 def training_overlap(frame: pl.DataFrame, train: pl.DataFrame) -> Iterator[Finding]:
     """Find retrieved pairs that are in the training file, and retrieved documents that are not."""
     frame, train = _text_ids(frame), _text_ids(train)
-    seen = frame.join(train, on=_PAIR, how="semi")
-    if len(seen):
+    known = frame.join(train, on=_PAIR, how="semi")
+    if len(known):
         yield Finding(
             "note",
-            f"{counted(len(seen), 'retrieved row')} of {frame.height:,} also in training",
-            row(seen),
+            f"{counted(len(known), 'retrieved row')} of {frame.height:,} also in training",
+            row(known),
             "if known documents do not count as answers, exclude=FILE removes them from every list",
         )
     documents, tables = frame["doc_id"].unique(), train["doc_id"].unique()
-    unseen = documents.filter(~documents.is_in(tables.implode())).sort()
-    if len(unseen):
-        none = len(unseen) == len(documents)
+    unknown = documents.filter(~documents.is_in(tables.implode())).sort()
+    if len(unknown):
+        none = len(unknown) == len(documents)
         yield Finding(
             "warning" if none else "note",
-            f"{len(unseen):,} of {counted(len(documents), 'retrieved document')} not in training",
-            some(unseen),
+            f"{len(unknown):,} of {counted(len(documents), 'retrieved document')} not in training",
+            some(unknown),
             f"do document ids match? in training {some(tables.sort())}" if none else None,
             doubtful=none,
         )
@@ -209,16 +209,16 @@ def _judgments_in_training(train: pl.DataFrame, relevant: pl.DataFrame) -> Itera
         )
     for column, noun in (("query_id", queries), ("doc_id", _relevant_documents)):
         ids, tables = pairs[column].unique(), train[column].unique()
-        unseen = ids.filter(~ids.is_in(tables.implode())).sort()
-        if len(unseen):
-            what = f"{len(unseen):,} of {noun(len(ids))} not in training"
-            if len(unseen) < len(ids):
-                yield Finding("note", what, some(unseen))
+        unknown = ids.filter(~ids.is_in(tables.implode())).sort()
+        if len(unknown):
+            what = f"{len(unknown):,} of {noun(len(ids))} not in training"
+            if len(unknown) < len(ids):
+                yield Finding("note", what, some(unknown))
             else:
                 fix = (
                     f"fine for a split by this id; otherwise, do ids match? in training {some(tables.sort())}"
                 )
-                yield Finding("note", what, some(unseen), fix)
+                yield Finding("note", what, some(unknown), fix)
 
 
 def _relevant_documents(count: int) -> str:
@@ -271,8 +271,8 @@ def check(
     ['2 tied rows in 1 query', 'unjudged@10: 50.0%', 'unjudged@100: 50.0%']
     """
     columns = with_csv(columns, csv_separator, decimal)
-    wanted = of_rankings(measures) if measures else ()
-    cutoffs = tuple(depths) or _cutoffs(wanted)
+    parsed = of_rankings(measures) if measures else ()
+    cutoffs = tuple(depths) or _cutoffs(parsed)
     judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
     tables: list[Table] = []
 
@@ -289,7 +289,7 @@ def check(
     judged_rows = _read_frame(judged, judgments)
     declared = None if judged_rows is None else tables[0].unanswered
     if judged_rows is not None:
-        check_judgments(judged, judged_rows, wanted)
+        check_judgments(judged, judged_rows, parsed)
         check_duplicates(
             judged, judged_rows, lambda: read_judgments(qrels, columns, format_in, further=["subtopic"])
         )

@@ -227,20 +227,20 @@ def near_matches(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Fin
     matched = int(known.sum())
     strange = _pairs(_all, found.filter(~known), judged)  # most ids have no judgment at all
     for differ, fold, fix in _SPELLINGS:
-        alike = _pairs(fold, strange["id"].unique(), strange["judged"].unique()).unique("id").sort("id")
-        if not len(alike):
+        similar = _pairs(fold, strange["id"].unique(), strange["judged"].unique()).unique("id").sort("id")
+        if not len(similar):
             continue
-        few = len(alike) >= matched
+        few = len(similar) >= matched
         why = ": probably why so few match" if few else ""
-        one, other = (printable(repr(alike[name][0]), 40) for name in ("id", "judged"))
+        one, other = (printable(repr(similar[name][0]), 40) for name in ("id", "judged"))
         yield Finding(
             "warning",
-            f"{counted(len(alike), f'{what} id')} would match the judgments but for {differ}{why}",
+            f"{counted(len(similar), f'{what} id')} would match the judgments but for {differ}{why}",
             f"{one} in the run, {other} in the judgments",
             fix,
             doubtful=few,
         )
-        strange = strange.join(alike, on="id", how="anti")
+        strange = strange.join(similar, on="id", how="anti")
 
 
 def _pairs(fold: Callable[[pl.Expr], pl.Expr], ids: pl.Series, judged: pl.Series) -> pl.DataFrame:

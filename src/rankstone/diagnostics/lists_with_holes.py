@@ -61,9 +61,9 @@ class Lists:
 
     @classmethod
     def of(cls, hits: Hits, empty: str = "zero") -> Lists:
-        """Merge hits and the holes that alignment brought along."""
+        """Merge hits and the holes that alignment provides."""
         holes = hits.holes
-        assert holes is not None  # noqa: S101 - alignment was asked for holes
+        assert holes is not None  # noqa: S101 - the request needs holes
         query = np.concatenate((hits.query, holes.query))
         rank = np.concatenate((hits.rank, holes.rank))
         order = np.lexsort((rank, query))
@@ -99,7 +99,7 @@ class Lists:
 
     @property
     def queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.holes)
 
     @cached_property
@@ -109,7 +109,7 @@ class Lists:
 
     @cached_property
     def starts(self) -> Ints:
-        """Where each query's holes begin when all holes are laid end to end, int64 ``[queries + 1]``."""
+        """Where each query's holes begin in the concatenation of all holes, int64 ``[queries + 1]``."""
         return np.concatenate(([0], np.cumsum(self.holes)))
 
     def take(self, queries: Ints) -> Lists:
@@ -128,17 +128,17 @@ class Lists:
     def _entries(self, at: Ints) -> dict[str, Any]:
         return {name: getattr(self, name)[at] for name in _ENTRY}
 
-    def seen_by(self, measure: Measure) -> Lists:
+    def for_measure(self, measure: Measure) -> Lists:
         """Return the entries that a measure uses; deeper holes stay holes, outside the entries."""
         if measure.k is None or measure.claims.looks_deeper:
             return self
         return self._down_to(measure.k)
 
-    def shown_to(self, measure: Measure) -> Lists:
+    def cut_for_measure(self, measure: Measure) -> Lists:
         """Return the entries that a measure uses, without deeper holes."""
-        seen = self.seen_by(measure)
-        holes = np.bincount(seen.query[seen.hole >= 0], minlength=seen.queries)
-        return replace(seen, listed=holes, holes=holes)
+        used = self.for_measure(measure)
+        holes = np.bincount(used.query[used.hole >= 0], minlength=used.queries)
+        return replace(used, listed=holes, holes=holes)
 
     def _down_to(self, k: int) -> Lists:
         inside = np.flatnonzero((self.first if self.hits.expected else self.rank) <= k)

@@ -1,8 +1,8 @@
 """Lists drawn at random: some of all the documents that a query could have retrieved, in any order.
 
-A list of n documents drawn from N is the first n ranks of a random order of all N.  Measures whose value is a
-sum over ranks know their mean over such lists as they know that over ties.  Of all others it is the mean over
-how many documents of each grade a list may hold, of their mean over ties.
+A list of n documents drawn from N is the first n ranks of a random order of all N.  The mean of measures
+whose value is a sum over ranks is computed as over ties.  For all others it is the mean over the possible
+numbers of documents of each grade in a list, of their mean over ties.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-#: whose value is a sum over ranks of what stands there, as ``Claims.bounds_by`` says
+#: rules (``Claims.bounds_by``) of measures whose value is a sum over ranks
 _BY_RANK: Final = frozenset({"additive", "first", "precisions"})
-#: so many grades are held in memory at once; where lists can hold grades in more ways, nothing is known
+#: the most grades in memory; if lists can be composed in more ways, there is no value
 _MOST: Final = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class RandomLists:
-    """Kinds of random lists, and the queries they stand for.
+    """Kinds of random lists, and the kind of each query.
 
     Attributes
     ----------
     ideal
         All judged grades of each kind, best first.
     depth
-        int64 ``[kinds]``: how many documents the list holds.
+        int64 ``[kinds]``: the number of documents in the list.
     candidates
-        How many documents there are to draw from.
+        The number of documents to draw from.
     lowest_grade
         The bottom of the grade scale.
     kind
@@ -61,23 +61,23 @@ class RandomLists:
 
     @classmethod
     def of(cls, judgments: Judgments, query: Ints, depth: Ints, candidates: int) -> RandomLists:
-        """Return lists as deep as those that queries have.
+        """Return random lists of the same size as those of queries.
 
         Parameters
         ----------
         judgments
             All grades.
         query
-            int64 ``[queries]``: the queries' numbers in the judgments, -1 where nobody judged.
+            int64 ``[queries]``: the queries' numbers in the judgments, -1 without judgments.
         depth
-            int64 ``[queries]``: how many documents their lists hold.
+            int64 ``[queries]``: the size of their lists.
         candidates
-            How many documents there are to draw from.
+            The number of documents to draw from.
 
         Raises
         ------
         BadParameter
-            When a query has more judged documents.
+            If a query has more judged documents than candidates.
         """
         ends, grade = judgments.ideal.offsets, judgments.ideal.grade
         spans = np.where(query < 0, 0, np.stack([ends[query], ends[query + 1]]))
@@ -96,42 +96,42 @@ class RandomLists:
         Parameters
         ----------
         measure
-            A measure that needs nothing beside grades and ranks.
+            A measure that needs only grades and ranks.
         word
             ``expected``: the mean over all lists.  Those without a value do not count, unless one of them
-            leaves a mean without one.  ``best``, ``worst``: of the list that has most, or least.
+            makes the mean undefined.  ``best``, ``worst``: that of the best or worst list.
         empty
             As in the alignment options.
 
         Returns
         -------
         Scored or None
-            ``None`` where lists may hold too much to look at, or no list is proven to be the extreme.
+            ``None`` if there are too many possible lists, or no list is proven to be the extreme.
         """
         sums_up = self._adds_over_ranks(measure)
         if word == "expected":
             if sums_up:
                 return measure.score(self._in_any_order(), empty).of(self.kind)
-            held = self._holdings
-            return None if held is None else held.mean(measure, empty).of(self.kind)
+            every = self._possible
+            return None if every is None else every.mean(measure, empty).of(self.kind)
         if not (sums_up or (self.depth == self.candidates).all()):
             return None
         return measure.score(self._by_grade(best=word == "best"), empty).of(self.kind)
 
     def _adds_over_ranks(self, measure: Measure) -> bool:
-        """Say whether a value is a sum over ranks of what stands there; nothing below plays a part."""
+        """Return True if the value is a sum over ranks of the list, and deeper documents have no effect."""
         cut = measure.k is not None and bool((self.depth >= measure.k).all())
         return not measure.claims.looks_deeper and (cut or measure.claims.bounds_by in _BY_RANK)
 
     def _in_any_order(self) -> Hits:
-        """Return lists in which every judged document may stand at any rank, or below the end."""
+        """Return lists in which every judged document may be at any rank, or below the end."""
         ideal = self.ideal
         last = np.full(len(ideal.grade), self.candidates)
         places = ideal.rank, np.ones_like(last), last
         return self._lists(_Open, ideal, self.depth, np.diff(ideal.offsets), ideal.grade, places)
 
     def _by_grade(self, *, best: bool) -> Hits:
-        """Return lists with the highest grades first; or with what nobody judged, then the lowest grades."""
+        """Return lists with the highest grades first; or with unjudged documents, then the lowest grades."""
         ideal, judged = self.ideal, np.diff(self.ideal.offsets)
         rank, grade = ideal.rank, ideal.grade
         if not best:
@@ -142,8 +142,8 @@ class RandomLists:
         return self._lists(Hits, ideal, self.depth, ideal.count(inside), grade[inside], places)
 
     @cached_property
-    def _holdings(self) -> _Holdings | None:
-        """Return lists by what they hold, and how likely they hold it; ``None`` where that is too much."""
+    def _possible(self) -> _Possible | None:
+        """Return the possible lists and their probabilities; ``None`` if there are too many."""
         each = [
             _Kind.of(self.ideal.grade[begin:end], int(n))
             for (begin, end), n in zip(pairwise(self.ideal.offsets), self.depth, strict=True)
@@ -152,23 +152,23 @@ class RandomLists:
             return None
         ways = [kind.ways(self.candidates) for kind in each]
         kind = np.repeat(np.arange(len(each)), _lengths(ways))
-        held = np.concatenate([way.sum(axis=1) for way in ways])
+        size = np.concatenate([way.sum(axis=1) for way in ways])
         every = zip(each, ways, strict=True)
         grade = np.concatenate([np.repeat(np.tile(one.grade, len(way)), way.ravel()) for one, way in every])
         judged = np.diff(self.ideal.offsets)[kind]
         ideal = Ideal(offsets_of(judged), self.ideal.grade[ragged_range(self.ideal.offsets[kind], judged)])
         depth, first = self.depth[kind], np.ones(len(grade), np.int64)
-        places = ragged_range(np.ones_like(held), held), first, np.repeat(depth, held)
+        places = ragged_range(np.ones_like(size), size), first, np.repeat(depth, size)
         chance = [one.chance(way, self.candidates) for one, way in zip(each, ways, strict=True)]
-        return _Holdings(self._lists(Hits, ideal, depth, held, grade, places), kind, np.concatenate(chance))
+        return _Possible(self._lists(Hits, ideal, depth, size, grade, places), kind, np.concatenate(chance))
 
     def _lists(
-        self, made: type[Hits], ideal: Ideal, depth: Ints, held: Ints, grade: Floats, places: Sequence[Ints]
+        self, made: type[Hits], ideal: Ideal, depth: Ints, size: Ints, grade: Floats, places: Sequence[Ints]
     ) -> Hits:
-        """Return lists that hold so many judged documents each; places are ranks, and those of tie blocks."""
+        """Return lists of judged documents; places are ranks, first and last ranks of tie blocks."""
         rank, first, last = places
         return made(
-            offsets=offsets_of(held),
+            offsets=offsets_of(size),
             rank=rank,
             grade=grade,
             first=first,
@@ -186,7 +186,7 @@ class RandomLists:
 
 @dataclass(frozen=True, eq=False)
 class _Open(Hits):
-    """Hits that stand below the end of their list unless chance puts them inside."""
+    """Hits that are in their list by chance, and otherwise below its end."""
 
     def over_places(
         self,
@@ -194,19 +194,19 @@ class _Open(Hits):
         k: Cutoff | None = None,
         among: Bools | None = None,
     ) -> Floats:
-        """Return what hits give on average over all ranks, where those below the end give nothing."""
+        """Return the mean value of hits over all ranks; it is 0 below the end."""
         return super().over_places(value, self._inside(k), among)
 
     def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
-        """Return what the first masked hit gives on average, nothing below the end."""
+        """Return the mean value of the first masked hit; it is 0 below the end."""
         return super().first_of(mask, value, self._inside(k))
 
     def _inside(self, k: Cutoff | None) -> Ints:
         return self.length if k is None else np.minimum(self.length, k)
 
 
-class _Holdings(NamedTuple):
-    """Lists by what they hold: the kind of each, and how likely a list of that kind holds the same."""
+class _Possible(NamedTuple):
+    """Possible lists, the kind of each, and its probability among the lists of that kind."""
 
     hits: Hits
     kind: Ints
@@ -231,17 +231,17 @@ class _Holdings(NamedTuple):
         )
         if not measure.undefined_propagates:
             return found
-        spoilt = sums(self.kind, np.where(counted, 0.0, self.chance), kinds) > 0
+        undefined = sums(self.kind, np.where(counted, 0.0, self.chance), kinds) > 0
         return replace(
             found,
-            value=np.where(spoilt, np.nan, found.value),
-            status=np.where(spoilt, Status.undefined, found.status).astype(np.int8),
+            value=np.where(undefined, np.nan, found.value),
+            status=np.where(undefined, Status.undefined, found.status).astype(np.int8),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _Kind:
-    """Grades, best first, how many documents have each, and how many documents a list holds."""
+    """Grades, best first, the number of documents with each, and the length of a list."""
 
     grade: Floats
     count: Ints
@@ -255,23 +255,23 @@ class _Kind:
 
     @property
     def sizes(self) -> list[int]:
-        """How many numbers of documents of each grade there are."""
+        """The number of possible counts of each grade."""
         return [min(count, self.depth) + 1 for count in self.count.tolist()]
 
     @property
     def size(self) -> int:
-        """How many grades there are in all ways to hold some of them, at most."""
+        """An upper limit on the number of grades in all possible lists."""
         return math.prod(self.sizes, start=int(self.count.sum()) + 1)
 
     def ways(self, candidates: int) -> Ints:
-        """Return how many documents of each grade lists may hold, int64 ``[ways, grades]``."""
+        """Return the possible numbers of documents of each grade, int64 ``[ways, grades]``."""
         every = np.indices(self.sizes).reshape(len(self.sizes), math.prod(self.sizes)).T
         left = self.depth - every.sum(axis=1)
         ways: Ints = every[(left >= 0) & (left <= candidates - self.count.sum())]
         return ways
 
     def chance(self, ways: Ints, candidates: int) -> Floats:
-        """Return how likely each way is: the multivariate hypergeometric distribution."""
+        """Return the probability of each way: the multivariate hypergeometric distribution."""
         others, left = candidates - self.count.sum(), self.depth - ways.sum(axis=1)
         log = _log_choose(self.count, ways).sum(axis=1) + _log_choose(others, left)
         share: Floats = np.exp(log - log.max())
@@ -297,5 +297,5 @@ def _refuse_few(candidates: int, judged: Ints) -> None:
         raise BadParameter(
             f"candidates={candidates} are fewer than the judged documents of a query",
             given=f"{int(judged.max()):,} judged documents",
-            fix="candidates is how many documents each query could have retrieved",
+            fix="candidates is the number of documents that each query could have retrieved",
         )

@@ -59,16 +59,16 @@ def sampled(
     Parameters
     ----------
     qrels, runs, progress, **options
-        As for :func:`~rankstone.evaluate`.  Every list holds the query's relevant documents and so many
-        sampled ones, the same number in every list.
+        As for :func:`~rankstone.evaluate`.  Every list has the query's relevant documents and sampled
+        ones, the same number in every list.
     measures
         Measures of one relevant document: each relevant document is ranked among itself and the sampled
         ones, as if the others were not there.
     items
-        How many items the others were sampled from, the relevant one included.
+        The number of items from which the others were sampled, the relevant one included.
     method, gamma, replacement
-        How values are corrected, as for ``correct_sampled``.  A list holds a document once, so
-        samples are taken to be drawn without replacement.
+        How values are corrected, as for ``correct_sampled``.  A list contains a document once, so
+        samples are assumed to be drawn without replacement.
     rel
         Relevant from this grade on; above 0 unless given.
     confidence
@@ -77,12 +77,12 @@ def sampled(
     Returns
     -------
     Sampled
-        Bounds and estimates, and beside them the values that the sampled lists have.
+        Bounds and estimates, and the values of the sampled lists.
 
     Raises
     ------
     NotComparable
-        When a relevant document is not in its list, or lists hold different numbers of others.
+        If a relevant document is not in its list, or lists have different numbers of others.
 
     Examples
     --------
@@ -211,15 +211,15 @@ class _CandidateRanks(NamedTuple):
 def _checked(parts: Sequence[_RankedPart], source: str, missing: str) -> tuple[Ints, Ints, int]:
     """Join the parts; refuse lists that are not relevant documents among sampled ones."""
     names = pl.concat([part.names for part in parts])
-    wanted = np.concatenate([part.among.relevant for part in parts])
+    relevant = np.concatenate([part.among.relevant for part in parts])
     others = np.concatenate([part.among.others for part in parts])
     ranks = np.concatenate([part.among.rank for part in parts])
     starts = np.cumsum([0, *(len(part.names) for part in parts)])
     lists = np.concatenate([part.among.lists + start for part, start in zip(parts, starts, strict=False)])
     answered = np.concatenate([np.full(len(part.names), part.tally is not None) for part in parts])
     if missing == "drop":
-        wanted = np.where(answered, wanted, 0)
-    lost = np.flatnonzero(np.bincount(lists, minlength=len(names)) < wanted)
+        relevant = np.where(answered, relevant, 0)
+    lost = np.flatnonzero(np.bincount(lists, minlength=len(names)) < relevant)
     if len(lost):
         raise NotComparable(
             f"{queries(len(lost))} with a relevant document that is not in the list: it has no rank",
@@ -228,18 +228,18 @@ def _checked(parts: Sequence[_RankedPart], source: str, missing: str) -> tuple[I
             expected="the relevant documents of a query, and the sampled ones, all in its list",
             fix=None if answered[lost].all() else "missing=drop leaves out queries without a list",
         )
-    counted_in = np.flatnonzero(wanted > 0)
+    counted_in = np.flatnonzero(relevant > 0)
     if not len(counted_in):
         raise BadValue("there is no relevant document to rank", where=source)
     fewest, most = int(others[counted_in].min()), int(others[counted_in].max())
     if fewest != most or not most:
         raise NotComparable(
-            "lists hold different numbers of sampled documents"
+            "lists have different numbers of sampled documents"
             if most
-            else "lists hold no sampled documents",
+            else "lists have no sampled documents",
             where=source,
-            given=f"{fewest:,} to {counted(most, 'document')} beside the relevant ones",
-            expected="the same number beside the relevant ones in every list",
+            given=f"{fewest:,} to {counted(most, 'document')} in addition to the relevant ones",
+            expected="the same number of sampled documents in every list",
         )
     return ranks, np.unique(lists, return_inverse=True)[1].astype(np.int64), most
 

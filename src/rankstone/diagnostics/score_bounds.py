@@ -73,7 +73,7 @@ def bounds(
         one grade, and all unjudged documents of either list enter the ideal list and R of both.
     limit
         How many assignments of grades are tried per query, where the extremes have no closed form; beyond
-        that the bounds hold but may be too wide (``certificate`` is ``outer``).
+        that the bounds are valid but may be too wide (``certificate`` is ``outer``).
 
     Returns
     -------
@@ -101,10 +101,10 @@ def bounds(
         if name not in named:
             known = ", ".join(map(printable, named))
             raise UsageError(f"there is no run {printable(name)!r}", expected=known)
-    wanted = of_rankings(measures)
-    for measure in wanted:
+    parsed = of_rankings(measures)
+    for measure in parsed:
         check_measure(measure)
-    bounder = _Bounder(Prepared(qrels, wanted, **options), _scale(grades), limit, difference)
+    bounder = _Bounder(Prepared(qrels, parsed, **options), _scale(grades), limit, difference)
     return bounder.bound(named, progress)
 
 

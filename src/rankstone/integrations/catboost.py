@@ -1,4 +1,4 @@
-"""CatBoost: ``eval_metric`` objects that know the groups, and scores tree by tree after training."""
+"""CatBoost: ``eval_metric`` objects with groups, and scores tree by tree after training."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = ["eval_metric", "staged"]
 
 
 class _Bound(NamedTuple):
-    """One set of data: its labels, and how many rows each of its groups has."""
+    """One data set: its labels and the sizes of its groups."""
 
     labels: NDArray[np.float64]
     sizes: NDArray[np.int64]
 
-    def is_of(self, labels: NDArray[np.float64]) -> bool:
+    def has_labels(self, labels: NDArray[np.float64]) -> bool:
         return np.array_equal(self.labels, labels)
 
 
@@ -39,28 +39,28 @@ def eval_metric(
     *pools: Any,  # noqa: ANN401 - catboost.Pool, or labels and group ids
     convention: str | None = None,
     **options: Unpack[AlignmentKeywords],
-) -> Any:  # noqa: ANN401 - an object of a kind that bears the measure's name
+) -> Any:  # noqa: ANN401 - of a class with the measure's name
     """Return an object for ``CatBoost(eval_metric=…)`` that scores group by group.
 
-    CatBoost hands such an object labels, predictions and weights, and never the groups.  So they are told
-    beforehand, and found by the labels.
+    CatBoost passes labels, predictions and weights to such an object, but no groups.  So data sets are given
+    in advance, and found by their labels.
 
     Parameters
     ----------
     measure
         One measure, by which the best number of trees is chosen.
     *pools
-        Every set of data that will be scored, the one that is learnt from among them:
+        Every data set that will be scored, including the training data:
         ``catboost.Pool(X, y, group_id=…)``, or pairs of arrays ``(labels, group_id)``.
     convention
-        ``"catboost"`` for measures as CatBoost spells and counts them.
+        ``"catboost"`` for CatBoost's own names and numbers.
     **options
         ``ties``, ``empty`` and other options of :class:`rankstone.integrations.arrays.Evaluator`.
 
     Raises
     ------
     BadOption
-        When two sets have the same labels and other groups: nobody could tell which is scored.
+        If two data sets have the same labels and different groups, which cannot be distinguished.
 
     Examples
     --------
@@ -71,13 +71,16 @@ def eval_metric(
     scoring = Scoring(measure, convention=convention, **options)
     bound = [_bound(pool, f"pools[{at}]") for at, pool in enumerate(pools)]
     if not bound:
-        raise BadOption("no data are bound, and CatBoost tells no groups", fix="eval_metric(…, train, valid)")
+        raise BadOption(
+            "no data sets are given, and CatBoost does not pass groups", fix="eval_metric(…, train, valid)"
+        )
     for at, one in enumerate(bound):
         if any(
-            one.is_of(other.labels) and not np.array_equal(one.sizes, other.sizes) for other in bound[:at]
+            one.has_labels(other.labels) and not np.array_equal(one.sizes, other.sizes)
+            for other in bound[:at]
         ):
             raise BadOption(
-                "two sets of data have the same labels and other groups: which is scored, nobody can tell",
+                "two data sets have the same labels and different groups, and cannot be distinguished",
                 where=f"pools[{at}]",
                 fix="score after training: rankstone.integrations.catboost.staged",
             )
@@ -85,19 +88,19 @@ def eval_metric(
 
 
 def _named(scoring: Scoring, bound: Sequence[_Bound]) -> _Metric:
-    """Return a metric of a class that has the measure's name, which is what CatBoost shows."""
+    """Return a metric of a class with the measure's name, since CatBoost shows the name of the class."""
     metric: _Metric = type(str(scoring.one), (_Metric,), {})(scoring, bound)
     return metric
 
 
 class _Metric:
-    """What CatBoost asks.
+    """The object that CatBoost calls.
 
-    Nothing in it changes, so it is its own copy: CatBoost copies its parameters, and scikit-learn's ``clone``
-    wants to find the very object again that it gave.
+    It is immutable and its own copy: CatBoost copies its parameters, and scikit-learn's ``clone`` requires
+    the identical object.
     """
 
-    #: CatBoost would compile these methods with Numba, where that is installed, and warn that it cannot
+    #: CatBoost would compile these methods with Numba, if installed, and warn that it cannot
     no_jit: ClassVar[bool] = True
 
     def __init__(self, scoring: Scoring, bound: Sequence[_Bound]) -> None:
@@ -115,16 +118,16 @@ class _Metric:
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:  # noqa: ANN401 - arrays
         labels = np.asarray(target, np.float64)
-        for known, sizes in (one for one in self._bound if one.is_of(labels)):
+        for known, sizes in (one for one in self._bound if one.has_labels(labels)):
             weights = None if weight is None else weights_of_queries(weight, sizes)
             return self._scoring(approxes[0], known, sizes=sizes, weights=weights)[
                 str(self._scoring.one)
             ], 1.0
         raise BadValue(
-            "these labels are of no data that were bound",
+            "these labels belong to none of the given data sets",
             given=f"{len(labels):,} labels",
             expected=" or ".join(f"{len(one.labels):,}" for one in self._bound),
-            fix="name every set of data, the one that is learnt from too: eval_metric(…, train, valid)",
+            fix="give every data set, including the training data: eval_metric(…, train, valid)",
         )
 
     def get_final_error(self, error: float, weight: float) -> float:
@@ -139,11 +142,11 @@ def staged(
     every: int = 1,
     group_weight: object = None,
     convention: str | None = None,
-    **options: Any,  # noqa: ANN401 - those of alignment, but for their `pool`
+    **options: Any,  # noqa: ANN401 - those of alignment, except `pool`
 ) -> pl.DataFrame:
-    """Score a trained model after each of its trees: any number of measures, no set of data bound.
+    """Score a trained model after each tree, with any number of measures and no data sets given in advance.
 
-    Train with ``use_best_model=False``, or there are no trees behind the best by CatBoost's own metric.
+    Train with ``use_best_model=False``, or there are no trees after the best by its own metric.
 
     Parameters
     ----------
@@ -152,9 +155,9 @@ def staged(
     measures, convention, **options
         As for :func:`eval_metric`.
     every
-        Score after so many trees, and after the last.
+        Score after each multiple of this number of trees, and after the last.
     group_weight
-        What the group of each row weighs, as the pool was told, which does not tell it.
+        The weight of each row's group, as passed to the pool, from which it cannot be read.
 
     Returns
     -------
@@ -164,7 +167,7 @@ def staged(
     scoring = Scoring(measures, convention=convention, **options)
     labels, sizes = _bound(pool, "the pool")
     weights = None if group_weight is None else weights_of_queries(group_weight, sizes)
-    raw = "prediction_type" in signature(model.staged_predict).parameters  # a classifier tells classes else
+    raw = "prediction_type" in signature(model.staged_predict).parameters  # a classifier would return classes
     stages = model.staged_predict(
         pool, eval_period=every, **({"prediction_type": "RawFormulaVal"} if raw else {})
     )
@@ -187,11 +190,13 @@ def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair
     labels, groups = np.asarray(labels, np.float64), np.asarray(groups)
     if labels.shape != groups.shape:
         raise BadValue(
-            "labels and group ids do not fit", where=where, given=f"{labels.shape} and {groups.shape}"
+            "labels and group ids have different shapes",
+            where=where,
+            given=f"{labels.shape} and {groups.shape}",
         )
     heads = np.concatenate(([0], np.flatnonzero(groups[1:] != groups[:-1]) + 1))
     if len(np.unique(groups)) < len(heads):
         raise BadValue(
-            "the rows of a group do not stand together", where=where, fix="sort by group, as CatBoost asks"
+            "the rows of a group are not adjacent", where=where, fix="sort by group, as CatBoost requires"
         )
     return _Bound(labels, np.diff(heads, append=len(groups)))

@@ -1,4 +1,4 @@
-"""A ranker of queries from rankers of groups, in a module of its own because its bases are scikit-learn's."""
+"""A ranker with ``qid`` from a ranker with groups, in a module of its own: it subclasses scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _VALIDATION: Any = import_module("sklearn.utils.validation")
 
 
 class GroupedRanker(_BASE.RegressorMixin, _BASE.MetaEstimatorMixin, _BASE.BaseEstimator):  # type: ignore[misc]
-    """A ranker that takes groups (``LGBMRanker``, ``CatBoostRanker``), made to take ``qid``.
+    """A wrapper that makes a ranker with groups (``LGBMRanker``, ``CatBoostRanker``) take ``qid``.
 
-    Cross-validation cuts ``qid`` row by row, and cannot cut sizes of groups.  So rows are sorted by
-    query here (those of a query keep their order), and the ranker is given what it takes: ``group``
+    Cross-validation can split ``qid`` by rows, but not sizes of groups.  So rows are sorted by
+    query here (those of a query keep their order), and the ranker gets what its ``fit`` takes: ``group``
     (sizes), ``group_id`` or ``qid``.
 
     Parameters
@@ -34,7 +34,7 @@ class GroupedRanker(_BASE.RegressorMixin, _BASE.MetaEstimatorMixin, _BASE.BaseEs
     estimator_
         The ranker, trained.
     n_features_in_, feature_names_in_
-        How many features there were, and their names where a frame brought them.  A frame to score must
+        The number of features, and their names if they came from a frame.  A frame to score must
         have these columns in this order.
     """
 
@@ -65,12 +65,12 @@ class GroupedRanker(_BASE.RegressorMixin, _BASE.MetaEstimatorMixin, _BASE.BaseEs
 
     def predict(self, X: Any) -> Any:  # noqa: ANN401, N803
         """Return the ranker's scores."""
-        _VALIDATION.validate_data(self, X, reset=False, skip_check_array=True)  # not every ranker looks
+        _VALIDATION.validate_data(self, X, reset=False, skip_check_array=True)  # not every ranker checks
         return self.estimator_.predict(X)
 
 
 def _groups(ranker: Any, query: Any) -> dict[str, Any]:  # noqa: ANN401 - a ranker, the number of each row's query
-    """Return the queries of sorted rows in the words that a ranker's ``fit`` knows."""
+    """Return the queries of sorted rows as the argument that a ranker's ``fit`` takes."""
     takes = signature(ranker.fit).parameters
     ways = {"group": np.bincount(query), "group_id": query, "qid": query}
     known = [way for way in ways if way in takes]

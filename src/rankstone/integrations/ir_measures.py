@@ -13,7 +13,7 @@ __all__ = ["install", "measure", "provider"]
 
 
 def install() -> None:
-    """Let ir_measures ask rankstone first, for every measure both know; whatever else it asks as ever.
+    """Make ir_measures compute all measures that rankstone has with rankstone; others as before.
 
     From then on ``ir_measures.calc_aggregate``, ``iter_calc`` and PyTerrier's ``Experiment`` run on
     rankstone, with ir_measures' own numbers, and take :func:`measure`.  (Registering a provider alone
@@ -25,7 +25,7 @@ def install() -> None:
 
 
 def measure(text: str, **options: Any) -> Any:  # noqa: ANN401 - ir_measures.Measure
-    """Return a measure of ours for ir_measures and PyTerrier, which call it ``rankstone:nDCG@10``.
+    """Return a measure of rankstone for ir_measures and PyTerrier, which name it ``rankstone:nDCG@10``.
 
     Parameters
     ----------
@@ -34,21 +34,21 @@ def measure(text: str, **options: Any) -> Any:  # noqa: ANN401 - ir_measures.Mea
     **options
         Options of alignment, as for :func:`rankstone.evaluate`: ``ties``, ``empty``, ``unjudged``, ….
     """
-    asked, *more = of_rankings(text)
+    parsed, *more = of_rankings(text)
     if more:
         raise BadParameter("one measure at a time", given=text)
-    checked(options, [asked])
-    if getattr(asked, "agg", "mean") != "mean":
-        raise BadParameter(f"{asked} is no mean, and ir_measures takes means", fix="leave agg out")
+    checked(options, [parsed])
+    if getattr(parsed, "agg", "mean") != "mean":
+        raise BadParameter(f"{parsed} is not a mean, and ir_measures needs means", fix="leave agg out")
     needed()
     from rankstone.integrations.ir_measures_provider import Ours
 
-    return Ours(asked, options)
+    return Ours(parsed, options)
 
 
 @cache
 def provider() -> Any:  # noqa: ANN401 - ir_measures.Provider
-    """Return the provider, to be asked by itself: ``provider().calc_aggregate([nDCG @ 10], qrels, run)``."""
+    """Return the provider, for direct use: ``provider().calc_aggregate([nDCG @ 10], qrels, run)``."""
     needed()
     from rankstone.integrations.ir_measures_provider import Rankstone
 
@@ -56,7 +56,7 @@ def provider() -> Any:  # noqa: ANN401 - ir_measures.Provider
 
 
 def needed() -> Any:  # noqa: ANN401 - a module
-    """Return ir_measures; say how to install it where it is missing."""
+    """Return ir_measures; raise an error that says how to install it if it is missing."""
     try:
         return import_module("ir_measures")
     except ImportError as error:

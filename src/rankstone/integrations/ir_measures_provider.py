@@ -1,4 +1,4 @@
-"""ir_measures' classes, in a module of their own because their bases are the library's."""
+"""Subclasses of ir_measures' classes, in a module of their own: importing it imports the library."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _LIBRARY: Any = import_module("ir_measures")
 
 
 class Ours(_LIBRARY.Measure):  # type: ignore[misc] # the library ships no types
-    """A measure of ours, with its options."""
+    """A measure of rankstone, with its options."""
 
     NAME = "rankstone"
     __name__ = "rankstone"
-    SUPPORTED_PARAMS = {name: _LIBRARY.ParamInfo() for name in ("asked", "options")}  # noqa: RUF012
+    SUPPORTED_PARAMS = {name: _LIBRARY.ParamInfo() for name in ("measure", "options")}  # noqa: RUF012
 
-    def __init__(self, asked: Any, options: Any) -> None:  # noqa: ANN401
-        super().__init__(asked=asked, options=options)
+    def __init__(self, measure: Any, options: Any) -> None:  # noqa: ANN401
+        super().__init__(measure=measure, options=options)
 
     def __repr__(self) -> str:
-        said = ",".join(f"{name}={value}" for name, value in self.params["options"].items())
-        return f"rankstone:{self.params['asked']}{f'[{said}]' if said else ''}"
+        options = ",".join(f"{name}={value}" for name, value in self.params["options"].items())
+        return f"rankstone:{self.params['measure']}{f'[{options}]' if options else ''}"
 
 
 class Rankstone(_LIBRARY.providers.Provider):  # type: ignore[misc]
-    """Says which measures are computed here, and by what."""
+    """The provider: which measures rankstone computes, and their evaluators."""
 
     NAME = "rankstone"
 
     def supports(self, measure: Any) -> bool:  # noqa: ANN401
-        """Tell whether a measure is one of ours, or one of theirs that both know."""
+        """Return True for a measure of ours, or one of ir_measures that rankstone has, too."""
         return isinstance(measure, Ours) or _known(measure)
 
     def _evaluator(self, measures: Iterable[Any], qrels: object) -> Any:  # noqa: ANN401
@@ -55,28 +55,28 @@ class _Evaluation(_LIBRARY.providers.Evaluator):  # type: ignore[misc]
 
     def iter_calc(self, run: object) -> Iterator[Any]:
         table = _table(_LIBRARY.util.RunConverter(run), ("score",))
-        for asked in self.measures:
-            if table.is_empty():  # PyTerrier asks so what queries without results are worth
-                found: Iterable[Any] = [(query, asked.DEFAULT) for query in self.ids]
+        for measure in self.measures:
+            if table.is_empty():  # this is how PyTerrier requests the value of queries without results
+                found: Iterable[Any] = [(query, measure.DEFAULT) for query in self.ids]
             else:
-                found = _values(asked, self.qrels, table, ours=isinstance(asked, Ours))
+                found = _values(measure, self.qrels, table, ours=isinstance(measure, Ours))
             for query, value in found:
-                yield _LIBRARY.Metric(query_id=self.ids.get(query, query), measure=asked, value=value)
+                yield _LIBRARY.Metric(query_id=self.ids.get(query, query), measure=measure, value=value)
 
 
-def _values(asked: Any, qrels: pl.DataFrame, run: pl.DataFrame, *, ours: bool) -> Iterable[Any]:  # noqa: ANN401
+def _values(measure: Any, qrels: pl.DataFrame, run: pl.DataFrame, *, ours: bool) -> Iterable[Any]:  # noqa: ANN401
     """Return ids and values of the queries that have one."""
-    one = asked.params["asked"] if ours else convention("ir_measures").read(str(asked))[0].measure
+    one = measure.params["measure"] if ours else convention("ir_measures").read(str(measure))[0].measure
     judged = qrels.rename({"iteration": "subtopic"}) if columns_read([one]) else _without_subtopics(qrels)
     if ours:
-        scores = Prepared(judged, one, **asked.params["options"]).evaluate(run)
+        scores = Prepared(judged, one, **measure.params["options"]).evaluate(run)
     else:
-        scores = evaluate_by("ir_measures", Given(judged, run), str(asked))
+        scores = evaluate_by("ir_measures", Given(judged, run), str(measure))
     return scores.per_query.select("query_id", "value").drop_nulls().iter_rows()
 
 
 def _without_subtopics(qrels: pl.DataFrame) -> pl.DataFrame:
-    """Return one judgment a document: the last, as ir_measures does."""
+    """Return one judgment for each document: the last, as ir_measures does."""
     return qrels.drop("iteration").unique(["query_id", "doc_id"], keep="last", maintain_order=True)
 
 
@@ -89,7 +89,7 @@ def _known(measure: Any) -> bool:  # noqa: ANN401 - ir_measures.Measure
 
 
 def _table(given: Any, further: tuple[str, ...]) -> pl.DataFrame:  # noqa: ANN401 - a converter of ir_measures
-    """Return judgments or a run as a table, without a walk over its rows where it is one already."""
+    """Return judgments or a run as a table, without a loop over its rows if it is a frame already."""
     names = ("query_id", "doc_id", *further)
     if given.predict_type()[0] == "pd_dataframe":
         frame = given.as_pd_dataframe()

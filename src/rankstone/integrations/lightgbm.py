@@ -29,27 +29,27 @@ def feval(
 ) -> Callable[[Any, Any], Results]:
     """Return an evaluation function for ``lightgbm.train(…, feval=…)`` and ``lightgbm.cv``.
 
-    Train with ``metric="None"``: otherwise LightGBM computes metrics of its own beside these, and early
-    stopping looks at all of them (or at the first alone, which is its own).
+    Train with ``metric="None"``: otherwise LightGBM computes its own metrics in addition, and early
+    stopping uses all of them (or only the first, which is its own).
 
     Parameters
     ----------
     measures
-        One or several; each is a metric of its own, told with its direction.
+        One or several; each becomes a metric with its direction.
     convention
-        ``"lightgbm"`` for measures as LightGBM spells and counts them.
+        ``"lightgbm"`` for LightGBM's own names and numbers.
     **options
         ``ties``, ``empty`` and other options of :class:`rankstone.integrations.arrays.Evaluator`.
 
     Notes
     -----
     Weights of rows become weights of queries as in LightGBM: the mean over the query's rows.  LightGBM's
-    own ndcg gives queries without a relevant row the weight 1 all the same; here they have their own.
+    own ndcg gives queries without a relevant row the weight 1; here they keep their weight.
 
     Examples
     --------
     >>> evaluate = feval("nDCG@10 RR", ties="worst")
-    >>> class Data:  # what LightGBM hands over
+    >>> class Data:  # what LightGBM passes
     ...     get_label = lambda self: [0, 1, 1, 0]
     ...     get_group = lambda self: [2, 2]
     ...     get_weight = lambda self: None
@@ -68,7 +68,7 @@ def eval_metric(
     """Return an evaluation function for ``LGBMRanker.fit(…, eval_metric=…)``; parameters as for feval.
 
     LightGBM counts the arguments of such a function, and gives the groups to one that takes four.
-    Make the ranker with ``metric="None"`` to be rid of LightGBM's own metric.
+    Make the ranker with ``metric="None"`` to disable LightGBM's own metric.
 
     Examples
     --------
@@ -79,13 +79,13 @@ def eval_metric(
 
 
 class _Evaluation:
-    """What LightGBM calls: names, values and directions of measures."""
+    """The function that LightGBM calls: names, values and directions of measures."""
 
     def __init__(self, scoring: Scoring) -> None:
         self._scoring = scoring
         self._higher = [scoring.higher_is_better(measure) for measure in scoring.measures]
 
-    def _told(self, labels: object, scores: object, weights: Any, sizes: Any) -> Results:  # noqa: ANN401 - arrays
+    def _results(self, labels: object, scores: object, weights: Any, sizes: Any) -> Results:  # noqa: ANN401 - arrays
         if sizes is None:
             raise BadOption(
                 "these data have no groups", fix="lightgbm.Dataset(…, group=sizes), LGBMRanker.fit(…, group=)"
@@ -101,9 +101,9 @@ class _Evaluation:
 
 class _OfDatasets(_Evaluation):
     def __call__(self, preds: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a lightgbm.Dataset
-        return self._told(data.get_label(), preds, data.get_weight(), data.get_group())
+        return self._results(data.get_label(), preds, data.get_weight(), data.get_group())
 
 
 class _OfArrays(_Evaluation):
     def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Results:  # noqa: ANN401 - arrays
-        return self._told(y_true, y_pred, weight, group)
+        return self._results(y_true, y_pred, weight, group)

@@ -23,11 +23,11 @@ def mean_or_prune(
     *,
     chunk: int = 1,
 ) -> float:
-    """Score queries some at a time, report each, and stop once the trial is surely worse than the best.
+    """Score queries some at a time, report each, and stop once the trial is worse than the best by the test.
 
     ``WilcoxonPruner`` compares trials query by query, so every query must be the same step in all trials:
-    its place in ``queries``.  They are taken in another order in each trial (by its number, so a study can
-    be repeated), or tuning would fit the queries that come first.
+    its place in ``queries``.  Each trial takes them in a different order (seeded by its number, so that a
+    study can be repeated); otherwise tuning would fit the first queries.
 
     Parameters
     ----------
@@ -36,20 +36,20 @@ def mean_or_prune(
     queries
         The ids of all queries, the same list in every trial.
     score
-        Takes a list of ids, and returns ``{id: value}``; ``None`` or NaN where there is no value, which
-        must not hang on the trial.
+        Takes a list of ids, and returns ``{id: value}``; ``None`` or NaN for no value, which
+        must not depend on the trial.
     chunk
-        How many queries are scored at a time.
+        The number of queries scored at a time.
 
     Returns
     -------
     float
-        The mean over all queries; of a trial that is stopped, the mean so far, which Optuna advises to
-        return so that the sampler learns of it.
+        The mean over all queries; of a stopped trial, the mean so far, which Optuna
+        recommends to return for the sampler.
 
     Examples
     --------
-    >>> class Trial:  # what Optuna hands over
+    >>> class Trial:  # what Optuna passes
     ...     number = 0
     ...     report = lambda self, value, step: print(step, value)
     ...     should_prune = lambda self: False
@@ -60,17 +60,17 @@ def mean_or_prune(
     """
     steps = {query: step for step, query in enumerate(queries)}
     if len(steps) < len(queries):
-        raise BadValue("a query stands in the list more than once", expected="each once")
+        raise BadValue("a query is in the list more than once", expected="each once")
     if chunk < 1:
-        raise BadOption("no queries at a time", given=f"chunk={chunk}", expected="1 or more")
+        raise BadOption("chunk is too small", given=f"chunk={chunk}", expected="1 or more")
     order = np.random.Generator(np.random.Philox(trial.number)).permutation(len(queries))
     values: list[float] = []
     for begin in range(0, len(order), chunk):
-        asked = [queries[at] for at in order[begin : begin + chunk]]
-        found = score(asked)
-        for query in asked:
+        some = [queries[at] for at in order[begin : begin + chunk]]
+        found = score(some)
+        for query in some:
             if query not in found:
-                raise BadValue("score returns no value of a query", where=f"query {printable(query)}")
+                raise BadValue("score returned no value for a query", where=f"query {printable(query)}")
             value = found[query]
             if value is not None and not math.isnan(value):  # the pruner gives up at a NaN
                 trial.report(float(value), steps[query])
@@ -78,5 +78,5 @@ def mean_or_prune(
         if trial.should_prune():
             break
     if not values:
-        raise BadValue("no query has a value, and there is no mean")
+        raise BadValue("no query has a value, so there is no mean")
     return math.fsum(values) / len(values)

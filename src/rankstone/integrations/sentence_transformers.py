@@ -38,9 +38,9 @@ def _graded_evaluator() -> type:
         measures
             ``"nDCG@10 RR@10"``; the first decides which model is best, as ``primary_metric``.
         name
-            Stands before the names of measures: ``dev_nDCG@10``.
+            A prefix of the names of measures: ``dev_nDCG@10``.
         depth
-            Documents that are kept of each query; the largest cutoff unless told, 1000 where a measure
+            Documents kept for each query; by default the largest cutoff, 1000 if a measure
             has none.  Documents that tie with the last are kept, too.
         batch_size, chunk
             Texts that are encoded at a time, and documents that are compared at a time.
@@ -166,7 +166,7 @@ def _base() -> Any:  # noqa: ANN401 - a class
 
 
 def __getattr__(name: str) -> type:
-    """Make :class:`GradedEvaluator` when it is first asked for: its base is the library's."""
+    """Make :class:`GradedEvaluator` when it is first used: its base is the library's."""
     if name != "GradedEvaluator":
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

@@ -1,4 +1,4 @@
-"""scikit-learn: scorers that are told the queries, and rankers that take groups made to take ``qid``."""
+"""scikit-learn: scorers that receive the queries, and a wrapper with ``qid`` for rankers with groups."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scorer(
 ) -> Any:  # noqa: ANN401 - a scorer of a library that is imported late
     """Return a scorer for ``GridSearchCV``, ``cross_validate`` and friends.
 
-    It is told the queries by metadata routing, so ``sklearn.set_config(enable_metadata_routing=True)``
+    It receives the queries by metadata routing, so ``sklearn.set_config(enable_metadata_routing=True)``
     comes first.  Fold by query (``GroupKFold``): a query cut in two is two easier queries.
 
     Parameters
@@ -71,7 +71,7 @@ class _Score:
     def __call__(self, y_true: Any, y_pred: Any, qid: Any = None) -> float:  # noqa: ANN401 - arrays
         if qid is None:
             raise BadOption(
-                "the scorer is not told the queries",
+                "the scorer receives no queries",
                 fix='fit(X, y, qid=qid), cross_validate(…, params={"qid": qid})',
             )
         return self._scoring(y_pred, np.asarray(y_true), qid=np.asarray(qid))[self.__name__]
@@ -93,7 +93,7 @@ def scorers(
 
 
 def needed(module: str = "") -> Any:  # noqa: ANN401 - a module
-    """Return scikit-learn, or a module of it; say how to install it where it is missing."""
+    """Return scikit-learn, or a module of it; raise an error that says how to install it if it is missing."""
     try:
         return import_module(f"sklearn.{module}" if module else "sklearn")
     except ImportError as error:
@@ -101,7 +101,7 @@ def needed(module: str = "") -> Any:  # noqa: ANN401 - a module
 
 
 def __getattr__(name: str) -> type:
-    """Import :class:`GroupedRanker` when it is first asked for: its bases are scikit-learn's."""
+    """Import :class:`GroupedRanker` when it is first used: its bases are scikit-learn's."""
     if name != "GroupedRanker":
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

@@ -1,4 +1,4 @@
-"""What every hook does: labels and scores of a training loop become one number a measure."""
+"""Scores for training loops: labels and scores in, one number for each measure out."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.array_evaluator import ArrayScores
     from rankstone.measures.core.measure import Measure, Scored
 
-#: what a library decides that says something about arrays; all else about them is given
+#: the options of a library's convention that matter for arrays
 _OF_ARRAYS: Final = ("ties", "negative", "score_dtype")
-#: what may be said beside a convention
+#: options that may be combined with a convention
 _FREE: Final = ("depth", "candidates")
 #: sets of labels whose preparation is kept: training data, and several sets to validate with
 _KEPT: Final = 8
 
 
 class Scoring:
-    """Measures of labels and scores, by our rules or a library's, labels prepared once.
+    """Measures of labels and scores, as rankstone or another library defines them; labels are prepared once.
 
     Parameters
     ----------
     measures
-        ``"nDCG@10 AP"``, a list, or measure values; with a convention in the library's words: ``"ndcg@10"``.
+        ``"nDCG@10 AP"``, a list, or measure values; with a convention the library's names: ``"ndcg@10"``.
     convention
-        The library whose numbers are wanted: ``"lightgbm"``, ``"xgboost-3.2"``; see ``rankstone
+        The library whose numbers are reproduced: ``"lightgbm"``, ``"xgboost-3.2"``; see ``rankstone
         conventions``.
     **options
         As for :class:`rankstone.integrations.arrays.Evaluator`: ``ties``, ``empty``, ``negative``, ….
@@ -73,30 +73,30 @@ class Scoring:
             readings, self._parts = _by(convention, measures, given)
             self.measures = tuple(reading.measure for reading in readings)
         self._kept: list[tuple[NDArray[Any], NDArray[Any], list[Evaluator]]] = []
-        for part in self._parts:  # so that what cannot be asked is told before hours of training
+        for part in self._parts:  # so that errors are raised before hours of training
             part.prepared(np.zeros(1), {"sizes": [1]})
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel without labels that were prepared."""
+        """Pickle without prepared labels."""
         return {**vars(self), "_kept": []}
 
     @property
     def one(self) -> Measure:
-        """The measure, where there is one only."""
+        """The only measure; an error if there are several."""
         if len(self.measures) > 1:
             raise BadOption(
-                "one measure, where a number is chosen by", given=" ".join(str(m) for m in self.measures)
+                "model selection needs one measure", given=" ".join(str(m) for m in self.measures)
             )
         measure: Measure = self.measures[0]
         return measure
 
     def higher_is_better(self, measure: Measure) -> bool:
-        """Say whether more is better; measures of which nobody could say are refused."""
+        """Return True if higher values are better; refuse measures without a direction."""
         direction = measure.card.direction
         if direction == "neither":
             raise BadParameter(
-                f"{measure} has no better and no worse, and no model is chosen by it",
-                fix="watch a measure that has",
+                f"{measure} has no direction, so no model can be chosen by it",
+                fix="use a measure of which more or less is better",
             )
         return direction == "higher"
 
@@ -115,14 +115,14 @@ class Scoring:
         scores, labels
             Arrays ``[values]``.
         weights
-            What each query weighs ``[queries]``; ``None``: all the same.
+            The weight of each query, ``[queries]``; ``None``: equal weights.
         **lists
             ``sizes`` of the lists, or the ``qid`` of each value.
 
         Raises
         ------
         BadValue
-            When something does not fit, or no query has a value: no model is chosen by a NaN.
+            If shapes do not match, or no query has a value: no model can be chosen by a NaN.
         """
         found: dict[Measure, float] = {}
         evaluators = self._ready(np.asarray(labels), lists)
@@ -136,7 +136,7 @@ class Scoring:
         return {str(measure): found[measure] for measure in self.measures}
 
     def _ready(self, labels: NDArray[Any], lists: dict[str, Any]) -> list[Evaluator]:
-        """Return labels prepared, those of some sets of data from one round to the next."""
+        """Return prepared labels, kept for several data sets from one round to the next."""
         which = np.asarray(next(iter(lists.values())))
         for known, groups, evaluators in self._kept:
             if np.array_equal(known, labels) and np.array_equal(groups, which):
@@ -147,7 +147,7 @@ class Scoring:
 
 
 class _Part:
-    """Measures that are aligned alike."""
+    """Measures with the same alignment."""
 
     def __init__(
         self, measures: Sequence[Measure], options: dict[str, Any], readings: Sequence[Reading] = ()
@@ -175,33 +175,35 @@ class _Part:
 
     def refuse(self, scores: ArrayScores) -> None:
         """Refuse lists that the library raises errors for."""
-        betrayed = {name: scores.by_measure[witness] for name, witness in self.witnesses.items()}
+        witnessed = {name: scores.by_measure[witness] for name, witness in self.witnesses.items()}
         for reading in self.readings:
-            found = refused(reading.entry, scores.by_measure[reading.measure], betrayed)
+            found = refused(reading.entry, scores.by_measure[reading.measure], witnessed)
             if found is not None:
                 query = None if found.query is None else f"query {printable(scores.queries[found.query])}"
                 raise BadValue(f"{reading.text} is refused by its library: {found.why}", where=query)
 
     def means(self, scores: ArrayScores, weights: NDArray[np.float64] | None) -> dict[Measure, float]:
-        """Return one number a measure."""
+        """Return one number for each measure."""
         if weights is None:
             plain = scores.mean()
             return {measure: plain[str(measure)] for measure in self.measures}
         if self.one_group or weights.shape != scores.queries.shape:
             raise BadValue(
-                "weights do not fit",
+                "the number of weights is wrong",
                 given=f"{weights.size:,}",
                 expected="none: all rows are one list" if self.one_group else f"{len(scores.queries):,}",
             )
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-            raise BadValue("weights of queries are no weights", expected="numbers from 0, not all 0")
+            raise BadValue("weights of queries cannot be used", expected="numbers from 0, not all 0")
         return {m: _weighted(m, scores.by_measure[m], weights) for m in self.measures}
 
 
 def _weighted(measure: Measure, scored: Scored, weights: NDArray[np.float64]) -> float:
     """Return the weighted mean over the queries that count."""
     if getattr(measure, "agg", "mean") != "mean":
-        raise BadOption(f"{measure} is no mean, and cannot be weighted", fix="leave the weights or agg out")
+        raise BadOption(
+            f"{measure} is not a mean, and cannot be weighted", fix="leave the weights or agg out"
+        )
     counted = ~np.isin(scored.status, [Status.dropped, Status.undefined])
     total = exact_sum(weights[counted])
     return exact_sum(weights[counted] * scored.value[counted]) / total if total else math.nan
@@ -212,11 +214,11 @@ def _by(
     measures: Any,  # noqa: ANN401 - texts or values
     options: dict[str, Any],
 ) -> tuple[tuple[Reading, ...], list[_Part]]:
-    """Read measures as a library does, and bring together what is aligned alike."""
+    """Parse measures as a library does, and group those with the same alignment."""
     meant = library if isinstance(library, Convention) else convention(library)
     for name in options.keys() - set(_FREE):
         raise BadOption(
-            f"{meant.title} decides {name}: {name}={printable(options[name])} cannot be asked of it",
+            f"{meant.title} decides {name}: {name}={printable(options[name])} cannot be chosen",
             fix=f"leave {name} or the convention out; rankstone conventions show {meant}",
         )
     readings = meant.read(measures)
@@ -234,9 +236,9 @@ def _by(
 
 
 def _of_arrays(options: Any) -> dict[str, Any]:  # noqa: ANN401 - a mapping of options
-    """Return what a library's options say about arrays, the usual ones among them.
+    """Return the options of a library that matter for arrays, defaults included.
 
-    A library that breaks ties by document ids is refused so: arrays have none.
+    Rules that break ties by document ids are refused later: arrays have none.
     """
     whole = {**AlignmentOptions().as_dict(), "one_group": False, **options}
     return {name: whole[name] for name in (*_OF_ARRAYS, "one_group")}

@@ -18,9 +18,9 @@ _LIBRARY: Any = import_module("xgboost")
 
 
 class Watch(_LIBRARY.callback.TrainingCallback):  # type: ignore[misc] # the library ships no types
-    """Scores sets of data after every round.
+    """Scores data sets after every round.
 
-    Copies share the data.  A pickle holds them as arrays, since XGBoost cannot pickle its own.
+    Copies share the data.  A pickle contains them as arrays, since XGBoost cannot pickle its own.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Watch(_LIBRARY.callback.TrainingCallback):  # type: ignore[misc] # the lib
 
 
 def _arrays(matrix: Any) -> dict[str, Any]:  # noqa: ANN401 - a DMatrix
-    """Return what a set of data is made of, as ``DMatrix`` takes it."""
+    """Return the arguments of ``DMatrix`` for a data set."""
     given = {"weight": matrix.get_weight(), "base_margin": matrix.get_base_margin()}
     return {
         "data": matrix.get_data(),

@@ -150,7 +150,7 @@ def _rows(offsets: Ints, lists: Ints) -> Ints:
 
 
 def _nearest(crossing: Floats, of_list: Ints, most: int) -> tuple[Floats, Ints, float, float]:
-    """Return the crossings nearest to 0, and how far to both sides all of them are known."""
+    """Return the crossings nearest to 0, and the range around it in which all of them are known."""
     reach = float(np.partition(np.abs(crossing), most)[most])
     near = np.abs(crossing) < reach
     return crossing[near], of_list[near], -reach, reach

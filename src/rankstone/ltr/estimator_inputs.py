@@ -1,4 +1,4 @@
-"""What estimators are handed, checked: features, labels, and which query each row belongs to.
+"""Checks of the inputs of estimators: features, labels, and the query of each row.
 
 Rows of one query need not be adjacent: a query is its id, wherever its rows are.
 

@@ -1,6 +1,6 @@
 """The objective of a rank SVM: squared hinge over all pairs of a query with different labels.
 
-``½|w|² + C Σ_q Σ_{(i,j): y_i > y_j} a_ij max(0, 1 - w·(x_i - x_j))²``.  Rows are held in blocks of whole
+``½|w|² + C Σ_q Σ_{(i,j): y_i > y_j} a_ij max(0, 1 - w·(x_i - x_j))²``.  Rows are stored in blocks of whole
 queries, standardised; a block's pass over its features stays in the processor's cache, and blocks are taken
 by threads.
 """
@@ -192,13 +192,13 @@ class Hinge:
 
     @contextmanager
     def working(self) -> Iterator[Hinge]:
-        """Give the same with threads held ready for many passes."""
+        """Return the same with threads that are kept for many passes."""
         with _one_thread_each(), ThreadPoolExecutor(_threads()) as pool:
             yield replace(self, pool=pool)
 
     @property
     def rounding(self) -> float:
-        """How far, as a share, a score may be off: the precision of the features."""
+        """The relative error of scores: the precision of the features."""
         return float(np.finfo(self.blocks[0].features.dtype).eps)
 
     @cached_property

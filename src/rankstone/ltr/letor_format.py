@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _EXPECTED: Final = "label qid:QUERY feature:value … # comment"
 #: a feature's number can be no larger: it is a column
 _MOST: Final = 1 << 24
-#: from this share of stored values on, features are held densely
+#: from this share of stored values on, features are stored densely
 _DENSE: Final = 0.3
 _DOCID: Final = r"(?i)doc_?(?:id|no)\s*[=:]\s*(\S+)"
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 class Letor(NamedTuple):
-    """What a file of LETOR lines holds.
+    """The content of a file of LETOR lines.
 
     ``features`` is an array or one of scipy's CSR matrices, float32 or float64 ``[rows, features]``;
     ``numbers`` the features' numbers, ``met`` those that a line has; ``qid`` is ``None`` where no line has

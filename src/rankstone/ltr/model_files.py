@@ -123,15 +123,17 @@ class LinearModel:
         """Return a score for each row of a dataset, whose features are found by name."""
         if not self.features:
             return self.predict(_by_order(data))
-        idle = {name for name, weight in zip(self.features, self.weights, strict=True) if not weight}
-        return self.predict(data.aligned(self.features, idle=idle))
+        without_effect = {
+            name for name, weight in zip(self.features, self.weights, strict=True) if not weight
+        }
+        return self.predict(data.aligned(self.features, optional=without_effect))
 
     def weights_of(self, features: Sequence[str]) -> Floats:
-        """Return the weights of some features, by name; 0, and a warning, for those it does not know."""
+        """Return the weights of some features, by name; 0, and a warning, for unknown ones."""
         weight = dict(zip(self.features, self.weights, strict=False))
         unknown = [name for name in features if name not in weight]
         if len(unknown) == len(features):
-            raise InputError("the model knows none of these features", expected=f"{listed(self.features)}")
+            raise InputError("the model has none of these features", expected=f"{listed(self.features)}")
         unused = [name for name in self.features if weight[name] and name not in set(features)]
         for some, what in ((unknown, "have no weight yet"), (unused, "are not in these data")):
             if some:
@@ -141,7 +143,7 @@ class LinearModel:
     def largest(self, count: int, data: Dataset) -> list[tuple[str, float]]:
         """Return the features with the largest weights per standard deviation in the data, and these."""
         names = self.features or data.features
-        size = self.weights * Scale.of(data.aligned(names, idle=names)).spread
+        size = self.weights * Scale.of(data.aligned(names, optional=names)).spread
         order = np.argsort(-np.abs(size), kind="stable")[:count]
         return [(names[at], float(size[at])) for at in order if size[at]]
 
@@ -314,18 +316,18 @@ def _catboost(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - o
 
 
 def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: ANN401 - an array or CSR
-    """Return the columns that a model was trained with: by its names, where it has some.
+    """Return the columns that a model was trained with, by its names if it has some.
 
-    Libraries that read SVMlight text themselves take a feature's number for its column, from 0; whoever read
-    it with scikit-learn has the first feature in the first column.
+    Libraries that read SVMlight text themselves use a feature's number as its column, from 0; scikit-learn
+    puts the first feature into the first column.
     """
     if (names and set(names) <= set(data.features)) or not all(map(_MADE_UP.fullmatch, names)):
         return data.aligned(names)
     if data.sparse and data.X.shape[1] != count:
-        return data.aligned([str(number) for number in range(count)], idle={"0"})
+        return data.aligned([str(number) for number in range(count)], optional={"0"})
     if data.X.shape[1] != count:
         raise InputError(
-            f"there are {data.X.shape[1]} features, and the model knows {count}, without names",
+            f"there are {data.X.shape[1]} features, and the model has {count}, without names",
             given=listed(data.features),
             expected="the features of training, in their order",
             fix="--features a,b,c, read(…, features=[…]): these, in this order",
@@ -337,6 +339,6 @@ _PREDICT: Final = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catb
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
-    """Say whether a file holds a model, by what it begins with; else it holds scores."""
+    """Return True if a file is a model, by its first bytes; otherwise it has scores."""
     place, start = Path(path), _start(Path(path)).lstrip()
     return place.suffix == ".ubj" or start.startswith((b"{", b"tree\n", b"CBM1"))

@@ -145,7 +145,7 @@ class Selection(Result):
         )
 
     def table(self) -> pl.DataFrame:
-        """Return a row a candidate: mean, how far behind the best, that difference's standard error."""
+        """Return a row for each candidate: mean, difference from the best, and its standard error."""
         return pl.DataFrame(
             {
                 "candidate": list(self.candidates),
@@ -239,23 +239,23 @@ def select(
     >>> found.best, found.means.tolist(), found.noise
     ('first', [1.0, 0.5], None)
     """
-    wanted = checked_measure(measure, climbed=True)
+    parsed = checked_measure(measure, climbed=True)
     features = checked_features(X)
     named = {
         name: one if cv is not None and _learns(one) else by_name(one, X, f"candidate {printable(name)}")
         for name, one in _named(candidates, features.shape[1]).items()
     }  # what learns in folds is trained on these very columns
     labels, queries = checked_labels(y, features.shape[0]), queries_of(qid, features.shape[0])
-    work = _Work(features, labels, queries, wanted, named, progress)
+    work = _Work(features, labels, queries, parsed, named, progress)
     folds = None if cv is None else work.folds(np.arange(len(queries)), cv)
     values = work.measured() if folds is None else work.out_of_fold(np.arange(len(queries)), folds)
     known = ~np.isnan(values).any(axis=1)
     if not known.any():
-        raise EmptyInput(f"no query has a value of {wanted}")
+        raise EmptyInput(f"no query has a value of {parsed}")
     honest = None if folds is None or cv is None or not nested else work.honest(folds, values, cv)
     found = Selection(
-        str(wanted),
-        wanted.card.direction,
+        str(parsed),
+        parsed.card.direction,
         tuple(named),
         queries.names.filter(pl.Series(known)),
         values[known],
@@ -353,11 +353,11 @@ class _Work:
         earned = []
         for fold in np.unique(folds):
             outside, inside = np.flatnonzero(folds != fold), folds == fold
-            seen = values[outside]
-            if learners:  # what they reach without this fold must not be learnt with it
+            known = values[outside]
+            if learners:  # their values without this fold must not be learnt with it
                 most = min(count, len(outside))
-                seen = self.out_of_fold(outside, self.folds(outside, most))
-            chosen = int(np.nanargmax(self.sign * np.nanmean(seen, axis=0)))
+                known = self.out_of_fold(outside, self.folds(outside, most))
+            chosen = int(np.nanargmax(self.sign * np.nanmean(known, axis=0)))
             earned.append(values[inside, chosen])
         found = np.concatenate(earned)
         return float(found[~np.isnan(found)].mean())

@@ -1,6 +1,6 @@
 """A linear rank SVM: squared hinge over all pairs, in the primal, pairs never listed.
 
-Truncated Newton: steps solved for by conjugate gradients, as exactly as progress so far deserves.
+Truncated Newton: steps solved for by conjugate gradients, as exactly as the progress requires.
 
 The squared hinge has a piecewise constant curvature, so few steps are needed (Chapelle and Keerthi 2010).
 With ``nonnegative`` weights at zero that the gradient pushes outward stay there while a step is solved for,
@@ -107,13 +107,13 @@ def minimise(
     return Minimum(state.weights, state.value, norm / scale, steps, products, norm <= tol * scale or stuck)
 
 
-def _free(state: State, nonnegative: bool) -> Bools:  # noqa: FBT001 - a switch handed through
+def _free(state: State, nonnegative: bool) -> Bools:  # noqa: FBT001 - a switch passed on
     if not nonnegative:
         return np.ones(len(state.weights), bool)
     return (state.weights > 0) | (state.gradient < 0)
 
 
-def _norm(state: State, nonnegative: bool) -> float:  # noqa: FBT001 - a switch handed through
+def _norm(state: State, nonnegative: bool) -> float:  # noqa: FBT001 - a switch passed on
     return float(np.linalg.norm(state.gradient[_free(state, nonnegative)]))
 
 
@@ -175,7 +175,7 @@ class RankSVM(LinearRanker):
         that a query counts with the square of its length.
     pair_weight
         ``"uniform"``, or ``"gain"``: a pair counts as much as the gains ``2^label - 1`` differ, so that
-        grades far apart matter more.
+        pairs with very different grades count more.
     nonnegative
         Whether weights below zero are ruled out: for features of which more is never worse.
     standardise

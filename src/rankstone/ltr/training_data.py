@@ -76,20 +76,20 @@ class Dataset:
     def __len__(self) -> int:
         return len(self.y)
 
-    def aligned(self, features: Sequence[str], *, idle: Collection[str] = ()) -> Any:  # noqa: ANN401 - an array or CSR
+    def aligned(self, features: Sequence[str], *, optional: Collection[str] = ()) -> Any:  # noqa: ANN401 - an array or CSR
         """Return the columns of some features, by name; in LETOR files one that never occurs is 0.
 
         Parameters
         ----------
         features
-            The names, in the order wanted.
-        idle
-            Those of them whose absence makes no difference.
+            The names, in the order of the columns.
+        optional
+            Those of them that may be missing without an effect.
 
         Warns
         -----
         UserWarning
-            Where a feature that is wanted never occurs in a LETOR file, or there are features nobody wants.
+            If a requested feature never occurs in a LETOR file, or there are unused features.
 
         Raises
         ------
@@ -97,9 +97,9 @@ class Dataset:
             A table lacks a feature, or a LETOR file all of them.
         """
         missing = _missing(self, features)
-        wanted = {*features, *self.absent}
-        without = [name for name in missing if name not in idle]
-        unused = [name for name in self.features if name not in wanted]
+        used = {*features, *self.absent}
+        without = [name for name in missing if name not in optional]
+        unused = [name for name in self.features if name not in used]
         for names, meaning in (
             (without, "features of the model never occur here and count as 0"),
             (unused, "features unknown to the model are not used"),
@@ -144,7 +144,7 @@ def read(
     dtype
         ``float32`` or ``float64``.
     labelled
-        Whether labels are wanted; a table that is only scored needs none.
+        Whether labels are needed; not for a table that is only scored.
     progress
         Called with row counts while reading.
 

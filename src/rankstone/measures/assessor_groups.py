@@ -57,7 +57,7 @@ class AP_avgjg(GroupMean):  # noqa: N801 - the name of the field
         needs=_NEEDS,
         peers={"trec_eval map_avgjg": _PEERS},
         sensitive="ties, unjudged documents (not relevant), how many groups judged what",
-        use="several assessors or user groups who may disagree; each of them counts the same",
+        use="several assessors or user groups who may disagree; all of them have the same weight",
         citation="Buckley, trec_eval 9, 2008",
     )
 

@@ -121,13 +121,13 @@ class Fallout(NegativesMeasure):
             "ROC curve": "its x axis",
         },
         sensitive="which documents are negatives; ties at the cutoff; an empty list has none",
-        use="beside recall, as in signal detection; rarely alone: an empty list is best",
+        use="together with recall, as in signal detection; rarely alone: an empty list is best",
         citation="Salton and McGill, 1983; van Rijsbergen, Information Retrieval, 1979",
     )
 
     @property
     def claims(self) -> Claims:
-        """More ranks hold more negatives; unjudged documents count less if only judged ones are negatives."""
+        """More ranks have more negatives; unjudged documents count less if only judged ones are negatives."""
         counted = self.negatives != "judged"
         return replace(
             super().claims,
@@ -235,7 +235,7 @@ class AUC(PairMeasure):
         "R (R + 1) / 2, over R N), and as the area under y = TP / R over x = FP / N",
         example="relevant, not, relevant, not: (2 + 1) / (2·2) = 3/4; the middle two tied: (2 + 1½) / 4",
         needs=_CATALOGUE,
-        undefined=f"{_ONE_CLASS}. A query the run does not answer scores 0, not ½",
+        undefined=f"{_ONE_CLASS}. A query without a list scores 0, not ½",
         peers={
             "scikit-learn roc_auc_score": "the same for one labelled list; for all users' rows at once: "
             "one_group=True",
@@ -302,7 +302,7 @@ class GAUC(AUC):
         "GAUC(negatives=judged, weight=clicks)",
     )
     card: ClassVar[Card] = Card(
-        sentence="Within one user's list: how often is what the user liked ranked above what not?",
+        sentence="Within one user's list: how often is a liked item ranked above another?",
         formula="GAUC = Σ_u w_u AUC_u / Σ_u w_u",
         symbols="AUC_u: AUC of user (query) u; w_u: impressions, the documents in the list; positives, the "
         "relevant documents; clicks, their grades added; uniform, 1",
@@ -316,8 +316,8 @@ class GAUC(AUC):
             "pooled AUC": "another number by design: adding to one user's scores changes it and not GAUC",
         },
         sensitive="which documents are negatives; users with very many impressions",
-        use="click and purchase logs: how much a user clicks is not the model's work, the order within the "
-        "user's list is",
+        use="click and purchase logs: the model decides the order within a user's list, "
+        "not how much the user clicks",
         citation="Zhu et al., KDD 2017; Zhou et al., KDD 2018",
     )
 
@@ -364,7 +364,7 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
             "scikit-learn roc_auc_score(max_fpr=…)": "a share of the negatives instead of k, standardised so "
             "that chance is ½ (McClish, 1989)",
         },
-        sensitive="which documents are negatives; lists that hold fewer than k of them",
+        sensitive="which documents are negatives; lists with fewer than k of them",
         use="when only the top of a long list matters, but pairs shall count; needs lists longer than k + R",
         citation="McClish, Medical Decision Making 1989; Narasimhan and Agarwal, ICML 2013",
     )

@@ -27,7 +27,7 @@ class PrecisionAtHits(BinaryMeasure):
     def precisions(self, hits: Hits) -> Floats:
         """Return the precision at the rank of each relevant hit, 0 for all others.
 
-        In a tie block of s documents, m of them relevant, after r relevant ones, place j holds a
+        In a tie block of s documents, m of them relevant, after r relevant ones, place j has a
         relevant document with chance m/s and precision (r + 1 + (j−1)(m−1)/(s−1)) / rank
         (McSherry and Najork, 2008); a block of one is the textbook formula.
         """
@@ -141,7 +141,7 @@ class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
 
     family: ClassVar[str] = "average precision"
     card: ClassVar[Card] = Card(
-        sentence="Average precision stretched, so that from 0.95 to 0.99 is as far as from 0.5 to 0.84.",
+        sentence="Average precision stretched, so that 0.95 to 0.99 is as large a step as 0.5 to 0.84.",
         formula="yaap@k = ln( (1 + S) / (1 + R − S) ),  S = Σ_{i ≤ k} b_i · P@i",
         symbols="b_i: 1 if the document at rank i is relevant; R: relevant documents, retrieved or not",
         example="relevant at ranks 1 and 4, R = 2: S = 3/2, yaap = ln(2.5 / 1.5)",
@@ -257,7 +257,7 @@ class GAP(BinaryMeasure):
         example="grades 1, 2 and nothing else judged: (1/1 + (1 + 2)/2) / (1 + 2) = 5/6",
         peers={
             "Infer.NET": "divides by the gains of the list, not of all judged documents",
-            "MATTERS": "the same; it must be told the chances p_1, p_2, … that grade 1, 2, … is a user's "
+            "MATTERS": "the same; it takes the probabilities p_1, p_2, … that grade 1, 2, … is a user's "
             "threshold: gain={1: p_1, 2: p_1 + p_2, …}",
         },
         sensitive="ties, unjudged documents (not relevant), unknown relevant documents",

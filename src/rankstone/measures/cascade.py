@@ -46,7 +46,7 @@ class ERR(UnitGain):
             "RankLib": "ERR(max_grade=4)@k",
             "CatBoost ERR": "takes the label itself for R: ERR(gain=linear, max_grade=1)",
         },
-        sensitive="ties, unjudged documents (satisfy nobody), the top of the scale; hardly to depth",
+        sensitive="ties, unjudged documents (satisfy no user), the top of the scale; hardly to depth",
         use="when one good answer is nearly enough; the scale changes the number, so it is part of the name",
         scale="no equal steps: it falls with one over the rank of the answer, as RR does",
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009",
@@ -93,14 +93,14 @@ class nERR(ERR):  # noqa: N801 - the name of the field
         example="grades 2, 3 of 0 … 3: ERR = 3/8 + 1/2 · 7/8 · 5/8 = 83/128, ideal 115/128: nERR = 83/115",
         needs="judgments, the top of the grade scale",
         peers={"pyNTCIREVAL nERR@k": "nERR(gain=linear_plus1, max_grade=m)@k"},
-        sensitive="ties, unjudged documents (satisfy nobody), the top of the scale",
+        sensitive="ties, unjudged documents (satisfy no user), the top of the scale",
         use="to average over queries of which some have no top document",
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Sakai and Song, SIGIR 2011",
     )
 
     @property
     def claims(self) -> Claims:
-        """As ERR, but the ideal list grows with k and holds what is below the cutoff."""
+        """As ERR, but the ideal list grows with k and contains documents below the cutoff."""
         rule = "enumeration" if isinstance(self.gain, GainTable) else "multisets"
         return replace(super().claims, grows_with_k=False, bounds_by=rule, deeper_grades_matter=True)
 

@@ -32,7 +32,7 @@ class Count(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class NumRet(Count):
-    """How many documents the list holds."""
+    """The number of documents in the list."""
 
     card: ClassVar[Card] = Card(
         sentence="How many documents are retrieved?",
@@ -69,7 +69,7 @@ class NumRel(Count):
         example="4 documents judged 1 or more: 4",
         peers={"trec_eval num_rel": "the same; under -c it ignores -l there (a bug)"},
         sensitive="nothing in the run",
-        use="to see how much there was to find",
+        use="to see how many documents could be found",
     )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -95,7 +95,7 @@ class NumRelRet(Count):
         example="relevant at ranks 1, 3 and 5: NumRelRet@4 = 2",
         peers={"trec_eval num_rel_ret": "the same", "ranx hits": "the mean: NumRelRet(agg=mean)"},
         sensitive="ties at the cutoff, unjudged documents",
-        use="to see what a recall is made of",
+        use="to see the numerator of a recall",
     )
 
     #: a count of relevant documents, without a norm
@@ -225,14 +225,14 @@ class Judged(JudgmentCoverage):
 
 @dataclass(frozen=True, kw_only=True)
 class Unjudged(JudgmentCoverage):
-    """Unjudged@k: the share of the first k ranks that holds an unjudged document.
+    """Unjudged@k: the share of the first k ranks with an unjudged document.
 
     >>> print(Unjudged(k=10))
     Unjudged@10
     """
 
     card: ClassVar[Card] = Card(
-        sentence="Of the first k ranks, how many hold an unjudged document?",
+        sentence="Of the first k ranks, how many have an unjudged document?",
         formula="Unjudged@k = |{i ≤ min(k, n) : d_i not judged}| / k",
         symbols="d_i: document at rank i; n: length of the list (k = n without a cutoff)",
         example="a list of 8 with 2 unjudged documents: Unjudged@10 = 0.2, Judged@10 = 6/8",

@@ -139,7 +139,7 @@ class CWL(OpenWalk):
             "cwl_eval TBG, U-measure": "the same as model=TBG, model=U; its U leaves out rank 1000",
         },
         sensitive="ties, unjudged documents (gain 0; the residual says how much), the model",
-        use="EU compares systems (more is better), ED and ETC say how far users go, Res… how sure that is",
+        use="EU compares systems (more is better), ED and ETC show how deep users go, Res… the uncertainty",
         citation="Moffat, Thomas and Scholer, CIKM 2013; Moffat, Bailey, Scholer and Thomas, TOIS 2017; "
         "Azzopardi, Thomas and Moffat, SIGIR 2019",
     )
@@ -185,7 +185,7 @@ class CWL(OpenWalk):
 
     @property
     def claims(self) -> Claims:
-        """What the walk claims holds for gains; residuals depend on what is judged, not on grades."""
+        """The claims of the walk are about gains; residuals depend on what is judged, not on grades."""
         claims, gained = super().claims, self.output in ("EU", "ETU")
         return replace(
             claims,

@@ -100,7 +100,7 @@ class CG(GainMeasure):
 
     family: ClassVar[str] = "cumulated gain"
     card: ClassVar[Card] = Card(
-        sentence="How much relevance do the first k results hold together?",
+        sentence="How much relevance do the first k results have in total?",
         formula="CG@k = Σ_{i ≤ k} g_i",
         symbols="g_i: gain of the document at rank i, its grade unless `gain` says otherwise",
         example="grades 5, 3, 2, 1, 2: CG@5 = 13",
@@ -216,7 +216,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
 
     @property
     def claims(self) -> Claims:
-        """The ideal list grows with k unless it holds all documents; ideal=topk depends on the order."""
+        """The ideal list grows with k unless it contains all documents; ideal=topk depends on the order."""
         claims, shown = super().claims, self.ideal == "topk"
         fixed = self.ideal_depth == "all" and self.ideal in ("judged", "list") and self.pad == "zero"
         return replace(

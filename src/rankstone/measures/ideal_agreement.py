@@ -249,7 +249,7 @@ class RC(Measure):
         "pairs of unequal grade: 1/2",
         needs="judgments with at least two grades; unjudged documents are left out",
         undefined="fewer than two judged documents in the list (ties=drop: of unequal grades): no value, "
-        "counted as undefined. All grades equal: 1. A query the run does not answer scores 0. Where the best "
+        "counted as undefined. All grades equal: 1. A query without a list scores 0. If the best "
         "σ was searched for and not proven (weight_on=ideal), the status is lower_bound",
         peers={
             "Kendall's tau_a": "2 RC − 1, where all grades differ",
@@ -259,7 +259,7 @@ class RC(Measure):
             "TF-Ranking OPAMetric": "RC(ties=drop) of one list; a tied pair counts nothing",
         },
         sensitive="which documents are judged. Tied documents count as the mean over their "
-        "orders, whatever the alignment's ties says (weight_on=ideal: a tied pair of unequal grade counts "
+        "orders, whatever the alignment option ties is (weight_on=ideal: a tied pair of unequal grade counts "
         "one half)",
         use="learning to rank with fully labelled lists; a pair at the bottom counts as much as one at the "
         "top unless `weight` says otherwise",
@@ -408,7 +408,7 @@ class Compat(Measure):
         return Claims(closed_under_ties=False, grows_with_k=not isinstance(self.depth, str))
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the weights of the depths at which both lists hold it."""
+        """Give each relevant hit the weights of the depths at which it is in both lists."""
         ideal, depth = hits.ideal, self._depth(hits)
         deepest = int(depth.max(initial=0))
         steps = self.p ** np.arange(deepest) / np.arange(1, deepest + 1)

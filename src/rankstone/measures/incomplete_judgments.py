@@ -80,7 +80,7 @@ class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
     aliases: ClassVar[tuple[str, ...]] = ("InfAP",)
     brings: ClassVar[frozenset[str]] = frozenset({"pooled"})
     card: ClassVar[Card] = Card(
-        sentence="What would average precision be, had the whole pool been judged and not a sample of it?",
+        sentence="What would average precision be if the whole pool were judged, not only a sample?",
         formula="infAP = (1/R) Σ_{relevant d} (1/i + (i−1)/i · p_d/(i−1) · (r_d + ε) / (r_d + n_d + 2ε)), "
         "1 at i = 1",
         symbols="i: rank of d; p_d: documents of the pool above d; r_d, n_d: of these, judged relevant and "

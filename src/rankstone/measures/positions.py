@@ -98,7 +98,7 @@ class AvgRelPosition(GradedMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class LastRel(BinaryMeasure):
-    """Last relevant: how far down one must read to have seen every relevant document.
+    """Last relevant: the depth to which one must read to find every relevant document.
 
     >>> print(LastRel(unreturned="exclude"))
     LastRel(unreturned=exclude)
@@ -111,7 +111,7 @@ class LastRel(BinaryMeasure):
     zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = replace(
         AvgRelPosition.card,
-        sentence="At which rank have all relevant documents been seen?",
+        sentence="At which rank have all relevant documents been found?",
         formula="LastRel = max{i : b_i = 1}",
         symbols="b_i: 1 if the document at rank i is relevant",
         example="relevant at ranks 1, 4 and 9, R = 3: 9; with R = 4 there is no such rank",
@@ -134,9 +134,9 @@ class LastRel(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last relevant hit its rank."""
-        wanted = hits.relevant(self.rel)
-        found, relevant = hits.count(wanted), hits.relevant_count(self.rel)
-        share, rank = hits.nth_of(wanted, found)
+        masked = hits.relevant(self.rel)
+        found, relevant = hits.count(masked), hits.relevant_count(self.rel)
+        share, rank = hits.nth_of(masked, found)
         last = share * rank
         if self.unreturned == "exclude":
             return Contributions(last, np.minimum(found, 1.0))
@@ -163,7 +163,7 @@ class WSS(BinaryMeasure):
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = Card(
-        sentence="How much reading does the ranking save someone who must find 95 % of what is relevant?",
+        sentence="How much reading does the ranking save, if 95 % of the relevant documents must be found?",
         formula="WSS = (N − i) / N − (1 − r) = r − i / N,  i = the first rank with recall ≥ r",
         symbols="r: the recall; N: documents to read, the list's length or the catalogue's (documents)",
         example="100 documents, R = 20, the 19th relevant one at rank 40: 0.95 − 40/100 = 0.55",
@@ -190,11 +190,11 @@ class WSS(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the hit that reaches the recall the unread documents, less those of a random order."""
-        wanted, relevant = hits.relevant(self.rel), hits.relevant_count(self.rel)
+        masked, relevant = hits.relevant(self.rel), hits.relevant_count(self.rel)
         documents: Ints | Floats = hits.length
         if self.documents == "catalogue" and hits.candidates is not None:
             documents = hits.candidates
-        share, rank = hits.nth_of(wanted, np.ceil(self.recall * relevant - _ROUNDING).astype(np.int64))
+        share, rank = hits.nth_of(masked, np.ceil(self.recall * relevant - _ROUNDING).astype(np.int64))
         saved = share * (self.recall * hits.spread(documents) - rank)
         norm = np.where(hits.found, documents, 1.0)  # without a list nothing is saved
         return Contributions(saved, np.where(relevant > 0, norm, 0.0))

@@ -68,7 +68,7 @@ class P(BinaryMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class R(BinaryMeasure):
-    """Recall: the share of all relevant documents that the first k ranks hold.
+    """Recall: the share of all relevant documents that are among the first k ranks.
 
     >>> from rankstone.measures import Threshold
     >>> print(R(k=100, rel=Threshold(2)))
@@ -130,7 +130,7 @@ class F(BinaryMeasure):
         symbols="h_k: relevant in the first k; R: all relevant; β > 1 favours recall",
         example="3 relevant in the first 5, R = 4: F@5 = 2·3 / (5 + 4) = 2/3",
         peers={
-            "trec_eval set_F_x": "x stands for β², over the whole list",
+            "trec_eval set_F_x": "x is β², over the whole list",
             "ir_measures SetF(beta=b)": "passes b as x: it is F with β² = b",
             "Evidently": "F of the mean P and the mean R, not the mean of F",
         },
@@ -284,9 +284,9 @@ class Utility(BinaryMeasure):
     needs_relevant: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = ("Utility", "Utility(a=2, b=-1)", "Utility@10")
     card: ClassVar[Card] = Card(
-        sentence="What is a set worth when each kind of document has a price?",
+        sentence="What is the value of a set if each kind of document has a price?",
         formula="Utility@k = a·h + b·(m − h) + c·(R − h) + d·(N − m − R + h)",
-        symbols="h: relevant among the m = min(k, n) shown; R: all relevant; N: documents there are",
+        symbols="h: relevant among the m = min(k, n) shown; R: all relevant; N: all documents",
         example="10 shown, 4 relevant, R = 6, a = 1, b = −1: 4 − 6 = −2",
         needs="judgments; `candidates` (N) when d is not 0",
         span=(None, None),

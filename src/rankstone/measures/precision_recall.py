@@ -115,7 +115,7 @@ class PR(BinaryCurve):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Tie blocks that hold relevant documents (single hits where nothing ties).
+    """Tie blocks with relevant documents (single hits without ties).
 
     Attributes
     ----------

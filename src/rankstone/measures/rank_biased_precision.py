@@ -30,7 +30,7 @@ class RBP(UnitGain):
     aliases: ClassVar[tuple[str, ...]] = ("RankBiasedPrecision",)
     examples: ClassVar[tuple[str, ...]] = ("RBP(p=0.8)", "RBP(gain=linear, max_grade=3, p=0.95)")
     card: ClassVar[Card] = Card(
-        sentence="What does a rank bring to a user who goes on to the next one with probability p?",
+        sentence="What gain per rank has a user who goes on to the next rank with probability p?",
         formula="RBP = (1 − p) Σ_i g_i p^(i − 1)",
         symbols="g_i: 1 if the document at rank i is relevant, or as `gain` says; p: persistence",
         example="relevant at ranks 1 and 3, p = 0.5: RBP = 0.5 · (1 + 0.25) = 0.625",
@@ -90,7 +90,7 @@ class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
             "cwl_eval ResEU": "the same over 1000 ranks: CWL(model=RBP, output=ResEU, p=…)",
         },
         sensitive="unjudged documents and depth: it measures them",
-        use="together with RBP; overlapping intervals [RBP, RBP + residual] do not tell systems apart",
+        use="together with RBP; overlapping intervals [RBP, RBP + residual] do not distinguish systems",
         citation="Moffat and Zobel, TOIS 2008",
     )
 

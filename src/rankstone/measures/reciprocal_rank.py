@@ -30,7 +30,7 @@ class RR(BinaryMeasure):
     family: ClassVar[str] = "reciprocal rank"
     aliases: ClassVar[tuple[str, ...]] = ("MRR", "ReciprocalRank")
     card: ClassVar[Card] = Card(
-        sentence="How far down is the first relevant result?",
+        sentence="How early is the first relevant result?",
         formula="RR@k = 1 / min{i ≤ k : b_i = 1}, 0 if there is none",
         symbols="b_i: 1 if the document at rank i is relevant (target=best: has the best judged grade)",
         example="first relevant at rank 3: RR = 1/3; over queries with 1/3, 1/2 and 1/1: MRR = 11/18",
@@ -38,7 +38,7 @@ class RR(BinaryMeasure):
             "trec_eval recip_rank": "the same; it has no cutoff",
             "MS MARCO MRR@10": "RR@10, over all reference queries",
             "ir_measures RR@k": "the same, ties in score to the smaller document id: ties=docid_asc "
-            "(without a cutoff it asks trec_eval: docid_desc)",
+            "(without a cutoff it calls trec_eval: docid_desc)",
             "allRank mrr, Liu (2009)": "the best-graded document: RR(target=best)",
             "the sum some texts give": "RR(agg=sum)",
         },

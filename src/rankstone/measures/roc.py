@@ -122,7 +122,7 @@ class ROC(BinaryCurve):
         found, shown = hits.count(relevant), area.retrieved_negatives(hits)
         bottom = ~hits.found if self.unreturned != "bottom" else np.ones(hits.queries, bool)
         last = np.where(bottom, negatives, shown)
-        # from the origin; both ends of every block that holds relevant documents; the end of the list;
+        # from the origin; both ends of every block with relevant documents; the end of the list;
         # what was not returned, negatives first where they come first
         corners = (
             (each, np.zeros_like(found), np.zeros_like(found)),

@@ -91,7 +91,7 @@ class sDCG(SessionMeasure, DCG):  # noqa: N801 - the name of the field
             "evalpir": "the same discount of queries",
         },
         sensitive="ties, unjudged documents (gain 0), depth, the number of queries; repetition counts again",
-        use="sessions with known reformulations; the row of a query holds what it adds to its session",
+        use="sessions with known reformulations; the row of a query is its contribution to the session",
         citation="Järvelin, Price, Delcambre and Nielsen, ECIR 2008",
     )
 

@@ -170,7 +170,7 @@ _GREEDY: Final = (
 )
 _ORDERS: Final = {
     "pyndeval, ir_measures": "ties in score go to the smaller document id: ties=docid_asc",
-    "ndeval": "lists are ordered by their rank column unless it is told -traditional: order=rank",
+    "ndeval": "lists are ordered by their rank column unless run with -traditional: order=rank",
 }
 _PEERS: Final = {
     "ndeval, pyndeval, ir_measures": "the same down to rank 20, their deepest",
@@ -236,7 +236,7 @@ class alpha_nDCG(GreedyNormalized):  # noqa: N801 - the name of the field
         span=(0.0, GREEDY),
         peers=_PEERS,
         sensitive=_SENSITIVE_IDEAL,
-        use="ambiguous queries, novelty within a list; α near 1 asks for coverage, α = 0 ignores repetition",
+        use="ambiguous queries, novelty within a list; α near 1 rewards coverage, α = 0 ignores repetition",
     )
 
 

@@ -1,6 +1,6 @@
 """Gains that fade with the time or the text a user has spent: time-biased gain and the U-measure.
 
-Gains discounted by the shortfall so far, instead of by the rank: binG and G.
+Gains discounted by the shortfall down to a rank, instead of by the rank: binG and G.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class TBG(BinaryMeasure):
     half_life: float = parameter(224.0, "seconds after which half of the users have left", above=0.0)
     summary: float = parameter(4.4, "seconds to judge a summary", low=0.0)
     per_word: float = parameter(0.018, "seconds to read a word", low=0.0)
-    opening: float = parameter(7.8, "seconds a clicked document takes beside its words", low=0.0)
+    opening: float = parameter(7.8, "seconds for a clicked document in addition to its words", low=0.0)
     click_relevant: float = parameter(0.64, "chance to click a relevant document", low=0.0, high=1.0)
     click: float = parameter(0.39, "chance to click another", low=0.0, high=1.0)
     save: float = parameter(0.77, "chance to save a relevant document that was clicked", low=0.0, high=1.0)
 
-    #: chances are added up; the time of a document depends on what stands above it
+    #: chances are added up; the time of a document depends on the documents above it
     claims = Claims(closed_under_ties=False, grows_with_k=True, deeper_grades_matter=False)
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -154,7 +154,7 @@ class binG(BinaryMeasure):  # noqa: N801 - the name of the field
     card: ClassVar[Card] = Card(
         sentence="How little had to be waded through before each relevant document?",
         formula="binG@k = (1/R) Σ_{i ≤ k} b_i / log2(2 + u_i)",
-        symbols="b_i: 1 if rank i holds a relevant document; u_i: others above it; R: all relevant",
+        symbols="b_i: 1 if the document at rank i is relevant; u_i: others above it; R: all relevant",
         example="relevant at ranks 1 and 4, R = 2: (1/log2(2) + 1/log2(4)) / 2 = 0.75",
         peers={"trec_eval binG": "the same, without a cutoff"},
         sensitive="ties, unjudged documents (not relevant), unknown relevant documents (R)",
@@ -166,7 +166,7 @@ class binG(BinaryMeasure):  # noqa: N801 - the name of the field
     claims = Claims(closed_under_ties=False, grows_with_k=True)
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Discount each relevant hit by the ranks above it that hold nothing relevant."""
+        """Discount each relevant hit by the nonrelevant documents above it."""
         relevant = hits.relevant(self.rel)
         above = hits.rank - hits.running_count(relevant)
         shares = np.where(relevant, 1.0 / divisors("log2", above + 1), 0.0)
@@ -176,7 +176,7 @@ class binG(BinaryMeasure):  # noqa: N801 - the name of the field
 
 @dataclass(frozen=True, kw_only=True)
 class G(IdealGains):
-    """G: gains, each discounted by how far the list has fallen behind the ideal one.
+    """G: gains, each discounted by how much the list has fallen behind the ideal one.
 
     >>> print(G())
     G
@@ -196,7 +196,7 @@ class G(IdealGains):
 
     @property
     def claims(self) -> Claims:
-        """How far a list is behind depends on the order; late in a list, 4 before 5 can be worth more."""
+        """The shortfall depends on the order; late in a list, 4 before 5 can give a higher value."""
         binary = self.gain == "binary"
         return replace(
             super().claims, closed_under_ties=False, extremal_under_ties=binary, promotion_helps=binary

@@ -1,6 +1,6 @@
 """Reports: charts and HTML pages of results, which open offline.
 
-Knows results; nothing below knows this room, and nothing here scores.
+It imports results; no room below imports it, and nothing here computes scores.
 """
 
 from rankstone import lazy_names

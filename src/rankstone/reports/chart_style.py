@@ -1,4 +1,4 @@
-"""What charts have in common: Altair, colours and shapes that everybody can tell apart, data by name.
+"""What charts have in common: Altair, colours and shapes that everybody can distinguish, data by name.
 
 Vega, Vega-Lite and Vega-Embed as one script.
 
@@ -77,7 +77,7 @@ def drawn(chart: Any, name: str, rows: Sequence[dict[str, Any]], title: str) -> 
 
 
 def records(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as JSON holds them: six figures, no NaN, names without control characters.
+    """Return rows as JSON: six figures, no NaN, names without control characters.
 
     >>> import polars as pl
     >>> records(pl.DataFrame({"query_id": ["a"], "value": [1 / 3]}))
@@ -93,7 +93,7 @@ def _plain(value: object) -> object:
 
 
 def by_system(systems: Sequence[str], title: str) -> dict[str, Any]:
-    """Return the encodings that tell systems apart: by colour, and by shape, too."""
+    """Return the encodings that distinguish systems: colour and shape."""
     alt = needed("altair")
     names = [legible(system) for system in systems]
     colours = [COLOURS[at % len(COLOURS)] for at in range(len(names))]

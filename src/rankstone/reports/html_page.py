@@ -1,6 +1,6 @@
 """The page around the content: template, style, scripts, and what it is forbidden to do.
 
-HTML that opens offline and in which nothing that a file holds can run or ask for anything.
+HTML that opens offline, in which no data can run as code or make a request.
 
 Scripts are named by hash in the page's content security policy, and data are in a separate element, as
 JSON without a character that could end it.
@@ -58,7 +58,7 @@ _PAGE: Final = """<!DOCTYPE html>
 
 
 def policy(scripts: Iterable[str]) -> str:
-    """Return the content security policy of a page that runs these scripts and asks for nothing."""
+    """Return the content security policy of a page that runs these scripts and makes no requests."""
     hashes = (f"'sha256-{base64.b64encode(sha256(one.encode()).digest()).decode()}'" for one in scripts)
     return _POLICY.format(hashes=" ".join(hashes))
 

@@ -78,8 +78,8 @@ def _curves(found: Comparison) -> tuple[dict[str, Any], list[str]]:
         return {}, [say["no_lists"]]
     if found.sources.convention is not None:
         return {}, [say["no_lists_convention"]]
-    wanted = ["PR", *_over_k(found)]
-    traces, notes = _traced(found, wanted)
+    texts = ["PR", *_over_k(found)]
+    traces, notes = _traced(found, texts)
     drawn: dict[str, Any] = {}
     for curves, curve in [(some, one) for some in traces for one in some.curves]:
         name = str(curve)
@@ -93,31 +93,31 @@ def _curves(found: Comparison) -> tuple[dict[str, Any], list[str]]:
 
 
 def _clouds(curves: Curves, name: str, lang: str) -> dict[str, Any]:
-    """Return the curves of queries, a run at a time: the reader says which."""
+    """Return the curves of queries for each run, of which the reader chooses one."""
     runs = list(curves.runs)
     rows = {run: cloud_rows(curves, run, name) for run in runs}
     return {**apart(cloud_chart(curves, runs[0], "", lang, name), keep=False), "by": rows}
 
 
-def _traced(found: Comparison, wanted: list[str]) -> tuple[list[Curves], list[str]]:
-    """Trace curves together; where one of them cannot be, each for itself, and say which not and why."""
+def _traced(found: Comparison, texts: list[str]) -> tuple[list[Curves], list[str]]:
+    """Trace curves together; if one fails, each by itself, with the reasons of failures."""
     try:
-        return [traced(found, " ".join(wanted))], []
+        return [traced(found, " ".join(texts))], []
     except (UsageError, InputError) as error:
-        if len(wanted) == 1:
-            return [], [f"{wanted[0]}: {error}"]
-    parts = [_traced(found, [one]) for one in wanted]
+        if len(texts) == 1:
+            return [], [f"{texts[0]}: {error}"]
+    parts = [_traced(found, [one]) for one in texts]
     return [curves for some, _ in parts for curves in some], [note for _, notes in parts for note in notes]
 
 
 def _over_k(found: Comparison) -> list[str]:
-    """Return the measures with a cutoff, over all cutoffs up to it, and when the first relevant is met."""
-    wanted: dict[str, None] = {}
+    """Return the measures with a cutoff, over all cutoffs up to it, and Success."""
+    texts: dict[str, None] = {}
     for measure in found.measures:
-        if (cutoff := _CUTOFF.search(measure)) is not None and len(wanted) < _OVER_K:
-            wanted[f"{measure[: cutoff.start()]}@1..{min(max(int(cutoff[1]), _CHART_DEPTH), 100)}"] = None
-    wanted["Success@1..20"] = None
-    return list(wanted)
+        if (cutoff := _CUTOFF.search(measure)) is not None and len(texts) < _OVER_K:
+            texts[f"{measure[: cutoff.start()]}@1..{min(max(int(cutoff[1]), _CHART_DEPTH), 100)}"] = None
+    texts["Success@1..20"] = None
+    return list(texts)
 
 
 #: numbers that a page holds at most: queries × systems × measures
@@ -230,7 +230,7 @@ def _queries(found: Comparison) -> list[str]:
 
 
 def _room(found: Comparison) -> int:
-    """Return how many lists are unfolded: fewer where they are long."""
+    """Return the number of lists that are shown: fewer if they are long."""
     lengths = [audit.median_length for audit in found.audit.runs.values()] if found.audit else []
     queries = len(found.matrices[found.primary[0]])
     return max(2, min(_LISTS, int(_ROWS / max([1.0, *lengths])), _NAMES // queries))
@@ -249,7 +249,7 @@ def _unfolded(
     queries: Sequence[str],
     progress: Callable[[int], None] | None,
 ) -> dict[str, Any]:
-    """Unfold one system's lists; of several runs of a system, the first is shown."""
+    """Explain one system's lists; of several runs of a system, the first is shown."""
     assert found.sources is not None  # noqa: S101 - the caller checked
     run = found.replicates.get(system, [system])[0]
     parts = _rows(found.sources, run, queries)
@@ -257,7 +257,7 @@ def _unfolded(
     for query in queries:
         mine = parts.get(
             query, next(iter(parts.values()), None)
-        )  # unanswered: the others' rows say nothing of it
+        )  # not in the run: rows of another query do not change it
         one = ready.explain(found.sources.runs[run] if mine is None else mine, query, run, changes=False)
         lists_by_query[query] = _list_content(one, found.lang)
         if progress is not None:
@@ -269,19 +269,19 @@ def _rows(sources: Sources, run: str, queries: Sequence[str]) -> dict[str, Any]:
     """Return the rows of a run that belong to the queries, in the order of the run."""
     columns, form = sources.given.get("columns"), sources.given.get("format_in")
     table = read_run(sources.runs[run], columns, form, order=sources.given.get("order", "score"), name=run)
-    wanted = pl.Series(queries, dtype=pl.String)
+    names = pl.Series(queries, dtype=pl.String)
     kept = [
-        piece.filter(pl.col("query_id").cast(pl.String).is_in(wanted.implode()))
+        piece.filter(pl.col("query_id").cast(pl.String).is_in(names.implode()))
         for piece in table.tables([pl.col(name) for name in table.schema])
     ]
     parts = pl.concat(kept).partition_by("query_id", as_dict=True, maintain_order=True)
-    if table.listed:  # plain lists of documents have no order but their own, and stay such lists
+    if table.listed:  # plain lists of documents have only their own order, and stay lists
         return {str(key[0]): {key[0]: part["doc_id"].to_list()} for key, part in parts.items()}
     return {str(key[0]): part for key, part in parts.items()}
 
 
 def _side_by_side(mine: dict[str, Any]) -> dict[str, Any]:
-    """Tell for each list where it has the documents that the others show; it may be further down."""
+    """Keep for each list the ranks of the documents that the others show, which may be further down."""
     shown = {row[1] for one in mine.values() for row in one["rows"]}
     for one in mine.values():
         one["ranks"] = {doc: rank for doc, rank in one["ranks"].items() if doc in shown}
@@ -289,7 +289,7 @@ def _side_by_side(mine: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_content(one: Explanation, lang: str) -> dict[str, Any]:
-    """Return one list as the page shows it: rank, document, grade, what it adds; and the derivation."""
+    """Return one list for the page: rank, document, grade and contribution; and the derivation."""
     rows = [
         [row.rank, printable(row.doc_id or "", _NAME), row.relevance, row.judged, _short(row.contribution)]
         for row in one.rows[:_DEPTH]

@@ -18,7 +18,7 @@ from rankstone.tables.phrases import phrases
 if TYPE_CHECKING:
     from rankstone.online.retention_result import Retention
 
-#: rows of the triangle, and segments with a heatmap of their own, that a page holds
+#: rows of the triangle, and segments with their own heatmap on a page
 _ROWS: Final = 5_000
 _HEATMAPS: Final = 12
 #: the most differences written as sentences

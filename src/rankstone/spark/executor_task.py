@@ -79,7 +79,7 @@ def result_columns(query_id: str) -> str:
     """Return the schema of a task's result, in Spark's syntax.
 
     A row with a ``value`` is a scored query; if it also has ``rows``, its list may continue elsewhere.  A row
-    with a ``trailer`` holds sums and counts; any other row is the id of a query without judgments.
+    with a ``trailer`` has sums and counts; any other row is the id of a query without judgments.
     """
     numbers = ", ".join(f"{name} array<double>" for name in NUMBERS)
     return (

@@ -1,6 +1,6 @@
 """Scoring lists in place, without a shuffle.
 
-Nearly all files hold the rows of a query together.  So the judgments are sent to the lists, and each list of
+Nearly all files keep the rows of a query together.  So the judgments are sent to the lists, and each list of
 a partition is scored as it streams by; the first and the last list of a partition, which may continue in
 others, are also returned as rows.  Each partition reports the judged queries it found; whether every list was
 complete is checked on all reports together (:class:`PartitionReports`), never assumed.
@@ -72,7 +72,7 @@ class InPlace(Shipped):
         except RankstoneError as error:
             totals = Trailer.of_error(error)
         if query_id is not None:
-            last = json.dumps({"told": totals.to_json(), **queries_found.to_json()})
+            last = json.dumps({"trailer": totals.to_json(), **queries_found.to_json()})
             yield from to_arrow_batches(pl.DataFrame({"trailer": [last]}), query_id)
 
     @property
@@ -87,7 +87,7 @@ class InPlace(Shipped):
 
 
 class _QueriesFound:
-    """The queries that a partition has found so far."""
+    """The queries found in a partition."""
 
     def __init__(self, side_rows: SideRows) -> None:
         self._queries = side_rows.judged.queries
@@ -111,7 +111,7 @@ class _QueriesFound:
         judged = not trailer.extra
         if not end or not (judged or keep):
             return False
-        end_list = {"query": names[0], "rows": lists.height, "judged": judged, "told": trailer.to_json()}
+        end_list = {"query": names[0], "rows": lists.height, "judged": judged, "trailer": trailer.to_json()}
         self._ends.append(end_list)
         return True
 
@@ -123,7 +123,7 @@ class _QueriesFound:
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
         bits = b64encode(zlib.compress(np.packbits(self._judged).tobytes(), 1)).decode()
-        return {"met": bits, "ends": self._ends, "scattered": self._scattered}
+        return {"found": bits, "ends": self._ends, "scattered": self._scattered}
 
 
 class PartitionReports:
@@ -147,8 +147,8 @@ class PartitionReports:
         pieces: dict[Any, list[dict[str, Any]]] = {}
         for text in texts:
             report = json.loads(text)
-            self.whole.merge(Trailer.from_json(report["told"]))
-            bits = np.frombuffer(zlib.decompress(b64decode(report["met"])), np.uint8)
+            self.whole.merge(Trailer.from_json(report["trailer"]))
+            bits = np.frombuffer(zlib.decompress(b64decode(report["found"])), np.uint8)
             self.scattered |= report["scattered"] or bool((found_once & bits).any())
             found_once |= bits
             for end in report["ends"]:
@@ -156,7 +156,7 @@ class PartitionReports:
         self.cut = {q: sum(part["rows"] for part in parts) for q, parts in pieces.items() if len(parts) > 1}
         for query, parts in pieces.items():
             if query not in self.cut:
-                self.whole.merge(Trailer.from_json(parts[0]["told"]))
+                self.whole.merge(Trailer.from_json(parts[0]["trailer"]))
         ends = pl.Series(
             [query for query, parts in pieces.items() if parts[0]["judged"]], dtype=queries.dtype
         )
@@ -207,7 +207,7 @@ class CutLists(Shipped):
         """Check that the pieces have not changed if Spark recomputed a partition."""
         found = dict(listed["query_id"].value_counts().iter_rows())
         if any(self.cut[name] != found.get(name) for name in names if name in self.cut):
-            raise RuntimeError("the run's partitions held other rows when Spark computed them again")
+            raise RuntimeError("the rows of the run's partitions changed when Spark computed them again")
 
 
 def split_at_lists(tables: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, bool]]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Columns = tuple[int, int]
 
 #: the schema of a task's result: sums as JSON
-SUMS_SCHEMA: Final = "told string"
+SUMS_SCHEMA: Final = "sums string"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +72,10 @@ class _Task(Shipped):
         given = list(batches)
         if given:
             rows: Any = pl.from_arrow(pa.Table.from_batches(given))
-            told = [self.summed(at, scores).told() for at, scores in enumerate(self._scores(rows))]
-            yield pa.RecordBatch.from_pydict({"told": [json.dumps(told)]})
+            sums = [self.summed(at, scores).to_dict() for at, scores in enumerate(self._scores(rows))]
+            yield pa.RecordBatch.from_pydict({"sums": [json.dumps(sums)]})
 
-    def summed(self, _at: int, _scores: _Scores) -> Any:  # noqa: ANN401 - of one measure, as the task says
+    def summed(self, _at: int, _scores: _Scores) -> Any:  # noqa: ANN401 - the sums of one measure
         raise NotImplementedError
 
     def _scores(self, rows: pl.DataFrame) -> Iterator[_Scores]:
@@ -115,7 +115,7 @@ class CountingTask(_Task):
 
 @dataclass(frozen=True, eq=False)
 class DrawingTask(_Task):
-    """Computes what needs the means: squared deviations, wins and losses, and resamples.
+    """Computes the sums that need the means: squared deviations, wins and losses, and resamples.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class MeasureSums:
         Sums of the units' sizes, of each run's totals, of each pair's differences, and of their absolute
         values.
     n, units, left_out
-        Queries, independent units, and queries for which some run has no value.
+        Queries, independent units, and queries for which a run has no value.
     largest
         The largest score.
     least, most
@@ -193,14 +193,14 @@ class MeasureSums:
         self.largest = max(self.largest, other.largest)
         self.least, self.most = min(self.least, other.least), max(self.most, other.most)
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the sums as JSON data."""
-        return {**vars(self), "sums": [one.told() for one in self.sums]}
+        return {**vars(self), "sums": [one.to_dict() for one in self.sums]}
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Self:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the object from its JSON data."""
-        return cls(**{**told, "sums": [ExactSum.read(one) for one in told["sums"]]})
+        return cls(**{**data, "sums": [ExactSum.from_dict(one) for one in data["sums"]]})
 
     @property
     def size(self) -> float:
@@ -244,17 +244,17 @@ class MeasureSpread:
         if self.stream is not None and other.stream is not None:
             self.stream.merge(other.stream)
 
-    def told(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the spread as JSON data."""
         stream = None if self.stream is None else self.stream.to_dict()
-        sums = {name: [one.told() for one in getattr(self, name)] for name in ("squares", "shares")}
+        sums = {name: [one.to_dict() for one in getattr(self, name)] for name in ("squares", "shares")}
         return {**sums, "counts": self.counts.tolist(), "stream": stream}
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Self:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the object from its JSON data."""
-        squares, shares = ([ExactSum.read(one) for one in told[name]] for name in ("squares", "shares"))
-        counts, stream = np.array(told["counts"]), told["stream"]
+        squares, shares = ([ExactSum.from_dict(one) for one in data[name]] for name in ("squares", "shares"))
+        counts, stream = np.array(data["counts"]), data["stream"]
         drawn = None if stream is None else PoissonBootstrap.from_dict(stream, len(counts))
         return cls(squares, shares, counts, drawn)
 
@@ -283,14 +283,14 @@ class MergingTask(Shipped):
         texts = [text for batch in batches for text in batch.column(0).to_pylist()]
         if texts:
             yield pa.RecordBatch.from_pydict(
-                {"told": [json.dumps([one.told() for one in self.merged(texts)])]}
+                {"sums": [json.dumps([one.to_dict() for one in self.merged(texts)])]}
             )
 
     def merged(self, texts: Iterable[str]) -> list[Any]:
         """Return the merged sums of several rows, by measure."""
         whole: list[Any] = []
         for text in texts:
-            parts = [self.kind.read(one) for one in json.loads(text)]
+            parts = [self.kind.from_dict(one) for one in json.loads(text)]
             for one, more in zip(whole, parts, strict=bool(whole)):
                 one.merge(more)
             whole = whole or parts

@@ -1,6 +1,6 @@
-"""Which of several runs is better, on a cluster: sums where the scores are, sentences here.
+"""Which of several runs is better, on a cluster: sums are computed on the cluster, the verdict on the driver.
 
-What a comparison on a cluster came to: rows of pairs here, scores of queries there.
+The rows of pairs are on the driver, the scores of queries stay on the cluster.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SparkComparison(ComparedSystems):
-    """Which systems are better, and how sure that is; scores of queries are on the cluster.
+    """Which systems are better, with intervals and tests; scores of queries are on the cluster.
 
     Attributes
     ----------
     systems, baseline, primary, measures, families, settings, lang
         As of :class:`rankstone.comparison.comparison_result.Comparison`.
     table
-        One row a measure and pair, as of ``Comparison``; without ``es_hsd``.
+        One row for each measure and pair, as in ``Comparison``, without ``es_hsd``.
     by_system
-        One row a system and measure, see :meth:`mean`.
+        One row for each system and measure, see :meth:`mean`.
     scores
-        What they come from; kept until ``scores.unpersist()``.
+        The scores; kept until ``scores.unpersist()``.
     """
 
     by_system: pl.DataFrame
@@ -68,7 +68,7 @@ class SparkComparison(ComparedSystems):
 
     @property
     def audit(self) -> Audit:
-        """What alignment did."""
+        """The audit of the alignment."""
         return self.scores.audit
 
     @cached_property
@@ -78,11 +78,11 @@ class SparkComparison(ComparedSystems):
         return {**self.scores.conventions, "comparison": settings}
 
     def mean(self) -> pl.DataFrame:
-        """Return one row a system and measure."""
+        """Return one row for each system and measure."""
         return self.by_system
 
     def report(self) -> dict[str, Any]:
-        """Return everything as plain dicts."""
+        """Return all data as plain dicts."""
         return given(
             verdict=self.sentences(),
             systems=self.systems,
@@ -96,10 +96,10 @@ class SparkComparison(ComparedSystems):
         )
 
 
-#: what is known in sums
+#: the test and the intervals that can be computed from sums
 _TEST: Final = "t"
 _INTERVALS: Final = ("poisson", "t")
-#: rows of sums that come here
+#: rows of sums that are collected
 _FEW: Final = 8
 
 
@@ -124,10 +124,10 @@ def compare(
     seed: int = 0,
     **options: Any,  # noqa: ANN401 - checked by evaluate
 ) -> SparkComparison:
-    """Say which of several runs is better, and how sure that is, with scores that stay on the cluster.
+    """Compare runs, with scores that stay on the cluster.
 
     The numbers are those of ``rankstone.compare(…, test="t", interval="poisson")``, digit for digit, however
-    rows are spread: what is added up is whole numbers, and how often a resample holds a query is drawn by
+    rows are partitioned: sums are of integers, and how often a resample contains a query is drawn from
     the query's id (Hanley and MacGibbon 2006; Chamandy et al. 2012).
 
     Parameters
@@ -137,18 +137,18 @@ def compare(
     baseline, primary, lang
         As for :func:`rankstone.compare`.
     cluster
-        A column of ``queries``, the user or session of each: what is drawn and counted is clusters.
+        A column of ``queries``, such as the user or session: clusters are resampled and counted.
     queries
         As for :func:`rankstone.compare`: a table that fits into memory.
     test, interval
-        ``t``; and ``poisson`` or ``t``: others look at all queries at once.
+        ``t``; and ``poisson`` or ``t``: others need the scores of all queries at once.
     correction, confidence, margin, power, resamples, seed
         As for :class:`rankstone.comparison.compare_systems.ComparisonSettings`.
 
     Returns
     -------
     SparkComparison
-        A row a pair and measure here, the scores they come from there.
+        One row for each pair and measure; the scores stay on the cluster.
 
     Raises
     ------
@@ -167,20 +167,20 @@ def compare(
         test=test, interval=interval, correction=correction, confidence=confidence, margin=margin,
         power=power, resamples=resamples, seed=seed,
     )  # fmt: skip
-    wanted = of_rankings(measures)
-    _check(settings, wanted)
-    layout = Layout.of(_systems(runs), tuple(map(str, wanted)), baseline, primary)
+    parsed = of_rankings(measures)
+    _check(settings, parsed)
+    layout = Layout.of(_systems(runs), tuple(map(str, parsed)), baseline, primary)
     correction = layout.correction(settings)
     clusters = _clusters(cluster, queries, columns)
-    asked: dict[str, Any] = {} if queries is None else {"queries": queries}
-    scores = evaluate(qrels, dict(runs), wanted, columns=columns, **asked, **options)
+    side_tables: dict[str, Any] = {} if queries is None else {"queries": queries}
+    scores = evaluate(qrels, dict(runs), parsed, columns=columns, **side_tables, **options)
     try:
         with spark_errors(", ".join(layout.systems)):
             counted, drawn = _summed(scores, layout.pairs, clusters, settings)
     except BaseException:
         scores.unpersist()
         raise
-    summed = _Sums(layout, wanted, settings, counted, drawn, clusters is not None)
+    summed = _Sums(layout, parsed, settings, counted, drawn, clusters is not None)
     found = [
         family_results(name, summed.statistics(group), 0, settings, correction)
         for name, group in layout.groups.items()
@@ -200,20 +200,22 @@ def compare(
 
 
 def _check(settings: ComparisonSettings, measures: Sequence[Measure]) -> None:
-    """Refuse what looks at all queries at once."""
+    """Refuse settings that need the scores of all queries at once."""
     check_means(measures)
     sessions = next((measure for measure in measures if measure.unit is not None), None)
     if sessions is not None:
-        raise BadOption(f"{sessions} is about sessions, which tasks do not have whole", fix=_COLLECT)
+        raise BadOption(f"{sessions} is about sessions, whose queries may be in several tasks", fix=_COLLECT)
     for name, known in (("test", (_TEST,)), ("interval", _INTERVALS)):
         if getattr(settings, name) not in known:
             raise BadOption(
-                f"{name}={getattr(settings, name)} looks at all queries at once",
+                f"{name}={getattr(settings, name)} needs the scores of all queries at once",
                 expected=" or ".join(known),
                 fix=_COLLECT,
             )
     if settings.correction in ALL_PAIRS:
-        raise BadOption(f"correction={settings.correction} looks at all queries at once", fix=_COLLECT)
+        raise BadOption(
+            f"correction={settings.correction} needs the scores of all queries at once", fix=_COLLECT
+        )
 
 
 _COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankstone.compare_scores(scores, …)"
@@ -247,7 +249,7 @@ def _summed(
     clusters: pl.DataFrame | None,
     settings: ComparisonSettings,
 ) -> tuple[list[MeasureSums], list[MeasureSpread]]:
-    """Let Spark bring the scores of each query together, and add up what tasks tell of them."""
+    """Return the sums over queries, computed by tasks that each have all scores of their queries."""
     weighted = tuple(measure.agg == "weighted" for measure in scores.measures)
     given = len(scores.frames), weighted, tuple(pairs)
     with merged_partitions(next(iter(scores.frames.values())).sparkSession.conf):
@@ -264,7 +266,7 @@ def _summed(
                         fix="do the query ids match?",
                     )
                 if not one.size > 0:
-                    raise NotComparable(f"the queries of {measure} weigh nothing together")
+                    raise NotComparable(f"the weights of the queries of {measure} add up to 0")
             means = tuple(tuple(one.means(given[0])[1]) for one in counted)
             many = [
                 settings.draws(one.units) if settings.interval == "poisson" and one.units > 1 else 0
@@ -299,14 +301,14 @@ def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  #
 
 
 def _span(declared: Span) -> tuple[float, float]:
-    """Return the lowest and highest difference of a measure, infinite where it has no bound."""
+    """Return the lowest and highest difference of a measure, infinite if it has no bound."""
     low, high = declared
     most = math.inf if low is None or high is None else high - low
     return -most, most
 
 
 def _added_up(rows: Any, task: CountingTask | DrawingTask, kind: type[Any]) -> list[Any]:  # noqa: ANN401 - pyspark's
-    """Return the sums of each measure, merged there until few are left, and here."""
+    """Return the sums of each measure, merged on the cluster until few are left, then here."""
     merging = MergingTask(kind)
     few = rows.mapInArrow(task, SUMS_SCHEMA).repartition(_FEW).mapInArrow(merging, SUMS_SCHEMA)
     return merging.merged(text for (text,) in few.collect())
@@ -314,7 +316,7 @@ def _added_up(rows: Any, task: CountingTask | DrawingTask, kind: type[Any]) -> l
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Makes statistics of what came from the cluster."""
+    """Computes statistics from the sums of the cluster."""
 
     layout: Layout
     measures: Sequence[Measure]
@@ -324,12 +326,12 @@ class _Sums:
     clustered: bool
 
     def statistics(self, measures: Sequence[str]) -> list[PairStatistics]:
-        """Return what is known of every pair by some measures."""
+        """Return the statistics of all pairs by some measures."""
         names, pairs = [str(measure) for measure in self.measures], range(len(self.layout.pairs))
         return [self._pair(names.index(text), pair) for text in measures for pair in pairs]
 
     def _pair(self, at: int, pair: int) -> PairStatistics:
-        """Return what is known of a pair."""
+        """Return the statistics of a pair."""
         counted, drawn = self.counted[at], self.drawn[at]
         of_runs, between, sizes = counted.means(len(self.layout.systems))
         robust = drawn.robust(pair) if self.clustered and counted.least < counted.most else None
@@ -357,7 +359,7 @@ class _Sums:
         )  # fmt: skip
 
     def means(self) -> pl.DataFrame:
-        """Return a row a system and measure."""
+        """Return one row for each system and measure."""
         rows = [
             (system, str(measure), mean, counted.n, 1, None, None)
             for measure, counted in zip(self.measures, self.counted, strict=True)

@@ -328,7 +328,7 @@ def evaluate(
         Or a path that Spark can open, as for all tables here.
     runs
         A Spark DataFrame with ``query_id``, ``doc_id`` and ``score`` (or ``rank`` alone), or
-        ``{name: DataFrame}``.  ``doc_id`` and ``score`` may hold arrays; arrays of ids alone are ranked
+        ``{name: DataFrame}``.  ``doc_id`` and ``score`` may be arrays; arrays of ids alone are ranked
         lists. Rows of a cluster have no order; options that need one (``ties="input"``) read a column
         ``position``.
     measures, columns, collapse, format_in, csv_separator, decimal, **options

@@ -68,8 +68,8 @@ def opened(
     """
     from pyspark.sql import functions as fn
 
-    usual = ".txt" if path.endswith(".gz") else ".parquet"
-    suffix = next((one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)), usual)
+    default = ".txt" if path.endswith(".gz") else ".parquet"
+    suffix = next((one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)), default)
     kind = form or _SUFFIXES[suffix]
     if kind not in _FORMATS:
         raise UnknownFormat(f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS))
@@ -103,7 +103,7 @@ _APART: Final = 1 << 32
 
 
 def arrays_of(types: Mapping[str, str]) -> list[str]:
-    """Return the names of the columns that hold arrays instead of one value per document."""
+    """Return the names of the columns with arrays instead of one value per document."""
     return [name for name in ("doc_id", *_LIST_NUMBERS) if types.get(name, "").startswith(_ARRAY)]
 
 
@@ -123,7 +123,7 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
     Raises
     ------
     UsageError
-        When some columns hold an array and others a single value.
+        If some columns have arrays and others single values.
     """
     from pyspark.sql import functions as fn
 
@@ -131,7 +131,7 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
     alone = [other for other in ("doc_id", *_LIST_NUMBERS) if other in types and other not in arrays]
     if "doc_id" in alone or set(alone) & {"score", "rank"}:
         raise UsageError(
-            f"{name}: {arrays[0]} holds arrays, but {alone[0]} holds single values",
+            f"{name}: {arrays[0]} has arrays, but {alone[0]} has single values",
             expected=f"one {alone[0]} for each {arrays[0]}: arrays in both columns, or in neither",
         )
     some = frame.where(fn.coalesce(fn.size(arrays[0]), fn.lit(-1)) != 0)

@@ -132,7 +132,7 @@ _INEXACT: Final = re.compile(r"rankstone: the (\w+) ([-+.\d]+) has more digits")
 
 
 def exact(name: str, kind: str) -> Any:  # noqa: ANN401 - pyspark's Column
-    """Return a column as float64; integers and decimals that float64 cannot hold are an error.
+    """Return a column as float64; integers and decimals that float64 cannot represent are an error.
 
     Parameters
     ----------

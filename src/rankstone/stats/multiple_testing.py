@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 #: correction → source, and what it controls
 CORRECTIONS: Final = {
     "holm": "Holm 1979: the family-wise error rate, under any dependence",
-    "bonferroni": "Bonferroni (Dunn 1961): the same, in one step",
-    "holm_sidak": "Holm with Šidák's levels: the same, for p-values that are independent or "
-    "positively dependent",
-    "sidak": "Šidák 1967: the same, in one step, for such p-values or of two-sided t-tests",
-    "hochberg": "Hochberg 1988: the same, for p-values that are independent or positively dependent",
-    "hommel": "Hommel 1988: the same, for such p-values; never rejects less than Hochberg",
-    "bh": "Benjamini and Hochberg 1995: the false discovery rate, for such p-values",
-    "by": "Benjamini and Yekutieli 2001: the same, under any dependence",
+    "bonferroni": "Bonferroni (Dunn 1961): the family-wise error rate, under any dependence, in one step",
+    "holm_sidak": "Holm with Šidák's levels: the family-wise error rate, for p-values that are independent "
+    "or positively dependent",
+    "sidak": "Šidák 1967: the same as holm_sidak, in one step; also for p-values of two-sided t-tests",
+    "hochberg": "Hochberg 1988: the family-wise error rate, for the same p-values as holm_sidak",
+    "hommel": "Hommel 1988: the same as hochberg; never rejects fewer hypotheses",
+    "bh": "Benjamini and Hochberg 1995: the false discovery rate, for the same p-values as holm_sidak",
+    "by": "Benjamini and Yekutieli 2001: the false discovery rate, under any dependence",
     "none": "no correction",
 }
-#: corrections whose intervals all hold together with the family's confidence
+#: corrections whose intervals are simultaneous
 SIMULTANEOUS: Final = ("bonferroni", "sidak")
 
 
@@ -51,12 +51,12 @@ def adjusted(p: Sequence[float] | Floats, correction: str = "holm") -> Floats:
     Returns
     -------
     NDArray
-        float64 ``[tests]``: significant where it is at most alpha.
+        float64 ``[tests]``: significant if at most alpha.
 
     Raises
     ------
     BadValue
-        When a p-value is missing or not between 0 and 1, or when they are not one row of numbers.
+        If a p-value is missing or not between 0 and 1, or p is not one-dimensional.
     BadOption
         When there is no such correction.
 

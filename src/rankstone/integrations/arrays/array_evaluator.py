@@ -163,7 +163,7 @@ def evaluate(
     mask: object = None,
     **options: Unpack[AlignmentKeywords],
 ) -> ArrayScores:
-    """Score arrays of scores and labels; :class:`Evaluator` does it for one set of labels again and again.
+    """Score arrays of scores and labels; :class:`Evaluator` does it repeatedly for one set of labels.
 
     Parameters
     ----------
@@ -188,19 +188,19 @@ class Evaluator:
     ----------
     labels
         Grades: ``[values]``, with ``qid`` or ``sizes`` (without both, all are one list); or ``[lists,
-        longest]``.  NaN: nobody has judged the document, which stands in its list all the same.
+        longest]``.  NaN: the document is unjudged, but in its list.
     measures
         ``"nDCG@10 AP RR@10"``, a list of texts, or measure values.
     qid
-        ``[values]``: the query of each value.  Rows of a query need not stand together: they are brought
-        together in the order of the array, and queries come in the order in which they first appear.
+        ``[values]``: the query of each value.  Rows of a query need not be adjacent: they are grouped
+        in the order of the array, and queries are in the order of first occurrence.
     sizes
-        ``[lists]``: how many values each list has, one list after another, as LightGBM's ``group``.
+        ``[lists]``: the length of each list, one list after another, as LightGBM's ``group``.
     mask
-        bool ``[lists, longest]``: False where there is no document, whatever score and label are there.
+        bool ``[lists, longest]``: False for places without a document, whatever their score and label.
     **options
-        Options of alignment: ``ties`` (``expected`` unless told otherwise: the order of an array often
-        knows the labels), ``empty``, ``negative``, ``unjudged``, ``score_dtype``, ``score_above``,
+        Options of alignment: ``ties`` (default ``expected``: the order of an array often
+        leaks the labels), ``empty``, ``negative``, ``unjudged``, ``score_dtype``, ``score_above``,
         ``depth`` and ``candidates``; see :class:`~rankstone.hits.alignment_options.AlignmentOptions`.
 
     Examples
@@ -226,40 +226,40 @@ class Evaluator:
         self.options = _alignment(options, self.measures)
         grades = home_of(labels).host(labels)
         self.layout = Layout.of(grades.shape, qid, sizes, mask)
-        given = _numbers(self.layout, grades, "labels").copy()  # whose they are may change them
+        given = _numbers(self.layout, grades, "labels").copy()  # the caller may change them
         self._label = _settled(given, self.layout, self.options)
         self._lowest = _lowest(self._label)
-        self._elsewhere: dict[Home, tuple[DeviceLists, ...]] = {}
-        self._here = frozenset(measure for measure in self.measures if measure.brings)
+        self._on_device: dict[Home, tuple[DeviceLists, ...]] = {}
+        self._host_only = frozenset(measure for measure in self.measures if measure.brings)
 
     def __call__(self, scores: object) -> ArrayScores:
-        """Score what a model says of these documents.
+        """Score the outputs of a model for these documents.
 
         Parameters
         ----------
         scores
-            As the labels lie, larger is better; NaN is refused, but where there is no document.  Tensors on
-            another device are scored there; gradients do not come back from a measure.
+            In the layout of the labels, larger is better; NaN is refused, except in places without a
+            document.  Tensors on another device are scored there; measures have no gradients.
 
         Returns
         -------
         ArrayScores
-            Values per query, as arrays of the library and on the device that the scores are of.
+            Values per query, as arrays of the library and on the device of the scores.
         """
         home = home_of(scores)
         _refuse_inexact(self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores))
         found: dict[Measure, Scored] = {}
-        if not home.near and self._goes_elsewhere:
+        if not home.near and self._fits_device:
             self.layout.fits(tuple(scores.shape), "scores")  # type: ignore[attr-defined]
             with home.exactly(), suppress(HoldsNaN):
-                found = self._scored_elsewhere(home, home.data(scores))
+                found = self._scored_on_device(home, home.data(scores))
         left = [measure for measure in self.measures if measure not in found]
         if left:
-            found |= self._scored_here(left, home.host(scores))
+            found |= self._scored_on_host(left, home.host(scores))
         return ArrayScores(self.layout.queries, {m: found[m] for m in self.measures}, home)
 
     # -- in the memory of the host -----------------------------------------------------------------
-    def _scored_here(self, measures: Sequence[Measure], scores: NDArray[Any]) -> dict[Measure, Scored]:
+    def _scored_on_host(self, measures: Sequence[Measure], scores: NDArray[Any]) -> dict[Measure, Scored]:
         key = _numbers(self.layout, scores, "scores")
         if np.isnan(key.max(initial=-np.inf)):
             raise BadValue(
@@ -275,8 +275,8 @@ class Evaluator:
     def _part(
         self, part: _Part, key: Floats, measures: Sequence[Measure], brings: frozenset[str]
     ) -> list[Scored]:
-        begin, batch, truth = part
-        matcher = Matcher(truth, self.options, brings=brings)
+        begin, batch, labels = part
+        matcher = Matcher(labels, self.options, brings=brings)
         batch = replace(batch, key=key[begin : begin + batch.height])
         hits = matcher.chunk(batch, lambda row: self.layout.where(begin + row)).hits
         try:
@@ -292,18 +292,18 @@ class Evaluator:
 
     # -- on another device -------------------------------------------------------------------------
     @property
-    def _goes_elsewhere(self) -> bool:
+    def _fits_device(self) -> bool:
         """Whether lists can be laid out on a device under these options."""
         further = self.options.changed().keys() - {"ties", "empty", "negative"}
         return self.options.ties in {"expected", "input"} and not further
 
-    def _scored_elsewhere(self, home: Home, scores: Data) -> dict[Measure, Scored]:
-        """Score what can be scored on the device, and remember what cannot."""
-        if home not in self._elsewhere:
+    def _scored_on_device(self, home: Home, scores: Data) -> dict[Measure, Scored]:
+        """Score the measures that can be computed on the device, and remember the others."""
+        if home not in self._on_device:
             laid = device_lists(self.layout, self._label, self._lowest, self.options, home.library())
-            self._elsewhere[home] = tuple(laid)
-        lists = self._elsewhere[home]
-        measures = [measure for measure in self.measures if measure not in self._here]
+            self._on_device[home] = tuple(laid)
+        lists = self._on_device[home]
+        measures = [measure for measure in self.measures if measure not in self._host_only]
         cuts = [None if measure.claims.looks_deeper else measure.k for measure in measures]
         depth = None if None in cuts else max((k for k in cuts if k is not None), default=None)
         parts: list[list[Scored]] = []
@@ -312,7 +312,7 @@ class Evaluator:
             scored = {measure: self._tried(measure, hits) for measure in measures}
             measures = [measure for measure in measures if scored[measure] is not None]
             parts.append([one for one in scored.values() if one is not None])
-        self._here = frozenset(self.measures).difference(measures)
+        self._host_only = frozenset(self.measures).difference(measures)
         order = np.argsort(np.concatenate([part.lists for part in lists]))
         return _joined(measures, parts, order)
 
@@ -321,7 +321,7 @@ class Evaluator:
             return measure.score(hits, self.options.empty)
         except RankstoneError:
             raise
-        except (TypeError, ValueError, RuntimeError):  # whatever it was, the host knows how, or says why not
+        except (TypeError, ValueError, RuntimeError):  # the host computes it, or raises a better error
             return None
 
 
@@ -336,13 +336,13 @@ def _joined(
 
 
 def _alignment(options: Mapping[str, Any], measures: tuple[Measure, ...]) -> AlignmentOptions:
-    """Return the options; ties are resolved by expectation unless told otherwise."""
+    """Return the options; ties are resolved by expectation by default."""
     refuse_further_columns(measures)
     require_columns(None, measures)
     alignment = checked({"ties": "expected", **options}, measures)
     for name in options:
         if name not in _OPTIONS:
-            raise BadOption(f"{name} says nothing about arrays", expected=", ".join(_OPTIONS))
+            raise BadOption(f"{name} has no meaning for arrays", expected=", ".join(_OPTIONS))
     if alignment.ties in ("docid_desc", "docid_asc"):
         raise BadOption(
             f"ties={alignment.ties} needs document ids, and there are none",
@@ -355,7 +355,7 @@ def _numbers(layout: Layout, values: NDArray[Any], what: str) -> Floats:
     """Return the numbers of an array list after list, float64."""
     layout.fits(values.shape, what)
     if values.dtype.kind not in "biuf":
-        raise BadValue(f"{what} are no numbers", given=f"{values.dtype}", expected="an array of numbers")
+        raise BadValue(f"{what} are not numbers", given=f"{values.dtype}", expected="an array of numbers")
     return layout.flat(values).astype(np.float64, copy=False)
 
 
@@ -380,19 +380,19 @@ def _settled(label: Floats, layout: Layout, options: AlignmentOptions) -> Floats
         raise BadValue(
             "a label below zero",
             where=layout.where(int(below.argmax())),
-            fix="choose a meaning: negative=unjudged, zero or keep; or give a mask where it only pads",
+            fix="choose a meaning: negative=unjudged, zero or keep; or give a mask if it is padding",
         )
     return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
 
 
 def _lowest(label: Floats) -> float:
-    """Return the bottom of the scale; 0 where nothing is judged."""
+    """Return the bottom of the scale; 0 if nothing is judged."""
     lowest = float(np.fmin.reduce(label, initial=np.inf))
     return lowest if np.isfinite(lowest) else 0.0
 
 
 def _spans(offsets: Ints) -> list[tuple[int, int]]:
-    """Return the first list of each batch, and the first behind it."""
+    """Return the first list of each batch, and the first after it."""
     spans, begin = [], 0
     while begin < len(offsets) - 1:
         end = max(int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1, begin + 1)

@@ -13,7 +13,7 @@ from rankstone.measures.core.registry import MEASURES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: what judgments must say beside a grade
+#: what measures may need in addition to grades
 _MORE: Final = {"pool", "groups"}
 
 
@@ -21,7 +21,7 @@ def function(name: str) -> Callable[..., Any] | None:
     """Return the function of a measure by its name or an alias in small letters, ``None`` without one.
 
     The function takes ``scores`` and ``labels``, ``qid``, ``sizes`` or ``mask``, the measure's parameters and
-    options of alignment, and returns a value a query, ``[queries]``, NaN where there is none.
+    options of alignment, and returns a value for each query, ``[queries]``, NaN for no value.
 
     >>> function("average_precision")([0.9, 0.5, 0.1], [0, 1, 1], k=2)
     array([0.25])
@@ -50,7 +50,7 @@ def function(name: str) -> Callable[..., Any] | None:
 
 
 def names() -> list[str]:
-    """Return the names of all measures, and their aliases, as functions are written.
+    """Return the names of all measures, and their aliases, in the style of functions.
 
     >>> {"ndcg", "average_precision", "reciprocal_rank", "hit_rate"} <= set(names())
     True
@@ -59,7 +59,7 @@ def names() -> list[str]:
 
 
 def _kinds() -> dict[str, type[Measure]]:
-    """Return the measures that need no more than labels, by their names as functions are written."""
+    """Return the measures that need only labels, by their names as functions."""
     found: dict[str, type[Measure]] = {}
     for kind in MEASURES.values():
         if issubclass(kind, Measure) and not (

@@ -1,4 +1,4 @@
-"""The first k items for each user, and what they are worth."""
+"""The top k items for each user, and their scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.measure import Measure
 
-#: scores that are there at the same time
+#: scores in memory at the same time
 _AT_ONCE: Final = 1 << 24
 #: users, or items, by dimensions
 _AXES: Final = 2
@@ -47,9 +47,9 @@ def from_topk(
         What is relevant: a sparse matrix ``[users, items]`` as SciPy's, whose values are grades, or anything
         that :func:`rankstone.evaluate` takes.
     measures, **options
-        As for :func:`rankstone.evaluate`; ``empty`` says what users without a relevant item count.
+        As for :func:`rankstone.evaluate`; ``empty`` is the score of users without a relevant item.
     users
-        The ids of the rows; numbers from 0 unless told otherwise.
+        The ids of the rows; by default numbers from 0.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def from_topk(
     lists = home_of(ids).host(ids)
     if lists.ndim != _AXES or lists.dtype.kind not in "iu":
         raise BadValue(
-            "ids are no lists", given=f"{lists.dtype} of shape {lists.shape}", expected="integers [users, k]"
+            "ids are not lists", given=f"{lists.dtype} of shape {lists.shape}", expected="integers [users, k]"
         )
     names = np.arange(len(lists)) if users is None else np.asarray(users)
     if names.shape != (len(lists),):
@@ -90,23 +90,23 @@ def _triples(matrix: Any, names: NDArray[Any]) -> pl.DataFrame:  # noqa: ANN401 
 
 
 def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, Data]:  # noqa: ANN401 - SciPy's
-    """Return the k items with the largest product for each user; users × items are never there at once.
+    """Return the k items with the largest product for each user; the full table is never built.
 
     Parameters
     ----------
     users, items
         Numbers ``[users, dimensions]`` and ``[items, dimensions]``, of NumPy or PyTorch.
     k
-        How many items a user gets.
+        The number of items for each user.
     seen
         A sparse matrix ``[users, items]`` as SciPy's: items that are not recommended again.
 
     Returns
     -------
     ids
-        int64 ``[users, k]``, best first, of equal ones the smaller number; -1 where nothing is left.
+        int64 ``[users, k]``, best first, of equal ones the smaller number; -1 if none are left.
     scores
-        ``[users, k]``, the products; -inf where nothing is left.
+        ``[users, k]``, the products; -inf if none are left.
 
     Examples
     --------
@@ -116,16 +116,18 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
     """
     if users.ndim != _AXES or items.ndim != _AXES or users.shape[1] != items.shape[1]:
         raise BadValue(
-            "users and items do not fit",
+            "users and items have different dimensions",
             given=f"shapes {tuple(users.shape)} and {tuple(items.shape)}",
             expected="[users, dimensions] and [items, dimensions]",
         )
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise BadOption(f"k={k!r} is no count", expected="a whole number from 1 up")
+        raise BadOption(f"k={k!r} is not a count", expected="a whole number, 1 or more")
     rows = None if seen is None else seen.tocsr()
     if rows is not None and rows.shape != (len(users), len(items)):
-        raise BadValue("seen does not fit", given=f"shape {rows.shape}", expected=f"{len(users), len(items)}")
-    make = _taken_by_numpy if isinstance(users, np.ndarray) else _taken_by_torch
+        raise BadValue(
+            "seen has the wrong shape", given=f"shape {rows.shape}", expected=f"{len(users), len(items)}"
+        )
+    make = _top_k_by_numpy if isinstance(users, np.ndarray) else _top_k_by_torch
     columns = min(len(items), max(_AT_ONCE >> 8, k))
     step = max(1, _AT_ONCE // columns)
     parts = [
@@ -140,14 +142,14 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
 
 
 def _blocks(items: int, columns: int, rows: Any) -> Any:  # noqa: ANN401 - a generator of slices and cells
-    """Yield each range of items with the cells of it that were seen."""
+    """Yield each range of items with its cells of ``seen``."""
     for begin in range(0, items, columns):
         end = min(begin + columns, items)
         cells = None if rows is None else rows[:, begin:end].tocoo()
         yield begin, end, None if cells is None else (cells.row, cells.col)
 
 
-def _taken_by_numpy(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
+def _top_k_by_numpy(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
     best = np.full((len(users), 0), -np.inf, users.dtype)
     ids = np.full((len(users), 0), -1)
     for begin, end, cells in _blocks(len(items), columns, rows):
@@ -158,7 +160,7 @@ def _taken_by_numpy(users: Data, items: Data, k: int, columns: int, rows: Data) 
         ids = np.concatenate((ids, np.broadcast_to(np.arange(begin, end), scores.shape)), axis=1)
         if best.shape[1] > k:
             least = np.partition(best, best.shape[1] - k, axis=1)[:, best.shape[1] - k, None]
-            tied = best == least  # of equal ones at the end the first stay
+            tied = best == least  # of ties at the end, the first stay
             stays = (best > least) | (
                 tied & (np.cumsum(tied, axis=1) <= k - (best > least).sum(1, keepdims=True))
             )
@@ -170,7 +172,7 @@ def _taken_by_numpy(users: Data, items: Data, k: int, columns: int, rows: Data) 
     return np.where(np.isneginf(best), -1, ids), best
 
 
-def _taken_by_torch(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
+def _top_k_by_torch(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
     import torch
 
     best = torch.full((len(users), 0), -torch.inf, dtype=users.dtype, device=users.device)

@@ -1,16 +1,16 @@
-"""What a measure becomes for training: a measure is a step function of scores, these have gradients.
+"""Losses for training: measures are step functions of scores, these have gradients.
 
 Soft ranks replace ranks (Qin, Liu and Li, A general approximation framework for direct optimization of
-information retrieval measures, Information Retrieval 2010); or pairs of documents are weighed by what
-swapping them would do to the measure itself (Burges, From RankNet to LambdaRank to LambdaMART, 2010).
-Scores are ``[lists, longest]``, of NumPy, PyTorch or JAX; what is returned has gradients like theirs, and
-JAX may transform it: ``jit``, ``vmap``, ``grad``.
+information retrieval measures, Information Retrieval 2010); or pairs of documents are weighted by the effect
+of swapping them on the measure itself (Burges, From RankNet to LambdaRank to LambdaMART, 2010).
+Scores are ``[lists, longest]``, of NumPy, PyTorch or JAX; results have gradients, and JAX may transform the
+functions: ``jit``, ``vmap``, ``grad``.
 
-What swapping two documents would change in a measure, in closed form, for all pairs at once.
+The effect of swapping two documents on a measure is computed in closed form, for all pairs at once.
 
 Tied documents are in any order with equal probability, before a swap and after it.  A block of ties keeps its
-ranks when two documents change places; all that changes is how many relevant documents are in it.  So every
-change is made of numbers that belong to a document's block, and none of n²/2 swapped lists is written down.
+ranks when two documents are swapped; only its number of relevant documents changes.  So every change is
+computed from numbers of the two blocks, and none of the n²/2 swapped lists is built.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.measure import Measure
 
-#: what an error names
+#: the measures with a closed form, for the error
 _CLOSED: Final = "CG, DCG, nDCG, P, R, Success, AP and RR, with any cutoff, gain, discount and rel"
 
 
 def pair_weights(scores: Data, labels: object, measure: str | Measure, *, mask: object = None) -> Data:
-    """Return what swapping two documents changes in a measure, ``[lists, longest, longest]``, never below 0.
+    """Return the absolute change of a measure if two documents are swapped, ``[lists, longest, longest]``.
 
     Tied documents are in any order with equal probability, so swapping two of them changes nothing.
 
     Parameters
     ----------
     scores, labels, mask
-        As for :func:`approx_ndcg`; no gradients come back from weights.
+        As for :func:`approx_ndcg`; weights have no gradients.
     measure
         CG, DCG, nDCG, P, R, Success, AP or RR; not with ``ideal=topk``, ``pad=min_grade``, ``denom=hits``
         or ``tied=block``.
@@ -56,7 +56,7 @@ def pair_weights(scores: Data, labels: object, measure: str | Measure, *, mask: 
     Raises
     ------
     BadParameter
-        For a measure of which no closed form is known.
+        For a measure without a closed form.
 
     Examples
     --------
@@ -72,26 +72,29 @@ def changes(given: Padded, measure: str | Measure) -> Data:
     kind: Any = parse_measure(measure)
     blocks = _Blocks(given)
     if isinstance(kind, GainMeasure) and kind.pad != "min_grade" and getattr(kind, "ideal", "") != "topk":
-        return _of_sums(blocks, given.worth(kind), _discounts(kind, given.width), _ideal(given, kind))
+        return _changes_of_sum(blocks, given.worth(kind), _discounts(kind, given.width), _ideal(given, kind))
     if isinstance(kind, (P, R)):
         flat = _cut(np.ones(given.width), kind.k)
         relevant = given.relevant(kind.threshold)
-        return _of_sums(blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant))
+        return _changes_of_sum(blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant))
     if isinstance(kind, AP) and kind.denom != "hits" and kind.tied == "order":
         relevant = given.relevant(kind.threshold)
-        return _of_precisions(blocks, relevant, kind.k) / _denominator(given, kind, relevant)[:, None, None]
+        return (
+            _changes_of_precisions(blocks, relevant, kind.k)
+            / _denominator(given, kind, relevant)[:, None, None]
+        )
     if isinstance(kind, (RR, Success)):
         value = 1.0 / np.arange(1.0, given.width + 1) if isinstance(kind, RR) else np.ones(given.width)
-        return _of_first(blocks, _wanted(given, kind), _cut(value, kind.k))
+        return _changes_of_first(blocks, _targets(given, kind), _cut(value, kind.k))
     raise BadParameter(
-        f"{kind}: no closed form is known of what swapping two documents changes",
+        f"{kind}: there is no closed form for the change by a swap of two documents",
         expected=_CLOSED,
-        fix="not with ideal=topk, pad=min_grade, denom=hits or tied=block, whose parts depend on the order",
+        fix="choose other values than ideal=topk, pad=min_grade, denom=hits and tied=block",
     )
 
 
 def ideal_dcg(given: Padded, gain: Data, discounts: Floats) -> Data:
-    """Return the discounted gains of the ideal order, ``[lists]``; 1 where there is nothing to gain."""
+    """Return the discounted gains of the ideal order, ``[lists]``; 1 without gain."""
     total = (-given.sorted(-gain) * given.own(discounts)).sum(1)
     return given.xp.where(total > 0, total, 1.0)
 
@@ -130,11 +133,11 @@ class _Blocks:
 
     @cached_property
     def size(self) -> Data:
-        """How many documents are in the block; no whole number, which PyTorch would divide in float32."""
+        """The number of documents in the block, as a float, since PyTorch divides integers in float32."""
         return self.given.own(1.0) * (self._ends[1] - self._ends[0] + 1)
 
     def above(self, values: Data) -> Data:
-        """Return the sum of what documents above each one's block have."""
+        """Return the sum of the values of documents above each one's block."""
         return self.given.taken(self._through(values), self.first - 1)
 
     def inside(self, some: Data) -> Data:
@@ -155,8 +158,8 @@ class _Blocks:
         return self.given.xp.where(self.size == 1, alone, through[self._ends[1]] - through[begin])
 
 
-def _of_sums(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
-    """Return the changes of ``Σ gain · number of the rank / norm``: both differ by what the two differ."""
+def _changes_of_sum(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
+    """Return the changes of ``Σ gain · value of the rank / norm``: products of two differences."""
     share = blocks.summed(by_rank) / blocks.size
     gain = gain / norm[:, None]
     change = abs((gain[:, :, None] - gain[:, None, :]) * (share[:, :, None] - share[:, None, :]))
@@ -166,7 +169,7 @@ def _of_sums(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
     return blocks.given.xp.where(there[:, :, None] & there[:, None, :], change, 0.0)
 
 
-def _of_precisions(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
+def _changes_of_precisions(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     """Return the changes of the sum of precisions at relevant documents.
 
     A block of ranks s … s + n − 1 with m relevant documents below C relevant ones adds
@@ -183,8 +186,8 @@ def _of_precisions(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
         count = inside + more
         return count / size * ((before + above + 1) * once + (count - 1) / others * past)
 
-    now, each = added(0, 0), inside / size * once  # what one more above adds
-    until = blocks.above(each / size)  # by all blocks above
+    now, each = added(0, 0), inside / size * once  # the change if one more is above
+    until = blocks.above(each / size)  # the same, summed over all blocks above
     past_it = until + each
     risen_to, risen_from = added(1, 0) - now - past_it, added(-1, 1) - now + until
     sunk_from, sunk_to = added(-1, 0) - now + past_it, added(1, -1) - now - until
@@ -197,14 +200,14 @@ def _of_precisions(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     return _both_ways(blocks, relevant, change)
 
 
-def _of_first(blocks: _Blocks, wanted: Data, by_rank: Floats) -> Data:
-    """Return the changes of the mean number of the rank at which a wanted document is first.
+def _changes_of_first(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
+    """Return the changes of the mean value of the rank of the first target document.
 
-    Without the one that is moved, the wanted are first in a block ``top``.  The other place is above that,
-    and then decides alone; or in it, and there is one more; or below, and changes nothing.
+    Without the moved one, the first targets are in a block ``top``.  If the other document is above it, its
+    block alone decides; if it is in it, the block has one more target; if it is below, nothing changes.
     """
     xp, first, size = blocks.given.xp, blocks.first, blocks.size
-    inside, nowhere = blocks.inside(wanted), 0 * first + 2 * blocks.given.width
+    inside, nowhere = blocks.inside(targets), 0 * first + 2 * blocks.given.width
 
     def block(among: Data) -> _Block:
         begin = -blocks.given.largest(-xp.where(among, first, nowhere))
@@ -214,8 +217,8 @@ def _of_first(blocks: _Blocks, wanted: Data, by_rank: Floats) -> Data:
     def mean(of: _Block, more: int) -> Data:
         return _mean_first(blocks, of.begin, of.size, of.count + more, by_rank)
 
-    best = block(wanted)
-    following = block(wanted & (first > best.begin))
+    best = block(targets)
+    following = block(targets & (first > best.begin))
     now, is_best, last_one = mean(best, 0), first == best.begin, best.count == 1
     top = xp.where(is_best & last_one, following.begin, best.begin)
     below = xp.where(is_best, xp.where(last_one, mean(following, 0), mean(best, -1)), now)
@@ -224,11 +227,11 @@ def _of_first(blocks: _Blocks, wanted: Data, by_rank: Floats) -> Data:
     place, top = first[:, None, :], top[:, :, None]
     then = xp.where(place == top, neighbour[:, :, None], below[:, :, None])
     then = xp.where(place < top, alone[:, None, :], then)
-    return _both_ways(blocks, wanted, then - now[:, :, None])
+    return _both_ways(blocks, targets, then - now[:, :, None])
 
 
 class _Block(NamedTuple):
-    """A block of each list, ``[lists, 1]``: its first rank, its documents, and the wanted ones of them."""
+    """A block of each list, ``[lists, 1]``: its first rank, its documents, and its number of targets."""
 
     begin: Data
     size: Data
@@ -236,7 +239,7 @@ class _Block(NamedTuple):
 
 
 def _mean_first(blocks: _Blocks, begin: Data, size: Data, count: Data, by_rank: Floats) -> Data:
-    """Return the mean number of the rank of the first of ``count`` documents of a block, ``[lists, 1]``."""
+    """Return the mean value of the rank of the first of ``count`` documents of a block, ``[lists, 1]``."""
     xp, given = blocks.given.xp, blocks.given
     place = xp.cumsum(xp.ones_like(blocks.first), 1) - 1
     left = xp.where(place < size, size - place, 1.0)  # documents from this place of the block on
@@ -247,7 +250,7 @@ def _mean_first(blocks: _Blocks, begin: Data, size: Data, count: Data, by_rank: 
 
 
 def _both_ways(blocks: _Blocks, some: Data, change: Data) -> Data:
-    """Return changes by the places of one of some documents and of another, whichever is named first."""
+    """Return the symmetric table of changes between some documents and the others."""
     there, first = blocks.given.there, blocks.first
     others = ~some if there is None else there & ~some
     apart = (first[:, :, None] != first[:, None, :]) & some[:, :, None] & others[:, None, :]
@@ -260,12 +263,12 @@ def _discounts(measure: GainMeasure, width: int) -> Floats:
 
 
 def _cut(by_rank: Floats, k: int | None) -> Floats:
-    """Return numbers of ranks that are 0 behind the cutoff."""
+    """Return the values of ranks, 0 below the cutoff."""
     return by_rank if k is None else np.where(np.arange(len(by_rank)) < k, by_rank, 0.0)
 
 
 def _ideal(given: Padded, measure: GainMeasure) -> Data:
-    """Return what discounted gains are divided by, ``[lists]``."""
+    """Return the norm of the discounted gains, ``[lists]``."""
     lengths = given.lengths()
     if not isinstance(measure, nDCG):
         return given.own(1.0) + 0 * lengths
@@ -285,7 +288,7 @@ def _ideal(given: Padded, measure: GainMeasure) -> Data:
 
 
 def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
-    """Return the smallest of what ``denom`` names, ``[lists]``; 1 where that is 0, and so is all above it."""
+    """Return the smallest number that ``denom`` names, ``[lists]``; 1 for 0, when the numerator is 0."""
     xp = given.xp
     length, known = given.lengths(), given.xp.count_nonzero(relevant, 1)
     depth = length if measure.k is None else 0 * length + measure.k
@@ -297,8 +300,8 @@ def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: 
     return xp.where(least > 1, least, 1)
 
 
-def _wanted(given: Padded, measure: RR | Success) -> Data:
-    """Return which documents are looked for: the relevant ones, or those of the best grade."""
+def _targets(given: Padded, measure: RR | Success) -> Data:
+    """Return the target documents: the relevant ones, or those of the best grade."""
     relevant = given.relevant(measure.threshold)
     if getattr(measure, "target", "first") == "first":
         return relevant
@@ -307,14 +310,14 @@ def _wanted(given: Padded, measure: RR | Success) -> Data:
 
 
 def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -> Data:
-    """Return ``1 + Σ_j σ((s_j − s_i) / temperature)``: the rank of each document, as smooth as it is warm.
+    """Return ``1 + Σ_j σ((s_j − s_i) / temperature)``: the smooth rank of each document.
 
     Parameters
     ----------
     scores
         ``[lists, longest]``.
     mask
-        bool ``[lists, longest]``: False where there is no document.
+        bool ``[lists, longest]``: False for places without a document.
     temperature
         Towards 0 soft ranks become ranks, and gradients vanish.
 
@@ -331,7 +334,7 @@ def _soft_ranks(given: Padded, temperature: float) -> Data:
         raise BadOption(f"temperature={temperature} is out of range", expected="more than 0")
     above = _above(given, temperature)
     if given.there is None:
-        return 0.5 + above.sum(2)  # each is half above itself
+        return 0.5 + above.sum(2)  # a document is half above itself
     return 0.5 + given.xp.where(given.there[:, None, :], above, 0.0).sum(2) + 0.5 * ~given.there
 
 
@@ -370,7 +373,7 @@ def approx_ndcg(
 def approx_mrr(scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1) -> Data:
     """Return the reciprocal rank with soft ranks, ``[lists]``; 0 for lists without a relevant document.
 
-    Each relevant document gives one over its soft rank, times the chance that no relevant one is above it.
+    Each relevant document adds one over its soft rank, times the probability that no other is above it.
 
     Parameters
     ----------
@@ -399,7 +402,7 @@ def lambda_loss(
     scores, labels, measure, mask
         As for ``pair_weights``; unjudged documents are in no pair.
     sigma
-        How steep a pair's loss is.
+        The steepness of the loss of a pair.
     """
     given = Padded.of(scores, labels, mask)
     return given.xp.concatenate([_lambda_loss(part, measure, sigma) for part in given.parts()], 0)

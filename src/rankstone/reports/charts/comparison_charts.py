@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 def forest(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
     """Return every question's difference with its interval at the family's level."""
-    wanted = _measure(found, measure)
-    rows = pairs.question_rows(found.table.filter(measure=wanted))
-    title = label("forest", found.lang, measure=wanted)
+    chosen = _measure(found, measure)
+    rows = pairs.question_rows(found.table.filter(measure=chosen))
+    title = label("forest", found.lang, measure=chosen)
     return pairs.forest(rows, title, found.lang)
 
 
@@ -36,9 +36,9 @@ def segments(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN
     """Return the same for each segment of queries."""
     if found.segments is None:
         raise BadOption("this comparison has no segments", fix="compare(…, queries=…, by='column')")
-    wanted = _measure(found, measure)
-    title = label("segments", found.lang, measure=wanted)
-    return pairs.forest(pairs.question_rows(found.segments.filter(measure=wanted)), title, found.lang)
+    chosen = _measure(found, measure)
+    title = label("segments", found.lang, measure=chosen)
+    return pairs.forest(pairs.question_rows(found.segments.filter(measure=chosen)), title, found.lang)
 
 
 def differences(
@@ -129,14 +129,14 @@ def _pair(found: Comparison, system: str | None, versus: str | None) -> tuple[st
 def _queries(
     found: Comparison, what: str, measure: str | None, system: str | None, versus: str | None
 ) -> tuple[pl.DataFrame, str]:
-    wanted, (one, other) = _measure(found, measure), _pair(found, system, versus)
-    matrix = found.matrices[wanted]
+    chosen, (one, other) = _measure(found, measure), _pair(found, system, versus)
+    matrix = found.matrices[chosen]
     rows = pairs.query_rows(matrix, matrix.systems.index(one), matrix.systems.index(other))
     shown = thinned(rows)
     title = label(
         what,
         found.lang,
-        measure=wanted,
+        measure=chosen,
         system=printable(one, 30),
         versus=printable(other, 30),
     )

@@ -94,7 +94,7 @@ def _signed() -> tuple[Any, Any]:
     )
 
 
-def _told() -> list[Any]:
+def _tooltips() -> list[Any]:
     alt = needed("altair")
     numbers = [
         alt.Tooltip(f"{name}:Q", format=form)
@@ -109,7 +109,7 @@ def differences(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN4
     chart = alt.Chart(alt.NamedData("queries")).mark_bar(binSpacing=0, cursor="pointer")
     place = alt.X("place:O", title=label("order", lang)).axis(labels=False, ticks=False, grid=False)
     chart = chart.encode(
-        place, alt.Y("difference:Q", title=label("difference", lang)), _signed()[0], tooltip=_told()
+        place, alt.Y("difference:Q", title=label("difference", lang)), _signed()[0], tooltip=_tooltips()
     )
     return drawn(chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title)
 
@@ -131,7 +131,7 @@ def scatter(rows: pl.DataFrame, title: str, names: tuple[str, str], lang: str) -
     marks = alt.Chart(alt.NamedData("queries")).mark_point(size=60, opacity=0.8, cursor="pointer")
     points = marks.encode(
         alt.X("value_versus:Q", title=names[1]), alt.Y("value:Q", title=names[0]), colour, shape,
-        tooltip=_told(),
+        tooltip=_tooltips(),
     )  # fmt: skip
     ends = alt.Chart(alt.NamedData("queries")).transform_aggregate(
         least="min(value)",

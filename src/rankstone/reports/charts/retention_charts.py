@@ -208,8 +208,8 @@ def _segment(found: Retention, segment: str | None) -> str | None:
 def curve_rows(found: Retention) -> tuple[pl.DataFrame, list[str]]:
     """Return the points of the curve, and the names of its lines, those of the most users first.
 
-    The age at which everybody is seen because it is the cohort's own has no point, nor have ages that so few
-    users have reached that the line would only tell of them.
+    Age 0, at which all users of a cohort are active, has no point; nor have ages that only few users have
+    reached.
     """
     name = pl.lit(label("all")) if found.by is None else pl.col(found.by).fill_null(_NONE)
     rows = found.curve.filter(pl.col("rate").is_not_null())
