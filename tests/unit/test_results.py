@@ -188,6 +188,23 @@ def test_lines_break_at_words() -> None:
     assert wrapped(f"see {long} there", 12) == ["see", long, "there"]
 
 
+@pytest.mark.parametrize("title", ["", "Segments"])
+def test_headings_wrap_only_where_a_table_is_wider_than_the_page(title: str) -> None:
+    """Headings of numbers stay whole while there is room; the shortest lack is met first."""
+    rows = {"run": ["bm25"], "left out": [1], "pointwise 97.5 % interval": [2], "users retained": [3]}
+    sheet = Sheet("", parts=(Table.of(pl.DataFrame(rows), title),))
+    whole = max(map(len, text(sheet, 200).splitlines()))
+
+    def heading(width: int) -> list[str]:
+        lines = text(sheet, width).splitlines()[bool(title) :]
+        assert max(map(len, lines)) <= width
+        return lines[: next(at for at, line in enumerate(lines) if "bm25" in line or "──" in line)]
+
+    assert len(heading(whole)) == 1
+    assert len(heading(whole - 1)) > 1
+    assert all("left out" in heading(width)[0] for width in range(45 if title else 43, whole))
+
+
 def test_ids_are_escaped_in_every_format() -> None:
     """What an id holds is text: no format, and no terminal, obeys it."""
     table = Table.of(pl.DataFrame({"run": [EVIL], "value": [0.5]}))
