@@ -71,6 +71,10 @@ def test_same_values(library: str, ties: Literal["expected", "input"]) -> None:
         ):  # the second looks at the first three ranks alone
             expected = evaluate(scores, labels, measures, ties=ties, **lay)
             found = evaluate(array(scores), array(labels), measures, ties=ties, **lay)
+            shown = found.to_frame()
+            assert shown.drop("value", "numerator", "denominator").equals(
+                expected.to_frame().drop("value", "numerator", "denominator")
+            )
             for text, values in expected.values.items():
                 assert type(found.values[text]) is type(array(scores))
                 np.testing.assert_allclose(np.asarray(found.values[text]), values, rtol=0, atol=1e-12)

@@ -58,7 +58,7 @@ def test_weights_and_sessions(files: dict[str, Path]) -> None:
     out = run("eval", files["qrels"], files["a"], "--queries", files["queries"], "-m", measures).stdout
 
     session = 1 + 1 / math.log2(3) + 1 / math.log2(3) / (1 + math.log(2, 4))
-    assert out.splitlines()[2].split() == ["a", f"{(3 * 0.75 + 0.5) / 4:.4f}", f"{session:.4f}"]
+    assert out.splitlines()[1].split() == ["a", f"{(3 * 0.75 + 0.5) / 4:.4f}", f"{session:.4f}"]
 
 
 def test_weights_of_intents(files: dict[str, Path]) -> None:

@@ -16,6 +16,7 @@ from rankstone import demo
 from rankstone import online as behaviour
 from rankstone.diagnostics import Gains, gain
 from rankstone.errors import UsageError
+from rankstone.integrations import arrays
 from rankstone.ltr import select
 from rankstone.tables.markup import html, latex, markdown
 from rankstone.tables.results import Result
@@ -74,6 +75,9 @@ MADE: dict[str, Callable[[], Any]] = {
         {"qrels": QRELS, "baseline": RUNS["one"], "candidate": RUNS["two"]}
         | {"rules": [{"measure": "RR", "margin": 0.9}]}
     ),
+    "ArrayScores": lambda: arrays.evaluate(
+        [0.9, 0.5, 0.1], [1, 0, 0], "RR AP", sizes=[2, 1], empty="undefined"
+    ),
     "Gains": lambda: Gains((gain("AP", 0.2, 0.4),)),
     "Selection": lambda: select(
         {"up": [1.0], "down": [-1.0]}, [[2.0], [1.0]] * 30, [1, 0] * 30, [at // 2 for at in range(60)]
@@ -108,6 +112,21 @@ def test_every_result_shows_itself_in_every_format(name: str, tmp_path: Path) ->
     json.loads((tmp_path / "it.json").read_text("utf-8"))
     with pytest.raises(UsageError, match=r"rankstone\.report\(result, path\)"):
         found.write(tmp_path / "it.html")
+
+
+def test_scores_of_arrays_are_a_result() -> None:
+    """Their rows are those of a table's scores; the mean leaves out what has no value, or is none."""
+    scores, labels, sizes = [0.9, 0.5, 0.1, 0.3], [0, 1, 0, 2], [2, 1, 1]
+    found = arrays.evaluate(scores, labels, "RR AP", sizes=sizes, empty="undefined")
+    table = pl.DataFrame({"query_id": [0, 0, 1, 2], "score": scores, "relevance": labels})
+    same = rankstone.evaluate(table=table, measures="RR AP", empty="undefined", ties="expected")
+
+    assert found.to_frame().equals(same.to_frame().drop("run"))
+    assert found.to_dict() == same.to_dict()["run"] == {"RR": 0.75, "AP": 0.75}
+    assert found.text().splitlines() == ["measure    mean", "RR       0.7500", "AP       0.7500", "3 queries"]
+    nothing = arrays.evaluate([1.0], [0], "RR", empty="undefined")
+    assert nothing.report() == {"queries": 1, "means": {"RR": None}}
+    assert "–" in nothing.to_markdown()
 
 
 def test_every_public_result_is_tried() -> None:
@@ -186,6 +205,23 @@ def test_lines_break_at_words() -> None:
     long = "a-very-long-identity-without-a-blank"
 
     assert wrapped(f"see {long} there", 12) == ["see", long, "there"]
+
+
+@pytest.mark.parametrize("title", ["", "Segments"])
+def test_headings_wrap_only_where_a_table_is_wider_than_the_page(title: str) -> None:
+    """Headings of numbers stay whole while there is room; the shortest lack is met first."""
+    rows = {"run": ["bm25"], "left out": [1], "pointwise 97.5 % interval": [2], "users retained": [3]}
+    sheet = Sheet("", parts=(Table.of(pl.DataFrame(rows), title),))
+    whole = max(map(len, text(sheet, 200).splitlines()))
+
+    def heading(width: int) -> list[str]:
+        lines = text(sheet, width).splitlines()[bool(title) :]
+        assert max(map(len, lines)) <= width
+        return lines[: next(at for at, line in enumerate(lines) if "bm25" in line or "──" in line)]
+
+    assert len(heading(whole)) == 1
+    assert len(heading(whole - 1)) > 1
+    assert all("left out" in heading(width)[0] for width in range(45 if title else 43, whole))
 
 
 def test_ids_are_escaped_in_every_format() -> None:

@@ -117,7 +117,7 @@ class Scores(RunMeans):
     def lazy(self) -> pl.LazyFrame:
         """Return :attr:`per_query` lazily, to write many millions of rows without holding them in memory."""
         parts = [
-            _long(name, run, measure, scored)
+            measure_rows(name, run, measure, scored)
             for name, run in self.runs.items()
             for measure, scored in run.by_measure.items()
         ]
@@ -318,7 +318,8 @@ def weights(scored: Scored) -> Floats:
     return np.ones(len(scored.value)) if scored.weight is None else scored.weight
 
 
-def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.LazyFrame:
+def measure_rows(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.LazyFrame:
+    """Return the rows of :attr:`Scores.per_query` for one run and measure."""
     columns = {name: getattr(scored, name) for name in ("value", "numerator", "denominator", "status")}
     frame = pl.DataFrame({"query_id": run.queries, **columns, "weight": weights(scored)})
     return as_rows(frame.lazy(), name, measure)

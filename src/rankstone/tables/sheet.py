@@ -352,6 +352,7 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
     else:
         front, blocks = [], [[*range(len(need))]]
         _shrink(need, least, soft, room - fixed)
+        _widen(need, [cell_len(head) for head, *_ in columns], room)
     fitted = [
         [[line] for line in cells] if numeric[at] else _fitted(cells, need[at])
         for at, (_, *cells) in enumerate(columns)
@@ -413,6 +414,12 @@ def _shrink(need: list[int], least: dict[int, int], soft: Sequence[int], room: i
         if not narrower:
             return
         need[max(narrower, key=lambda at: need[at])] -= 1
+
+
+def _widen(need: list[int], heads: Sequence[int], room: int) -> None:
+    """Widen columns of numbers to their headings where there is room, those that lack least first."""
+    for at in sorted(range(len(need)), key=lambda at: heads[at] - need[at]):
+        need[at] += max(heads[at] - need[at], 0) if heads[at] - need[at] <= room - sum(need) else 0
 
 
 def _fitted(cells: list[str], width: int) -> list[list[str]]:

@@ -15,7 +15,7 @@ import polars as pl
 
 from rankstone.errors import BadOption, BadValue, OutOfRange, RankstoneError, printable
 from rankstone.evaluation.request import checked, of_rankings, refuse_further_columns, require_columns
-from rankstone.evaluation.scores import uncounted, weights
+from rankstone.evaluation.scores import RunScores, measure_rows, uncounted, weights
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.batches import Batch
 from rankstone.hits.judgments import SelfLabelled, bad_grade, ideal_of_lists
@@ -25,7 +25,8 @@ from rankstone.integrations.arrays.array_libraries import Home, home_of
 from rankstone.integrations.arrays.device_arrays import DeviceArray, HoldsNaN, device_lists
 from rankstone.io.number_columns import refuse_inexact
 from rankstone.measures.core.measure import Measure, Scored
-from rankstone.tables.results import plain_name
+from rankstone.tables.results import Result, plain_name
+from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ArrayScores:
+class ArrayScores(Result):
     """Scores of arrays.
 
     Attributes
@@ -125,10 +126,33 @@ class ArrayScores:
             f"{prefix}{plain_name(name) if plain else name}": value for name, value in self.mean().items()
         }
 
+    def to_frame(self) -> pl.DataFrame:
+        """Return one row per query and measure, as :attr:`rankstone.Scores.per_query` has them for a run."""
+        run = RunScores(pl.Series(self.queries), self._near)
+        rows = [measure_rows("", run, measure, scored) for measure, scored in self._near.items()]
+        return pl.concat(rows).drop("run").collect()
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return :meth:`mean`, with ``None`` where there is none."""
+        return {name: None if np.isnan(value) else value for name, value in self.mean().items()}
+
+    def report(self) -> dict[str, Any]:
+        """Return the number of queries and the means."""
+        return {"queries": len(self.queries), "means": self.to_dict()}
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return the means as a sheet."""
+        means = self.to_dict()
+        frame = pl.DataFrame({"measure": list(means), "mean": pl.Series(means.values(), dtype=pl.Float64)})
+        return Sheet("", parts=(Table.of(frame, digits=digits),), notes=(self._count(),))
+
+    def _count(self) -> str:
+        count = len(self.queries)
+        return f"{count:,} {'query' if count == 1 else 'queries'}"
+
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
-        count = len(self.queries)
-        return f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
+        return f"ArrayScores of {self._count()}: {means}"
 
 
 def _columns(scored: Scored) -> list[NDArray[Any]]:
