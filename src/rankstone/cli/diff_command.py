@@ -28,7 +28,7 @@ _SHOWN = 20
     f"measures query top per-query explain lang width {PRINTED} import {READING} {ORDERING}",
     but={
         **WITHOUT_JUDGMENTS,
-        "measures": {"usual": _MEASURES},
+        "measures": {"shown": _MEASURES},
     },
 )
 def command(

@@ -354,8 +354,8 @@ class _Search:
         counted = present & ~np.isin(
             scored.status, uncounted(undefined_propagates=entry.undefined_propagates)
         )
-        nobody = entry.nobody == "zero" and not counted.any()
-        value = 0.0 if nobody else _value(meant.measure, scored, counted)
+        empty = entry.nobody == "zero" and not counted.any()
+        value = 0.0 if empty else _value(meant.measure, scored, counted)
         steps = int(self._reported is not None and self._reported.k not in (None, meant.measure.k))
         named = {"library": str(meant.library), "spelling": meant.spelling}
         yield self._way(value, meant.ours, self._relevant_options(options), steps, **named)
