@@ -75,7 +75,7 @@ def _table() -> str:
 def _values(option: Option) -> str:
     one = option.declared
     values = f"`{_cell(one.values)}`" if one.values else "flag"
-    return f"{values} [{_cell(one.usual)}]" if one.usual else values
+    return f"{values} [{_cell(one.shown)}]" if one.shown else values
 
 
 def _cell(text: str) -> str:

@@ -75,5 +75,5 @@ def test_mistakes() -> None:
         top_k(one, np.ones((2, 4)), 1)
     with pytest.raises(UsageError, match="k=0 is not a count"):
         top_k(one, one, 0)
-    with pytest.raises(InputError, match="seen has the wrong shape"):
+    with pytest.raises(InputError, match="wrong shape of seen"):
         top_k(one, one, 1, seen=csr_array(one))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     f"explain lang width {PRINTED} import {READING} {ORDERING}",
     but={
         **WITHOUT_JUDGMENTS,
-        "measures": {"usual": "the common ones that the tables allow"},
+        "measures": {"shown": "the common ones that the tables allow"},
         "queries": {"keyword": "users"},
     },
 )
@@ -38,7 +38,7 @@ def command(
     """Measure runs beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness.
 
     RUN is a file as `rankstone eval` takes it, a user for a query and an item for a document; name=FILE
-    names a run.  What a measure needs in addition stands on its card: `rankstone measures show ILD`.
+    names a run.  What a measure needs in addition is on its card: `rankstone measures show ILD`.
 
     rankstone beyond recs.parquet -m "Coverage@10 Gini@10" --catalogue-size 3706
     rankstone beyond recs.parquet --items items.csv --history train.parquet --queries users.csv --by gender

@@ -19,7 +19,7 @@ _INVALID = 3
     {"qrels": "QRELS", "runs": "[RUN]…"},
     f"measures train order format csv-formulas {READING}",
     but={
-        "measures": {"usual": "none: cutoffs of measures are checked"},
+        "measures": {"shown": "none: cutoffs of measures are checked"},
     },
 )
 def command(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], form: str, **given: Any) -> None:

@@ -282,10 +282,7 @@ def _overview() -> str:
 
     lines = ["# What other libraries mean by the same names", ""]
     lines += ["Written by `make docs` from the data files of `rankstone.conventions`.", ""]
-    lines += [
-        "What was compared, how often it differed, and why: [checked.md](../checked.md).",
-        "",
-    ]
+    lines += ["What was compared, how often it differed, and why: [checked.md](../checked.md).", ""]
     lines += ["| library | measures | compared with |", "|---|--:|---|"]
     for one in conventions():
         checked = _text("; ".join(one.checked)) or "not yet"

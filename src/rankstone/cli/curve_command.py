@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: kind → what it traces unless -m says what
 KINDS = {"pr": "PR", "roc": "ROC(negatives=judged)", "metric-k": "nDCG RR P R"}
-#: cutoffs, where a target asks for the smallest that reaches it
+#: all cutoffs, if the smallest that reaches a target is looked for
 _EVERY = range(1, 101)
 _NAMES = {"pr": "PR", "roc": "ROC", "metric-k": "AtK"}
 _LISTS = ("exclude", "collapse", "intents")
@@ -31,8 +31,8 @@ _LISTS = ("exclude", "collapse", "intents")
     f"measures kind cutoffs labeled one-group target which-k chart cloud per-query {PRINTED}",
     f"resamples seed confidence band {LISTS} queries intents import {READING} {ALIGNMENT}",
     but={
-        "measures": {"usual": "those of --kind"},
-        "resamples": {"usual": "1000"},
+        "measures": {"shown": "those of --kind"},
+        "resamples": {"shown": "1000"},
     },
 )
 def command(

@@ -31,7 +31,7 @@ class Option(click.Option):
         self.declared, self.listed, self.panel = declared, name, _PANEL_OF[name]
         kind = declared.kind
         flags = [f"--{name}", *declared.short.split(), declared.keyword or name.replace("-", "_")]
-        usual = f" [{declared.usual}]" if declared.usual else ""
+        default = f" [{declared.shown}]" if declared.shown else ""
         if declared.default is not None:
             settings["default"] = declared.default
         if kind is bool:
@@ -45,7 +45,7 @@ class Option(click.Option):
             settings |= {"callback": _kept, "expose_value": False}
         if name == "import":
             settings |= {"callback": _imported, "expose_value": False, "is_eager": True}
-        super().__init__(flags, help=declared.text + usual, **settings)
+        super().__init__(flags, help=declared.text + default, **settings)
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return the mark of required options."""

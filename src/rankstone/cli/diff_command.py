@@ -26,7 +26,7 @@ _SHOWN = 20
     f"measures query top per-query explain lang width {PRINTED} import {READING} {ORDERING}",
     but={
         **WITHOUT_JUDGMENTS,
-        "measures": {"usual": _MEASURES},
+        "measures": {"shown": _MEASURES},
     },
 )
 def command(
@@ -61,16 +61,13 @@ def command(
     view: dict[str, Any] = {"query": query, "top": top, "ranks": given["depth"] or _SHOWN}
     output = given["output"]
 
-    def show(similarity: Similarity, form: str, digits: int | None) -> str:
+    def show(found: Similarity, form: str, digits: int | None) -> str:
         if explain is not None:
             return written(
-                similarity.explain(similarity.measures[0], query, lang=lang or "en"),
-                form,
-                digits,
-                width=width,
+                found.explain(found.measures[0], query, lang=lang or "en"), form, digits, width=width
             )
-        whole, rows = _parts(similarity, form, **view)
-        text = written(similarity, form, digits, frame=rows, content=whole, **view)
+        whole, rows = _parts(found, form, **view)
+        text = written(found, form, digits, frame=rows, content=whole, **view)
         if form == "csv" and output is None and sys.stdout.isatty():  # nothing in a text reaches the terminal
             text = "".join(f"{printable(line, len(text))}\n" for line in text.split("\n")[:-1])
         return text

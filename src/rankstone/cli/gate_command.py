@@ -20,8 +20,8 @@ DEFAULT_CONFIG = "rankstone.toml"
     "config candidate baseline qrels inconclusive check format csv-formulas junit summary output",
     "quiet import",
     but={
-        "baseline": {"values": "FILE", "usual": "the configuration's"},
-        "inconclusive": {"usual": "the configuration's, or fail"},
+        "baseline": {"values": "FILE", "shown": "the configuration's"},
+        "inconclusive": {"shown": "the configuration's, or fail"},
     },
 )
 def command(

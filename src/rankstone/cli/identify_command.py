@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     {"files": "QRELS RUN [RUN]…"},
     f"value measure decimals grades judged format width quiet output csv-formulas {LISTS} import",
     f"{READING} {ALIGNMENT}",
-    but={"measure": {"usual": "any measure"}},
+    but={"measure": {"shown": "any measure"}},
 )
 def command(
     files: tuple[str, ...],

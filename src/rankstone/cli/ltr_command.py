@@ -179,9 +179,7 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
         f"{measure} on the training rows  {value:.4f}  (tied documents in any order; empty queries 0)",
     ]
     if queries.scattered:
-        lines.append(
-            f"{queries.scattered:,} queries had rows that were not adjacent; rows belong to a query by its id"
-        )
+        lines.append(f"rows of {queries.scattered:,} queries were not adjacent; they were joined by query id")
     if trained["trainer"] == "RankSVM":
         lines.append(
             f"C={trained['C']:g}  {trained['n_queries']:,} queries with {trained['n_pairs']:,.0f} pairs  "

@@ -138,7 +138,7 @@ _TABLES: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson", ".json")
         "method": {"values": "ctr|click|satisfaction|ips|pbm"},
         "min-propensity": {"keyword": "clip"},
         "thresholds": {"keyword": "grades"},
-        "top": {"usual": "10", "default": 10},
+        "top": {"shown": "10", "default": 10},
     },
 )
 def clicks_command(log: str, output: str | None, positions: str | None, top: int, **given: Any) -> None:
@@ -184,7 +184,7 @@ def _check_output(output: str | None) -> None:
     "counterfactual",
     {"log": "LOG", "target": "[TARGET]"},
     f"propensity discount k clip cluster order invalid confidence {PRINTED} {READING}",
-    but={**WITHIN_LOGS, "k": {"usual": "all"}},
+    but={**WITHIN_LOGS, "k": {"shown": "all"}},
 )
 def counterfactual_command(log: str, target: str | None, **given: Any) -> None:
     """Estimate what another ranking would have earned, from a log of the one that was shown.
@@ -273,7 +273,7 @@ def _found(files: tuple[str, ...], clicks: str | None, **given: Any) -> OnlineRe
     {"log": "LOG"},
     "variant versus k cluster shares margin correction confidence sequential planned invalid",
     f"{PRINTED} {READING}",
-    but={**WITHIN_LOGS, "cluster": {"usual": "user_id; impression_id for impressions"}},
+    but={**WITHIN_LOGS, "cluster": {"shown": "user_id; impression_id for impressions"}},
 )
 def ab_command(log: str, **given: Any) -> None:
     """Compare what users did with the rankings of an A/B test.

@@ -23,7 +23,7 @@ _MEASURE = DEFAULT_MEASURES.split()[0]
     {"files": "[QRELS A B [C]…]"},
     "difference measures rel deviation scores cluster queries baseline confidence power comparisons",
     f"{PRINTED} import {READING} {ALIGNMENT}",
-    but={"measures": {"usual": _MEASURE}},
+    but={"measures": {"shown": _MEASURE}},
     required="difference",
 )
 def command(

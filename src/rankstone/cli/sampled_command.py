@@ -18,7 +18,7 @@ _MEASURES = "nDCG@10 R@10 RR"
     f"measures catalogue-size method gamma replacement rel confidence {PRINTED} import {READING} {ALIGNMENT}",
     but={
         "catalogue-size": {"keyword": "items"},
-        "measures": {"usual": _MEASURES},
+        "measures": {"shown": _MEASURES},
         "method": {"values": "bv|cls|rank|naive"},
     },
     required="catalogue-size",

@@ -18,7 +18,7 @@ _MEASURES = DEFAULT_MEASURES.removeprefix("nDCG@10 ")
     "thresholds",
     {"files": "QRELS RUN [RUN]…"},
     f"measures levels strict interval confidence seed plot {PRINTED} import {READING} {ALIGNMENT}",
-    but={"measures": {"usual": _MEASURES}},
+    but={"measures": {"shown": _MEASURES}},
 )
 def command(
     files: tuple[str, ...],

@@ -61,12 +61,12 @@ class SettingsKeywords(TypedDict, total=False):
 
 
 class ComparisonKeywords(SettingsKeywords, EvaluationKeywords, total=False):
-    """How systems are compared, and what evaluation takes."""
+    """The settings of a comparison, and the options of evaluation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSettings:
-    """How systems are compared.
+    """The settings of a comparison.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class ComparisonSettings:
         The test of one pair: ``randomisation`` (signs of differences are flipped; exact up to 20 queries that
         differ), ``t``, ``wilcoxon``, ``sign`` or ``mcnemar`` (for measures that are 0 or 1).
     interval
-        ``auto``: limits that hold for few queries, for measures of 0 and 1 and where few queries differ (see
-        ``automatic_intervals``); ``worst_case``: limits that hold for any distribution; ``t``,
+        ``auto``: limits that are valid for few queries, for measures of 0 and 1 and if few queries differ
+        (see ``automatic_intervals``); ``worst_case``: limits that are valid for any distribution; ``t``,
         ``bca``, ``percentile``, ``studentised`` or ``poisson``.
     correction
         The correction of a family: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``,
@@ -380,7 +380,7 @@ def _bounds(
     columns: Mapping[str, str] | None,
     aligned: Mapping[str, Any],
 ) -> pl.DataFrame:
-    """Return how far unjudged documents could move the differences of primary measures."""
+    """Return the bounds of differences of primary measures over grades of unjudged documents."""
     if convention is not None or any(len(several) > 1 for several in comparison.replicates.values()):
         raise BadOption(
             "bounds=True works for rankstone's own measures and single runs only", fix="leave bounds out"

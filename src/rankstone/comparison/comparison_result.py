@@ -111,7 +111,7 @@ class Sources:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparedSystems(Result):
-    """What comparisons in memory and on a cluster have in common; see :class:`Comparison`."""
+    """The common base of comparisons in memory and on a cluster; see :class:`Comparison`."""
 
     systems: tuple[str, ...]
     baseline: str | None
@@ -185,8 +185,8 @@ class Comparison(ComparedSystems):
         ``mean``, ``mean_versus``, ``difference``; ``low`` and ``high``, its interval, corrected for
         the family, and the ``verdict`` that follows from it: ``better``, ``worse`` (``higher``, ``lower``
         where neither is better), ``equivalent`` within the margin, ``identical`` scores on all n queries,
-        ``inconclusive``; ``interval_kind``: ``simultaneous`` where all intervals of the family hold together
-        with its confidence, ``pointwise`` where each holds by itself with ``confidence``; ``needed``, how
+        ``inconclusive``; ``interval_kind``: ``simultaneous`` if all intervals of the family hold together
+        with its confidence, ``pointwise`` if each holds by itself with ``confidence``; ``needed``, how
         many queries a difference as large as the observed one needs, and ``needed_cautious``, by the upper
         80 % limit of the deviation (Browne 1995); ``p``,
         ``p_adjusted`` for the ``family`` of so many comparisons, ``p_t`` of the paired t-test,

@@ -267,14 +267,14 @@ def _queries_needed(margin: float, row: dict[str, Any], alpha: float, most: floa
 def _limits(rule: Rule, matrix: Matrix) -> Iterator[Outcome]:
     """Compare the candidate's mean with its floor and ceiling; equality passes."""
     mean = float(matrix.units.mean[1])
-    for limit, name, holds in (
+    for limit, name, met in (
         (rule.floor, "floor", rule.floor is not None and mean >= rule.floor - _ROUNDING),
         (rule.ceiling, "ceiling", rule.ceiling is not None and mean <= rule.ceiling + _ROUNDING),
     ):
         if limit is not None:
             text = f"{mean:.4f}, {'minimum' if name == 'floor' else 'maximum'} {limit:g}"
             yield Outcome(
-                "rule", f"{matrix.measure} {name}", _pass_or(holds, "fail"), text, {"mean": mean, name: limit}
+                "rule", f"{matrix.measure} {name}", _pass_or(met, "fail"), text, {"mean": mean, name: limit}
             )
 
 
@@ -292,5 +292,5 @@ def _drops(by: float, most: int, matrix: Matrix) -> Outcome:
     )
 
 
-def _pass_or(holds: bool, otherwise: str) -> str:  # noqa: FBT001 - the condition itself
-    return "pass" if holds else otherwise
+def _pass_or(passed: bool, otherwise: str) -> str:  # noqa: FBT001 - the condition itself
+    return "pass" if passed else otherwise

@@ -1,7 +1,7 @@
 """The effect of the relevance threshold on scores and on the order of runs.
 
 Binary measures turn grades into relevant and not relevant.  This shows what the threshold changes: the value
-at every threshold with its interval, how far values differ, where two runs swap places, and how many
+at every threshold with its interval, the spread of values, where two runs swap places, and how many
 preferences between documents are lost.
 """
 
@@ -181,7 +181,7 @@ class Thresholds(Result):
 
     @cached_property
     def crossings(self) -> pl.DataFrame:
-        """Where runs swap places: ``measure``, ``rel`` and ``other`` (neighbours), ``a``, ``b``."""
+        """The places where runs swap: ``measure``, ``rel`` and ``other`` (neighbours), ``a``, ``b``."""
         levels = self.pairs["rel"].to_list()
         following = pl.DataFrame({"rel": levels[:-1], "other": levels[1:]}, self._line)
         near = self.reversals.join(following, on=["rel", "other"], maintain_order="left")
@@ -316,8 +316,8 @@ def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
     judged = np.diff(ideal.offsets)
     fresh = np.ones(len(ideal.grade), bool)
     fresh[1:] = (ideal.grade[1:] != ideal.grade[:-1]) | (ideal.query[1:] != ideal.query[:-1])
-    alike = np.diff(np.append(np.flatnonzero(fresh), len(fresh)))
-    pairs = int((judged * judged).sum() - (alike * alike).sum()) // 2
+    sizes = np.diff(np.append(np.flatnonzero(fresh), len(fresh)))
+    pairs = int((judged * judged).sum() - (sizes * sizes).sum()) // 2
     rows = []
     for line in lines:
         above = ideal.count(line(ideal.grade))

@@ -36,7 +36,7 @@ _FEW_DIFFERING: Final = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """How many queries are needed to detect differences.
+    """The number of queries needed to detect differences.
 
     Attributes
     ----------
@@ -87,12 +87,12 @@ class Plan(Result):
 
     def _row(self, row: dict[str, Any], digits: int, *, piloted: bool) -> tuple[str, ...]:
         counts = ["–" if row[name] is None else f"{row[name]:,}" for name in ("needed", "needed_cautious")]
-        spread, wanted = f"{row['deviation']:.{digits}f}", f"{row['difference']:g}"
+        spread, given = f"{row['deviation']:.{digits}f}", f"{row['difference']:g}"
         if not piloted:
-            return spread, wanted, counts[0]
+            return spread, given, counts[0]
         pair = f"{printable(row['system'], 20)} − {printable(row['versus'], 20)}"
         least = "–" if row["detectable"] is None else f"{row['detectable']:.{digits}f}"
-        return row["measure"], pair, spread, wanted, *counts, least
+        return row["measure"], pair, spread, given, *counts, least
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -135,8 +135,8 @@ def power(
     >>> power(0.2, [0.01, 0.05]).table["needed"].to_list()
     [3142, 128]
     """
-    wanted = [differences] if isinstance(differences, (int, float)) else list(differences)
-    for difference in wanted:
+    given = [differences] if isinstance(differences, (int, float)) else list(differences)
+    for difference in given:
         if not 0 < difference < math.inf:
             raise BadOption(
                 f"a difference of {difference!r} cannot be planned for", expected="a number above 0"
@@ -174,7 +174,7 @@ def power(
         )
         cautious = None if units is None else deviation * upper_deviation(units - 1)
         each = 1.0 if n is None or units is None else n / units
-        for difference in wanted:
+        for difference in given:
             counts = [
                 _queries(difference, spread, alpha, power, each) if spread is not None else None
                 for spread in (deviation, cautious)

@@ -133,7 +133,7 @@ def _read(
     elif name is not None:
         if frame["run"].n_unique() > 1:
             raise UsageError(
-                f"{printable(name)} holds the scores of several systems",
+                f"{printable(name)} has the scores of several systems",
                 where=where,
                 given=", ".join(map(printable, frame["run"].unique(maintain_order=True).head(5))),
                 fix="pass the table without a name",
@@ -166,7 +166,7 @@ def _table(table: Attributes, where: str) -> pl.DataFrame:
 def _names(column: pl.Series, where: str) -> pl.Series:
     """Return texts, one in every row."""
     if column.dtype.is_nested():
-        raise BadValue(f"the column {column.name} holds {column.dtype}", where=where, expected="texts")
+        raise BadValue(f"the column {column.name} has type {column.dtype}", where=where, expected="texts")
     if column.null_count():
         raise BadValue(
             f"a row without {column.name}",
@@ -179,7 +179,7 @@ def _names(column: pl.Series, where: str) -> pl.Series:
 def _numbers(column: pl.Series, where: str) -> pl.Series:
     """Return numbers; null, an empty text and NaN mean no value."""
     if column.dtype.is_nested():
-        raise BadValue(f"the column {column.name} holds {column.dtype}", where=where, expected="numbers")
+        raise BadValue(f"the column {column.name} has type {column.dtype}", where=where, expected="numbers")
     texts = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
     numbers = texts.cast(pl.Float64, strict=False)
     if column.dtype == pl.String:

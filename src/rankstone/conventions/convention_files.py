@@ -309,7 +309,7 @@ def refused_grade(entry: Entry, grades: Floats) -> float | None:
 
 
 def witnesses(entries: Iterable[Entry], alignment: AlignmentOptions) -> dict[str, Measure]:
-    """Return the measures whose values show what libraries refuse, as far as they can be computed."""
+    """Return the measures whose values show what libraries refuse, if they can be computed."""
     found: dict[str, Measure] = {}
     for name in dict.fromkeys(refusal.measure for entry in entries for refusal in entry.refuses):
         witness = parse_measure(name)

@@ -1,6 +1,6 @@
 """Evaluation by the conventions of another library: its measure names, its alignment, its numbers.
 
-Judgment-based measures (:func:`evaluate_by`) and measures of whole lists (:func:`beyond_by`) alike.
+Judgment-based measures (:func:`evaluate_by`) and measures of whole lists (:func:`beyond_by`).
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ def evaluate_by(
             decided = {name: value for name, value in decided.items() if name not in _JUDGMENT_OPTIONS}
         options = {**given_options, **decided}
         witnesses = _witnesses(group, options)
-        wanted = (*(r.measure for r in group), *witnesses.values())
+        needed = (*(r.measure for r in group), *witnesses.values())
         if given.table is not None:
-            scored = given.score_runs(wanted, progress=progress, **options)
+            scored = given.score_runs(needed, progress=progress, **options)
         else:
-            ready = Prepared(given.qrels, wanted, **options)  # type: ignore[arg-type] # any object
+            ready = Prepared(given.qrels, needed, **options)  # type: ignore[arg-type] # any object
             ready = ready if group[0].entry.declared else ready.without_empty_entries()
             _check_grades(meant, group, _grades(ready))
             good = {name: run for name, run in named.items() if name not in bad.by_run}
@@ -333,8 +333,8 @@ def beyond_by(
     parts: list[BeyondScores] = []
     for group in _groups(readings):
         witnesses: dict[str, Any] = {x.measure: named(x.measure) for r in group for x in r.entry.refuses}
-        wanted = [*(r.measure for r in group), *witnesses.values()]
-        parts.append(measure_runs(runs, wanted, optional=measures is None, **{**group[0].options, **options}))
+        needed = [*(r.measure for r in group), *witnesses.values()]
+        parts.append(measure_runs(runs, needed, optional=measures is None, **{**group[0].options, **options}))
         _check_beyond_refusals(meant, parts[-1], group, witnesses)
     return _beyond_together(meant, readings, parts)
 

@@ -103,7 +103,7 @@ class Entry:
     nobody
         The mean over no query: ``zero``, or an ``error``; ``None`` for undefined.
     summed
-        How the library sums queries, where that decides the last decimal it prints: ``in_order``, or in the
+        How the library sums queries, if that decides the last decimal it prints: ``in_order``, or in the
         order of their ids (``by_id``); ``None`` for exact sums, rounded once.
     topics
         A pattern of the query ids it accepts; ids with the same captured number are one query to it.
@@ -118,7 +118,7 @@ class Entry:
     bug, note
         A known bug, and other remarks.
     differs
-        Inputs on which the library prints another number, and why; ``None`` where there are none.
+        Inputs on which the library prints another number, and why; ``None`` if there are none.
     """
 
     spelling: str
@@ -152,7 +152,7 @@ class Entry:
     @property
     def rules(self) -> tuple[str, ...]:
         """The library's rules for values in words: rounding, undefined means, errors."""
-        nobody = {"zero": "the mean over no query is 0", "error": "a mean over no query is an error"}
+        mean_of_none = {"zero": "the mean over no query is 0", "error": "a mean over no query is an error"}
         texts = (
             None if self.grades is None else f"accepts {self.grades}",
             "a query with an empty entry in the judgments counts" if self.declared else None,
@@ -160,7 +160,7 @@ class Entry:
             if self.digits is None
             else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
             "one undefined query makes the mean undefined (NaN)" if self.undefined_propagates else None,
-            nobody.get(self.nobody or ""),
+            mean_of_none.get(self.nobody or ""),
             *(f"raises an error: {refusal.why}" for refusal in self.refuses),
         )
         return tuple(text for text in texts if text is not None)

@@ -110,9 +110,7 @@ class Sums:
 
     def to_json(self) -> dict[str, Any]:
         """Return the data as values that JSON can store."""
-        return {
-            s.name: [one.above.to_dict(), one.below.to_dict(), one.n] for s, one in self.by_status.items()
-        }
+        return {s.name: [x.above.to_dict(), x.below.to_dict(), x.n] for s, x in self.by_status.items()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Sums:

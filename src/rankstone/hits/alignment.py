@@ -1,7 +1,7 @@
 """Alignment of a run with judgments: a stream of tables becomes chunks of :class:`~rankstone.hits.hits.Hits`.
 
-It knows no measure and no file.  Hits of several chunks can be joined, those of some queries taken, and
-filled up so that there is a hit at every rank.
+It does not depend on measures or files.  Hits of several chunks can be joined, those of some queries can be
+taken, and hits can be filled up so that there is one at every rank.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Alignment options: every choice that decides which document is at which rank.
 
-Names and values are public API, used alike in code, on the command line, in results and in the documentation.
+Names and values are public API, the same in code, on the command line, in results and in the documentation.
 :class:`AlignmentOptions` defines them with defaults and a line of help, :class:`AlignmentKeywords` gives them
 to signatures (a test keeps both in step), and click options, docstrings and validation are made from the
 fields.

@@ -136,7 +136,7 @@ class Hits(Traced):
 
     @property
     def queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.n)
 
     def record_ideal(self, ideal: Ideal, **columns: Floats) -> None:

@@ -170,7 +170,7 @@ class Pool:
 
     @property
     def queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.offsets) - 1
 
     @cached_property

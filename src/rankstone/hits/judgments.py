@@ -409,15 +409,15 @@ def _pooled(queries: QueryIndex, table: pl.DataFrame, options: AlignmentOptions)
 def first(mask: pl.Series) -> int:
     """Return the first index at which a mask is true; there must be one."""
     at = mask.arg_max()
-    assert at is not None  # noqa: S101 - callers have seen that something is true
+    assert at is not None  # noqa: S101 - callers have checked that something is true
     return at
 
 
 def _first_two(table: pl.DataFrame, rows: Ints) -> tuple[int, int]:
     part = table[rows]
     second = first(~part.to_struct().is_first_distinct())
-    alike = part.select(pl.all_horizontal(pl.col(c) == part[c][second] for c in part.columns)).to_series()
-    return int(rows[first(alike)]), int(rows[second])
+    same = part.select(pl.all_horizontal(pl.col(c) == part[c][second] for c in part.columns)).to_series()
+    return int(rows[first(same)]), int(rows[second])
 
 
 def _pair(table: pl.DataFrame, row: int) -> str:

@@ -132,10 +132,10 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     sort_within(packed, batch.lengths)
     order: Ints = (packed & places).view(np.int64) + heads
     packed >>= bits
-    alike = np.zeros(len(packed), bool)
-    alike[1:] = packed[1:] == packed[:-1]
-    alike[:-1] |= alike[1:]
-    some = np.flatnonzero(alike)
+    equal = np.zeros(len(packed), bool)
+    equal[1:] = packed[1:] == packed[:-1]
+    equal[:-1] |= equal[1:]
+    some = np.flatnonzero(equal)
     if len(some):
         rows = order[some]
         order[some] = rows[np.lexsort((rows, -key[rows], batch.list_of_row[rows]))]

@@ -30,7 +30,7 @@ class _Bound(NamedTuple):
     labels: NDArray[np.float64]
     sizes: NDArray[np.int64]
 
-    def has_labels(self, labels: NDArray[np.float64]) -> bool:
+    def matches(self, labels: NDArray[np.float64]) -> bool:
         return np.array_equal(self.labels, labels)
 
 
@@ -72,12 +72,11 @@ def eval_metric(
     bound = [_bound(pool, f"pools[{at}]") for at, pool in enumerate(pools)]
     if not bound:
         raise BadOption(
-            "no data sets are given, and CatBoost does not pass groups", fix="eval_metric(…, train, valid)"
+            "no data sets are given; CatBoost passes no groups", fix="eval_metric(…, train, valid)"
         )
     for at, one in enumerate(bound):
         if any(
-            one.has_labels(other.labels) and not np.array_equal(one.sizes, other.sizes)
-            for other in bound[:at]
+            one.matches(other.labels) and not np.array_equal(one.sizes, other.sizes) for other in bound[:at]
         ):
             raise BadOption(
                 "two data sets have the same labels and different groups, and cannot be distinguished",
@@ -118,7 +117,7 @@ class _Metric:
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:  # noqa: ANN401 - arrays
         labels = np.asarray(target, np.float64)
-        for known, sizes in (one for one in self._bound if one.has_labels(labels)):
+        for known, sizes in (one for one in self._bound if one.matches(labels)):
             weights = None if weight is None else weights_of_queries(weight, sizes)
             return self._scoring(approxes[0], known, sizes=sizes, weights=weights)[
                 str(self._scoring.one)
@@ -190,9 +189,7 @@ def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair
     labels, groups = np.asarray(labels, np.float64), np.asarray(groups)
     if labels.shape != groups.shape:
         raise BadValue(
-            "labels and group ids have different shapes",
-            where=where,
-            given=f"{labels.shape} and {groups.shape}",
+            "labels and group ids do not match", where=where, given=f"{labels.shape} and {groups.shape}"
         )
     heads = np.concatenate(([0], np.flatnonzero(groups[1:] != groups[:-1]) + 1))
     if len(np.unique(groups)) < len(heads):

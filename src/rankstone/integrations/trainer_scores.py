@@ -201,9 +201,7 @@ class _Part:
 def _weighted(measure: Measure, scored: Scored, weights: NDArray[np.float64]) -> float:
     """Return the weighted mean over the queries that count."""
     if getattr(measure, "agg", "mean") != "mean":
-        raise BadOption(
-            f"{measure} is not a mean, and cannot be weighted", fix="leave the weights or agg out"
-        )
+        raise BadOption(f"{measure} is not a mean and cannot be weighted", fix="omit the weights or agg")
     counted = ~np.isin(scored.status, [Status.dropped, Status.undefined])
     total = exact_sum(weights[counted])
     return exact_sum(weights[counted] * scored.value[counted]) / total if total else math.nan

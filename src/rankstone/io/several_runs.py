@@ -62,9 +62,9 @@ def refuse_several(
         firsts = [next(part for part, tag in tags.items() if tag == one) for one in different]
         shown = [f"{part.name} ({printable(tag, 40)})" for part, tag in zip(firsts, different, strict=True)]
         raise _several(name, parts, f"tags in column 6: {some(shown)}")
-    alike = _with_the_same_queries(name, parts, open_part)
-    if alike:
-        raise _several(name, parts, f"the same queries in {some(part.name for part in alike)}")
+    same = _with_the_same_queries(name, parts, open_part)
+    if same:
+        raise _several(name, parts, f"the same queries in {some(part.name for part in same)}")
 
 
 def _several(name: str, parts: Sequence[Path], given: str) -> InputError:

@@ -204,7 +204,7 @@ def checked_features(features: object, width: int | None = None) -> Any:  # noqa
 
 
 def is_sparse(features: object) -> bool:
-    """Say whether features are one of scipy's sparse matrices."""
+    """Return True if features are a sparse matrix of SciPy."""
     return hasattr(features, "tocsr")
 
 

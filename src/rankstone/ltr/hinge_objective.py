@@ -38,7 +38,7 @@ _LARGEST_EXPONENT = 50
 
 
 class Scale(NamedTuple):
-    """What features are centred by and divided by, float64 ``[features]``; a constant feature by 1.
+    """The centre and scale of features, float64 ``[features]``; the scale of a constant feature is 1.
 
     ``varies`` is True for features that are not constant.
     """
@@ -232,7 +232,7 @@ class Hinge:
 
 
 def _has_several(query: Ints, labels: Floats, judged: Bools) -> Bools:
-    """Tell which documents are in a query with different labels."""
+    """Return which documents are in a query with different labels, bool ``[docs]``."""
     count = int(query[-1]) + 1 if len(query) else 0
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(low, query[judged], labels[judged])

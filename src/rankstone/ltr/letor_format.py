@@ -135,7 +135,7 @@ class _Untidy(Exception):
 
 
 def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
-    """Take lines apart; every colon becomes a blank, and what is left is a table of cells."""
+    """Split lines: colons become blanks, which makes a table of cells."""
     body = parts["body"]
     has_qid = body.str.contains(r"^\S+ qid:")
     if has_qid.n_unique() > 1:

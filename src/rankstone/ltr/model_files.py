@@ -123,10 +123,8 @@ class LinearModel:
         """Return a score for each row of a dataset, whose features are found by name."""
         if not self.features:
             return self.predict(_by_order(data))
-        without_effect = {
-            name for name, weight in zip(self.features, self.weights, strict=True) if not weight
-        }
-        return self.predict(data.aligned(self.features, optional=without_effect))
+        unused = {name for name, weight in zip(self.features, self.weights, strict=True) if not weight}
+        return self.predict(data.aligned(self.features, optional=unused))
 
     def weights_of(self, features: Sequence[str]) -> Floats:
         """Return the weights of some features, by name; 0, and a warning, for unknown ones."""

@@ -203,7 +203,7 @@ def select(
     nested: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Selection:
-    """Say which of many rankers is best on validation queries.
+    """Find the best of many rankers on validation queries.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _named(candidates: object, width: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What candidates are measured on."""
+    """The data on which candidates are measured."""
 
     features: Any
     labels: Floats

@@ -84,7 +84,7 @@ class _Sides:
 
 @dataclass(frozen=True, eq=False)
 class _Reach:
-    """Where the active partners of each document begin or end, under some scores."""
+    """The first and last active partners of each document, under some scores."""
 
     low: Ints
     high: Ints
@@ -194,7 +194,7 @@ class Active:
 
     @property
     def count(self) -> Floats:
-        """What each document's active pairs count, float64 ``[docs]``: the row sums of A."""
+        """The sum of weights of each document's active pairs, float64 ``[docs]``: the row sums of A."""
         return self._counted[0]
 
     @property

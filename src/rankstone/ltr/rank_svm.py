@@ -38,7 +38,7 @@ _INNER = 200
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where the search ended.
+    """The result of the search.
 
     Attributes
     ----------

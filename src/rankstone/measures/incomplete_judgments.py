@@ -104,7 +104,7 @@ class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
     )
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the precision at its rank, as inferred from what is judged above it."""
+        """Give each relevant hit the precision at its rank, inferred from the judgments above it."""
         assert hits.pooled is not None  # noqa: S101 - alignment adds it
         is_relevant = hits.relevant(self.rel)
         relevant_above = hits.earlier(is_relevant)

@@ -190,7 +190,7 @@ class TBG(Walk):
     parameters: ClassVar[tuple[str, ...]] = ("half_life", "cost", "cost_relevant")
 
     def onward(self, user: User, legs: Legs) -> Floats:
-        """Let the time of the first rank and of the ranks behind it pass."""
+        """Return the probability to go on after the time of the first rank and of those behind it."""
         return self._after_first(user, legs) * np.exp2(-(legs.length - 1.0) * user.cost / user.half_life)
 
     def examined(self, user: User, legs: Legs) -> Floats:
@@ -223,7 +223,7 @@ def walk_of(model: str) -> Walk:
 
 
 def register_continuation(word: str, continuation: Continuation) -> None:
-    """Give a user model of your own a word: ``CWL(model=word, max_grade=3)``.
+    """Register a user model of your own under a word: ``CWL(model=word, max_grade=3)``.
 
     Parameters
     ----------

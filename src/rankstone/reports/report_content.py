@@ -193,7 +193,7 @@ def content(
         "words": phrases("pages", found.lang),
         "title": sheet.title,
         "sentences": sentences[:_SENTENCES],
-        "unsaid": len(sentences) - len(sentences[:_SENTENCES]),
+        "omitted": len(sentences) - len(sentences[:_SENTENCES]),
         "said": [{"title": title, "lines": list(lines)} for title, lines in said[1:]],
         "systems": list(found.systems),
         "baseline": found.baseline,

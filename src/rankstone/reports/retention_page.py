@@ -86,11 +86,11 @@ class RetentionReport:
         }
 
     def _is_drawn(self) -> bool:
-        """Say whether there is an age after the first that anything is known of."""
+        """Return True if there is an age after the first that anything is known of."""
         return self.found.curve.filter(pl.col("age") > 0)["users"].sum() > 0
 
     def _is_compared(self) -> bool:
-        """Say whether there are segments to compare, and not too many."""
+        """Return True if there are segments to compare, and not too many."""
         return self.found.by is not None and self.found.segments.comparable(self.found.versus)
 
     def _segments(self) -> list[str | None]:

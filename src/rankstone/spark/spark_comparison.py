@@ -208,14 +208,12 @@ def _check(settings: ComparisonSettings, measures: Sequence[Measure]) -> None:
     for name, known in (("test", (_TEST,)), ("interval", _INTERVALS)):
         if getattr(settings, name) not in known:
             raise BadOption(
-                f"{name}={getattr(settings, name)} needs the scores of all queries at once",
+                f"{name}={getattr(settings, name)} needs all queries at once",
                 expected=" or ".join(known),
                 fix=_COLLECT,
             )
     if settings.correction in ALL_PAIRS:
-        raise BadOption(
-            f"correction={settings.correction} needs the scores of all queries at once", fix=_COLLECT
-        )
+        raise BadOption(f"correction={settings.correction} needs all queries at once", fix=_COLLECT)
 
 
 _COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankstone.compare_scores(scores, …)"

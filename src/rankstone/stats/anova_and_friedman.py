@@ -2,8 +2,8 @@
 
 Ranks of systems within queries: Friedman's test, and Nemenyi's of all pairs.
 
-Both ask whether systems take the same places, not whether their means are equal: how far apart two scores
-are plays no part.  What is assumed is that systems without a difference are exchangeable within a query.
+Both test whether systems have the same ranks, not whether their means are equal: the size of a difference has
+no effect.  The assumption is that systems without a difference are exchangeable within a query.
 """
 
 from __future__ import annotations

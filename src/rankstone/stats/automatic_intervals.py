@@ -35,7 +35,7 @@ class BoundedMean(Estimate):
     """A mean of values within a range.
 
     Its limits are :func:`~rankstone.stats.bounded_means.worst_case` from both ends, where the unit at the end
-    weighs 0.8 for values at the ends or all alike, and down to 0.4 for those that spread between.  For 0 and
+    weighs 0.8 for values at the ends or all equal, and down to 0.4 for values spread between.  For 0 and
     1 these are nearly those of Clopper and Pearson (coverage .942 or more).  Clusters: t with CR2; where one
     of them lies at an end, two more clusters, one at each end and half as large as the average, and the
     limits of as many independent values as have the same variance (Korn and Graubard 1998).

@@ -47,11 +47,11 @@ def worst_case(values: Floats, alpha: float, weight: Floats | float = 1.0) -> Fl
     Parameters
     ----------
     values
-        float64 ``[units, columns]``: how far each lies above the worst possible value, 0 or more.
+        float64 ``[units, columns]``: the distance of each above the worst possible value, 0 or more.
     alpha
         The one-sided level.
     weight
-        What the unit at the worst possible value weighs.
+        The weight of the unit at the worst possible value.
 
     Returns
     -------
@@ -95,10 +95,10 @@ def worst_case_p(values: Floats, limit: Floats, weight: float = 1.0) -> Floats:
     p = np.where(limit <= 0, 0.0, special.betainc(ones, len(values) - ones + weight, share))
     rest = np.flatnonzero(~plain & (limit > 0) & (limit < top))
     if len(rest):
-        some, wanted = values[:, rest], limit[rest]
-        tilt = _solved(lambda tilt: _tilted(some, tilt, weight) > wanted, top[rest])
+        some, target = values[:, rest], limit[rest]
+        tilt = _solved(lambda tilt: _tilted(some, tilt, weight) > target, top[rest])
         mean = some.sum(axis=0) / (len(values) + weight)
-        p[rest] = np.where(wanted >= mean, 1.0, _tail(some, tilt, wanted, weight))
+        p[rest] = np.where(target >= mean, 1.0, _tail(some, tilt, target, weight))
     return p
 
 
@@ -193,11 +193,11 @@ def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) 
     total
         float64 ``[units, columns]``: sums of differences over the queries of each unit.
     size
-        float64 ``[units]``: how many queries they hold, or what they weigh.
+        float64 ``[units]``: their numbers of queries, or weights.
     span
         The largest difference that a query can have.
     guarded
-        Whether one more unit stands at the worst credible loss; without it this is t with CR2.
+        Whether one more unit is added at the worst credible loss; without it this is t with CR2.
     """
     size = size[:, None]
     means = np.abs(total / size)
@@ -276,7 +276,7 @@ def difference_p(
 
 
 def _above(total: Floats, size: Floats, most: float) -> Floats:
-    """Return how far each unit's difference lies above the worst there can be."""
+    """Return the distance of each unit's difference above the worst possible one."""
     above: Floats = np.maximum(most + total / size[:, None], 0.0)
     return above
 
@@ -295,7 +295,7 @@ def share_limits(values: Floats, alpha: float, method: str = "auto") -> tuple[Fl
     """
     mean = values.mean(axis=0)
     most = mean * (1 - mean)
-    # 1 for values at the ends, which say how often the ends are met, and 0 for equal ones, which say nothing
+    # 1 for values at the ends, which are informative about the ends, and 0 for equal ones, which are not
     spread = np.where(most > 0, np.minimum(values.var(axis=0) / _one(most), 1.0), 1.0)
     weight = END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * np.minimum(1.0, (1 - spread) / _HALF)
     weight = np.ones_like(weight) if method == "worst_case" else weight

@@ -39,7 +39,7 @@ METHODS: Final = {
 }
 #: those that draw resamples
 RESAMPLED: Final = ("bca", "percentile", "studentised", "poisson")
-#: rows of counts times units that a block holds: memory stays bounded whatever the number of units
+#: rows of counts times units in a block: memory is bounded for any number of units
 _BLOCK: Final = 1 << 20
 #: levels are looked for down to this one, by halving their logarithm
 _LEAST_LEVEL: Final = 1e-300
@@ -70,7 +70,7 @@ class Estimate:
     df
         Degrees of freedom of t.
     span
-        The lowest and highest mean there can be, where that is known.
+        The lowest and highest possible mean, if known.
 
     Examples
     --------
@@ -122,11 +122,11 @@ class Estimate:
         return studentised if self.method == "studentised" else (low, high)
 
     def p_above(self, limit: float) -> float:
-        """Return the one-sided level at which the lower limit is ``limit``: small for a mean far above."""
+        """Return the one-sided level at which the lower limit is ``limit``: small for a much larger mean."""
         return self._level(lambda tail: self.limits(tail)[0] >= limit)
 
     def p_below(self, limit: float) -> float:
-        """Return the one-sided level at which the upper limit is ``limit``: small for a mean far below."""
+        """Return the one-sided level at which the upper limit is ``limit``: small for a much smaller mean."""
         return self._level(lambda tail: self.limits(tail)[1] <= limit)
 
     def _level(self, reached: Callable[[float], bool]) -> float:
@@ -184,15 +184,15 @@ def estimates(
     method
         ``t``, or one of :data:`RESAMPLED`.
     span
-        The lowest and highest mean there can be, where that is known.
+        The lowest and highest possible mean, if known.
     resamples
         How many, of the bootstrap.
     seed
         Makes intervals reproducible, bit by bit, on any number of threads.  All columns are drawn together,
-        and a column's numbers do not depend on those beside it.
+        and a column's numbers do not depend on the other columns.
     keys
-        For ``poisson``: uint64 ``[units]``, what tells units apart wherever they are met; their places
-        unless given.
+        For ``poisson``: uint64 ``[units]``, keys that identify units in any partition; by default their
+        positions.
     threads, progress
         As for :func:`~rankstone.stats.random_streams.in_blocks`.
     """

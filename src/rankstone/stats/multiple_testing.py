@@ -105,9 +105,9 @@ def _stepped(p: Floats, correction: str) -> Floats:
 
 
 def _hommel(p: Floats) -> Floats:
-    """Return Hommel's corrected p: the largest p of Simes' test over all sets that a question is in.
+    """Return Hommel's corrected p: the largest p of Simes' test over all sets that contain the hypothesis.
 
-    Of the sets of one size the worst holds the question and the largest of the others.
+    The worst set of a size consists of the hypothesis and the largest p of the others.
     """
     found = p.copy()
     for size in range(2, len(p) + 1):
@@ -118,16 +118,16 @@ def _hommel(p: Floats) -> Floats:
 
 
 def family_level(p: Sequence[float] | Floats, correction: str = "holm", alpha: float = 0.05) -> float:
-    """Return the level of each interval of a family: it excludes 0 where the claim stands.
+    """Return the level of each interval of a family: it excludes 0 if the hypothesis is rejected.
 
-    All intervals of a family have one level, that at which the procedure stopped.  With m questions and r
-    claims: Bonferroni alpha/m; Holm and Hochberg alpha/(m - r), alpha where all are claimed; Hommel alpha/j,
-    j the most questions that Simes' test leaves open together; Šidák the same as Bonferroni and Holm with
-    1 - (1 - alpha)^(1/i) in place of alpha/i; BH (r + 1)·alpha/m, at most alpha, nearly the false coverage
-    level of Benjamini and Yekutieli (2005); BY the same over the sum of 1/i.
+    All intervals of a family have one level, that at which the procedure stopped.  With m hypotheses, r of
+    them rejected: Bonferroni alpha/m; Holm and Hochberg alpha/(m - r), alpha if all are rejected; Hommel
+    alpha/j, j the largest number of hypotheses that Simes' test does not reject together; Šidák as Bonferroni
+    and Holm, with 1 - (1 - alpha)^(1/i) in place of alpha/i; BH (r + 1)·alpha/m, at most alpha, nearly the
+    false coverage level of Benjamini and Yekutieli (2005); BY the same over the sum of 1/i.
 
-    Only Bonferroni's and Šidák's intervals (:data:`SIMULTANEOUS`) hold together with confidence 1 - alpha.
-    The others answer whether there is a difference; each interval holds by itself with confidence 1 - level.
+    Only Bonferroni's and Šidák's intervals (:data:`SIMULTANEOUS`) are simultaneous with confidence 1 - alpha.
+    The others agree with the tests; each interval is pointwise with confidence 1 - level.
 
     Examples
     --------
@@ -162,21 +162,21 @@ def _left_open(p: Floats, alpha: float) -> int:
 
 
 def _p_values(p: Sequence[float] | Floats) -> Floats:
-    """Return p-values as an array; refuse what is none."""
+    """Return p-values as an array; refuse other values."""
     try:
         values = np.asarray(p, np.float64)
     except (TypeError, ValueError):
         values = np.empty((0, 0))
     if values.ndim != 1:
         raise BadValue(
-            "p-values are no row of numbers", given=printable(repr(p), 60), expected="[0.01, 0.2, …]"
+            "p-values are not a list of numbers", given=printable(repr(p), 60), expected="[0.01, 0.2, …]"
         )
     bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # a NaN is neither
     if len(bad):
         raise BadValue(
-            f"p[{bad[0]}] is no p-value" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""),
+            f"p[{bad[0]}] is not a p-value" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""),
             given=f"{values[bad[0]]:.6g}",
-            expected="numbers between 0 and 1; a question without an answer has no place in the family",
+            expected="numbers between 0 and 1; a test without a p-value cannot be in the family",
             fix="leave it out: adjusted([x for x in p if x == x])" if np.isnan(values[bad]).all() else None,
         )
     return values

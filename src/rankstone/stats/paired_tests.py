@@ -1,10 +1,10 @@
 """Tests of paired scores: randomisation, t, Wilcoxon, sign, McNemar, and equivalence by two t-tests.
 
-The paired randomisation test asks how often chance alone gives a difference as large.
+The paired randomisation test: the probability of a difference as large under the null hypothesis.
 
-Fisher's test (The Design of Experiments, 1935): if both systems are alike, the sign of each query's
-difference is a coin's.  Few queries: every way the coins can fall.  Many: a sample of them, the observed way
-among them, so that no p is 0 (Phipson and Smyth 2010).
+Fisher's test (The Design of Experiments, 1935): if systems do not differ, the sign of each query's
+difference is random.  With few queries, all sign patterns are counted; with many, a sample that includes the
+observed one, so that no p is 0 (Phipson and Smyth 2010).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Differences(Protocol):
-    """What t-tests look at: one column of differences, as ``Units`` has it."""
+    """The input of t-tests: one column of differences, as in ``Units``."""
 
     @property
     def mean(self) -> Floats:
@@ -108,7 +108,7 @@ def _per_query(units: Units) -> Floats:
 def wilcoxon(units: Units) -> float:
     """Return two-sided p of Wilcoxon's signed-rank test (1945); differences of 0 are left out.
 
-    It asks about the median of averages of two differences, not about the mean.
+    Its hypothesis is about the median of averages of two differences, not about the mean.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def sign_flips(
     -------
     list
         One :class:`SignFlips` a column: ``p`` is the share of flips (the observed signs among them)
-        whose sum is as far from 0 as the observed one; sums that differ by rounding only are equal.
+        whose absolute sum is at least the observed one; sums that differ by rounding only are equal.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def _as_extreme(
     threads: int | None,
     progress: Callable[[int], None] | None,
 ) -> Ints:
-    """Count random flips whose sum is as far from 0 as the observed one, int64 ``[columns]``.
+    """Count random flips whose absolute sum is at least the observed one, int64 ``[columns]``.
 
     Eight units share a byte of random signs, so their sum is one of 256 that are made beforehand.
     """

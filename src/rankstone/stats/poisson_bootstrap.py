@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Keys = NDArray[np.uint64]
 
 
-#: units times resamples worked on at a time: what a processor's cache holds
+#: units times resamples worked on at a time: as many as fit into a processor's cache
 _SLICE: Final = 1 << 17
 #: slices that one thread takes on
 _SLICES: Final = 32
@@ -99,9 +99,9 @@ class PoissonBootstrap:
         total
             float64 ``[units, columns]``: sums over the queries of each.
         size
-            float64 ``[units]``: how many queries those are.
+            float64 ``[units]``: their numbers of queries.
         keys
-            uint64 ``[units]``: what tells units apart; by default the number of units before each.
+            uint64 ``[units]``: keys that identify units; by default the number of units before each.
         threads, progress
             As for :func:`~rankstone.stats.random_streams.in_blocks`.
         """
@@ -161,14 +161,14 @@ class PoissonBootstrap:
         return found
 
     def means(self) -> Floats:
-        """Return the mean of each resample, float64 ``[resamples, columns]``; NaN where it holds nothing."""
+        """Return the mean of each resample, float64 ``[resamples, columns]``; NaN for an empty resample."""
         total, size = self._sums[:, :-1], self._sums[:, -1:]
         means: Floats = np.full(total.shape, np.nan)
         np.divide(total, size, out=means, where=size > 0)
         return means
 
     def _counts(self, keys: Keys) -> Floats:
-        """Return how often each resample holds each unit, float64 ``[units, resamples]``."""
+        """Return how often each resample contains each unit, float64 ``[units, resamples]``."""
         start = _mixed(_mixed(keys + np.uint64(1)) ^ _mixed(np.array([self.seed], np.uint64) + np.uint64(2)))
         place = np.arange(-(-self.resamples // 4), dtype=np.uint64) * _GOLDEN
         words = _mixed(start[:, None] + place)

@@ -78,7 +78,7 @@ class Shared:
     both: int = 0
 
     def products(self, mean: float, mean_other: float) -> float:
-        """Return the sum of products of how far either outcome lies from a mean."""
+        """Return the sum of products of the deviations of both outcomes from a mean."""
         return self.both - mean * self.other - mean_other * self.one + mean * mean_other * self.n
 
 
@@ -93,7 +93,7 @@ class ProportionDifference:
     low, high
         Its interval.
     p
-        That of the hypothesis that both are equal, two-sided; NaN where the data cannot tell.
+        That of the hypothesis that both are equal, two-sided; NaN if the data have no information.
     """
 
     value: float
@@ -191,7 +191,7 @@ def sample_ratio(counts: Sequence[int], shares: Sequence[float]) -> SampleRatio:
     if df != 1:
         return SampleRatio(chi_square, df, float(special.chdtrc(df, chi_square)) if df else 1.0, exact=False)
     n, distance = int(observed.sum()), abs(float(observed[0] - expected[0]))
-    slack = 1e-9 * max(1.0, expected[0])  # equally far but for rounding
+    slack = 1e-9 * max(1.0, expected[0])  # equal but for rounding
     least, most = np.floor(expected[0] - distance + slack), np.ceil(expected[0] + distance - slack)
     if least >= most:
         return SampleRatio(chi_square, df, 1.0, exact=True)

@@ -1,8 +1,7 @@
-"""What everything drawn at random rests on: streams by number, whole numbers, blocks on threads.
+"""Random numbers for all draws: numbered streams, sums of integers, blocks on threads.
 
-A block's stream (Philox, Salmon et al. 2011) is keyed by the seed and the block's number, and what is summed
-is whole numbers.  So neither the order in which blocks are worked on nor the number of threads can change a
-bit.
+A block's stream (Philox, Salmon et al. 2011) is keyed by the seed and the block's number, and sums are
+of integers.  So neither the order of blocks nor the number of threads can change a bit.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Result = TypeVar("Result")
 
 #: whole numbers up to 2^53 are exact as float64; a bit is kept in hand
 _EXACT_BITS: Final = 52
-#: random numbers made at a time: what a processor's cache holds, and no new pages of memory
+#: random numbers made at a time: as many as fit into a processor's cache
 _SLICE: Final = 1 << 13
 #: sums that differ by less than this share of what was summed are equal: scores carry rounding errors
 _EQUAL: Final = 1e-12
@@ -51,7 +50,7 @@ def tolerance(values: Floats) -> float:
 
 
 def draws(rows: int, seed: int, resamples: range) -> Floats:
-    """Return how often resamples, drawn with replacement, hold each row, float64 ``[resamples, rows]``."""
+    """Return how often resamples, drawn with replacement, contain each row, float64 ``[resamples, rows]``."""
     counts = np.empty((len(resamples), rows))
     drawn = np.empty(rows, np.int64)
     for at, resample in enumerate(resamples):
@@ -70,7 +69,7 @@ def check_count(name: str, value: object, least: int, most: int) -> int:
     """Return a whole number within limits, or refuse it."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise BadOption(
-            f"{name}={value!r} is no number of them", expected=f"a whole number from {least:,} to {most:,}"
+            f"{name}={value!r} is out of range", expected=f"a whole number from {least:,} to {most:,}"
         )
     return value
 
@@ -79,7 +78,7 @@ def check_count(name: str, value: object, least: int, most: int) -> int:
 class Whole:
     """Numbers as whole multiples of a power of two, so small that no sum over rows is rounded.
 
-    Every column has a power of its own, so that it is the same whatever stands beside it.  For values up
+    Every column has its own power, so it does not depend on the other columns.  For values up
     to 1 of 10,000 queries the multiple is 2^-38: intervals keep eleven digits.
 
     Attributes

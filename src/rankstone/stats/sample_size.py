@@ -49,7 +49,7 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
 
 
 def _normal(z: float) -> float:
-    """Return the chance of a standard normal below z: what the noncentral t comes to far out."""
+    """Return the probability of a standard normal below z: the limit of the noncentral t."""
     return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
@@ -96,7 +96,7 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
 def upper_deviation(df: int, share: float = 0.8) -> float:
     """Return what a deviation is multiplied by to be its upper limit (Browne, Stat. Med. 14, 1995).
 
-    A pilot knows the standard deviation only roughly; planning with this one is cautious.
+    A pilot estimates the standard deviation only roughly; planning with this limit is cautious.
 
     >>> round(upper_deviation(49), 3)
     1.099

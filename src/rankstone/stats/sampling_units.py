@@ -91,7 +91,7 @@ class Units:
         )
 
     def scatter(self) -> Floats:
-        """Return how far each unit's total lies from what its size lets expect, float64 ``[units, columns]``.
+        """Return the deviation of each unit's total from its expectation, float64 ``[units, columns]``.
 
         For queries of equal weight that is the deviation from the mean.
         """

@@ -1,8 +1,8 @@
-"""Intervals and p-values that hold at every look at once, however often and whenever somebody looks.
+"""Intervals and p-values that are valid at all looks together, at any number and choice of looks.
 
 The mixture of Robbins (Annals of Mathematical Statistics 41, 1970) over effects that are normal, as Johari et
 al. (Operations Research 70, 2022) use it for A/B tests and Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas
-(Annals of Statistics 52, 2024) with estimated errors.  It holds for large samples; for small ones the
+(Annals of Statistics 52, 2024) with estimated errors.  It is valid for large samples; for small ones the
 distance is taken for Student's and mapped to the normal one with the same tail, which widens intervals where
 errors are known from few units.
 """
@@ -24,17 +24,17 @@ TUNED_TO: Final = 1000
 _SPREAD: Final = (2 * math.log(20) + math.log(2 * math.log(20) + 1)) / TUNED_TO
 
 
-#: how near to the expected shares those of a bad experiment are taken to be, as if so many units said so
+#: the weight of the expected shares in the prior of a bad experiment's shares, in units
 _NEAR: Final = 100
 
 
 def always_valid_interval(found: Estimate, alpha: float) -> tuple[float, float]:
-    """Return both ends of an interval that holds at all looks together with confidence ``1 - alpha``.
+    """Return both ends of an interval that is valid at all looks together with confidence ``1 - alpha``.
 
     Parameters
     ----------
     found
-        An estimate with its error, ``units`` and ``df``; where it has no error the ends are NaN.
+        An estimate with its error, ``units`` and ``df``; without an error the ends are NaN.
     alpha
         Between 0 and 1.
 

@@ -1,22 +1,22 @@
-"""Max-|t|: the largest studentised difference between any two of m systems that chance alone would make.
+"""Max-|t|: the largest studentised difference between any two of m systems under the null hypothesis.
 
-Every difference is compared with its own standard error, so pairs may vary as differently as they like; the
-critical value is that of the largest |t| of all pairs and measures.  Two ways to draw it:
+Every difference is compared with its own standard error, so the variances of pairs may differ; the critical
+value is that of the largest |t| of all pairs and measures.  It is drawn in two ways:
 
-- **sign flips**: the sign of everything a query says is a coin's (Westfall and Young 1993; Romano 1990).
+- **sign flips**: the sign of all differences of a query is random (Westfall and Young 1993; Romano 1990).
   Assumes that differences without an effect are symmetric about 0, jointly.
-- **the bootstrap**: queries are drawn again, and t is about the mean that was observed (Romano and Wolf 2005,
-  in one step).  Assumes no more than queries drawn alike and independently, but enough of them.
+- **the bootstrap**: queries are resampled, and t is centred on the observed mean (Romano and Wolf 2005, in
+  one step).  Assumes only that queries are sampled independently, but needs many of them.
 
-Randomised Tukey HSD: the largest gap between any two of m systems that chance alone would make.
+Randomised Tukey HSD: the largest gap between any two of m systems under the null hypothesis.
 
-If all systems are alike, their scores may change places within every query.  A pair differs when its gap is
-larger than the gap between the best and the worst of the shuffled systems nearly ever is; so the chance of
-one or more false alarms among all pairs is held at once (Carterette, TOIS 30(1), 2012).  What is assumed is
-that scores of systems without a difference are exchangeable within every query: no shape of a distribution,
-but the same one for all.  Systems with equal means and unequal spreads are not exchangeable: all pairs share
-one critical gap, which is too small for the pair that varies most.  Several measures are held at once, too:
-they are shuffled together, and each is put on the scale of its own error, as in the max-T procedure of
+If systems do not differ, their scores can be permuted within every query.  A pair differs if its gap is
+larger than a high quantile of the gap between the best and the worst of the permuted systems, which controls
+the family-wise error rate over all pairs (Carterette, TOIS 30(1), 2012).  The assumption is that scores of
+systems without a difference are exchangeable within every query: their distribution may have any shape, but
+must be the same.  Systems with equal means and unequal variances are not exchangeable: all pairs share one
+critical gap, which is too small for the pair with the largest variance.  Several measures are controlled
+together: they are permuted together, and each is divided by its own error, as in the max-T procedure of
 Westfall and Young (1993).
 """
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-#: numbers that a block of draws holds
+#: numbers in a block of draws
 _BLOCK: Final = 1 << 19
 #: names the flips' stream of random numbers, which is no other one's
 _FLIPS: Final = 0x6D6178
@@ -93,7 +93,7 @@ def flipped_max_t(
     totals
         float64 ``[units, systems, measures]``, without NaN: sums of scores over the queries of each unit.
     sizes
-        float64 ``[units, measures]``: how many queries each unit holds, or their weight; 1 unless given.
+        float64 ``[units, measures]``: the number of queries in each unit, or their weight; 1 unless given.
     alpha
         Chance of any false claim, in (0, 1): the level of the intervals.
     flips
@@ -287,7 +287,7 @@ def _over(distance: Floats, error: Floats) -> Floats:
     return found
 
 
-#: keys sorted at a time: what a processor's cache holds
+#: keys sorted at a time: as many as fit into a processor's cache
 _SIGN_BLOCK: Final = 1 << 16
 #: up to so many systems a key of 32 bits is wide enough: 28 random bits and the system's number
 _NARROW: Final = 16
@@ -342,7 +342,7 @@ def randomised_tukey(
     totals
         float64 ``[units, systems, measures]``, without NaN: sums of scores over the queries of each unit.
     sizes
-        float64 ``[units, measures]``: how many queries each unit holds, or their weight; 1 unless given.
+        float64 ``[units, measures]``: the number of queries in each unit, or their weight; 1 unless given.
     shuffles
         How many.
     seed

@@ -56,7 +56,7 @@ def test_the_familys_level_separates_claims_from_the_rest(correction: str) -> No
 def test_what_is_no_p_value_is_refused(correction: str, bad: float) -> None:
     """Every correction names the first number that is no p-value; none passes it on as an answer."""
     for question in (adjusted, family_level):
-        with pytest.raises(BadValue, match=r"p\[1\] is no p-value") as caught:
+        with pytest.raises(BadValue, match=r"p\[1\] is not a p-value") as caught:
             question([0.2, bad, 0.4], correction)
         assert f"given:    {bad:.6g}" in str(caught.value)
 

@@ -294,16 +294,16 @@ class _Search:
     def _run(self, job: _Job) -> Iterator[Way]:
         empties = self._counted["empty"]
         needed = witnesses((one.entry for one in job.meant), self._defaults)
-        wanted: dict[Measure, dict[str, None]] = {m: dict.fromkeys(empties) for m, _, _ in job.ours}
+        needed: dict[Measure, dict[str, None]] = {m: dict.fromkeys(empties) for m, _, _ in job.ours}
         for measure in needed.values():
-            wanted.setdefault(measure, {})[empties[0]] = None
+            needed.setdefault(measure, {})[empties[0]] = None
         meant = []
         for one in job.meant:
             with suppress(RankstoneError):  # our measure does not accept such a number
-                wanted.setdefault(one.measure, {})[one.empty] = None
+                needed.setdefault(one.measure, {})[one.empty] = None
                 meant.append(one)
         try:
-            swept = (self.sweeper if job.declared else self._without_empty_entries).sweep(wanted, job.options)
+            swept = (self.sweeper if job.declared else self._without_empty_entries).sweep(needed, job.options)
         except RankstoneError:  # a library refuses such lists or judgments
             return
         for measure, steps, options in job.ours:
@@ -354,8 +354,8 @@ class _Search:
         counted = present & ~np.isin(
             scored.status, uncounted(undefined_propagates=entry.undefined_propagates)
         )
-        nobody = entry.nobody == "zero" and not counted.any()
-        value = 0.0 if nobody else _value(meant.measure, scored, counted)
+        empty = entry.nobody == "zero" and not counted.any()
+        value = 0.0 if empty else _value(meant.measure, scored, counted)
         steps = int(self._reported is not None and self._reported.k not in (None, meant.measure.k))
         named = {"library": str(meant.library), "spelling": meant.spelling}
         yield self._way(value, meant.ours, self._relevant_options(options), steps, **named)

@@ -141,10 +141,7 @@ class _ByLikeness(PerListMeasure):
     """A measure from the similarity of items; unknown items are similar to none."""
 
     likeness: str = parameter(
-        "cooccurrence",
-        "cosine of the items' sets of users, or of feature vectors",
-        "cooccurrence",
-        "features",
+        "cooccurrence", "cosine of items' sets of users, or of feature vectors", "cooccurrence", "features"
     )
     features: str | None = parameter(
         None,

@@ -46,9 +46,7 @@ class AUC(Measure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each row the higher scores before it, half of the equal ones; divide by all pairs."""
-        rows = (
-            np.empty(0) if hits.run_row is None else hits.run_row
-        )  # alignment provides nothing for empty lists
+        rows = np.empty(0) if hits.run_row is None else hits.run_row  # there is none for empty lists
         by_label, lengths = np.lexsort((rows, -hits.grade, hits.query)), np.diff(hits.offsets)
         share = np.empty(len(by_label))
         share[by_label] = earlier_smaller(hits.offsets, hits.first[by_label])
@@ -90,9 +88,7 @@ class AUCPR(BinaryMeasure):
         above, inside = hits.earlier(relevant), hits.inside(relevant)
         some = np.maximum(inside, 1)
         rise = blocks.size / some  # rows for each relevant one
-        start = (
-            blocks.first - 1 - rise * above
-        )  # rows above the first relevant one, if the slope were the same there
+        start = blocks.first - 1 - rise * above  # rows above the first relevant one, at the same slope
         bend = start / rise * np.log(blocks.last / np.maximum(blocks.first - 1, 1))
         area = (some - bend) / rise
         share = np.where(relevant, (area / some)[blocks.of_hit], 0.0)

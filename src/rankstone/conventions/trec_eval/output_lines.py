@@ -181,7 +181,7 @@ class Symbols(Measure):
     needs_relevant: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
-        sentence="What stands at the first ranks, a digit each.",
+        sentence="Which grades are at the first ranks, a digit for each.",
         formula="Σ_i s_i · 16^(i − first)",
         symbols="s_i: the symbol of rank i: its grade up to 9, 10 above, 11 not in the pool, 12 not judged",
         example="grades 1, 0: 1 + 0 · 16 = 1",

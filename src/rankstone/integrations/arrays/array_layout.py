@@ -137,14 +137,14 @@ class Layout:
         lengths = np.diff(heads, append=len(qid))
         if len(queries) == len(heads):
             return cls(shape, lengths, qid[heads])
-        place = np.argsort(np.argsort(first))[number]  # queries in the order in which they first appear
+        place = np.argsort(np.argsort(first))[number]  # queries in the order of first occurrence
         take = np.argsort(np.repeat(place, lengths), kind="stable")
         together = np.bincount(place, lengths, len(queries)).astype(np.int64)
         return cls(shape, together, qid[heads[np.sort(first)]], take)
 
     @cached_property
     def offsets(self) -> Ints:
-        """Where each list begins among the values, and the last one ends, int64 ``[lists + 1]``."""
+        """The offsets of the lists among the values, int64 ``[lists + 1]``."""
         return offsets_of(self.lengths)
 
     def fits(self, shape: tuple[int, ...], what: str) -> None:
@@ -155,12 +155,12 @@ class Layout:
             )
 
     def flat(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values list after list, without what only pads."""
+        """Return the values list after list, without padding."""
         values = values.reshape(-1)
         return values if self.take is None else values[self.take]
 
     def where(self, at: int) -> str:
-        """Say where the value stands that is ``at`` this place of the flat ones."""
+        """Return the index and the query of a value of the flat array, for messages."""
         query = int(np.searchsorted(self.offsets, at, side="right")) - 1
         place = at if self.take is None else int(self.take[at])
         index = ", ".join(str(i) for i in np.unravel_index(place, self.shape))
@@ -170,9 +170,9 @@ class Layout:
 def _checked_sizes(sizes: NDArray[Any], values: int) -> Ints:
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any():
         raise BadValue(
-            "sizes are no counts",
+            "sizes are not counts",
             given=f"{sizes.dtype} of shape {sizes.shape}",
-            expected="whole numbers, one a list",
+            expected="whole numbers, one for each list",
         )
     if int(sizes.sum()) != values:
         raise BadValue(
@@ -297,7 +297,7 @@ class Padded:
         return self.xp.count_nonzero(there, 1)
 
     def worth(self, measure: GainMeasure) -> Data:
-        """Return each document's gain; 0 where nobody judged."""
+        """Return each document's gain; 0 if unjudged."""
         grade = self.xp.where(self.grade >= 0, self.grade, 0.0)
         if self.xp is np:
             gain = measure.worth(grade)
@@ -360,7 +360,7 @@ def _functions(scores: object) -> Any:  # noqa: ANN401 - a module
 
 
 def _own(xp: Any, values: object, scores: Data) -> Data:  # noqa: ANN401 - a module
-    """Return numbers as the scores' library has them, beside the scores, in its widest floating type."""
+    """Return numbers as an array of the scores' library, on their device, in its widest floating type."""
     if hasattr(scores, "detach"):
         given = values.detach() if hasattr(values, "detach") else np.asarray(values)
         return xp.as_tensor(given, dtype=xp.float64, device=scores.device)

@@ -1,4 +1,4 @@
-"""Whose arrays these are, and where they lie."""
+"""Libraries and devices of arrays."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Home(Protocol):
 
     @property
     def near(self) -> bool:
-        """Whether arrays lie in the memory of the host, where NumPy computes with them as they are."""
+        """True if arrays are in the memory of the host, where NumPy can use them directly."""
 
     def host(self, values: Data) -> NDArray[Any]:
-        """Return an array as NumPy's, without a copy where that can be."""
+        """Return an array as NumPy's, without a copy if possible."""
 
     def data(self, values: Data) -> Data:
-        """Return what the library computes with: numbers alone, no way back for gradients."""
+        """Return the values for computation, detached from gradients."""
 
     def back(self, values: NDArray[Any]) -> Data:
         """Return an array of NumPy's as the library's, on the device."""
 
     def library(self) -> Library:
-        """Return what computes on the device."""
+        """Return the operations on the device."""
 
     def exactly(self) -> AbstractContextManager[Any]:
         """Return the circumstances under which float64 is float64."""

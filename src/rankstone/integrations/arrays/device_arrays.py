@@ -47,7 +47,7 @@ class Runs:
     lengths
         An array of the library, int64 ``[runs]``.
     each
-        The length of every run, where they are all the same.
+        The length of every run, if all are equal.
     """
 
     lengths: Data
@@ -55,7 +55,7 @@ class Runs:
 
 
 class Library(Protocol):
-    """What computes with arrays on a device; all of them are the library's own."""
+    """The operations on arrays of a library on a device."""
 
     def own(self, value: Data) -> Data:
         """Return an array or number as the library's, on the device."""
@@ -149,22 +149,22 @@ class DeviceArray(NDArrayOperatorsMixin):
     # -- what an array is --------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
-        """How long it is along each axis."""
+        """The length along each axis."""
         return tuple(self.data.shape)
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """How many values it has."""
+        """The number of values."""
         return int(np.prod(self.shape))
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What NumPy calls the type of its values."""
+        """NumPy's name of the type of its values."""
         return self.library.dtype(self.data)
 
     def __len__(self) -> int:
@@ -215,15 +215,15 @@ class DeviceArray(NDArrayOperatorsMixin):
         return self._call("sum", axis=axis)
 
     def any(self, axis: int | None = None) -> Data:
-        """Tell whether something is true."""
+        """Return whether any value is true."""
         return self._call("any", axis=axis)
 
     def all(self, axis: int | None = None) -> Data:
-        """Tell whether everything is true."""
+        """Return whether all values are true."""
         return self._call("all", axis=axis)
 
     def argmax(self) -> Data:
-        """Tell where the largest value is first."""
+        """Return the first index of the largest value."""
         return self._call("argmax")
 
     def min(self, *, initial: float | None = None) -> Data:
@@ -361,13 +361,13 @@ class DeviceLists:
         longest = key.shape[1]
         if depth is not None and (count := _MORE * depth) < longest and not self._hides(key):
             order, equal = self._from_the_top(key, count)
-            if not bool(equal[:, depth - 1 :].all(axis=1).any()):  # a block at the cutoff ends among these
-                return self._landed(order if self.expected else self._as_given(key, order), equal, depth)
+            if not bool(equal[:, depth - 1 :].all(axis=1).any()):  # a block at the cutoff ends within these
+                return self._hits_of(order if self.expected else self._as_given(key, order), equal, depth)
         order, equal = self._from_the_top(key, None)
-        return self._landed(order, equal, longest if depth is None else depth)
+        return self._hits_of(order, equal, longest if depth is None else depth)
 
     def _hides(self, key: Data) -> bool:
-        """Tell whether a document may be taken for what fills its row up."""
+        """Return True if a document may be confused with padding."""
         return self.inside is not None and bool((self.inside & (key == -np.inf)).any())
 
     def _from_the_top(self, key: Data, count: int | None) -> tuple[Data, Data]:
@@ -386,7 +386,7 @@ class DeviceLists:
         ordered: Data = DeviceArray(at, self.library)
         return np.take_along_axis(places, ordered, 1)
 
-    def _landed(self, order: Data, equal: Data, depth: int) -> Hits:
+    def _hits_of(self, order: Data, equal: Data, depth: int) -> Hits:
         first = last = None
         if tied := bool(equal.any()):
             first, last = blocks_of(equal)
@@ -424,7 +424,7 @@ class DeviceLists:
         return hits
 
     def _which(self, grade: Data, width: int) -> tuple[Data | None, Any, Any]:
-        """Return which places hold a hit (``None`` for all), the query of each, and where queries begin."""
+        """Return which places have a hit (``None`` for all), the query of each, and where queries begin."""
         queries = len(grade)
         if self.judged and self.inside is None:
             offsets = np.arange(queries + 1, like=grade) * width

@@ -124,9 +124,7 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
         raise BadOption(f"k={k!r} is not a count", expected="a whole number, 1 or more")
     rows = None if seen is None else seen.tocsr()
     if rows is not None and rows.shape != (len(users), len(items)):
-        raise BadValue(
-            "seen has the wrong shape", given=f"shape {rows.shape}", expected=f"{len(users), len(items)}"
-        )
+        raise BadValue("wrong shape of seen", given=f"{rows.shape}", expected=f"{len(users), len(items)}")
     make = _top_k_by_numpy if isinstance(users, np.ndarray) else _top_k_by_torch
     columns = min(len(items), max(_AT_ONCE >> 8, k))
     step = max(1, _AT_ONCE // columns)

@@ -72,20 +72,19 @@ def changes(given: Padded, measure: str | Measure) -> Data:
     kind: Any = parse_measure(measure)
     blocks = _Blocks(given)
     if isinstance(kind, GainMeasure) and kind.pad != "min_grade" and getattr(kind, "ideal", "") != "topk":
-        return _changes_of_sum(blocks, given.worth(kind), _discounts(kind, given.width), _ideal(given, kind))
+        return _sum_changes(blocks, given.worth(kind), _discounts(kind, given.width), _ideal(given, kind))
     if isinstance(kind, (P, R)):
         flat = _cut(np.ones(given.width), kind.k)
         relevant = given.relevant(kind.threshold)
-        return _changes_of_sum(blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant))
+        return _sum_changes(blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant))
     if isinstance(kind, AP) and kind.denom != "hits" and kind.tied == "order":
         relevant = given.relevant(kind.threshold)
         return (
-            _changes_of_precisions(blocks, relevant, kind.k)
-            / _denominator(given, kind, relevant)[:, None, None]
+            _precision_changes(blocks, relevant, kind.k) / _denominator(given, kind, relevant)[:, None, None]
         )
     if isinstance(kind, (RR, Success)):
         value = 1.0 / np.arange(1.0, given.width + 1) if isinstance(kind, RR) else np.ones(given.width)
-        return _changes_of_first(blocks, _targets(given, kind), _cut(value, kind.k))
+        return _first_changes(blocks, _targets(given, kind), _cut(value, kind.k))
     raise BadParameter(
         f"{kind}: there is no closed form for the change by a swap of two documents",
         expected=_CLOSED,
@@ -158,7 +157,7 @@ class _Blocks:
         return self.given.xp.where(self.size == 1, alone, through[self._ends[1]] - through[begin])
 
 
-def _changes_of_sum(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
+def _sum_changes(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
     """Return the changes of ``Σ gain · value of the rank / norm``: products of two differences."""
     share = blocks.summed(by_rank) / blocks.size
     gain = gain / norm[:, None]
@@ -169,7 +168,7 @@ def _changes_of_sum(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) ->
     return blocks.given.xp.where(there[:, :, None] & there[:, None, :], change, 0.0)
 
 
-def _changes_of_precisions(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
+def _precision_changes(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     """Return the changes of the sum of precisions at relevant documents.
 
     A block of ranks s … s + n − 1 with m relevant documents below C relevant ones adds
@@ -200,7 +199,7 @@ def _changes_of_precisions(blocks: _Blocks, relevant: Data, k: int | None) -> Da
     return _both_ways(blocks, relevant, change)
 
 
-def _changes_of_first(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
+def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     """Return the changes of the mean value of the rank of the first target document.
 
     Without the moved one, the first targets are in a block ``top``.  If the other document is above it, its

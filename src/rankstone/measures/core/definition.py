@@ -140,7 +140,7 @@ def parameter(
     whole: bool = False,
     needs_k: tuple[str, ...] = (),
     needs_candidates: tuple[str, ...] = (),
-) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
+) -> Any:  # noqa: ANN401 - a dataclass field in place of its value
     """Declare a parameter of a measure: default, meaning, and the values allowed.
 
     Parameters

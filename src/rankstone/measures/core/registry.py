@@ -65,11 +65,11 @@ class Registry(Mapping[str, type[Named]]):
     def canonical_name(self, word: str) -> str | None:
         """Return the canonical name for a name or alias, whatever its case."""
         folded = word.lower()
-        alike = [name for name in self if name.lower() == folded]
-        if len(alike) > 1:  # scaled DCG is SDCG, session DCG is sDCG
-            raise UnknownMeasure(f"{printable(word)} could be {' or '.join(alike)}", fix="use the right case")
-        if alike:
-            return alike[0]
+        names = [name for name in self if name.lower() == folded]
+        if len(names) > 1:  # scaled DCG is SDCG, session DCG is sDCG
+            raise UnknownMeasure(f"{printable(word)} could be {' or '.join(names)}", fix="use the right case")
+        if names:
+            return names[0]
         aliases = {alias.lower(): name for name, kind in self.items() for alias in kind.aliases}
         return aliases.get(folded)
 

@@ -109,7 +109,7 @@ class PairedLists(Traced):
 
     @property
     def queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.a.n)
 
     def parts(self, rows: int) -> Iterator[PairedLists]:

@@ -147,7 +147,7 @@ def _queries(
 
 def _no_system(name: str | None, known: Sequence[str], fix: str | None = None) -> BadOption:
     return BadOption(
-        f"{printable(name)} is no system that was compared",
+        f"{printable(name)} is not a compared system",
         expected=", ".join(map(printable, known)),
         fix=fix,
     )
