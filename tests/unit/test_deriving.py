@@ -167,7 +167,7 @@ def test_refusals_say_what_to_do() -> None:
         (lambda: alike.explain("tau_b", "z"), "in neither run"),
         (lambda: alike.explain("tau_b", "q", lang="fr"), "is not known"),
         (lambda: scores.explain("Novelty"), "a value for each user"),
-        (lambda: scores.explain("Novelty", "nobody"), "has no list"),
+        (lambda: scores.explain("Novelty", "no_queries"), "has no list"),
         (lambda: scores.explain("Entropy", "u"), "one value for the whole run"),
         (lambda: scores.explain("Gini"), "was not computed"),
         (lambda: scores.explain("Entropy", run="other"), "there is no run other"),

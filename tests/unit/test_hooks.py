@@ -94,7 +94,7 @@ def test_weights() -> None:
     [
         ("ndcg@3", {"convention": "lightgbm", "ties": "best"}, {}, "LightGBM decides ties"),
         ("nonsense", {"convention": "lightgbm"}, {}, "no measure nonsense"),
-        ("AP", {"convention": "nobody"}, {}, "nobody"),
+        ("AP", {"convention": "no_queries"}, {}, "no_queries"),
         ("map", {"convention": "trec_eval-9"}, {}, "needs document ids"),
         ("ndcg@3", {"convention": "lightgbm"}, {"labels": [0.5, 1.0]}, "does not take label 0.5"),
         ("NDCG", {"convention": "catboost"}, {"labels": [np.nan, 1.0]}, "does not take label nan"),

@@ -231,7 +231,7 @@ def _object(one: Convention) -> dict[str, Any]:
             "grades": None if entry.grades is None else str(entry.grades),
             **{
                 name: getattr(entry, name)
-                for name in ("digits", "undefined_propagates", "nobody", "unbounded", "of_lists")
+                for name in ("digits", "undefined_propagates", "no_queries", "unbounded", "of_lists")
             },
             "refuses": [refusal.why for refusal in entry.refuses],
             **{name: getattr(entry, name) for name in ("bug", "note", "differs")},

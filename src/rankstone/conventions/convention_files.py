@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 
 #: keys that a file may give once for all its measures
-_SHARED: Final = frozenset({"declared", "grades", "digits", "nan", "nobody", "refuses", "summed", "topics"})
+_SHARED: Final = frozenset({"declared", "grades", "digits", "nan", "no_queries", "refuses", "summed", "topics"})
 #: keys of a library, and of each measure
 _OF_LIBRARY: Final = frozenset(
     {"name", "version", "title", "url", "about", "checked", "also", "options"}
@@ -167,7 +167,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         grades=Grades(**grades) if grades else None,
         digits=data.get("digits"),
         undefined_propagates=data.get("nan") == "propagates",
-        nobody=data.get("nobody"),
+        no_queries=data.get("no_queries"),
         summed=data.get("summed"),
         topics=data.get("topics"),
         refuses=tuple(_refusal(one) for one in data.get("refuses", ())),
@@ -242,7 +242,7 @@ def choices(entry: Entry) -> dict[str, Any]:
     own = {"replay": entry.ours} if entry.ours.startswith("replay:") else {}
     rules = {
         "nan": "propagates" if entry.undefined_propagates else None,
-        "nobody": entry.nobody,
+        "no_queries": entry.no_queries,
         "digits": entry.digits,
     }
     refused = {"grades": entry.grades and str(entry.grades)}
@@ -342,7 +342,7 @@ def refused(entry: Entry, scored: Scored, observed: Mapping[str, Scored]) -> Ref
         if matching.any() and (not refusal.every or matching[counts].all()):
             return Refused(refusal.why, int(matching.argmax()), refusal.every)
     present = counts if entry.undefined_propagates else counts & (scored.status != Status.undefined)
-    if entry.nobody == "error" and not present.any():
+    if entry.no_queries == "error" and not present.any():
         return Refused("no query has a value, and there is no mean")
     return None
 

@@ -100,7 +100,7 @@ class Entry:
         Decimals the library rounds its mean to.
     undefined_propagates
         True if one query without a value leaves the mean without one (a NaN among numbers).
-    nobody
+    no_queries
         The mean over no query: ``zero``, or an ``error``; ``None`` for undefined.
     summed
         How the library sums queries, if that decides the last decimal it prints: ``in_order``, or in the
@@ -128,7 +128,7 @@ class Entry:
     grades: Grades | None = None
     digits: int | None = None
     undefined_propagates: bool = False
-    nobody: str | None = None
+    no_queries: str | None = None
     summed: str | None = None
     topics: str | None = None
     refuses: tuple[Refusal, ...] = ()
@@ -160,7 +160,7 @@ class Entry:
             if self.digits is None
             else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
             "one undefined query makes the mean undefined (NaN)" if self.undefined_propagates else None,
-            mean_of_none.get(self.nobody or ""),
+            mean_of_none.get(self.no_queries or ""),
             *(f"raises an error: {refusal.why}" for refusal in self.refuses),
         )
         return tuple(text for text in texts if text is not None)
@@ -384,7 +384,7 @@ def _reading(text: str, entry: Entry, measure: Named) -> Reading:
         digits=entry.digits,
         bounded=not entry.unbounded,
         undefined_propagates=entry.undefined_propagates,
-        nobody=entry.nobody,
+        no_queries=entry.no_queries,
         summed=entry.summed,
     )
     return Reading(text, ours, str(measure), options, entry)

@@ -24,7 +24,7 @@ class _Renamed:
     empty: ClassVar[str]
     digits: ClassVar[int | None]
     bounded: ClassVar[bool]
-    nobody: ClassVar[str | None]
+    no_queries: ClassVar[str | None]
     summed: ClassVar[str | None]
     _origin: ClassVar[tuple[type, tuple[tuple[str, Any], ...]]]
 
@@ -36,7 +36,7 @@ class _Renamed:
 
     def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
         """Aggregate as the measure does; sum and round as the library does."""
-        if not len(parts[0]) and self.nobody == "zero":
+        if not len(parts[0]) and self.no_queries == "zero":
             return 0.0
         if self.summed and len(parts[0]):
             value = aggregated(self.agg, parts[0], running_sum)
@@ -94,7 +94,7 @@ def renamed(
     digits: int | None = None,
     bounded: bool = True,
     undefined_propagates: bool = False,
-    nobody: str | None = None,
+    no_queries: str | None = None,
     summed: str | None = None,
 ) -> Any:  # noqa: ANN401 - of the kind that is given
     """Return the measure under a library's name, with the library's rules for its values.
@@ -104,7 +104,7 @@ def renamed(
     precision@5
     """
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
-    facts |= {"undefined_propagates": undefined_propagates, "nobody": nobody, "summed": summed}
+    facts |= {"undefined_propagates": undefined_propagates, "no_queries": no_queries, "summed": summed}
     return _build(type(measure), tuple(facts.items()), _values(measure))
 
 

@@ -354,7 +354,7 @@ class _Search:
         counted = present & ~np.isin(
             scored.status, uncounted(undefined_propagates=entry.undefined_propagates)
         )
-        empty = entry.nobody == "zero" and not counted.any()
+        empty = entry.no_queries == "zero" and not counted.any()
         value = 0.0 if empty else _value(meant.measure, scored, counted)
         steps = int(self._reported is not None and self._reported.k not in (None, meant.measure.k))
         named = {"library": str(meant.library), "spelling": meant.spelling}
