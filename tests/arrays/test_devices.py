@@ -93,7 +93,7 @@ def test_every_measure_on_a_device(text: str, monkeypatch: pytest.MonkeyPatch) -
         expected, found = ready(scores), ready(torch_array(scores))
         for name, values in expected.values.items():
             np.testing.assert_allclose(np.asarray(found.values[name]), values, rtol=0, atol=1e-12)
-        assert not ready._here or text.startswith(ON_THE_HOST)  # noqa: SLF001
+        assert not ready._host_only or text.startswith(ON_THE_HOST)  # noqa: SLF001
 
 
 @pytest.mark.usefixtures("place")

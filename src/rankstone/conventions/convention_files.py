@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 
 #: keys that a file may give once for all its measures
-_SHARED: Final = frozenset({"declared", "grades", "digits", "nan", "no_queries", "refuses", "summed", "topics"})
+_SHARED: Final = frozenset(
+    {"declared", "grades", "digits", "nan", "no_queries", "refuses", "summed", "topics"}
+)
 #: keys of a library, and of each measure
 _OF_LIBRARY: Final = frozenset(
     {"name", "version", "title", "url", "about", "checked", "also", "options"}

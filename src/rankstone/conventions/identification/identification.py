@@ -293,9 +293,9 @@ class _Search:
 
     def _run(self, job: _Job) -> Iterator[Way]:
         empties = self._counted["empty"]
-        needed = witnesses((one.entry for one in job.meant), self._defaults)
+        witnessing = witnesses((one.entry for one in job.meant), self._defaults)
         needed: dict[Measure, dict[str, None]] = {m: dict.fromkeys(empties) for m, _, _ in job.ours}
-        for measure in needed.values():
+        for measure in witnessing.values():
             needed.setdefault(measure, {})[empties[0]] = None
         meant = []
         for one in job.meant:
@@ -309,7 +309,7 @@ class _Search:
         for measure, steps, options in job.ours:
             if measure in swept.scores:
                 yield from self._ours(swept, measure, steps, options)
-        observed = {n: swept.scores[one][empties[0]] for n, one in needed.items() if one in swept.scores}
+        observed = {n: swept.scores[one][empties[0]] for n, one in witnessing.items() if one in swept.scores}
         for one in meant:
             if one.measure in swept.scores:
                 yield from self._library(swept, one, observed)
