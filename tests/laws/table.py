@@ -241,7 +241,7 @@ ADAPTIVE_WALKS = (
     "CWL(max_grade=3, n_max=12, model=AP)",
     "CWL(gain=binary, n_max=12, model=AP, output=ETU)@3",
     "CWL(max_grade=3, n_max=12, model=INST, output=ED, T=2)",
-    "CWL(max_grade=3, n_max=12, model=INST, output=ETC, T=1, cost=2, cost_relevant=3.5)",
+    "CWL(max_grade=3, n_max=12, model=INST, output=ETC, T=1, cost=2, cost_relevant=2.5)",
     "CWL(max_grade=3, model=NERR8, output=EC, cost_relevant=3)@4",
     "CWL(gain=binary, n_max=12, model=TBG, half_life=3, cost_relevant=2)",
     "CWL(max_grade=3, model=P, output=ResETU)@4",

@@ -260,7 +260,10 @@ class AUC(PairMeasure):
 
     @property
     def claims(self) -> Claims:
-        """Each exchange moves one pair, where the same documents are compared in every order."""
+        """Each exchange moves one pair, where the same documents are compared in every order.
+
+        Where all documents are compared and no pair counts half, a deeper cutoff adds pairs that were lost.
+        """
         steady = self.k is None or self.entry_is_safe
         return replace(
             super().claims,
@@ -268,6 +271,7 @@ class AUC(PairMeasure):
             extremal_under_ties=self.tied == "order" and steady,
             proven_extremes=BEST_AND_WORST if steady else None,
             promotion_helps=steady,
+            grows_with_k=self.entry_is_safe and self.unreturned == "bottom" and self.tied == "order",
         )
 
     def contributions(self, hits: Hits) -> Contributions:

@@ -93,10 +93,10 @@ class AP(PrecisionAtHits):
 
     @property
     def claims(self) -> Claims:
-        """With denom=hits the norm depends on the order: a new hit low in the list lowers the value."""
+        """With denom=hits a hit low in the list lowers the value; with a cutoff, order decides the norm."""
         by_hits = self.denom == "hits"
         return Claims(
-            closed_under_ties=not by_hits,
+            closed_under_ties=not by_hits or self.k is None,
             ties_at_once=self.tied == "block",
             extremal_under_ties=not by_hits,
             proven_extremes=BEST if by_hits else None,

@@ -13,7 +13,7 @@ from rankstone.measures.core.definition import Card, Named, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import UnitGain
 from rankstone.measures.user_walks import RankWalk
-from rankstone.measures.walk_models import MODELS, WALKS, walk_of
+from rankstone.measures.walk_models import MODELS, RR, WALKS, Satisfiable, walk_of
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -68,12 +68,17 @@ class UserModel(UnitGain):
         return replace(
             claims,
             closed_under_ties=by_rank,
-            extremal_under_ties=claims.extremal_under_ties and self.walk.promotion_helps,
-            promotion_helps=claims.promotion_helps and self.walk.promotion_helps,
-            grows_with_k=by_rank and not self.walk.stops_at_k,
+            extremal_under_ties=claims.extremal_under_ties and self.walk.gains_shorten,
+            promotion_helps=claims.promotion_helps and self.walk.gains_shorten,
+            grows_with_k=self.ends_at_first_gain or (self.walk.gains_shorten and not self.walk.stops_at_k),
             bounds_by="additive" if by_rank else "enumeration",
             deeper_grades_matter=False,
         )
+
+    @property
+    def ends_at_first_gain(self) -> bool:
+        """True if the first gain ends the walk: then it alone counts, and does so from its rank on."""
+        return isinstance(self.walk, RR) or (isinstance(self.walk, Satisfiable) and self.gain == "binary")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weight each gain with the probability that it is examined; divide by the ranks examined."""
@@ -185,16 +190,26 @@ class CWL(OpenWalk):
 
     @property
     def claims(self) -> Claims:
-        """The claims of the walk are about gains; residuals depend on what is judged, not on grades."""
+        """The claims of the walk are about gains; residuals depend on what is judged, not on grades.
+
+        A deeper cutoff adds terms to ETU; for model=AP, where ETU is the mean of G_j with weights g_j / j, it
+        adds the largest.  It adds ranks to ED if the walk ended at the cutoff, or does not depend on gains.
+        ResETU falls where judged documents come into view that counted as unjudged, EU where a cutoff below
+        n_max lengthens the walk.
+        """
         claims, gained = super().claims, self.output in ("EU", "ETU")
+        slower = self.cost_relevant is None or self.cost_relevant >= self.cost
+        by_rank, stops = isinstance(self.walk, RankWalk), self.walk.stops_at_k
+        ends = self.ends_at_first_gain or (self.model == "U" and self.n_max * self.cost >= (self.L or 0))
+        grows = {"EU": ends, "ETU": True, "ED": by_rank or stops, "ResETU": by_rank and stops}
         return replace(
             claims,
             looks_deeper=self.hc > 0,
             deeper_grades_matter=self.hc > 0,
             closed_under_ties=claims.closed_under_ties and (gained or self.output == "ED"),
-            extremal_under_ties=claims.extremal_under_ties and self.output == "EU",
-            promotion_helps=claims.promotion_helps and self.output == "EU",
-            grows_with_k=claims.grows_with_k and gained,
+            extremal_under_ties=claims.extremal_under_ties and slower and (gained or self.output == "ED"),
+            promotion_helps=claims.promotion_helps and slower and gained,
+            grows_with_k=grows.get(self.output, False),
             bounds_by="nothing" if self._is_residual else claims.bounds_by if gained else "enumeration",
         )
 

@@ -94,14 +94,21 @@ class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
         citation="Yilmaz and Aslam, CIKM 2006; trec_eval",
     )
 
-    #: a pooled document above may raise the value; so moving a document above it may lower it
-    claims = Claims(
-        reads_nonrelevant=True,
-        closed_under_ties=False,
-        extremal_under_ties=False,
-        promotion_helps=False,
-        grows_with_k=True,
-    )
+    @property
+    def claims(self) -> Claims:
+        """A relevant document that moves up past a pooled one may lose.
+
+        It does where (m + 1) (r_d + ε) / (r_d + n_d + 2ε) > 1, m the documents above both that were not
+        pooled.  That takes two of these, or one and a relevant one: then it is at rank 4 or below.
+        """
+        short = self.k is not None and self.k <= 3  # noqa: PLR2004 - the ranks above
+        return Claims(
+            reads_nonrelevant=True,
+            closed_under_ties=False,
+            extremal_under_ties=short,
+            promotion_helps=short,
+            grows_with_k=True,
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank, inferred from the judgments above it."""

@@ -129,7 +129,7 @@ class O_measure(SearchEnd):  # noqa: N801 - the name of the field
     @property
     def claims(self) -> Claims:
         """The first relevant document stays the first; an earlier or better one gains no less."""
-        return by_gain(self.gain, replace(super().claims, grows_with_k=True, promotion_helps=True))
+        return by_gain(self.gain, Claims(closed_under_ties=False, grows_with_k=True))
 
     def last_hits(self, hits: Hits) -> Bools:
         """Return the first relevant hit of each query."""

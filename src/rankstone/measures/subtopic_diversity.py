@@ -95,8 +95,8 @@ class Novelty(BinarySubtopicMeasure):
 
     @property
     def claims(self) -> Claims:
-        """A gain depends on every document above."""
-        return replace(super().claims, closed_under_ties=False)
+        """A gain depends on every document above unless alpha=0; alpha=1 has one norm for all cutoffs."""
+        return replace(super().claims, closed_under_ties=self.alpha == 0, grows_with_k=self.alpha == 1)
 
     def divisor(self, rank: Ints) -> Floats:
         """Return what a gain at each rank is divided by."""
@@ -132,6 +132,11 @@ class Novelty(BinarySubtopicMeasure):
 @dataclass(frozen=True, kw_only=True)
 class GreedyNormalized(Novelty):
     """A novelty measure divided by the value of a greedy order of the judged documents."""
+
+    @property
+    def claims(self) -> Claims:
+        """The greedy order goes as deep as the list."""
+        return replace(super().claims, grows_with_k=False)
 
     @property
     def span(self) -> Span:

@@ -81,8 +81,9 @@ class Walk:
     parameters: ClassVar[tuple[str, ...]] = ()
     #: True if the user stops at the cutoff at the latest
     stops_at_k: ClassVar[bool] = False
-    #: True if the average gain never falls when the better of two neighbours comes first (proven)
-    promotion_helps: ClassVar[bool] = False
+    #: True if gains shorten the walk (proven): none raises a C(i), and where the better of two neighbours
+    #: comes first, ΣVg is no smaller and ΣV no larger, so that the average gain does not fall
+    gains_shorten: ClassVar[bool] = False
 
     def onward(self, user: User, legs: Legs) -> Floats:
         """Return V(end) / V(begin), float64 ``[legs]``; there is no gain in between."""
@@ -144,7 +145,7 @@ class Walk:
 class RankWalk(Walk):
     """A model in which V depends on the rank alone, so tied documents may stand in any order."""
 
-    promotion_helps: ClassVar[bool] = True
+    gains_shorten: ClassVar[bool] = True
 
     def weight(self, user: User, rank: Ints) -> Floats:
         """Return V of each rank; 1 at the first."""

@@ -21,9 +21,19 @@ _ROUNDING: Final = 1e-9
 
 
 class INST(Walk):
-    """A goal of T: C(i) = ((i + 2T − G_i − 1) / (i + 2T − G_i))², G_i the gain found down to rank i."""
+    """A goal of T: C(i) = ((i + 2T − G_i − 1) / (i + 2T − G_i))², G_i the gain found down to rank i.
+
+    When neighbours of gains a < b change places at rank i, where V(i) is 1, C(i + 1) and all C below stay.
+    With x = i + 2T − G_i for gain a, C(i) is C = ((x − 1)/x)² before and C′ = ((y − 1)/y)² after, where
+    y = x − (b − a) ≥ 1, as T ≥ ½.  So ΣV does not grow.  ΣVg grows by (b − a)(1 − C) − (C − C′)(a + h), h
+    what ranks below i + 1 bring once that is examined: at most z²/(2z + 1), z = x − b, as if all had gain 1.
+    As 1 − C = (2x − 1)/x², and C − C′ is (b − a)/(xy) times 2 − 1/x − 1/y ≤ 2(x − 1)/x, ΣVg does not shrink
+    if (x − 1)(a + h) ≤ (x − ½) y.  For a given b − a, a + h grows with a, so let b be 1; then the right side
+    less the left falls as b − a grows, so let a be 0: (x − 1)²/(2x − 1) ≤ x − ½ is true.
+    """
 
     continuation_formula: ClassVar[str] = "((i + 2T − G_i − 1) / (i + 2T − G_i))²"
+    gains_shorten: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("T",)
 
     def onward(self, user: User, legs: Legs) -> Floats:
@@ -42,10 +52,10 @@ class Satisfiable(Walk):
     """A user whom any gain may satisfy: C(i) = c(i) (1 − g_i), c falling with the rank or not at all.
 
     When neighbours of gains a < b change places, ΣVg grows by V(i) (b − a) (1 − c(i)), ΣV shrinks by
-    V(i) c(i) (b − a), and V is the same below them: the average gain never falls.
+    V(i) c(i) (b − a), and V is the same below them.
     """
 
-    promotion_helps: ClassVar[bool] = True
+    gains_shorten: ClassVar[bool] = True
 
 
 class NERR8(Satisfiable):
@@ -152,7 +162,7 @@ class RR(Walk):
     """The first gain ends the walk: C(i) = 1 if g_i = 0, else 0."""
 
     continuation_formula: ClassVar[str] = "1 while G_i = 0"
-    promotion_helps: ClassVar[bool] = True
+    gains_shorten: ClassVar[bool] = True
 
     def onward(self, _user: User, legs: Legs) -> Floats:
         """Return 1 where there is no gain at the begin of the leg."""
@@ -184,8 +194,12 @@ class AP(Walk):
 
 
 class TBG(Walk):
-    """Patience halves every ``half_life`` seconds: C(i) = 2^(−c_i / half_life), c_i the time rank i takes."""
+    """Patience halves every ``half_life`` seconds: C(i) = 2^(−c_i / half_life), c_i the time rank i takes.
 
+    Neighbours that change places keep C, and V below them.  Gains shorten the walk if they take no less time.
+    """
+
+    gains_shorten: ClassVar[bool] = True
     continuation_formula: ClassVar[str] = "2^(−c_i / half_life)"
     parameters: ClassVar[tuple[str, ...]] = ("half_life", "cost", "cost_relevant")
 

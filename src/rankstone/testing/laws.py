@@ -141,8 +141,8 @@ def _judgments(kind: Measure, draw: np.random.Generator, query: str, doc: str) -
 _WITHIN: Final = 1e-9
 #: the most orders of tied documents that are enumerated
 _MOST_ORDERS: Final = 150
-#: cutoffs of lists as small as these
-_CUTOFFS: Final = range(1, 7)
+#: cutoffs of lists as small as these, and one below them, where walks of some ranks have ended
+_CUTOFFS: Final = (*range(1, 7), 25)
 
 Draw = np.random.Generator
 
@@ -316,26 +316,29 @@ def _below_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | No
     return _difference(world.values(measure), world.ranked(rows).values(measure))
 
 
-def _promotion(measure: Measure, world: World, draw: Draw) -> Violation | None:
-    """Exchange two neighbours in every list so that the one with the better grade comes first."""
+def _promotion(measure: Measure, world: World, _draw: Draw) -> Violation | None:
+    """Exchange two neighbours of a list so that the one with the better grade comes first."""
     grade = {(q, d): g for q, d, g in world.judgments.select("query_id", "doc_id", "relevance").iter_rows()}
-    better: list[Row] = []
-    for rows in world.lists().values():
-        worth = [grade.get(row[:2], -1.0) for row in rows]
-        worse = [at for at in range(len(rows) - 1) if worth[at] < worth[at + 1]]
-        if worse:
-            at = int(draw.choice(worse))
-            (query, upper, high), (_, lower, low) = rows[at], rows[at + 1]
-            rows[at], rows[at + 1] = (query, lower, high), (query, upper, low)
-        better += rows
+    orders: dict[str, list[list[str]]] = {}
+    for query, rows in world.lists().items():
+        docs = [doc for _, doc, _ in rows]
+        worth = [_worth(grade.get((query, doc)), **world.options) for doc in docs]
+        worse = [at for at in range(len(docs) - 1) if worth[at] < worth[at + 1]]
+        orders[query] = [docs, *([*docs[:at], docs[at + 1], docs[at], *docs[at + 2 :]] for at in worse)]
     sign = 1.0 if measure.card.direction == "higher" else -1.0
-    after = world.ranked(better).values(measure)
-    for query, (value, *_) in world.values(measure).items():
-        changed = after[query][0] if query in after else None
-        if value is not None and changed is not None and sign * (changed - value) < -_WITHIN:
-            moved = [row[1:] for row in better if row[0] == query]
-            return query, f"{value} became {changed} when a better document moved up: {moved}"
+    for query, (value, *others) in _in_orders(measure, world, orders).items():
+        for changed, moved in zip(others, orders[query][1:], strict=True):
+            if value is not None and changed is not None and sign * (changed - value) < -_WITHIN:
+                return query, f"{value} became {changed} when a better document moved up: {moved}"
     return None
+
+
+def _worth(grade: float | None, negative: str = "", unjudged: float | str = "", **_: object) -> float:
+    """Return what a document is worth: an unjudged one is between one judged 0 and one judged below."""
+    if grade is not None and grade < 0 and negative != "keep":
+        grade = 0.0 if negative == "zero" else None
+    unknown = math.nextafter(0.0, -1.0) if isinstance(unjudged, str) else unjudged
+    return unknown if grade is None else grade
 
 
 def _expected(measure: Measure, world: World, _draw: Draw) -> Violation | None:
@@ -367,28 +370,34 @@ def _extremes(measure: Measure, world: World, _draw: Draw) -> Violation | None:
 
 def _every_order(measure: Measure, world: World) -> dict[str, list[Any]]:
     """Return the values of each query under every order of its tied documents, if these are few."""
-    rows: list[Row] = []
-    copies: list[tuple[str, str]] = []
+    orders: dict[str, list[list[str]]] = {}
     for query, ranked in world.lists().items():
         blocks = [[doc for _, doc, _ in block] for _, block in groupby(ranked, key=itemgetter(2))]
-        if math.prod(math.factorial(len(block)) for block in blocks) > _MOST_ORDERS:
-            continue
-        for orders in product(*(permutations(block) for block in blocks)):
-            copies.append((query, copy := f"{query}#{len(copies)}"))
-            rows += [(copy, doc, -float(at)) for at, doc in enumerate(chain.from_iterable(orders))]
-    of_copy = pl.DataFrame(copies, {"query_id": pl.String, "copy": pl.String}, orient="row")
+        if math.prod(math.factorial(len(block)) for block in blocks) <= _MOST_ORDERS:
+            each = product(*(permutations(block) for block in blocks))
+            orders[query] = [list(chain.from_iterable(order)) for order in each]
+    return _in_orders(measure, world, orders)
+
+
+def _in_orders(measure: Measure, world: World, orders: dict[str, list[list[str]]]) -> dict[str, list[Any]]:
+    """Return the values of each query with its documents in each of some orders."""
+    copies = [(query, f"{query}#{at}", docs) for query in orders for at, docs in enumerate(orders[query])]
+    of_copy = pl.DataFrame(
+        [row[:2] for row in copies], {"query_id": pl.String, "copy": pl.String}, orient="row"
+    )
     judged = of_copy.join(world.judgments, on="query_id", maintain_order="left")
     judged = judged.drop("query_id").rename({"copy": "query_id"})
+    rows = [(copy, doc, -float(at)) for _, copy, docs in copies for at, doc in enumerate(docs)]
     scored = replace(world, judgments=judged).ranked(rows).values(measure)
-    values: dict[str, list[Any]] = {}
-    for query, copy in copies:
-        values.setdefault(query, []).append(scored[copy][0])
+    values: dict[str, list[Any]] = {query: [] for query in orders}
+    for query, copy, _ in copies:
+        values[query].append(scored[copy][0])
     return values
 
 
 def _difference(one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]]) -> Violation | None:
     """Return the first query whose numbers are not the same, to the last bit."""
-    for query in one.keys() | other.keys():
+    for query in sorted(one.keys() | other.keys()):
         if one.get(query) != other.get(query):
             return query, f"{one.get(query)} became {other.get(query)}"
     return None
@@ -399,7 +408,8 @@ def _deeper_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | N
         after = world.values(deep)
         for query, (value, *_) in world.values(shallow).items():
             changed = after[query][0]
-            if value is not None and changed is not None and changed < value - _WITHIN:
+            appears = (value is None) != (changed is None)  # then a mean over queries may fall
+            if appears or (value is not None and changed < value - _WITHIN):
                 return query, f"{value} at {shallow.k} became {changed} at {deep.k}"
     return None
 

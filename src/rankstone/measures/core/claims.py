@@ -32,7 +32,8 @@ class Claims:
     promotion_helps
         True if moving a better document up never makes the value worse.
     grows_with_k
-        True if a deeper cutoff never lowers the value.
+        True if a deeper cutoff never lowers the value of a query, and a query has a value at every cutoff or
+        at none.
     looks_deeper
         True if hits below the cutoff matter, in the norm for example.
     negative_is_least
