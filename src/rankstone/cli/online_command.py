@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.cli.arguments import refuse_with
-from rankstone.cli.declaring import Group, declare
+from rankstone.cli.declaring import CommandGroup, declare
 from rankstone.cli.execution import audit_lines, execute, print_notes
 from rankstone.cli.options import PRINTED, READING, WITHIN_LOGS
 from rankstone.cli.outputs import check_charts, check_rows, formulas, write_rows, written
@@ -37,7 +37,7 @@ _COMMANDS: Final = {
     "ab": "A/B tests of rankings: click-through, click ranks, abandonment, and how users were assigned",
 }
 
-command = Group(
+command = CommandGroup(
     "online",
     {"Commands": _COMMANDS},
     "rankstone.cli.online_command",

@@ -47,7 +47,7 @@ from rankstone.io.sources import (
     stream_title,
 )
 from rankstone.io.trec_text import Layout, Ranks, title_of, trec
-from rankstone.io.typed_tables import Part, of_parts
+from rankstone.io.typed_tables import TablePart, of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -378,7 +378,7 @@ def _columnar(
         for source, title in zip(sources, titles, strict=True):
             with reading(title):
                 frame, guessed = _scan(source, kind, title, columns)
-            parts.append(Part(title, frame, numbered, first, scanned=kind != "xlsx"))
+            parts.append(TablePart(title, frame, numbered, first, scanned=kind != "xlsx"))
             notes |= dict.fromkeys(guessed)
             if kind == "jsonl":
                 with reading(title):

@@ -21,7 +21,7 @@ from rankstone.ltr.estimator_inputs import (
     products,
     queries_of,
 )
-from rankstone.ltr.predictions import Lists, checked_measure
+from rankstone.ltr.predictions import LabelledLists, checked_measure
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table, cell
 
@@ -313,7 +313,7 @@ class _Work:
         """Return values ``[queries, candidates]`` of some queries, NaN where there is none."""
         rows = self._rows(among)
         offsets = self.queries.offsets if among is None else _offsets(self.queries.lengths[among])
-        lists = Lists.of(self.labels[rows], offsets)
+        lists = LabelledLists.of(self.labels[rows], offsets)
         part = self.features if among is None and self.queries.in_place else self.features[rows]
         columns = []
         for scores in _scored(self.named if models is None else models, part):

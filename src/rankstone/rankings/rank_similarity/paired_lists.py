@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, plain, queries, read_as, some, spread
+from rankstone._text import InLines, counted, line, noted, queries, read_as, some, spread
 from rankstone.errors import printable
 from rankstone.hits.trace import Traced
 from rankstone.rankings.rank_similarity.overlap import Depths
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.list_arrays import Bools, Ints
     from rankstone.hits.trace import Column, Trace
-    from rankstone.rankings.rank_similarity.list_pairs import Tally
+    from rankstone.rankings.rank_similarity.list_pairs import PairTally
 
     Value = TypeVar("Value")
 
@@ -306,7 +306,7 @@ class RankingAudit:
     read_as: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: str, n: Ints, tally: Tally, comments: int, read_as: tuple[str, ...] = ()) -> Self:
+    def of(cls, source: str, n: Ints, tally: PairTally, comments: int, read_as: tuple[str, ...] = ()) -> Self:
         """Return the audit from the lengths of lists and counts."""
         return cls(
             source=source,
@@ -359,11 +359,6 @@ class ListsAudit(InLines):
     common_documents: int
     documents_a: int
     documents_b: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, ready for JSON."""
-        as_dict: dict[str, Any] = plain(self)
-        return as_dict
 
     def lines(self) -> list[str]:
         """Return a line for each run and one for both."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Threshold
     from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
-    from rankstone.rankings.recommendation.list_reading import Reading
+    from rankstone.rankings.recommendation.list_reading import RunLists
     from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
 
 #: table → its description, and the option for it
@@ -353,7 +353,7 @@ class Opener:
         rules: AlignmentOptions,
         k: int | None,
         before: Callable[[], object] = lambda: None,
-    ) -> Reading:
+    ) -> RunLists:
         """Read a run, down to rank ``k``; ``before`` as for :func:`.read_lists`."""
         table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
         ruled, watched = options_for(table, rules), table.watched(self._progress)
