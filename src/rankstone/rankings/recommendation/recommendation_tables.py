@@ -11,12 +11,12 @@ import polars as pl
 from rankstone._text import counted
 from rankstone.errors import BadOption, EmptyInput, NotComparable
 from rankstone.hits.judgments import Judgments
+from rankstone.hits.trace import Remembering
 from rankstone.io import read_interactions, read_judgments, read_run
 from rankstone.io.attributes import read_attributes
 from rankstone.rankings.rank_similarity.run_similarity import options_for
 from rankstone.rankings.recommendation.item_diversity import unit
 from rankstone.rankings.recommendation.items import ItemTable, Pairs
-from rankstone.rankings.recommendation.list_frame import Remembering
 from rankstone.rankings.recommendation.list_reading import read_lists
 
 if TYPE_CHECKING:
