@@ -274,9 +274,9 @@ def test_side_tables_report_what_was_detected(tmp_path: Path) -> None:
     run, note = files["run"], "read as: separator ';'"
     found = rankstone.evaluate(files["sub"], run, "alpha_nDCG", intents=files["intents"])
     assert f"intents  2 rows · {note}, decimal comma" in found.audit.lines()
-    alike = rankstone.evaluate(head_of_run(run, 1), run, "R@1")  # type: ignore[arg-type] # a table of ours
+    alike = rankstone.evaluate(head_of_run(run, 1), run, "R@1")
     assert alike.audit.lines()[0] == f"judgments  2 queries, 2 judgments · {note}, decimal comma"
-    tables = {name: files[name] for name in ("history", "items", "users", "qrels")}
+    tables: dict[str, Any] = {name: files[name] for name in ("history", "items", "users", "qrels")}
     lines = rankstone.beyond(run, "Novelty@2", **tables, baseline=run).audit.lines()
     noted = {line.partition(" ")[0] for line in lines if note in line}
     assert noted == {"history", "judgments", "items", "users", "baseline", "run"}

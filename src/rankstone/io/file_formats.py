@@ -129,9 +129,8 @@ def scan_files(
     parts = scan_parts(path, format_in, columns)
     frames = [part.frame.filter(~BLANK) if part.dialect else part.frame for part in parts]
     notes = dict.fromkeys(note for part in parts for note in part.read_as)
-    blank = sum(part.blank_rows() for part in parts)
     whole = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
-    return whole, (*notes, *blank_note(blank))
+    return whole, (*notes, *blank_note(sum(part.blank_rows() for part in parts)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -144,15 +144,12 @@ class ArrayScores(Result):
         """Return the means as a sheet."""
         means = self.to_dict()
         frame = pl.DataFrame({"measure": list(means), "mean": pl.Series(means.values(), dtype=pl.Float64)})
-        return Sheet("", parts=(Table.of(frame, digits=digits),), notes=(self._count(),))
-
-    def _count(self) -> str:
-        count = len(self.queries)
-        return f"{count:,} {'query' if count == 1 else 'queries'}"
+        return Sheet("", parts=(Table.of(frame, digits=digits),), notes=(repr(self).partition(":")[0],))
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
-        return f"ArrayScores of {self._count()}: {means}"
+        count = len(self.queries)
+        return f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
 
 
 def _columns(scored: Scored) -> list[NDArray[Any]]:
