@@ -28,7 +28,7 @@ MARKED: Final = "hypothesis and not live and not browser and not spark and not h
 SEEDED: Final = (
     "tests/laws/test_deriving.py",
     "tests/laws/test_explaining.py",
-    "tests/bounds/test_possibilities.py",
+    "tests/diagnostics/test_possibilities.py",
 )
 #: pytest's status where it selected no test
 NONE_SELECTED: Final = 5

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from tests.laws.test_explaining import TEXTS as OF_JUDGMENTS
-from tests.lists.beyond.oracle import groups
-from tests.lists.beyond.table import ALL as OF_LISTS
-from tests.lists.beyond.worlds import world
-from tests.lists.worlds import TEXTS as OF_TWO
-from tests.lists.worlds import random_ranking, scores
+from tests.rankings.recommendation.oracle import groups
+from tests.rankings.recommendation.table import ALL as OF_LISTS
+from tests.rankings.recommendation.worlds import world
+from tests.rankings.worlds import TEXTS as OF_TWO
+from tests.rankings.worlds import random_ranking, scores
 
 import rankstone
 from rankstone import parse_measure

@@ -29,7 +29,7 @@ from rankstone.testing.laws import small_world
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankstone.evaluation.out_of_core import Survey
+    from rankstone.evaluation.out_of_core import QuerySurvey
 
 KINDS: dict[tuple[Any, ...], list[str]] = {}
 for text in TEXTS:
@@ -44,7 +44,7 @@ def many_ranges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Split small work, too; return the numbers of ranges that were asked for."""
     asked = []
 
-    def split(_budget: Budget, _judgments: Survey, gathered: int = 0) -> int:
+    def split(_budget: Budget, _judgments: QuerySurvey, gathered: int = 0) -> int:
         asked.append(7 if gathered else 4)
         return asked[-1]
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from tests.live.asking import tables, theirs
 from tests.live.environments import RUNNERS, interpreter
+from tests.live.library_answers import tables, theirs
 from tests.live.running import load
 from tests.live.worlds import Traits, cases
 

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
-from tests.live.asking import ours, same, theirs
 from tests.live.environments import RUNNERS, interpreter
+from tests.live.library_answers import ours, same, theirs
 from tests.live.report import Row
 from tests.live.running import load
 from tests.live.worlds import Traits, cases

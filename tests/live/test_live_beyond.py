@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 import pytest
-from tests.live.asking import same, theirs
 from tests.live.beyond_worlds import Traits, cases
 from tests.live.environments import interpreter
+from tests.live.library_answers import same, theirs
 from tests.live.report import Row
 from tests.live.running import load
 

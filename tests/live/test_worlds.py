@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.live import running
-from tests.live.asking import theirs
+from tests.live.library_answers import theirs
 from tests.live.worlds import Traits, cases
 from tests.rows import each
 

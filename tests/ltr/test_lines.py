@@ -14,9 +14,9 @@ from tests.ltr.worlds import world
 import rankstone
 from rankstone import parse_measure
 from rankstone.errors import BadOption, BadParameter
-from rankstone.ltr.coordinate_ascent import Line
+from rankstone.ltr.coordinate_ascent import LineSearch
 from rankstone.ltr.estimator_inputs import queries_of
-from rankstone.ltr.predictions import Lists, checked_measure, mean_of, values_of
+from rankstone.ltr.predictions import LabelledLists, checked_measure, mean_of, values_of
 
 MEASURES = st.sampled_from(
     ["nDCG@3", "nDCG(gain=exp2)", "AP", "RR", "P@2", "DCG@4", "Rprec", "AUC(negatives=judged)"]
@@ -46,8 +46,8 @@ def test_the_best_step_is_the_best_there_is(seed: int, text: str) -> None:
     _, y, qid = world(seed, queries=4)
     scores, direction = rng.integers(-3, 4, len(y)).astype(float), rng.integers(-2, 3, len(y)).astype(float)
     queries = queries_of(qid, len(y))
-    lists, measure = Lists.of(y, queries.offsets), checked_measure(text, climbed=True)
-    line = Line.of(lists, measure, 1, 10**6)
+    lists, measure = LabelledLists.of(y, queries.offsets), checked_measure(text, climbed=True)
+    line = LineSearch.of(lists, measure, 1, 10**6)
     found = line.best(scores, direction, 3)
     taken = np.concatenate((np.linspace(-9, 9, 361) + 1e-3, [-1e3, 1e3]))
     reached = max(np.nansum(lists.values(scores + step * direction, measure)) for step in taken)
@@ -63,8 +63,8 @@ def test_near_crossings_only() -> None:
     """Where crossings are too many, those nearest to a step of 0 are searched."""
     y = np.array([0.0, 1.0, 0.0, 1.0])
     scores, direction = np.array([4.0, 3.0, 2.0, 1.0]), np.array([0.0, 0.5, 0.0, 1.5])
-    line = Line.of(Lists.of(y, np.array([0, 4])), checked_measure("AP"), 1, 1)
-    wide = Line.of(Lists.of(y, np.array([0, 4])), checked_measure("AP"), 1, 99)
+    line = LineSearch.of(LabelledLists.of(y, np.array([0, 4])), checked_measure("AP"), 1, 1)
+    wide = LineSearch.of(LabelledLists.of(y, np.array([0, 4])), checked_measure("AP"), 1, 99)
 
     assert abs(line.best(scores, direction, 1).step[0]) <= 2.0
     assert wide.best(scores, direction, 1).total[0] == 1.0
@@ -90,7 +90,7 @@ def test_take() -> None:
     """Some lists again and again are what each is alone."""
     _, y, qid = world(3)
     queries = queries_of(qid, len(y))
-    lists = Lists.of(y, queries.offsets)
+    lists = LabelledLists.of(y, queries.offsets)
     some: Any = np.array([2, 0, 2])
     rows = np.concatenate([np.arange(*queries.offsets[q : q + 2]) for q in some])
     scores = np.random.default_rng(1).normal(size=len(y))

@@ -19,7 +19,7 @@ from tests.rows import each
 
 from rankstone.errors import BadOption, BadValue, InputError, UsageError
 from rankstone.ltr import RankSVM
-from rankstone.ltr.pair_sums import Pairs, levels_of
+from rankstone.ltr.pair_sums import TrainingPairs, levels_of
 
 QUERY_WEIGHTS, PAIR_WEIGHTS = st.sampled_from(["query", "pair"]), st.sampled_from(["uniform", "gain"])
 
@@ -34,7 +34,7 @@ def test_sums_over_pairs(given_world: Any, seed: int) -> None:
     """Counts and products of the active pairs are those of the matrix nobody writes down."""
     _, y, qid = given_world
     f = np.random.default_rng(seed).normal(size=len(y)) * 2
-    active = Pairs(qid, levels_of(qid, y)).at(f)
+    active = TrainingPairs(qid, levels_of(qid, y)).at(f)
     table = np.zeros((len(y), len(y)))
     for i, j in pairs(y, qid):
         table[i, j] = table[j, i] = f[i] - f[j] < 1

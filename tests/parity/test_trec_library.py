@@ -12,8 +12,8 @@ from tests.oracle.worlds import close
 
 import rankstone
 from rankstone.conventions.trec_eval.line_values import PreparedLines, Results
-from rankstone.conventions.trec_eval.output_lines import Line, lines_of, requested_measures
-from rankstone.conventions.trec_eval.program import Judgments
+from rankstone.conventions.trec_eval.output_lines import TrecLine, lines_of, requested_measures
+from rankstone.conventions.trec_eval.program import TrecJudgments
 from rankstone.conventions.trec_eval.relevance_evaluator import Settings
 
 if TYPE_CHECKING:
@@ -95,11 +95,13 @@ class Files:
         ]
 
 
-def ours(qrels: Path, run: Path, names: list[str], **options: Any) -> tuple[Results, list[Line], Settings]:
+def ours(
+    qrels: Path, run: Path, names: list[str], **options: Any
+) -> tuple[Results, list[TrecLine], Settings]:
     """Return what our program makes of files and options, before it is printed."""
     settings = Settings(version=9, **options)
     asked, _ = requested_measures(names, 9)
-    judgments = Judgments.of(qrels, settings)
+    judgments = TrecJudgments.of(qrels, settings)
     lines = lines_of(asked, settings, judgments.grades)
     return PreparedLines(judgments.table, lines, settings)(run), lines, settings
 

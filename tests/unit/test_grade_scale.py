@@ -11,7 +11,7 @@ import pytest
 
 import rankstone
 from rankstone.integrations import arrays as functional
-from rankstone.ltr.predictions import Lists
+from rankstone.ltr.predictions import LabelledLists
 
 #: grades, what those below zero mean, and the bottom of the scale
 CHOSEN = [
@@ -46,7 +46,7 @@ def test_every_road_pads_with_the_same_grade(grades: list[int], negative: str | 
 
 def test_rankers_pad_with_the_lowest_label() -> None:
     """Lists of a data set for rankers have their own lowest label, not 0."""
-    assert Lists.of(np.array([2.0, 1.0, 3.0]), np.array([0, 2, 3])).lowest == 1.0
+    assert LabelledLists.of(np.array([2.0, 1.0, 3.0]), np.array([0, 2, 3])).lowest == 1.0
 
 
 def test_measures_of_other_measures_say_what_they_read() -> None:

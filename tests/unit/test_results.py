@@ -123,7 +123,12 @@ def test_scores_of_arrays_are_a_result() -> None:
 
     assert found.to_frame().equals(same.to_frame().drop("run"))
     assert found.to_dict() == same.to_dict()["run"] == {"RR": 0.75, "AP": 0.75}
-    assert found.text().splitlines() == ["measure    mean", "RR       0.7500", "AP       0.7500", "3 queries"]
+    assert found.text().splitlines() == [
+        "measure    mean",
+        "RR       0.7500",
+        "AP       0.7500",
+        "ArrayScores of 3 queries",
+    ]
     nothing = arrays.evaluate([1.0], [0], "RR", empty="undefined")
     assert nothing.report() == {"queries": 1, "means": {"RR": None}}
     assert "–" in nothing.to_markdown()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import subprocess
@@ -21,6 +22,10 @@ SOURCE = Path(rankstone.__file__).parent
 #: file names that occur more than once; docs/architecture.md says why: a library's name is the name of its
 #: replays (``conventions/replays/``) and of its integration (``integrations/``)
 LIBRARIES = {"catboost", "ir_measures", "lightgbm", "sentence_transformers", "sklearn", "xgboost"}
+
+#: modules whose classes may have names that others have: a replay has its library's name, and the user model
+#: of a measure has the measure's; ``Table`` is one that is read (``io``) and one that is shown (``tables``)
+OWN_NAMES = {"replays", "walk_models", "user_walks"}
 
 #: what a room may import from outside the standard library, at any time
 PACKAGES = {
@@ -148,6 +153,19 @@ def test_file_names_are_unique() -> None:
     names = Counter(path.stem for path in house.modules().values() if path.stem != "__init__")
 
     assert {name for name, times in names.items() if times > 1} <= LIBRARIES
+
+
+def test_class_names_are_unique() -> None:
+    """A class is found by its name alone; see ``OWN_NAMES`` for those that share one on purpose."""
+    found = Counter(
+        node.name
+        for path in house.modules().values()
+        if not OWN_NAMES & {path.stem, path.parent.name}
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+
+    assert {name for name, times in found.items() if times > 1} == {"Table"}
 
 
 def test_the_floor_plan_on_the_page() -> None:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from rankstone.cli.declaring import Group
+from rankstone.cli.declaring import CommandGroup
 from rankstone.cli.ending import BUG, ended, leave, open_streams
 from rankstone.cli.standard_error import NativeErrors
 
@@ -55,7 +55,7 @@ _SECTIONS = {
 #: commands that have moved into a group
 _MOVED = {name: f"online {name}" for name in ("retention", "clicks", "counterfactual", "interleave", "ab")}
 
-cli = Group(
+cli = CommandGroup(
     "rankstone",
     _SECTIONS,
     moved=_MOVED,

@@ -186,7 +186,7 @@ def _help_all(context: click.Context, _option: click.Parameter, given: bool) -> 
         context.exit()
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """Commands in sections, each in a module of its own; ``--help`` imports none.
 
     Parameters

@@ -29,7 +29,7 @@ from rankstone.cli.arguments import (
     split_columns,
     words,
 )
-from rankstone.cli.declaring import Group, declare
+from rankstone.cli.declaring import CommandGroup, declare
 from rankstone.cli.execution import check_format, check_rows, deliver, formulas, progress_bar, written
 from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS
 from rankstone.cli.report_command import command_line
@@ -55,7 +55,7 @@ Learn to rank documents by features, and say how well that went.
 Files are LETOR or SVMlight text (label qid:7 1:0.5 2:3.1 # docid = d1), such text with LightGBM's group
 sizes in a file of its own (FILE.query), or tables with query_id, relevance and a number column a feature."""
 
-command = Group("ltr", {"Commands": _COMMANDS}, "rankstone.cli.ltr_command", help=_ABOUT)
+command = CommandGroup("ltr", {"Commands": _COMMANDS}, "rankstone.cli.ltr_command", help=_ABOUT)
 
 #: options that say how documents are read, and those of a rank SVM
 DATA: Final = "groups columns features format-in double quiet"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.cli.arguments import refuse_with
-from rankstone.cli.declaring import Group, declare
+from rankstone.cli.declaring import CommandGroup, declare
 from rankstone.cli.execution import (
     audit_lines,
     check_charts,
@@ -45,7 +45,7 @@ _COMMANDS: Final = {
     "ab": "A/B tests of rankings: click-through, click ranks, abandonment, and how users were assigned",
 }
 
-command = Group(
+command = CommandGroup(
     "online",
     {"Commands": _COMMANDS},
     "rankstone.cli.online_command",

@@ -264,7 +264,7 @@ WITHIN_LOGS: Final = {
 #: option whose values or default depend on the command → why
 DIFFERS: Final = {
     "measures": "diff, beyond and curve compute other kinds of measures, sampled has estimators for some, "
-    "thresholds needs measures with a threshold, power plans for one",
+    "thresholds needs measures with a threshold, power plans for one, check takes those whose cutoffs matter",
     "measure": "identify takes any measure where none is named",
     "format": "a format is offered where a result can be written in it",
     "format-in": "documents with features have formats of their own",

@@ -11,7 +11,7 @@ PUBLIC = {
     "compare_systems": ("ComparisonSettings", "compare", "compare_scores"),
     "comparison_result": ("Comparison",),
     "gate_config": ("Config", "Drops", "Guards", "Rule"),
-    "gate_rules": ("Gate", "Outcome"),
+    "gate_rules": ("Gate", "GateOutcome"),
     "grade_thresholds": ("Thresholds", "thresholds"),
     "query_planning": ("Plan", "power"),
     "release_gate": ("Margin", "gate", "plan"),

@@ -9,7 +9,7 @@ from rankstone.comparison.gate_config import Drops as Drops
 from rankstone.comparison.gate_config import Guards as Guards
 from rankstone.comparison.gate_config import Rule as Rule
 from rankstone.comparison.gate_rules import Gate as Gate
-from rankstone.comparison.gate_rules import Outcome as Outcome
+from rankstone.comparison.gate_rules import GateOutcome as GateOutcome
 from rankstone.comparison.grade_thresholds import Thresholds as Thresholds
 from rankstone.comparison.grade_thresholds import thresholds as thresholds
 from rankstone.comparison.query_planning import Plan as Plan
@@ -25,9 +25,9 @@ __all__ = [
     "Config",
     "Drops",
     "Gate",
+    "GateOutcome",
     "Guards",
     "Margin",
-    "Outcome",
     "Plan",
     "Rule",
     "Thresholds",

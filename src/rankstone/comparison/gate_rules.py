@@ -33,7 +33,7 @@ _CODES: Final = {"pass": 0, "fail": 1, "not comparable": 3, "inconclusive": 4}
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateOutcome:
     """The outcome of one rule or guard.
 
     Attributes
@@ -81,7 +81,7 @@ class Gate(Result):
     ('pass', 0, '0.5704, minimum 0.45')
     """
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[GateOutcome, ...]
     comparison: Comparison
     inconclusive: str = "fail"
 
@@ -147,38 +147,38 @@ _ROUNDING = 1e-12
 _POWER = 0.8
 
 
-def guard_outcomes(config: Config, comparison: Comparison) -> Iterator[Outcome]:
+def guard_outcomes(config: Config, comparison: Comparison) -> Iterator[GateOutcome]:
     """Yield the outcome of each guard."""
     guards = config.guards
     if guards.qrels_sha256 is not None:
         own = comparison.hashes().get("judgments")
         same = own == guards.qrels_sha256.lower()
         text = "the judgments match" if same else f"different judgments: SHA-256 {own or 'unknown'}"
-        yield Outcome("guard", "qrels_sha256", "pass" if same else "not comparable", text)
+        yield GateOutcome("guard", "qrels_sha256", "pass" if same else "not comparable", text)
     if guards.queries is not None:
         fewest = min(len(matrix) for matrix in comparison.matrices.values())
         text = f"{fewest:,} queries, minimum {guards.queries:,}"
-        yield Outcome("guard", "queries", _pass_or(fewest >= guards.queries, "not comparable"), text)
+        yield GateOutcome("guard", "queries", _pass_or(fewest >= guards.queries, "not comparable"), text)
     if guards.judged is not None:
         yield from _judged(guards.judged, comparison)
 
 
-def _judged(least: float, comparison: Comparison) -> Iterator[Outcome]:
+def _judged(least: float, comparison: Comparison) -> Iterator[GateOutcome]:
     means = comparison.mean()
     for system in comparison.systems:
         share = means.filter(system=system)["judged"].to_list()[0]
         name = f"{'Judged' if comparison.judged is None else comparison.judged[0]} of {system}"
         if share is None:
             text = "unknown: scores per query come without judgments"
-            yield Outcome("guard", name, "not comparable", text)
+            yield GateOutcome("guard", name, "not comparable", text)
         else:
             text = f"{share:.4f}, minimum {least:g}"
-            yield Outcome("guard", name, _pass_or(share >= least - _ROUNDING, "not comparable"), text)
+            yield GateOutcome("guard", name, _pass_or(share >= least - _ROUNDING, "not comparable"), text)
 
 
 def rule_outcomes(
     config: Config, comparison: Comparison, same_lists: Callable[[str], bool]
-) -> Iterator[Outcome]:
+) -> Iterator[GateOutcome]:
     """Yield the outcome of each rule.
 
     Parameters
@@ -209,7 +209,7 @@ def _canonical(text: str, comparison: Comparison) -> str:
     return text if text in comparison.matrices else str(parse_measure(text))
 
 
-def _in_segments(margin: float, matrix: Matrix, comparison: Comparison) -> Iterator[Outcome]:
+def _in_segments(margin: float, matrix: Matrix, comparison: Comparison) -> Iterator[GateOutcome]:
     if comparison.segments is None:
         return
     by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
@@ -218,12 +218,14 @@ def _in_segments(margin: float, matrix: Matrix, comparison: Comparison) -> Itera
         yield _margin(margin, matrix, row, f"{matrix.measure} where {segment}")
 
 
-def _unchanged(margin: float, row: dict[str, Any], name: str) -> Outcome:
+def _unchanged(margin: float, row: dict[str, Any], name: str) -> GateOutcome:
     numbers = {"difference": 0.0, "margin": margin, "n": row["n"]}
-    return Outcome("rule", name, "pass", f"both runs return the same lists for {row['n']:,} queries", numbers)
+    return GateOutcome(
+        "rule", name, "pass", f"both runs return the same lists for {row['n']:,} queries", numbers
+    )
 
 
-def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Outcome:
+def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> GateOutcome:
     """Compare the interval of a difference with the margin."""
     sign = -1.0 if matrix.direction == "lower" else 1.0
     low, high = sorted(sign * (math.nan if row[end] is None else row[end]) for end in ("low", "high"))
@@ -240,12 +242,12 @@ def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Ou
         "margin": margin, "false_release": alpha, "unseen_share": rare, "needed": queries_needed,
     }  # fmt: skip
     if low >= -margin - _ROUNDING:
-        return Outcome("rule", name, "pass", text, numbers)
+        return GateOutcome("rule", name, "pass", text, numbers)
     if high < -margin:
-        return Outcome("rule", name, "fail", text, numbers)
+        return GateOutcome("rule", name, "fail", text, numbers)
     if queries_needed is not None:
         text += f"; about {queries_needed:,} queries would be enough if the candidate is unchanged"
-    return Outcome("rule", name, "inconclusive", text, numbers)
+    return GateOutcome("rule", name, "inconclusive", text, numbers)
 
 
 def _queries_needed(margin: float, row: dict[str, Any], alpha: float, most: float) -> int | None:
@@ -264,7 +266,7 @@ def _queries_needed(margin: float, row: dict[str, Any], alpha: float, most: floa
     return None if units is None else math.ceil(units * each)
 
 
-def _limits(rule: Rule, matrix: Matrix) -> Iterator[Outcome]:
+def _limits(rule: Rule, matrix: Matrix) -> Iterator[GateOutcome]:
     """Compare the candidate's mean with its floor and ceiling; equality passes."""
     mean = float(matrix.units.mean[1])
     for limit, name, met in (
@@ -273,12 +275,12 @@ def _limits(rule: Rule, matrix: Matrix) -> Iterator[Outcome]:
     ):
         if limit is not None:
             text = f"{mean:.4f}, {'minimum' if name == 'floor' else 'maximum'} {limit:g}"
-            yield Outcome(
+            yield GateOutcome(
                 "rule", f"{matrix.measure} {name}", _pass_or(met, "fail"), text, {"mean": mean, name: limit}
             )
 
 
-def _drops(by: float, most: int, matrix: Matrix) -> Outcome:
+def _drops(by: float, most: int, matrix: Matrix) -> GateOutcome:
     """Compare the number of queries that lose more than ``by`` with what is allowed."""
     loss = -matrix.differences(1, 0) * (-1.0 if matrix.direction == "lower" else 1.0)
     places = np.flatnonzero(loss > by + _ROUNDING)
@@ -287,7 +289,7 @@ def _drops(by: float, most: int, matrix: Matrix) -> Outcome:
     if len(places):
         names = [str(matrix.queries[int(at)]) for at in worst]
         text += f": {', '.join(names)}{' …' if len(places) > len(worst) else ''}"
-    return Outcome(
+    return GateOutcome(
         "rule", f"{matrix.measure} drops", _pass_or(len(places) <= most, "fail"), text, {"drops": len(places)}
     )
 

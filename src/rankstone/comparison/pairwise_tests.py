@@ -42,7 +42,7 @@ def compare_pairs(
 ) -> Comparison:
     """Compare every pair of systems by every measure."""
     systems = systems_of(source.runs)
-    layout = Layout.of(tuple(systems), tuple(source.measures), baseline, primary)
+    layout = ComparisonLayout.of(tuple(systems), tuple(source.measures), baseline, primary)
     pairs, first = layout.pairs, layout.primary
     clusters = (
         None
@@ -92,7 +92,7 @@ def compare_pairs(
 
 
 @dataclass(frozen=True)
-class Layout:
+class ComparisonLayout:
     """The pairs and families of a comparison, in memory or on a cluster.
 
     Attributes
@@ -118,7 +118,7 @@ class Layout:
     @classmethod
     def of(
         cls, systems: tuple[str, ...], measures: tuple[str, ...], baseline: str | None, primary: object
-    ) -> Layout:
+    ) -> ComparisonLayout:
         """Return the pairs of systems and the families of measures."""
         pairs = tuple(_pairs(systems, baseline))
         first = measures[:1] if primary is None else tuple(requested_measures(primary, measures))

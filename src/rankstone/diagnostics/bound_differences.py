@@ -14,12 +14,12 @@ from rankstone.diagnostics.bound_search import Search, scored, stepped, value_of
 from rankstone.hits.list_arrays import ragged_range
 
 if TYPE_CHECKING:
-    from rankstone.diagnostics.lists_with_holes import Lists
+    from rankstone.diagnostics.lists_with_holes import ListsWithHoles
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Measure
 
 
-def together(lists: tuple[Lists, Lists], docs: tuple[pl.Series, pl.Series]) -> Question:
+def together(lists: tuple[ListsWithHoles, ListsWithHoles], docs: tuple[pl.Series, pl.Series]) -> Question:
     """Return the problem of the difference of two runs.
 
     Parameters
@@ -119,7 +119,7 @@ def _first(search: Search) -> Ints:
     return np.flatnonzero(question.sides[0].tied | question.sides[1].tied)
 
 
-def _alone(side: Lists, measure: Measure, grade: float) -> Floats:
+def _alone(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     """Return the value with only this hole relevant, float64 ``[holes]``."""
     used = side.for_measure(measure)
     every, nothing = np.arange(used.queries), np.zeros(used.queries, np.int64)

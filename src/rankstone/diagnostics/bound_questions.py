@@ -20,7 +20,7 @@ from rankstone.measures.core.claims import Claims
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.diagnostics.lists_with_holes import Lists
+    from rankstone.diagnostics.lists_with_holes import ListsWithHoles
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.measure import Measure
@@ -40,11 +40,11 @@ class Question:
         are laid end to end, query by query, in the order of the first side.
     """
 
-    sides: tuple[Lists, ...]
+    sides: tuple[ListsWithHoles, ...]
     places: tuple[Ints, ...]
 
     @classmethod
-    def of(cls, lists: Lists) -> Question:
+    def of(cls, lists: ListsWithHoles) -> Question:
         """Return the problem of one run's value."""
         return cls((lists,), (ragged_range(np.zeros_like(lists.holes), lists.holes),))
 
@@ -114,7 +114,7 @@ class Question:
         same[np.repeat(queries, lengths[queries])[differs]] = False
         return same
 
-    def _shown(self, side: Lists, which: int, entries: Ints) -> tuple[Ints | Floats, ...]:
+    def _shown(self, side: ListsWithHoles, which: int, entries: Ints) -> tuple[Ints | Floats, ...]:
         """Return the columns of entries: rank, tie block, judged grade, and the number of the hole."""
         number = np.empty(len(self.query), np.int64)
         number[self.starts[self.query] + self.places[which]] = np.arange(len(self.query))

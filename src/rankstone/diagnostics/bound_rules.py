@@ -32,7 +32,7 @@ from rankstone.measures.core.definition import ANY_GAIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankstone.diagnostics.lists_with_holes import Lists
+    from rankstone.diagnostics.lists_with_holes import ListsWithHoles
     from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import IdealNorm, Measure
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _RISE = 1.0 + 1e-14
 
 
-def gained(side: Lists, measure: Measure, grade: float) -> Floats:
+def gained(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     """Return the contribution of each hole if all have the same grade, float64 ``[holes]``."""
     used = side.for_measure(measure)
     shares = np.zeros(int(used.starts[-1]))
@@ -57,7 +57,7 @@ def gained(side: Lists, measure: Measure, grade: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class GainSteps:
     """The steps of the gain scale, and what raising holes by a step adds to numerator and denominator.
 
     Attributes
@@ -255,7 +255,7 @@ def additive(search: Search) -> Ints:
         return np.flatnonzero(_gains_without_relevant(search))
     worth = norms[0].gain(search.scale)
     order = np.unique(worth, return_index=True)[1]
-    steps = Steps(question, measure, norms[0], search.scale[order], worth[order])
+    steps = GainSteps(question, measure, norms[0], search.scale[order], worth[order])
     if worth.min() < 0 or not steps.falling:
         return search.every
     search.constant(search.every, float(steps.scale[0]))
@@ -323,7 +323,7 @@ BINARY: Final = frozenset({"first", "counts", "precisions"})
 EXCHANGE: Final = frozenset({"counts", "precisions"})
 
 
-def extremes(lists: Lists, measure: Measure, scale: Floats, most: int) -> Search:
+def extremes(lists: ListsWithHoles, measure: Measure, scale: Floats, most: int) -> Search:
     """Return the lowest and highest value of a measure over the grades of the holes.
 
     Parameters
@@ -361,25 +361,25 @@ def two_kinds(measure: Measure, scale: Floats) -> Floats:
     return np.concatenate((scale[~relevant][:1], scale[relevant][-1:]))
 
 
-def _uniform(search: Search, _lists: Lists) -> Ints:
+def _uniform(search: Search, _lists: ListsWithHoles) -> Ints:
     """Give all holes one grade: for measures in which the sign of a hole's effect is fixed."""
     for grade in search.scale[1:].tolist():
         search.constant(search.every, grade)
     return np.empty(0, np.int64)
 
 
-def _first(search: Search, _lists: Lists) -> Ints:
+def _first(search: Search, _lists: ListsWithHoles) -> Ints:
     """Make no hole relevant, then all: for measures of the first relevant document."""
     search.constant(search.every, float(two_kinds(search.measure, search.scale)[-1]))
     return np.empty(0, np.int64)
 
 
-def _multisets(search: Search, _lists: Lists) -> Ints:
+def _multisets(search: Search, _lists: ListsWithHoles) -> Ints:
     """Sort every multiset of grades: for measures that never fall if a higher grade moves up."""
     return search.multisets(search.every, search.scale)
 
 
-def _counts(search: Search, lists: Lists) -> Ints:
+def _counts(search: Search, lists: ListsWithHoles) -> Ints:
     """Make the m topmost or bottommost holes relevant, for every m: multisets of two kinds of grades."""
     kinds = two_kinds(search.measure, search.scale)
     few = lists.holes < search.most
@@ -387,7 +387,7 @@ def _counts(search: Search, lists: Lists) -> Ints:
     return np.flatnonzero(~few)
 
 
-def _precisions(search: Search, lists: Lists) -> Ints:
+def _precisions(search: Search, lists: ListsWithHoles) -> Ints:
     """Try the ends of gaps from the top, and find the only minimum from the bottom: AP."""
     kinds = two_kinds(search.measure, search.scale)
     search.constant(search.every, float(kinds[-1]))
@@ -401,7 +401,7 @@ def _precisions(search: Search, lists: Lists) -> Ints:
     return np.empty(0, np.int64)
 
 
-def _ends_of_gaps(lists: Lists) -> tuple[Ints, Ints]:
+def _ends_of_gaps(lists: ListsWithHoles) -> tuple[Ints, Ints]:
     """Return where runs of neighbouring holes end, as queries and numbers of holes down to there.
 
     With tied ranks, the holes of a tie block are neighbours.
@@ -417,7 +417,7 @@ def _ends_of_gaps(lists: Lists) -> tuple[Ints, Ints]:
     return query[ends], lists.hole[at][ends] + 1
 
 
-def _minimum(search: Search, lists: Lists, relevant: float) -> None:
+def _minimum(search: Search, lists: ListsWithHoles, relevant: float) -> None:
     """Bisect the number of relevant holes, counted from the bottom, for the lowest value."""
 
     def value(query: Ints, count: Ints) -> Floats:
@@ -434,17 +434,17 @@ def _minimum(search: Search, lists: Lists, relevant: float) -> None:
         low[query[~rises]] = middle[~rises] + 1
 
 
-def _additive(search: Search, _lists: Lists) -> Ints:
+def _additive(search: Search, _lists: ListsWithHoles) -> Ints:
     """Choose holes by their effects: for sums with a norm that is fixed or a sum over the ideal list."""
     return search.enumerate(additive(search), search.scale)
 
 
-def _enumeration(search: Search, _lists: Lists) -> Ints:
+def _enumeration(search: Search, _lists: ListsWithHoles) -> Ints:
     """Try every assignment."""
     return search.enumerate(search.every, search.scale)
 
 
-_RULES: Final[dict[str, Callable[[Search, Lists], Ints]]] = {
+_RULES: Final[dict[str, Callable[[Search, ListsWithHoles], Ints]]] = {
     "uniform": _uniform,
     "first": _first,
     "additive": _additive,

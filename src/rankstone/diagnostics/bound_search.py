@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankstone.diagnostics.bound_questions import Question
-    from rankstone.diagnostics.lists_with_holes import Lists
+    from rankstone.diagnostics.lists_with_holes import ListsWithHoles
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Measure, Scored
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SLICE = 1 << 20
 
 
-def filled(lists: Lists, query: Ints, grade: Floats, *, ideal: bool = True) -> Hits:
+def filled(lists: ListsWithHoles, query: Ints, grade: Floats, *, ideal: bool = True) -> Hits:
     """Return the hits of copies of queries in which every hole has a grade.
 
     Parameters
@@ -57,7 +57,7 @@ def filled(lists: Lists, query: Ints, grade: Floats, *, ideal: bool = True) -> H
     return _shown(lists, query, at, lengths, value, known)
 
 
-def scored(lists: Lists, measure: Measure, query: Ints, grade: Floats) -> Scored:
+def scored(lists: ListsWithHoles, measure: Measure, query: Ints, grade: Floats) -> Scored:
     """Score copies of queries in which every hole has a grade."""
     used = lists.for_measure(measure)
     sizes = np.diff(used.offsets) + np.diff(used.hits.ideal.offsets) + used.holes
@@ -70,7 +70,7 @@ def scored(lists: Lists, measure: Measure, query: Ints, grade: Floats) -> Scored
 
 
 def value_of_some(
-    lists: Lists, measure: Measure, query: Ints, first: Ints, count: Ints, grade: float
+    lists: ListsWithHoles, measure: Measure, query: Ints, first: Ints, count: Ints, grade: float
 ) -> Floats:
     """Return values if some neighbouring holes have one grade and the others stay unjudged.
 
@@ -112,7 +112,7 @@ def slices(sizes: Ints, most: int = _SLICE) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _some_filled(lists: Lists, query: Ints, first: Ints, count: Ints, grade: float) -> Hits:
+def _some_filled(lists: ListsWithHoles, query: Ints, first: Ints, count: Ints, grade: float) -> Hits:
     known, holes = np.flatnonzero(lists.hole < 0), np.flatnonzero(lists.hole >= 0)
     copies = np.arange(len(query))
     judged = np.diff(lists.hits.offsets)[query]
@@ -132,7 +132,7 @@ def _some_filled(lists: Lists, query: Ints, first: Ints, count: Ints, grade: flo
     return _shown(lists, query, at, judged + here, value, ideal)
 
 
-def _shown(lists: Lists, query: Ints, at: Ints, lengths: Ints, grade: Floats, ideal: Ideal) -> Hits:
+def _shown(lists: ListsWithHoles, query: Ints, at: Ints, lengths: Ints, grade: Floats, ideal: Ideal) -> Hits:
     """Return the hits of copies of queries with some of their entries."""
     return replace(
         chosen(lists.hits, query, ideal=ideal),

@@ -29,7 +29,7 @@ from rankstone.diagnostics.findings import (
 from rankstone.errors import InputError, printable
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.judgments import Grades
+from rankstone.hits.judgments import GradeCounts
 from rankstone.hits.list_arrays import Ideal, offsets_of
 from rankstone.io import read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
@@ -147,7 +147,7 @@ def _score_like(frame: pl.DataFrame) -> Iterator[Finding]:
     ordered = frame.drop_nulls().sort("query_id", "relevance", descending=[False, True])
     lengths = ordered["query_id"].rle().struct.field("len").to_numpy().astype(np.int64)
     judged = Ideal(offsets_of(lengths), ordered["relevance"].to_numpy())
-    for sentence in Grades.of(judged).doubts():
+    for sentence in GradeCounts.of(judged).doubts():
         yield Finding("warning", sentence, None, "QRELS comes first", doubtful=True)
 
 

@@ -24,7 +24,7 @@ _ENTRY: Final = ("rank", "first", "last", "grade", "hole")
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class ListsWithHoles:
     """The lists of some queries: judged documents and holes, merged in rank order.
 
     Attributes
@@ -60,7 +60,7 @@ class Lists:
     empty: str = "zero"
 
     @classmethod
-    def of(cls, hits: Hits, empty: str = "zero") -> Lists:
+    def of(cls, hits: Hits, empty: str = "zero") -> ListsWithHoles:
         """Merge hits and the holes that alignment provides."""
         holes = hits.holes
         assert holes is not None  # noqa: S101 - the request needs holes
@@ -84,7 +84,7 @@ class Lists:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Lists]) -> Lists:
+    def joined(cls, parts: Sequence[ListsWithHoles]) -> ListsWithHoles:
         """Concatenate the lists of several parts."""
 
         def column(name: str) -> Any:  # noqa: ANN401 - an array
@@ -112,11 +112,11 @@ class Lists:
         """Where each query's holes begin in the concatenation of all holes, int64 ``[queries + 1]``."""
         return np.concatenate(([0], np.cumsum(self.holes)))
 
-    def take(self, queries: Ints) -> Lists:
+    def take(self, queries: Ints) -> ListsWithHoles:
         """Return the lists of some queries, in that order; a query may come several times."""
         lengths = np.diff(self.offsets)[queries]
         at = ragged_range(self.offsets[queries], lengths)
-        return Lists(
+        return ListsWithHoles(
             hits=chosen(self.hits, queries),
             offsets=np.concatenate(([0], np.cumsum(lengths))),
             **self._entries(at),
@@ -128,19 +128,19 @@ class Lists:
     def _entries(self, at: Ints) -> dict[str, Any]:
         return {name: getattr(self, name)[at] for name in _ENTRY}
 
-    def for_measure(self, measure: Measure) -> Lists:
+    def for_measure(self, measure: Measure) -> ListsWithHoles:
         """Return the entries that a measure uses; deeper holes stay holes, outside the entries."""
         if measure.k is None or measure.claims.looks_deeper:
             return self
         return self._down_to(measure.k)
 
-    def cut_for_measure(self, measure: Measure) -> Lists:
+    def cut_for_measure(self, measure: Measure) -> ListsWithHoles:
         """Return the entries that a measure uses, without deeper holes."""
         used = self.for_measure(measure)
         holes = np.bincount(used.query[used.hole >= 0], minlength=used.queries)
         return replace(used, listed=holes, holes=holes)
 
-    def _down_to(self, k: int) -> Lists:
+    def _down_to(self, k: int) -> ListsWithHoles:
         inside = np.flatnonzero((self.first if self.hits.expected else self.rank) <= k)
         if len(inside) == len(self.rank):
             return self

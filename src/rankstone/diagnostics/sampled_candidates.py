@@ -15,7 +15,7 @@ import polars as pl
 
 from rankstone._text import counted, queries
 from rankstone.errors import BadParameter, BadValue, NotComparable, printable
-from rankstone.evaluation.pipeline import Part
+from rankstone.evaluation.pipeline import ScoredPart
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
 from rankstone.measures.core.definition import Threshold
@@ -193,7 +193,7 @@ class Sampled(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class _RankedPart(Part):
+class _RankedPart(ScoredPart):
     """A part of a run: its scores, and the ranks of relevant documents among the others."""
 
     among: _CandidateRanks

@@ -14,9 +14,9 @@ from rankstone.diagnostics.bound_questions import check_measure, check_options
 from rankstone.diagnostics.bound_rules import extremes
 from rankstone.diagnostics.bound_search import slices
 from rankstone.diagnostics.bounds_result import Bounds, Found
-from rankstone.diagnostics.lists_with_holes import Lists
+from rankstone.diagnostics.lists_with_holes import ListsWithHoles
 from rankstone.errors import BadOption, UsageError, printable
-from rankstone.evaluation.pipeline import Part, query_order
+from rankstone.evaluation.pipeline import ScoredPart, query_order
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.hits.alignment_options import LARGEST_GRADE
@@ -126,11 +126,11 @@ def _scale(grades: Sequence[float] | None) -> Floats | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part(Part):
+class _Part(ScoredPart):
     """Scores and bounds of one chunk of hits, and its lists where they are needed again."""
 
     found: list[Found]
-    lists: Lists | None
+    lists: ListsWithHoles | None
     rows: Ints | None
 
 
@@ -138,7 +138,7 @@ class _Part(Part):
 class _Side:
     """One of two runs: its lists, the numbers of their queries, their values, and their holes' ids."""
 
-    lists: Lists
+    lists: ListsWithHoles
     codes: Ints
     names: pl.Series
     values: list[Floats]
@@ -187,7 +187,7 @@ class _Bounder:
 
         def each(chunk: Chunk, hits: Hits) -> _Part:
             part = pipeline.measure(chunk, hits)
-            lists = Lists.of(hits, pipeline.options.empty)
+            lists = ListsWithHoles.of(hits, pipeline.options.empty)
             found = []
             for measure, scored in zip(self._measures, part.scored, strict=True):
                 search = extremes(lists, measure, scale, self._limit)
@@ -253,7 +253,7 @@ def _side(parts: Sequence[_Part], table: Table, collapse: Callable[[pl.Expr], pl
     docs = pl.concat(list(table.tables([(collapse(doc) if collapse else doc).alias("doc_id")])))
     rows = np.concatenate([part.rows for part in parts if part.rows is not None])
     return _Side(
-        lists=Lists.joined([part.lists for part in parts if part.lists is not None]),
+        lists=ListsWithHoles.joined([part.lists for part in parts if part.lists is not None]),
         codes=np.concatenate([part.codes for part in parts]),
         names=pl.concat([part.names for part in parts]),
         values=[

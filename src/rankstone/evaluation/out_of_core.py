@@ -87,7 +87,7 @@ class Budget:
     measures: int
     texts: bool
 
-    def ranges(self, judgments: Survey, gathered: int = 0) -> int:
+    def ranges(self, judgments: QuerySurvey, gathered: int = 0) -> int:
         """Return the number of ranges into which to split the queries.
 
         Parameters
@@ -135,7 +135,7 @@ class QueryRange:
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class QuerySurvey:
     """The result of one pass over the query ids of a table.
 
     Attributes
@@ -154,7 +154,7 @@ class Survey:
     sample: pl.Series
 
 
-def survey(table: Table) -> Survey:
+def survey(table: Table) -> QuerySurvey:
     """Read a table's query ids without keeping them."""
     rows, stretches, kept = 0, 0, pl.Series("query_id", [], dtype=table.schema["query_id"])
     every = 1  # one row in so many is sampled
@@ -165,7 +165,7 @@ def survey(table: Table) -> Survey:
         kept = kept.append(ids.gather_every(every).drop_nulls())
         while len(kept) > 2 * _SAMPLE:
             kept, every = kept.gather_every(2), 2 * every
-    return Survey(rows, stretches, kept)
+    return QuerySurvey(rows, stretches, kept)
 
 
 def ranges(samples: Sequence[pl.Series], count: int) -> list[QueryRange]:
@@ -266,7 +266,7 @@ class _Work:
     progress: Progress | None
     bad: RunErrors
     store: Store = field(default_factory=Store)
-    _surveys: dict[tuple[str, ...], Survey] = field(default_factory=dict)
+    _surveys: dict[tuple[str, ...], QuerySurvey] = field(default_factory=dict)
 
     def score(self, run: Table) -> tuple[Trailer, list[Path]]:
         """Score a run; return the merged trailer of its ranges, and the files of their scores."""

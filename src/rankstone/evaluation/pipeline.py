@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure, Scored
 
 
-Piece = TypeVar("Piece", bound="Part")
+Piece = TypeVar("Piece", bound="ScoredPart")
 Result = TypeVar("Result")
 
 
@@ -74,7 +74,7 @@ class Pipeline:
         return self.judgments
 
     def run(
-        self, table: Table, each: Callable[[Chunk, Hits], Part] | None = None
+        self, table: Table, each: Callable[[Chunk, Hits], ScoredPart] | None = None
     ) -> tuple[RunScores, RunAudit]:
         """Align the run, measure every chunk of hits (with ``each``, if given), and assemble the scores."""
         parts, audit = self.map_chunks(table, each or self.measure)
@@ -124,7 +124,7 @@ class Pipeline:
             raise NotComparable(f"query {printable(query)} is not judged", where=table.source)
         return taken(together, order)
 
-    def measure(self, chunk: Chunk, hits: Hits) -> Part:
+    def measure(self, chunk: Chunk, hits: Hits) -> ScoredPart:
         """Score a chunk of hits."""
         try:
             scored = [measure.score(hits, self.options.empty) for measure in self.measures]
@@ -133,7 +133,7 @@ class Pipeline:
             raise
         if chunk.undefined:
             scored = [one.without_value() for one in scored]
-        return Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
+        return ScoredPart(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
 
     def _with_columns(self, chunk: Chunk) -> Hits:
         """Return the hits with the columns of the query table that measures read."""
@@ -143,7 +143,7 @@ class Pipeline:
         about = {name: self.queries.values(name, chunk.names) for name in wanted}
         return replace(chunk.hits, about=about, _memo={})  # remembered values do not have these columns
 
-    def _check_answered(self, parts: Sequence[Part], lists: Lists, table: Table) -> None:
+    def _check_answered(self, parts: Sequence[ScoredPart], lists: Lists, table: Table) -> None:
         if not any(part.tally is not None for part in parts) and not len(lists.unjudged()):
             raise EmptyInput("the run is empty", where=table.source)
         if not isinstance(self.judgments, Judgments):
@@ -161,7 +161,7 @@ class Pipeline:
                 f"{queries(len(extra))} of the run without judgments", extra, table, "extra=drop or keep"
             )
 
-    def _audit(self, parts: Sequence[Part], lists: Lists, table: Table) -> RunAudit:
+    def _audit(self, parts: Sequence[ScoredPart], lists: Lists, table: Table) -> RunAudit:
         tallies = [part.tally for part in parts if part.tally is not None]
         return RunAudit.of(
             table.source,
@@ -176,7 +176,7 @@ class Pipeline:
             read_as=table.read_as(),
         )
 
-    def assemble(self, parts: Sequence[Part], *, last: bool = False) -> RunScores:
+    def assemble(self, parts: Sequence[ScoredPart], *, last: bool = False) -> RunScores:
         """Assemble scores in the order of the judgments (of the table, when labelled).
 
         Parameters
@@ -204,7 +204,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ScoredPart:
     """The scores of one chunk of hits."""
 
     names: pl.Series
@@ -229,7 +229,7 @@ def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
     return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (10,)
 
 
-def query_order(parts: Sequence[Part] | Sequence[Chunk]) -> Ints:
+def query_order(parts: Sequence[ScoredPart] | Sequence[Chunk]) -> Ints:
     """Return the order of the parts' queries: first that of the judgments, then that of the table."""
     codes = np.concatenate([part.codes for part in parts])
     rows = np.concatenate([part.first_rows for part in parts])

@@ -288,7 +288,7 @@ class Trailer:
         )
 
 
-class Share(NamedTuple):
+class ShareResult(NamedTuple):
     """The result of a share.
 
     Attributes
@@ -306,7 +306,7 @@ class Share(NamedTuple):
     trailer: Trailer
 
 
-def scored_share(pipeline: Pipeline, table: Table) -> Share:
+def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
     """Score the lists of some queries with a pipeline that has the judgments of the same queries.
 
     Parameters
@@ -336,7 +336,7 @@ def scored_share(pipeline: Pipeline, table: Table) -> Share:
         query_table,
         None if pipeline.exclude is None else LeftOut.of(pipeline.exclude, tallies),
     )
-    return Share(scores, codes >= 0, trailer)
+    return ShareResult(scores, codes >= 0, trailer)
 
 
 def _judgment_counts(judgments: Judgments) -> dict[str, int]:

@@ -21,14 +21,14 @@ from rankstone.evaluation.score_tables import RunMeans
 from rankstone.evaluation.scores import RunScores, Scores, as_rows, status_of, weights
 from rankstone.evaluation.shares import SUMMED
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
-from rankstone.hits.judgments import Grades
+from rankstone.hits.judgments import GradeCounts
 from rankstone.measures.core.measure import Measure, Scored, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone.errors import InputError
-    from rankstone.evaluation.shares import Share, Trailer
+    from rankstone.evaluation.shares import ShareResult, Trailer
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judged_pool import QueryTable
 
@@ -131,7 +131,7 @@ class SummedScores(RunMeans):
         first = next(iter(self.trailers.values()))
         counts: dict[str, Any] = {**first.judgments}
         counts.pop("several_subtopics", None)
-        counts |= {"comments": self.judged.comments, "warnings": Grades.summed(first.grades).doubts()}
+        counts |= {"comments": self.judged.comments, "warnings": GradeCounts.summed(first.grades).doubts()}
         counts["read_as"] = self.judged.read_as
         judgments = JudgmentsAudit(source=self.judged.source, **counts)
         runs = {name: self._audit(name, one) for name, one in self.trailers.items()}
@@ -219,7 +219,7 @@ class Store:
         self._written = 0
         self.remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
-    def write(self, share: Share, measures: Sequence[Measure]) -> Path:
+    def write(self, share: ShareResult, measures: Sequence[Measure]) -> Path:
         """Write the scores of a share and return the file."""
         columns: dict[str, object] = {"query_id": share.scores.queries}
         for at, measure in enumerate(measures):

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, ragged_range, running, sums
-from rankstone.hits.trace import Traced
+from rankstone.hits.trace import Remembering, Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rankstone.hits.judged_pool import Places, Pool
     from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
     from rankstone.hits.trace import Trace
-
-    Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class Hits(Traced):
+class Hits(Remembering, Traced):
     """The judged documents in ranked lists, for many queries at once.
 
     Attributes
@@ -149,13 +147,6 @@ class Hits(Traced):
     def query(self) -> Ints:
         """The query of each hit, int64 ``[hits]``."""
         return np.repeat(np.arange(self.queries, like=self.offsets), np.diff(self.offsets))
-
-    def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, computed once for these hits, so that measures share it."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        value: Value = self._memo[key]
-        return value
 
     def down_to(self, k: int) -> Hits:
         """Return the hits that may be among the first ``k`` ranks, for the same queries."""

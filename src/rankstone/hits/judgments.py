@@ -33,7 +33,7 @@ _QUARTERS: Final = 4
 
 
 @dataclass(frozen=True)
-class Grades:
+class GradeCounts:
     """Counts that distinguish grades from scores; those of several parts can be added.
 
     Attributes
@@ -58,7 +58,7 @@ class Grades:
     many_different: int = 0
 
     @classmethod
-    def of(cls, judged: Ideal) -> Grades:
+    def of(cls, judged: Ideal) -> GradeCounts:
         """Count grades that are sorted within each query."""
         grade = judged.grade
         part = _QUARTERS * grade != np.floor(_QUARTERS * grade)  # half stars are grades
@@ -76,7 +76,7 @@ class Grades:
         return cls(*map(int, counts))
 
     @classmethod
-    def summed(cls, counts: Mapping[str, int]) -> Grades:
+    def summed(cls, counts: Mapping[str, int]) -> GradeCounts:
         """Return counts that were added by name."""
         return cls(**{field.name: counts.get(field.name, 0) for field in fields(cls)})
 
@@ -139,7 +139,7 @@ class Judgments:
     declared: int = 0
     excluded: int = 0
     excluded_relevant: int = 0
-    given: Grades = field(default_factory=Grades)
+    given: GradeCounts = field(default_factory=GradeCounts)
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
@@ -177,7 +177,7 @@ class Judgments:
             twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
             ideal = sorting.result()
         kept, row, pooled = table, np.arange(table.height), None
-        declared, given = int((np.diff(pairs.offsets) == 0).sum()), Grades.of(ideal)
+        declared, given = int((np.diff(pairs.offsets) == 0).sum()), GradeCounts.of(ideal)
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
             single = merge_duplicates(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from rankstone.hits.trace import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     Keys = NDArray[np.uint64]
     #: one cutoff for all queries, or int64 ``[queries]``
     Cutoff = int | Ints
-
-    Value = TypeVar("Value")
 
 #: scales of at most this many whole grades are sorted without looking for their levels first
 _SMALL = 256
@@ -181,7 +181,7 @@ def _ascending_within(group: Ints, code: Ints, codes: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Ideal:
+class Ideal(Remembering):
     """All judged grades of each query, best first: the list of a perfect ranking.
 
     Attributes
@@ -225,13 +225,6 @@ class Ideal:
     def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
         """Count the relevant grades of each query, int64 ``[queries]``; computed once."""
         return self.remember(is_relevant, lambda: self.count(is_relevant(self.grade)))
-
-    def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, computed once for these lists, whatever rankings they are compared with."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        value: Value = self._memo[key]
-        return value
 
     def best(self) -> Floats:
         """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""

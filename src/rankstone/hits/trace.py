@@ -7,7 +7,7 @@ a trace, recording costs nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Column = NDArray[Any] | Callable[[], NDArray[Any]]
     #: what each row is about: names, numbers, or the rows of either list
     Rows = Sequence[str] | NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]
+    Value = TypeVar("Value")
 
 
 @dataclass(eq=False)
@@ -79,6 +80,19 @@ class Trace:
     def titled(self, title: str) -> RecordedTable | None:
         """Return the table of that title, ``None`` where there is none."""
         return next((table for table in self.tables if table.title == title), None)
+
+
+class Remembering:
+    """A mixin for frozen values that keep what was computed from them."""
+
+    _memo: dict[Any, Any]
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, computed once; measures share what they have in common."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        value: Value = self._memo[key]
+        return value
 
 
 class Traced:

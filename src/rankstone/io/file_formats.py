@@ -47,7 +47,7 @@ from rankstone.io.sources import (
     stream_title,
 )
 from rankstone.io.trec_text import Layout, Ranks, title_of, trec
-from rankstone.io.typed_tables import Part, of_parts
+from rankstone.io.typed_tables import TablePart, of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,9 +129,8 @@ def scan_files(
     parts = scan_parts(path, format_in, columns)
     frames = [part.frame.filter(~BLANK) if part.dialect else part.frame for part in parts]
     notes = dict.fromkeys(note for part in parts for note in part.read_as)
-    blank = sum(part.blank_rows() for part in parts)
     whole = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
-    return whole, (*notes, *blank_note(blank))
+    return whole, (*notes, *blank_note(sum(part.blank_rows() for part in parts)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +377,7 @@ def _columnar(
         for source, title in zip(sources, titles, strict=True):
             with reading(title):
                 frame, guessed = _scan(source, kind, title, columns)
-            parts.append(Part(title, frame, numbered, first, scanned=kind != "xlsx"))
+            parts.append(TablePart(title, frame, numbered, first, scanned=kind != "xlsx"))
             notes |= dict.fromkeys(guessed)
             if kind == "jsonl":
                 with reading(title):

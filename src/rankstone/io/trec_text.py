@@ -97,13 +97,7 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Rank
     """
     wanted = [f for f in layout.fields if f and (f != "rank" or ranks != "unread")]
     needed = [f for f in wanted if f != "rank" or ranks == "needed"]
-    titles = [title_of(source, name) for source in sources]
-    decoded = [as_utf8(source, title) for source, title in zip(sources, titles, strict=True)]
-    notes = tuple({note: None for _, note in decoded if note})
-    files = [
-        _TrecFile(content, title, layout, wanted, needed)
-        for title, (content, _) in zip(titles, decoded, strict=True)
-    ]
+    files = [_TrecFile(source, title_of(source, name), layout, wanted, needed) for source in sources]
 
     def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -119,6 +113,7 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Rank
         return name
 
     schema = {f: pl.String() if is_text(f) else pl.Float64() for f in wanted}
+    notes = tuple({file.encoding: None for file in files if file.encoding})
     table = Table(name, schema, start, where, untyped=True, read_as=lambda: notes)
     return replace(table, comments=lambda: sum(file.comments for file in files))
 
@@ -141,8 +136,10 @@ class _TrecFile:
     comments: int = 0
     tidy: bool = True
     numbers: list[str] = field(init=False)
+    encoding: str = field(init=False)
 
     def __post_init__(self) -> None:
+        self.source, self.encoding = as_utf8(self.source, self.title)
         self.numbers = [f for f in self.wanted if not is_text(f)]
 
     def pieces(self) -> Iterator[pl.DataFrame]:

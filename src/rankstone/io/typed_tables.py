@@ -53,7 +53,7 @@ def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TablePart:
     """One of the frames that together are a table.
 
     Attributes
@@ -104,12 +104,12 @@ def of_frame(
 
     ``scanned`` is true of frames that may read files while they stream.
     """
-    part = Part(source, frame, scanned=scanned)
+    part = TablePart(source, frame, scanned=scanned)
     return of_parts([part], source, columns, untyped=untyped, further=further)
 
 
 def of_parts(
-    parts: Sequence[Part],
+    parts: Sequence[TablePart],
     source: str,
     columns: Mapping[str, str],
     *,
@@ -226,7 +226,7 @@ def _exact(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column
     return exact
 
 
-def _places(parts: Sequence[Part], source: str) -> Locate:
+def _places(parts: Sequence[TablePart], source: str) -> Locate:
     def where(row: int) -> str:
         for part in parts:
             height = part.height() if len(parts) > 1 else row + 1
@@ -277,7 +277,7 @@ def of_batches(
             yield piece.select(as_ours).select(wanted)
 
     exact = _exact(kept, [named])
-    where = _places([Part(source, pl.LazyFrame())], source)
+    where = _places([TablePart(source, pl.LazyFrame())], source)
     bare = _bare(kept, [named])
     table = Table(source, kept, start, where, bare, present=tuple(named), unusable=unusable)
     return unfolded(replace(table, kinds=lambda: {n: kind_of_type(c.dtype) for n, c in named.items()}))

@@ -20,7 +20,7 @@ from rankstone.hits.list_arrays import offsets_of
 from rankstone.ltr.estimator_inputs import is_sparse, places_of, products
 from rankstone.ltr.hinge_objective import Scale
 from rankstone.ltr.linear_rankers import LinearRanker, check_number, checked_training
-from rankstone.ltr.predictions import Lists, checked_measure
+from rankstone.ltr.predictions import LabelledLists, checked_measure
 from rankstone.ltr.rank_svm import RankSVM
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _ROWS: Final = 1 << 16
 _CLOSE: Final = 1e-12
 
 
-class Steps(NamedTuple):
+class Trials(NamedTuple):
     """Steps worth trying, the most promising first, float64; and what each promises in all lists together."""
 
     step: Floats
@@ -44,7 +44,7 @@ class Steps(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class LineSearch:
     """Some lists, to be searched along any direction.
 
     Attributes
@@ -63,7 +63,7 @@ class Line:
         Crossings of one list that are looked at, those nearest to a step of 0; beyond, nothing is known.
     """
 
-    lists: Lists
+    lists: LabelledLists
     measure: Measure
     better: int
     first: Ints
@@ -72,12 +72,12 @@ class Line:
     most: int
 
     @classmethod
-    def of(cls, lists: Lists, measure: Measure, better: int, most: int) -> Line:
+    def of(cls, lists: LabelledLists, measure: Measure, better: int, most: int) -> LineSearch:
         """Prepare lists."""
         first, second, of_list = pairs_of(lists)
         return cls(lists, measure, better, first, second, of_list, most)
 
-    def best(self, scores: Floats, direction: Floats, count: int) -> Steps:
+    def best(self, scores: Floats, direction: Floats, count: int) -> Trials:
         """Return the most promising steps, the best of each of the ``count`` highest stretches of the sum.
 
         Parameters
@@ -87,7 +87,7 @@ class Line:
         """
         crossing, of_list = self._crossings(scores, direction)
         if not len(crossing):
-            return Steps(np.empty(0), np.empty(0))
+            return Trials(np.empty(0), np.empty(0))
         low, high = -np.inf, np.inf
         if len(crossing) > self.most:
             crossing, of_list, low, high = _nearest(crossing, of_list, self.most)
@@ -126,7 +126,7 @@ class Line:
         return np.concatenate(parts)
 
 
-def pairs_of(lists: Lists) -> tuple[Ints, Ints, Ints]:
+def pairs_of(lists: LabelledLists) -> tuple[Ints, Ints, Ints]:
     """Return all pairs of documents of one list with different labels, and the list of each pair."""
     firsts, seconds, owners = [], [], []
     lengths = np.diff(lists.offsets)
@@ -185,7 +185,7 @@ def _middle(before: Floats, after: Floats) -> Floats:
     return middle
 
 
-def _promising(crossing: Floats, start: float, jump: Floats, low: float, high: float, count: int) -> Steps:
+def _promising(crossing: Floats, start: float, jump: Floats, low: float, high: float, count: int) -> Trials:
     """Add up the jumps from the left, and return the middles of the highest stretches, widest first."""
     order = np.argsort(crossing, kind="stable")
     edge, height = crossing[order], start + np.concatenate(([0.0], np.cumsum(jump[order])))
@@ -194,7 +194,7 @@ def _promising(crossing: Floats, start: float, jump: Floats, low: float, high: f
     apart = np.flatnonzero(after > before)
     middle = _middle(before[apart], after[apart])
     best = np.lexsort((before[apart] - after[apart], -height[apart].round(9)))[:count]
-    return Steps(middle[best], height[apart][best])
+    return Trials(middle[best], height[apart][best])
 
 
 #: promising steps that are tried on all queries
@@ -370,7 +370,7 @@ class _Climb:
         self.features = features
         self.columns = features.tocsc() if is_sparse(features) else features
         self.rows, self.scale, self.measure, self.settings = queries.rows, scale, measure, settings
-        self.lists = Lists.of(labels[queries.rows], queries.offsets)
+        self.lists = LabelledLists.of(labels[queries.rows], queries.offsets)
         self.rng = np.random.default_rng([settings.random_state, 1])
         self.active = np.flatnonzero(scale.varies)
         self._size = _work_of(self.lists)
@@ -437,13 +437,13 @@ class _Climb:
         dense = column.toarray()[:, 0] if is_sparse(column) else column
         return np.asarray(np.asarray(dense[self.rows], np.float64) / self.scale.spread[feature])
 
-    def _sampled(self) -> tuple[Line, Ints]:
+    def _sampled(self) -> tuple[LineSearch, Ints]:
         """Return a line over a random sample of queries."""
         order = self.rng.permutation(np.flatnonzero(self._size))
         count = max(1, int(np.searchsorted(np.cumsum(self._size[order]), self.settings.work)))
         return self._line(np.sort(order[:count]))
 
-    def _line(self, lists: Ints) -> tuple[Line, Ints]:
+    def _line(self, lists: Ints) -> tuple[LineSearch, Ints]:
         """Return a line over some lists, and the positions of their documents."""
         some = self.lists.take(lists)
         lengths = np.diff(some.offsets)
@@ -451,10 +451,10 @@ class _Climb:
             self.lists.offsets[lists] - some.offsets[:-1], lengths
         )
         most = max(1, int(self.settings.work / max(lengths.mean(), 1)))
-        return Line.of(some, self.measure, self.better, most), rows
+        return LineSearch.of(some, self.measure, self.better, most), rows
 
 
-def _work_of(lists: Lists) -> Ints:
+def _work_of(lists: LabelledLists) -> Ints:
     """Return how many documents all orders of each list along a line have, at most, int64 ``[lists]``."""
     lengths = np.diff(lists.offsets)
     query = np.repeat(np.arange(len(lengths)), lengths)

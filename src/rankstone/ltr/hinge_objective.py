@@ -18,7 +18,7 @@ import numpy as np
 
 from rankstone.errors import BadValue, InputError
 from rankstone.ltr.estimator_inputs import is_sparse
-from rankstone.ltr.pair_sums import Active, Pairs, levels_of
+from rankstone.ltr.pair_sums import Active, TrainingPairs, levels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -96,7 +96,7 @@ class _Block:
     """Some queries: standardised features, pairs, what a pair weighs in each document's query."""
 
     features: Any
-    pairs: Pairs
+    pairs: TrainingPairs
     weight: Floats
 
     def _scores(self, weights: Floats) -> Floats:
@@ -281,10 +281,10 @@ def _block(
         part.data /= scale.spread[part.indices].astype(part.dtype)
     else:
         part = scale.applied(part)
-    return _Block(part, Pairs(query, level, gain), np.zeros(len(rows)))
+    return _Block(part, TrainingPairs(query, level, gain), np.zeros(len(rows)))
 
 
-def _last(pairs: Pairs) -> int:
+def _last(pairs: TrainingPairs) -> int:
     return _last_of(pairs.query)
 
 

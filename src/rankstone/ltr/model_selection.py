@@ -13,6 +13,7 @@ import polars as pl
 
 from rankstone.comparison.compare_systems import compare_scores
 from rankstone.errors import EmptyInput, InputError, UsageError, printable
+from rankstone.hits.list_arrays import offsets_of
 from rankstone.ltr.estimator_inputs import (
     Queries,
     by_name,
@@ -21,7 +22,7 @@ from rankstone.ltr.estimator_inputs import (
     products,
     queries_of,
 )
-from rankstone.ltr.predictions import Lists, checked_measure
+from rankstone.ltr.predictions import LabelledLists, checked_measure
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table, cell
 
@@ -312,8 +313,8 @@ class _Work:
     def measured(self, models: Mapping[str, Any] | None = None, among: Ints | None = None) -> Floats:
         """Return values ``[queries, candidates]`` of some queries, NaN where there is none."""
         rows = self._rows(among)
-        offsets = self.queries.offsets if among is None else _offsets(self.queries.lengths[among])
-        lists = Lists.of(self.labels[rows], offsets)
+        offsets = self.queries.offsets if among is None else offsets_of(self.queries.lengths[among])
+        lists = LabelledLists.of(self.labels[rows], offsets)
         part = self.features if among is None and self.queries.in_place else self.features[rows]
         columns = []
         for scores in _scored(self.named if models is None else models, part):
@@ -399,10 +400,6 @@ def _families(named: Mapping[str, Any]) -> list[list[str]]:
         elif _learns(one):
             found[name] = [name]
     return [sorted(names, key=lambda name: getattr(named[name], "C", 0.0)) for names in found.values()]
-
-
-def _offsets(lengths: Ints) -> Ints:
-    return np.concatenate(([0], np.cumsum(lengths)))
 
 
 def _scored(models: Mapping[str, Any], features: Any) -> list[Floats]:  # noqa: ANN401 - dense or CSR

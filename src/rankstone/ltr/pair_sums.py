@@ -97,7 +97,7 @@ class _Reach:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class TrainingPairs:
     """The pairs of some queries, whatever the scores.
 
     Attributes

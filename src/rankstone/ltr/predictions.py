@@ -154,7 +154,7 @@ def _numbers(place: Path) -> list[float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class LabelledLists:
     """Labels of some lists laid end to end, and their ideal orders, made once for any number of scores.
 
     Attributes
@@ -175,7 +175,7 @@ class Lists:
     lowest: float
 
     @classmethod
-    def of(cls, labels: Floats, offsets: Ints) -> Lists:
+    def of(cls, labels: Floats, offsets: Ints) -> LabelledLists:
         """Prepare labels."""
         lengths = np.diff(offsets)
         query = np.repeat(np.arange(len(lengths)), lengths)
@@ -185,13 +185,13 @@ class Lists:
         lowest = float(labels[judged].min()) if judged.any() else 0.0
         return cls(labels, offsets, ideal, lowest)
 
-    def take(self, lists: Ints) -> Lists:
+    def take(self, lists: Ints) -> LabelledLists:
         """Return some of the lists, in the order given and as often."""
         lengths = np.diff(self.offsets)[lists]
         rows = np.arange(int(lengths.sum())) + np.repeat(
             self.offsets[lists] - (np.cumsum(lengths) - lengths), lengths
         )
-        return Lists(self.labels[rows], offsets_of(lengths), self.ideal.take(lists), self.lowest)
+        return LabelledLists(self.labels[rows], offsets_of(lengths), self.ideal.take(lists), self.lowest)
 
     def hits(self, scores: Floats) -> Hits:
         """Return the hits of lists ordered by scores, float64 ``[documents]``."""
@@ -283,7 +283,7 @@ def checked_measure(measure: str | Measure, *, climbed: bool = False) -> Measure
 
 def values_of(scores: Floats, labels: Floats, queries: Queries, measure: Measure) -> Floats:
     """Return a measure's value of each query, float64 ``[queries]``."""
-    lists = Lists.of(queries.arranged(labels), queries.offsets)
+    lists = LabelledLists.of(queries.arranged(labels), queries.offsets)
     return lists.values(queries.arranged(scores), measure)
 
 

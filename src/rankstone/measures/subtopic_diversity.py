@@ -83,7 +83,7 @@ class BinarySubtopicMeasure(SubtopicMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Novelty(BinarySubtopicMeasure):
+class SubtopicNovelty(BinarySubtopicMeasure):
     """A measure in which a subtopic gains less each time it is covered: 1, 1 − α, (1 − α)² and so on."""
 
     #: how a gain is divided by rank
@@ -130,7 +130,7 @@ class Novelty(BinarySubtopicMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GreedyNormalized(Novelty):
+class GreedyNormalized(SubtopicNovelty):
     """A novelty measure divided by the value of a greedy order of the judged documents."""
 
     @property
@@ -189,7 +189,7 @@ _UNDIVIDED: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class alpha_DCG(Novelty):  # noqa: N801 - the name of the field
+class alpha_DCG(SubtopicNovelty):  # noqa: N801 - the name of the field
     """α-DCG: DCG that counts subtopics, less when repeated, as a share of what k ranks could gain.
 
     >>> print(alpha_DCG(k=10))
@@ -246,7 +246,7 @@ class alpha_nDCG(GreedyNormalized):  # noqa: N801 - the name of the field
 
 
 @dataclass(frozen=True, kw_only=True)
-class ERR_IA(Novelty):  # noqa: N801 - the name of the field
+class ERR_IA(SubtopicNovelty):  # noqa: N801 - the name of the field
     """Intent-aware ERR as TREC reports it: each relevant document satisfies its intents with chance α.
 
     >>> print(ERR_IA(k=20))
@@ -308,7 +308,7 @@ class nERR_IA(GreedyNormalized):  # noqa: N801 - the name of the field
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeometricNovelty(Novelty):
+class GeometricNovelty(SubtopicNovelty):
     """A novelty measure with the geometric discount β^(i − 1)."""
 
     beta: float = parameter(0.5, "probability that a user goes on to the next rank", above=0.0, below=1.0)

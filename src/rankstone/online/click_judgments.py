@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from rankstone.io.input_table import Progress
-    from rankstone.online.click_log import Log
+    from rankstone.online.click_log import ClickLog
 
 #: methods of estimating grades from clicks
 METHODS: Final = ("ctr", "click", "satisfaction", "ips", "pbm")
@@ -353,7 +353,7 @@ def clicks(
 
 
 def _check_coverage(
-    known: Mapping[int, float], by_position: pl.DataFrame, log: Log, source: str | None
+    known: Mapping[int, float], by_position: pl.DataFrame, log: ClickLog, source: str | None
 ) -> None:
     """Refuse logs with positions that have no propensity."""
     lacking = [position for position in by_position["position"] if position not in known]

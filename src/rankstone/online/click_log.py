@@ -39,7 +39,7 @@ REASONS: Final = {
 
 
 @dataclass(frozen=True, eq=False)
-class Log:
+class ClickLog:
     """A click log, not yet read.
 
     Attributes
@@ -72,7 +72,7 @@ class Log:
 
 
 @dataclass(frozen=True)
-class Survey:
+class ClickSurvey:
     """Counts of a click log.
 
     Attributes
@@ -107,7 +107,7 @@ def open_log(
     columns: Mapping[str, str] | None,
     format_in: str | None,
     progress: Progress | None,
-) -> Log:
+) -> ClickLog:
     """Open a click log.
 
     Parameters
@@ -130,7 +130,7 @@ def open_log(
     columns_read = frozenset(events.schema)
     day = read_times(events, clock).day if dated else None
     in_period = pl.lit(value=True) if day is None else span.includes(day)
-    return Log(events, columns_read, _reason(events, columns_read, day), in_period)
+    return ClickLog(events, columns_read, _reason(events, columns_read, day), in_period)
 
 
 def _reason(events: Events, columns_read: frozenset[str], day: pl.Expr | None) -> pl.Expr:
@@ -163,7 +163,7 @@ def _reason(events: Events, columns_read: frozenset[str], day: pl.Expr | None) -
     return reason
 
 
-def survey_log(log: Log, invalid: str, keys: Sequence[str]) -> Survey:
+def survey_log(log: ClickLog, invalid: str, keys: Sequence[str]) -> ClickSurvey:
     """Count the rows of a log in one pass.
 
     Parameters
@@ -196,10 +196,10 @@ def survey_log(log: Log, invalid: str, keys: Sequence[str]) -> Survey:
     if not counts["impressions"]:
         why = " between start and end" if counts["outside"] else " that can be used" if counts["rows"] else ""
         raise EmptyInput(f"there is no impression{why}", where=log.events.source)
-    return Survey(left_out={name: count for name, count in left_out.items() if count}, **counts)
+    return ClickSurvey(left_out={name: count for name, count in left_out.items() if count}, **counts)
 
 
-def _invalid_row_error(log: Log, name: str, code: int, count: int) -> BadValue:
+def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadValue:
     shown = [pl.col(column).cast(pl.String) for column in log.events.schema]
     place, row = log.events.first(log.reason == code, *shown)
     problem, expected = REASONS[name]

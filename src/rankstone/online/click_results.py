@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankstone.online.click_judgments import ClickOptions
-    from rankstone.online.click_log import Log, Survey
+    from rankstone.online.click_log import ClickLog, ClickSurvey
     from rankstone.online.examination import Estimates, Weighing
     from rankstone.online.position_based_model import Fit
-    from rankstone.online.shown_lists import Lists
+    from rankstone.online.shown_lists import ShownLists
 
 #: default number of rows shown
 _SHOWN: Final = 10
@@ -65,7 +65,7 @@ class Clicks(Result):
 
     judgments: pl.DataFrame
     positions: pl.DataFrame
-    audit: Audit
+    audit: ClickAudit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, str]
 
@@ -137,7 +137,7 @@ def _as_table(frame: pl.DataFrame, digits: int) -> Table:
 
 
 @dataclass(frozen=True)
-class ListsAudit:
+class ShownListsAudit:
     """Counts of shown lists.
 
     Attributes
@@ -160,7 +160,7 @@ class ListsAudit:
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(InLines):
+class ClickAudit(InLines):
     """Audit of a click log.
 
     Attributes
@@ -207,7 +207,7 @@ class Audit(InLines):
     unclicked: int
     left_out: Mapping[str, int]
     outside: int
-    lists: ListsAudit | None = None
+    lists: ShownListsAudit | None = None
     rare: int = 0
     rare_impressions: int = 0
     unseen: int = 0
@@ -352,13 +352,13 @@ class JudgedPairs:
 
 
 def make_audit(
-    log: Log,
-    survey: Survey,
-    lists: Lists | None,
+    log: ClickLog,
+    survey: ClickSurvey,
+    lists: ShownLists | None,
     options: ClickOptions,
     judged: JudgedPairs,
     by_position: pl.DataFrame,
-) -> Audit:
+) -> ClickAudit:
     """Return the audit of a click log.
 
     Parameters
@@ -383,7 +383,7 @@ def make_audit(
     impressions, clicks = survey.impressions, survey.clicks
     if by_position.height:  # without the lists that were left out
         impressions, clicks = (int(by_position[name].sum()) for name in ("impressions", "clicks"))
-    return Audit(
+    return ClickAudit(
         source=log.events.source,
         rows=survey.rows,
         impressions=impressions,
@@ -407,7 +407,7 @@ def make_audit(
 
 
 def _warnings(
-    survey: Survey, options: ClickOptions, judged: JudgedPairs, kept: pl.DataFrame
+    survey: ClickSurvey, options: ClickOptions, judged: JudgedPairs, kept: pl.DataFrame
 ) -> Iterator[str]:
     if judged.fit is not None and not judged.fit.converged:
         iterations = counted(judged.fit.iterations, "iteration")

@@ -63,7 +63,7 @@ class ObservedPeriods:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class CohortCounts:
     """Counts of users by segment; periods and cohorts are numbered from 0.
 
     Attributes
@@ -102,14 +102,14 @@ class Counts:
     early: int
     pairs: int
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: CohortCounts) -> CohortCounts:
         """Return the sum of counts of disjoint sets of users."""
-        return Counts(
+        return CohortCounts(
             **{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
         )
 
 
-def count(people: People, segments: int, windows: Windows, observed: ObservedPeriods) -> Counts:
+def count(people: People, segments: int, windows: Windows, observed: ObservedPeriods) -> CohortCounts:
     """Count users by segment, cohort and window."""
     every = windows.every(people.count)
     size = np.zeros((segments, people.count), np.int64)
@@ -134,7 +134,7 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
                 since = np.maximum.accumulate(bits[:, cohort:][:, ::-1], axis=1)[:, ::-1]
                 sums = _column_sums(since)
             active[group, cohort, : len(sums)] += sums
-    return Counts(
+    return CohortCounts(
         size,
         active,
         login,
@@ -238,7 +238,9 @@ _CURVE: Final = {
 }
 
 
-def periods(counts: Counts, segments: Segments, starts: pl.Series, observed: ObservedPeriods) -> pl.DataFrame:
+def periods(
+    counts: CohortCounts, segments: Segments, starts: pl.Series, observed: ObservedPeriods
+) -> pl.DataFrame:
     """Return new, returning and active users by segment and period."""
     reported = observed.reported
     watched = reported >= observed.first_event
@@ -260,7 +262,7 @@ def periods(counts: Counts, segments: Segments, starts: pl.Series, observed: Obs
 
 
 def cohorts(
-    counts: Counts,
+    counts: CohortCounts,
     segments: Segments,
     windows: Sequence[Window],
     starts: pl.Series,
@@ -299,7 +301,7 @@ def _null_unless(condition: NDArray[np.bool_], values: NDArray[np.generic]) -> p
 
 
 def curve(
-    counts: Counts,
+    counts: CohortCounts,
     segments: Segments,
     windows: Sequence[Window],
     observed: ObservedPeriods,
@@ -315,7 +317,7 @@ def curve(
 
 
 def _curve_row(
-    counts: Counts, at: int, place: int, window: Window, observed: ObservedPeriods, confidence: float
+    counts: CohortCounts, at: int, place: int, window: Window, observed: ObservedPeriods, confidence: float
 ) -> tuple[object, ...]:
     present = observed.reported[counts.size[at, observed.reported] > 0]
     used = present[observed.covers(present, window)]
@@ -331,7 +333,9 @@ def _curve_row(
     return (*head, rate, float(low), float(high), 1 - rate, mean.value, *ends)
 
 
-def pooled(counts: Counts, at: int, place: int, window: Window, observed: ObservedPeriods) -> tuple[int, int]:
+def pooled(
+    counts: CohortCounts, at: int, place: int, window: Window, observed: ObservedPeriods
+) -> tuple[int, int]:
     """Return retained users and users, over all cohorts that were observed throughout a window."""
     known = observed.reported[observed.covers(observed.reported, window)]
     return int(counts.active[at, known, place].sum()), int(counts.size[at, known].sum())

@@ -12,13 +12,13 @@ import polars as pl
 from rankstone._text import counted
 from rankstone.errors import BadOption, BadValue, UsageError, between_0_and_1, one_of, printable
 from rankstone.io.columns import with_csv
-from rankstone.online.cohort_counts import Counts, ObservedPeriods, count
-from rankstone.online.local_times import Clock, Reading, read_times
+from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods, count
+from rankstone.online.local_times import Clock, TimeReading, read_times
 from rankstone.online.periods import Calendar, Windows
 from rankstone.online.registrations import Registrations, check_policies, open_tables, read_registrations
 from rankstone.online.retention_audit import (
+    EventSurvey,
     Span,
-    Survey,
     as_date,
     as_day,
     make_audit,
@@ -27,7 +27,7 @@ from rankstone.online.retention_audit import (
 )
 from rankstone.online.retention_result import Retention
 from rankstone.online.segments import Segments
-from rankstone.online.user_activity import People, Plan, Policies, user_shares
+from rankstone.online.user_activity import ActivityPlan, People, Policies, user_shares
 from rankstone.stats.multiple_testing import CORRECTIONS
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def retention(
     _check_size(observed, windows, 1 if values is None else len(values[1]) + 1, calendar, survey)
     by_event = values if tables.segment_source is tables.events else None
     each = segments == "each" and by_event is not None
-    plan = Plan(tables.events, reading, calendar, first, observed.count, span, by_event, each)
+    plan = ActivityPlan(tables.events, reading, calendar, first, observed.count, span, by_event, each)
     counts = _count_users(
         plan, survey, registered, windows, observed, policies, 1 if values is None else len(values[1]) + 1
     )
@@ -232,7 +232,7 @@ def _text(day: date | str | None) -> str | None:
     return None if day is None else str(day)
 
 
-def _check_same_zone(events: Reading, registrations: Reading) -> None:
+def _check_same_zone(events: TimeReading, registrations: TimeReading) -> None:
     """Refuse days of two time zones; dates and times without a zone have none."""
     zones = events.zone, registrations.zone
     if None not in zones and zones[0] != zones[1]:
@@ -242,7 +242,7 @@ def _check_same_zone(events: Reading, registrations: Reading) -> None:
 
 
 def _observed_periods(
-    calendar: Calendar, survey: Survey, registered: Registrations | None, span: Span, since: int | None
+    calendar: Calendar, survey: EventSurvey, registered: Registrations | None, span: Span, since: int | None
 ) -> tuple[ObservedPeriods, int]:
     """Return the observed periods, and the number of the first."""
 
@@ -272,7 +272,7 @@ def _observed_periods(
 
 
 def _check_size(
-    observed: ObservedPeriods, windows: Windows, segments: int, calendar: Calendar, survey: Survey
+    observed: ObservedPeriods, windows: Windows, segments: int, calendar: Calendar, survey: EventSurvey
 ) -> None:
     cells = segments * observed.count * len(windows.every(observed.count))
     if observed.count > _MOST or cells > _CELLS:
@@ -287,14 +287,14 @@ def _check_size(
 
 
 def _count_users(
-    plan: Plan,
-    survey: Survey,
+    plan: ActivityPlan,
+    survey: EventSurvey,
     registered: Registrations | None,
     windows: Windows,
     observed: ObservedPeriods,
     policies: Policies,
     segments: int,
-) -> Counts:
+) -> CohortCounts:
     """Return the counts, summed over shares of the users."""
     periods = None if registered is None else registered.periods(plan.calendar, plan.first)
     users = survey.users if registered is None else max(survey.users, registered.users)
@@ -302,7 +302,7 @@ def _count_users(
     def where(user: object) -> str:
         return plan.events.first(pl.col("user_id").eq(user))[0]
 
-    def share(of: pl.Expr) -> Counts:
+    def share(of: pl.Expr) -> CohortCounts:
         made = plan.events.collect(plan.rows(of))
         if periods is not None:
             made = _join_registrations(made, periods.filter(of).collect(), segments)

@@ -87,7 +87,7 @@ def _check_zone(option: str, zone: str | None) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class TimeReading:
     """How the times of a table are read.
 
     Attributes
@@ -111,7 +111,7 @@ class Reading:
     twice: pl.Expr | None = None
 
 
-def read_times(events: Events, clock: Clock) -> Reading:
+def read_times(events: Events, clock: Clock) -> TimeReading:
     """Return how the column ``time`` of a table is read: by its type, or by its values."""
     dtype, time = events.schema["time"], pl.col("time")
     if isinstance(dtype, pl.Date):
@@ -133,7 +133,7 @@ def read_times(events: Events, clock: Clock) -> Reading:
     )
 
 
-def _dates(date: pl.Expr, clock: Clock, source: str, description: str) -> Reading:
+def _dates(date: pl.Expr, clock: Clock, source: str, description: str) -> TimeReading:
     options = {"tz": clock.tz, "times_in": clock.times_in, "time_unit": clock.time_unit}
     for option, value in options.items():
         if value is not None:
@@ -143,10 +143,10 @@ def _dates(date: pl.Expr, clock: Clock, source: str, description: str) -> Readin
                 fix=f"leave out {option}={value}",
             )
     day = date.cast(pl.Int32)
-    return Reading(day, day.cast(pl.Int64) * DAY, None, description)
+    return TimeReading(day, day.cast(pl.Int64) * DAY, None, description)
 
 
-def _local(time: pl.Expr, clock: Clock, source: str, description: str) -> Reading:
+def _local(time: pl.Expr, clock: Clock, source: str, description: str) -> TimeReading:
     """Read times without a zone; of an hour that occurs twice, when a clock was put back, take the first."""
     wall = time.cast(pl.Datetime("us"))
     if clock.times_in in (None, clock.tz) or clock.tz is None:
@@ -157,18 +157,18 @@ def _local(time: pl.Expr, clock: Clock, source: str, description: str) -> Readin
                 fix=f"add times_in={clock.tz} if they are local already, or times_in=UTC if they are UTC",
             )
         description = f"{description}, taken as {clock.times_in}" if clock.times_in else description
-        return Reading(_day(wall), wall.to_physical(), clock.times_in, description)
+        return TimeReading(_day(wall), wall.to_physical(), clock.times_in, description)
     zone: Any = clock.times_in
     first = wall.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     last = wall.dt.replace_time_zone(zone, ambiguous="latest", non_existent="null")
     read = _zoned(first, clock, clock.tz, f"{description}, taken as {clock.times_in}")
-    return Reading(read.day, read.instant, read.zone, read.description, first != last)
+    return TimeReading(read.day, read.instant, read.zone, read.description, first != last)
 
 
-def _zoned(time: pl.Expr, clock: Clock, zone: str, description: str) -> Reading:
+def _zoned(time: pl.Expr, clock: Clock, zone: str, description: str) -> TimeReading:
     zone_of_days = clock.tz or zone
     instant = time.cast(pl.Datetime("us", zone))
-    return Reading(
+    return TimeReading(
         _day(instant.dt.convert_time_zone(zone_of_days)), instant.to_physical(), zone_of_days, description
     )
 
@@ -178,7 +178,7 @@ def _day(time: pl.Expr) -> pl.Expr:
 
 
 # -- numbers -----------------------------------------------------------------------------------------------
-def _numbers(events: Events, number: pl.Expr, clock: Clock) -> Reading:
+def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     """Read numbers since 1970, or dates such as 20240131."""
     value = number.cast(pl.Float64, strict=False)
     value = pl.when(value.is_finite()).then(value)
@@ -221,7 +221,7 @@ def _unknown_unit_error(events: Events, value: pl.Expr, low: float, high: float)
 
 
 # -- texts -------------------------------------------------------------------------------------------------
-def _texts(events: Events, text: pl.Expr, clock: Clock) -> Reading:
+def _texts(events: Events, text: pl.Expr, clock: Clock) -> TimeReading:
     """Read texts, all of one format."""
     forms = _count_forms(events, text)
     forms_present = {form: count for form, count in forms.items() if count and form != "other"}
@@ -268,7 +268,7 @@ def _normalised(text: pl.Expr) -> pl.Expr:
     return blank.str.replace(r"^(.{16})($|[^:])", "${1}:00$2")
 
 
-def _mixed(text: pl.Expr, clock: Clock, source: str) -> Reading:
+def _mixed(text: pl.Expr, clock: Clock, source: str) -> TimeReading:
     """Read texts of which some have a time zone; the others are in ``times_in``."""
     mixed_clock = Clock(clock.tz or clock.times_in, clock.times_in)
     zoned = _zoned(_parse_zoned(text), mixed_clock, "UTC", "")
@@ -276,12 +276,12 @@ def _mixed(text: pl.Expr, clock: Clock, source: str) -> Reading:
     if mixed_clock.times_in == mixed_clock.tz:  # instants make both kinds comparable
         zone: Any = mixed_clock.times_in
         placed = wall.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-        local = Reading(_day(wall), placed.dt.convert_time_zone("UTC").to_physical(), mixed_clock.tz, "")
+        local = TimeReading(_day(wall), placed.dt.convert_time_zone("UTC").to_physical(), mixed_clock.tz, "")
     else:
         local = _local(wall, mixed_clock, source, "")
     day, instant = pl.coalesce(zoned.day, local.day), pl.coalesce(zoned.instant, local.instant)
     description = f"texts, some with a zone, the others taken as {clock.times_in}"
-    return Reading(day, instant, mixed_clock.tz, description, local.twice)
+    return TimeReading(day, instant, mixed_clock.tz, description, local.twice)
 
 
 def _mixed_forms_error(events: Events, text: pl.Expr, forms_present: dict[str, int]) -> InputError:

@@ -10,8 +10,8 @@ import polars as pl
 from rankstone._text import counted
 from rankstone.errors import DuplicateRows, MissingColumn, MixedIds, nearest, one_of, printable
 from rankstone.io.events import Events, read_events
-from rankstone.online.local_times import Clock, Reading, read_times
-from rankstone.online.retention_audit import Span, Survey, survey_events
+from rankstone.online.local_times import Clock, TimeReading, read_times
+from rankstone.online.retention_audit import EventSurvey, Span, survey_events
 from rankstone.online.user_activity import segment_codes
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ class Registrations:
     """
 
     events: Events
-    survey: Survey
+    survey: EventSurvey
     users: int
     repeated: int
     frame: pl.LazyFrame
-    reading: Reading
+    reading: TimeReading
 
     def periods(self, calendar: Calendar, first: int) -> pl.LazyFrame:
         """Return the frame with the period of registration, counted from ``first``."""
@@ -140,7 +140,7 @@ def with_same_id_type(events: Events, table: Events) -> tuple[Events, Events]:
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class RetentionTables:
     """The tables to read.
 
     Attributes
@@ -170,7 +170,7 @@ def open_tables(
     columns: Mapping[str, str] | None,
     format_in: str | None,
     progress: Progress | None,
-) -> Tables:
+) -> RetentionTables:
     """Open the tables; the column ``by`` is looked up in the events first, then in the registrations."""
 
     def table(source: object, name: str) -> Events:
@@ -179,9 +179,9 @@ def open_tables(
 
     log = table(events, "events")
     if registrations is None:
-        return Tables(log, None, _segment_table(by, log))
+        return RetentionTables(log, None, _segment_table(by, log))
     log, people = with_same_id_type(log, table(registrations, "registrations"))
-    return Tables(log, people, _segment_table(by, log, people))
+    return RetentionTables(log, people, _segment_table(by, log, people))
 
 
 def _segment_table(by: str | None, *tables: Events) -> Events | None:

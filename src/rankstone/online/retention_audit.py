@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.io.events import Events
-    from rankstone.online.cohort_counts import Counts, ObservedPeriods
-    from rankstone.online.local_times import Reading
+    from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods
+    from rankstone.online.local_times import TimeReading
     from rankstone.online.periods import Calendar
     from rankstone.online.registrations import Registrations
 
@@ -78,7 +78,7 @@ class RegistrationsAudit:
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(InLines):
+class RetentionAudit(InLines):
     """Audit of the events.
 
     Attributes
@@ -155,7 +155,7 @@ class Audit(InLines):
         return [f"events  {events}", *more, *(f"warning  {sentence}" for sentence in self.warnings)]
 
 
-def _left_out_phrases(audit: Audit | RegistrationsAudit) -> list[str]:
+def _left_out_phrases(audit: RetentionAudit | RegistrationsAudit) -> list[str]:
     return left_out(
         {
             "without a user": audit.no_user,
@@ -172,7 +172,7 @@ _MOST_SEGMENTS: Final = 1_000
 
 
 @dataclass(frozen=True)
-class Survey:
+class EventSurvey:
     """Counts of a table of events or registrations.
 
     Attributes
@@ -221,7 +221,7 @@ class Span:
         return after & (pl.lit(value=True) if self.end is None else day <= self.end)
 
 
-def survey_events(events: Events, reading: Reading, span: Span, invalid: str) -> Survey:
+def survey_events(events: Events, reading: TimeReading, span: Span, invalid: str) -> EventSurvey:
     """Count the rows of a table in one pass.
 
     Parameters
@@ -262,7 +262,7 @@ def survey_events(events: Events, reading: Reading, span: Span, invalid: str) ->
             + (" between start and end" if surveyed["outside"] else ""),
             where=events.source,
         )
-    return Survey(**surveyed)
+    return EventSurvey(**surveyed)
 
 
 def _invalid_row_error(events: Events, name: str, condition: pl.Expr, count: int) -> BadValue:
@@ -325,18 +325,18 @@ _GAP, _SHARE = 30, 0.5
 
 def make_audit(
     events: Events,
-    surveyed: Survey,
-    reading: Reading,
-    counts: Counts,
+    surveyed: EventSurvey,
+    reading: TimeReading,
+    counts: CohortCounts,
     registered: Registrations | None,
     calendar: Calendar,
     first: int,
     observed: ObservedPeriods,
     by: str | None,
-) -> Audit:
+) -> RetentionAudit:
     """Return the audit of events and registrations."""
     left = (surveyed.no_user, surveyed.no_time, surveyed.unreadable, surveyed.outside)
-    return Audit(
+    return RetentionAudit(
         events.source,
         surveyed.rows,
         counts.users,
@@ -358,7 +358,7 @@ def make_audit(
     )
 
 
-def _registrations_audit(registered: Registrations, counts: Counts) -> RegistrationsAudit:
+def _registrations_audit(registered: Registrations, counts: CohortCounts) -> RegistrationsAudit:
     surveyed = registered.survey
     return RegistrationsAudit(
         surveyed.rows,
@@ -377,7 +377,7 @@ def _registrations_audit(registered: Registrations, counts: Counts) -> Registrat
     )
 
 
-def _gap_warnings(counts: Counts, calendar: Calendar, first: int) -> Iterator[str]:
+def _gap_warnings(counts: CohortCounts, calendar: Calendar, first: int) -> Iterator[str]:
     """Yield a warning on the longest gap without events, if it covers most of the log."""
     with_events = np.flatnonzero(counts.login.sum(axis=0))
     if len(with_events) < 2:  # noqa: PLR2004 - a gap needs two ends
@@ -392,7 +392,9 @@ def _gap_warnings(counts: Counts, calendar: Calendar, first: int) -> Iterator[st
         )
 
 
-def _incomplete_warnings(calendar: Calendar, observed: ObservedPeriods, surveyed: Survey) -> Iterator[str]:
+def _incomplete_warnings(
+    calendar: Calendar, observed: ObservedPeriods, surveyed: EventSurvey
+) -> Iterator[str]:
     """Yield a warning if the last week or month is not complete."""
     if observed.seen_to < observed.count - 1 and calendar.unit != "day":
         yield (

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
-    from rankstone.online.cohort_counts import Counts, ObservedPeriods
+    from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods
     from rankstone.online.periods import Calendar, Window, Windows
-    from rankstone.online.retention_audit import Audit
+    from rankstone.online.retention_audit import RetentionAudit
     from rankstone.online.segments import Segments
 
 
@@ -61,13 +61,13 @@ class Retention(Result):
     [('0', 2, 2, 1.0, 0), ('1', 2, 1, 0.5, 0), ('2', 0, 0, None, 1), ('3', 0, 0, None, 1)]
     """
 
-    counts: Counts
+    counts: CohortCounts
     segments: Segments
     windows: Windows
     calendar: Calendar
     observed: ObservedPeriods
     number: int
-    audit: Audit
+    audit: RetentionAudit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, str]
     versus: str | None = None

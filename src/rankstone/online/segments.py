@@ -16,7 +16,7 @@ from rankstone.stats.proportions import Shared, proportion_difference
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankstone.online.cohort_counts import Counts, ObservedPeriods
+    from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods
     from rankstone.online.periods import Window
 
 #: the most pairs compared without versus
@@ -42,7 +42,7 @@ class Segments:
     present: tuple[int, ...]
 
     @classmethod
-    def of(cls, by: tuple[str, list[str]] | None, counts: Counts) -> Segments:
+    def of(cls, by: tuple[str, list[str]] | None, counts: CohortCounts) -> Segments:
         """Return the segments that occur in counts."""
         if by is None:
             return cls(None, (), (0,))
@@ -112,7 +112,7 @@ _NUMBERS: Final = ("rate", "rate_versus", "difference", "low", "high", "p", "p_a
 
 
 def differences(
-    counts: Counts,
+    counts: CohortCounts,
     segments: Segments,
     windows: Sequence[Window],
     places: Sequence[int],

@@ -11,7 +11,7 @@ import polars as pl
 from rankstone._text import counted, some
 from rankstone.errors import BadValue, printable
 from rankstone.online.click_log import hash_partitions
-from rankstone.online.click_results import ListsAudit
+from rankstone.online.click_results import ShownListsAudit
 from rankstone.online.examination import Clicked
 from rankstone.online.log_tables import dense_numbers
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.online.click_log import Log, Survey
+    from rankstone.online.click_log import ClickLog, ClickSurvey
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
@@ -32,7 +32,7 @@ _BITS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class ShownLists:
     """The lists of a log: rows of one session and query.
 
     Attributes
@@ -43,11 +43,11 @@ class Lists:
         Session and query of lists that skip or repeat a position.
     """
 
-    audit: ListsAudit
+    audit: ShownListsAudit
     bad: pl.DataFrame
 
 
-def survey_lists(log: Log, survey: Survey, policy: str) -> Lists | None:
+def survey_lists(log: ClickLog, survey: ClickSurvey, policy: str) -> ShownLists | None:
     """Check the lists of a log; ``None`` if it has no sessions or no positions.
 
     Parameters
@@ -69,14 +69,14 @@ def survey_lists(log: Log, survey: Survey, policy: str) -> Lists | None:
     bad = pl.concat(parts)
     if bad.height and policy == "error":
         raise _bad_list_error(log, bad)
-    audit = ListsAudit(
+    audit = ShownListsAudit(
         count=count,
         skipping=bad.filter(~pl.col("repeats")).height,
         repeating=int(bad["repeats"].sum()),
         rows=int(bad["rows"].sum()),
         policy=policy,
     )
-    return Lists(audit, bad.select(_KEYS))
+    return ShownLists(audit, bad.select(_KEYS))
 
 
 def _list_lengths(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -95,7 +95,7 @@ def _list_lengths(rows: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _bad_list_error(log: Log, bad: pl.DataFrame) -> BadValue:
+def _bad_list_error(log: ClickLog, bad: pl.DataFrame) -> BadValue:
     """Return the error for the first bad list by session and query."""
     first = bad.sort(_KEYS).row(0, named=True)
     in_list = pl.all_horizontal(pl.col(key).eq(first[key]) for key in _KEYS)
@@ -153,7 +153,7 @@ class Cells:
         return np.bincount(self.pair, values, minlength=self.pairs.height).astype(np.float64, copy=False)
 
 
-def usable_rows(log: Log, lists: Lists | None, *, fractional: bool) -> pl.LazyFrame:
+def usable_rows(log: ClickLog, lists: ShownLists | None, *, fractional: bool) -> pl.LazyFrame:
     """Return the usable rows with their ``value``, without lists that are left out."""
     value = pl.col("clicked") if fractional else (pl.col("clicked") > 0).cast(pl.Float64)
     rows = log.rows.with_columns(value=value)
@@ -162,7 +162,9 @@ def usable_rows(log: Log, lists: Lists | None, *, fractional: bool) -> pl.LazyFr
     return rows.join(lists.bad.lazy(), on=lists.bad.columns, how="anti")
 
 
-def count_cells(log: Log, rows: pl.LazyFrame, survey: Survey, further: Sequence[str]) -> Iterator[Cells]:
+def count_cells(
+    log: ClickLog, rows: pl.LazyFrame, survey: ClickSurvey, further: Sequence[str]
+) -> Iterator[Cells]:
     """Yield the counts of rows by pair, value and ``further`` columns, in batches of queries."""
     keys = [*_PAIR, *(name for name in ("position",) if name in further), "value"]
     keys += [name for name in ("propensity",) if name in further]
@@ -185,7 +187,7 @@ def _to_cells(frame: pl.DataFrame) -> Cells:
     )
 
 
-def count_by_position(log: Log, rows: pl.LazyFrame) -> pl.DataFrame:
+def count_by_position(log: ClickLog, rows: pl.LazyFrame) -> pl.DataFrame:
     """Return impressions and clicks by position; no rows if the log has no positions."""
     if "position" not in log.has:
         return pl.DataFrame(schema={"position": pl.Int64, "impressions": pl.Int64, "clicks": pl.Int64})
@@ -210,7 +212,7 @@ class Sessions:
         The log, its usable rows with their ``value``, and its counts.
     """
 
-    def __init__(self, log: Log, rows: pl.LazyFrame, survey: Survey) -> None:
+    def __init__(self, log: ClickLog, rows: pl.LazyFrame, survey: ClickSurvey) -> None:
         self._log, self._rows, self._survey = log, rows, survey
 
     def clicks(self, pairs: pl.DataFrame, labels: NDArray[np.int64]) -> Iterator[Clicked]:

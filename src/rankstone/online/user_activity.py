@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone.io.events import Events
-    from rankstone.online.local_times import Reading
+    from rankstone.online.local_times import TimeReading
     from rankstone.online.periods import Calendar
     from rankstone.online.retention_audit import Span
 
@@ -37,7 +37,7 @@ _USERS_PER_SHARE: Final = 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class ActivityPlan:
     """How events become activity bits.
 
     Attributes
@@ -55,7 +55,7 @@ class Plan:
     """
 
     events: Events
-    reading: Reading
+    reading: TimeReading
     calendar: Calendar
     first: int
     count: int
@@ -197,7 +197,7 @@ class People:
     unregistered: int = 0
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, plan: Plan) -> People:
+    def of(cls, rows: pl.DataFrame, plan: ActivityPlan) -> People:
         """Return people from rows of bits; the cohort is the first active period."""
         keys = ["user_id", *["segment"] * plan.each]
         if plan.blocks > 1 or plan.each:

@@ -9,7 +9,7 @@ from rankstone import lazy_names
 #: module → its public names, imported at first use; the stub is generated from this table
 PUBLIC = {
     "derivation": ("Derivation",),
-    "rank_similarity.list_measure": ("Agreement", "ListMeasure", "Outcome"),
+    "rank_similarity.list_measure": ("Agreement", "ListMeasure", "PairStatus"),
     "rank_similarity.run_similarity": ("diff", "similarity"),
     "rank_similarity.similarity_scores": ("Similarity",),
     "recommendation.beyond_scores": ("BeyondScores", "group_gaps"),

@@ -3,7 +3,7 @@
 from rankstone.rankings.derivation import Derivation as Derivation
 from rankstone.rankings.rank_similarity.list_measure import Agreement as Agreement
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure as ListMeasure
-from rankstone.rankings.rank_similarity.list_measure import Outcome as Outcome
+from rankstone.rankings.rank_similarity.list_measure import PairStatus as PairStatus
 from rankstone.rankings.rank_similarity.run_similarity import diff as diff
 from rankstone.rankings.rank_similarity.run_similarity import similarity as similarity
 from rankstone.rankings.rank_similarity.similarity_scores import Similarity as Similarity
@@ -18,7 +18,7 @@ __all__ = [
     "BeyondScores",
     "Derivation",
     "ListMeasure",
-    "Outcome",
+    "PairStatus",
     "SampledScores",
     "Similarity",
     "correct_sampled",

@@ -12,7 +12,7 @@ from rankstone.errors import NotComparable, UsageError, nearest, printable
 from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
 from rankstone.rankings.derivation import Derivation
-from rankstone.rankings.rank_similarity.list_measure import Outcome
+from rankstone.rankings.rank_similarity.list_measure import PairStatus
 from rankstone.rankings.rank_similarity.list_pairs import load_query, rows_of_query, stream_pairs
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
@@ -56,12 +56,12 @@ def derive_similarity(
         Language of headings.
     """
     first, second = (load_query(query, *run) for run in runs)
-    trace, status, value = Trace(), Outcome.only_a if second is None else Outcome.only_b, np.nan
+    trace, status, value = Trace(), PairStatus.only_a if second is None else PairStatus.only_b, np.nan
     if first is not None and second is not None:
         table, options = runs[1]
         chunks, _ = stream_pairs(first, rows_of_query(table, query), options, lambda chunk: chunk)
         compared = measure.compare(replace(chunks[0].paired, trace=trace, _memo={}))
-        status, value = Outcome(int(compared.status[0])), float(compared.value[0])
+        status, value = PairStatus(int(compared.status[0])), float(compared.value[0])
     docs = [[] if one is None else one.docs.cast(pl.String).to_list() for one in (first, second)]
 
     def rows(table: RecordedTable) -> list[str]:

@@ -25,7 +25,7 @@ from rankstone.io import read_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rankstone.evaluation.shares import Share
+    from rankstone.evaluation.shares import ShareResult
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.judged_pool import QueryTable
@@ -173,7 +173,7 @@ class Task(Shipped):
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 
     @staticmethod
-    def _frame(share: Share) -> pl.DataFrame:
+    def _frame(share: ShareResult) -> pl.DataFrame:
         """Return one row per query, with lists of one number per measure."""
         scored = list(share.scores.by_measure.values())
         stacked = {

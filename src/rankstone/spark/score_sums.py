@@ -298,7 +298,7 @@ class MergingTask(Shipped):
 
 
 @dataclass(frozen=True, eq=False)
-class Differences:
+class DifferenceSums:
     """The input of t-tests, from sums; see :class:`rankstone.stats.paired_tests.Differences`.
 
     Attributes

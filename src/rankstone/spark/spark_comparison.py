@@ -14,7 +14,7 @@ import polars as pl
 
 from rankstone.comparison.compare_systems import ComparisonSettings
 from rankstone.comparison.comparison_result import ComparedSystems, comparison_frame
-from rankstone.comparison.pairwise_tests import Layout
+from rankstone.comparison.pairwise_tests import ComparisonLayout
 from rankstone.comparison.score_matrix import NO_CLUSTER, systems_of
 from rankstone.comparison.score_sources import check_means
 from rankstone.comparison.test_families import ALL_PAIRS, family_results
@@ -25,7 +25,7 @@ from rankstone.io.attributes import read_attributes
 from rankstone.spark.score_sums import (
     SUMS_SCHEMA,
     CountingTask,
-    Differences,
+    DifferenceSums,
     DrawingTask,
     MeasureSpread,
     MeasureSums,
@@ -169,7 +169,7 @@ def compare(
     )  # fmt: skip
     parsed = of_rankings(measures)
     _check(settings, parsed)
-    layout = Layout.of(_systems(runs), tuple(map(str, parsed)), baseline, primary)
+    layout = ComparisonLayout.of(_systems(runs), tuple(map(str, parsed)), baseline, primary)
     correction = layout.correction(settings)
     clusters = _clusters(cluster, queries, columns)
     side_tables: dict[str, Any] = {} if queries is None else {"queries": queries}
@@ -316,7 +316,7 @@ def _added_up(rows: Any, task: CountingTask | DrawingTask, kind: type[Any]) -> l
 class _Sums:
     """Computes statistics from the sums of the cluster."""
 
-    layout: Layout
+    layout: ComparisonLayout
     measures: Sequence[Measure]
     settings: ComparisonSettings
     counted: Sequence[MeasureSums]
@@ -334,7 +334,7 @@ class _Sums:
         of_runs, between, sizes = counted.means(len(self.layout.systems))
         robust = drawn.robust(pair) if self.clustered and counted.least < counted.most else None
         squares = drawn.squares[2 * pair].value()
-        known = Differences(between[pair], squares, sizes[pair], counted.units, counted.size, robust)
+        known = DifferenceSums(between[pair], squares, sizes[pair], counted.units, counted.size, robust)
         errors, df = known.robust_error()
         error = float(errors[0])
         span = _span(self.measures[at].span)

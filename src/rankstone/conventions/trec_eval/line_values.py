@@ -19,7 +19,7 @@ from rankstone.measures.precision import Utility
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from rankstone.conventions.trec_eval.output_lines import Line, ZScores
+    from rankstone.conventions.trec_eval.output_lines import TrecLine, ZScores
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings
     from rankstone.evaluation.request import QrelsLike
     from rankstone.evaluation.scores import RunScores
@@ -59,7 +59,7 @@ class Results:
     missing: list[str]
     emptied: list[str]
 
-    def total(self, line: Line, settings: Settings) -> float:
+    def total(self, line: TrecLine, settings: Settings) -> float:
         """Return a line's value over all queries, summed from the first query to the last.
 
         Sums in another order may be rounded differently from trec_eval's.
@@ -93,7 +93,7 @@ class PreparedLines:
         The options.
     """
 
-    def __init__(self, judgments: QrelsLike, lines: Sequence[Line], settings: Settings) -> None:
+    def __init__(self, judgments: QrelsLike, lines: Sequence[TrecLine], settings: Settings) -> None:
         self.lines, self.settings = lines, settings
         strings = [piece for line in lines for piece in pieces(line.length)]
         wanted = [line.measure for line in lines if line.measure is not None]
@@ -144,7 +144,7 @@ class PreparedLines:
             emptied=[scored.names[at] for at in np.flatnonzero(empty)],
         )
 
-    def _adjusted(self, line: Line, measure: Measure, scored: _ScoresByName) -> Floats:
+    def _adjusted(self, line: TrecLine, measure: Measure, scored: _ScoresByName) -> Floats:
         """Return a line's values, with trec_eval's exceptions for some queries."""
         values = scored.values(measure)
         if line.is_geometric:

@@ -33,7 +33,7 @@ class Requested:
 
 
 @dataclass(frozen=True)
-class Line:
+class TrecLine:
     """One line of a query's output, or of the summary.
 
     Attributes
@@ -97,7 +97,7 @@ _INSTEAD: Final = {"prefs": "all_prefs", "qrels_prefs": "all_prefs", "qrels_jg":
 _FORMATS: Final = {"prefs": ("prefs", "qrels_prefs"), "jg": ("qrels_jg",), "": ("qrels",)}
 
 
-def lines_of(requested: Sequence[Requested], settings: Settings, grades: Sequence[float]) -> list[Line]:
+def lines_of(requested: Sequence[Requested], settings: Settings, grades: Sequence[float]) -> list[TrecLine]:
     """Return all lines of the requested measures.
 
     Parameters
@@ -112,12 +112,12 @@ def lines_of(requested: Sequence[Requested], settings: Settings, grades: Sequenc
     return [line for one in requested for line in _lines(one, settings, grades)]
 
 
-def _lines(requested: Requested, settings: Settings, grades: Sequence[float]) -> list[Line]:
+def _lines(requested: Requested, settings: Settings, grades: Sequence[float]) -> list[TrecLine]:
     trec = requested.trec
     if trec.name in ("runid", "num_q"):
-        return [Line(trec.name, trec, None)]
+        return [TrecLine(trec.name, trec, None)]
     if trec.name == "relstring" and settings.judgments == "qrels":
-        return [Line(trec.texts(requested.given)[0][0], trec, None, _length(requested.given))]
+        return [TrecLine(trec.texts(requested.given)[0][0], trec, None, _length(requested.given))]
     kind = "prefs" if trec.name.startswith("prefs_") else "jg" if trec.name.endswith("avgjg") else ""
     if settings.judgments not in _FORMATS[kind]:
         raise UsageError(
@@ -127,7 +127,7 @@ def _lines(requested: Requested, settings: Settings, grades: Sequence[float]) ->
         )
     pairs = trec.texts(requested.given, settings.version)
     return [
-        Line(name, trec, _measure(text, trec, settings, grades) if text else None) for name, text in pairs
+        TrecLine(name, trec, _measure(text, trec, settings, grades) if text else None) for name, text in pairs
     ]
 
 

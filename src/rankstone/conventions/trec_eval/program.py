@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone.conventions.trec_eval.line_values import Results
-    from rankstone.conventions.trec_eval.output_lines import Line, Requested
+    from rankstone.conventions.trec_eval.output_lines import Requested, TrecLine
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings
 
 
@@ -34,7 +34,7 @@ _WHOLE: Final = 1 << 30
 
 
 def printed(
-    results: Results, lines: list[Line], settings: Settings, tag: str, *, scaled: bool
+    results: Results, lines: list[TrecLine], settings: Settings, tag: str, *, scaled: bool
 ) -> Iterator[str]:
     """Yield the lines of every query, then those over all.
 
@@ -65,7 +65,7 @@ def printed(
                 yield _line(line, "all", results.total(line, settings), scaled=scaled)
 
 
-def _line(line: Line, query: str, value: float, *, scaled: bool) -> str:
+def _line(line: TrecLine, query: str, value: float, *, scaled: bool) -> str:
     if scaled:
         return f"Z{line.name:<22}\t{query}\t{value:6.4f}"
     number = str(int(value)) if line.trec.counts else f"{value:6.4f}"
@@ -73,7 +73,7 @@ def _line(line: Line, query: str, value: float, *, scaled: bool) -> str:
 
 
 @dataclass(eq=False)
-class Judgments:
+class TrecJudgments:
     """Judgments with their grades.
 
     Attributes
@@ -91,7 +91,7 @@ class Judgments:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, source: object, settings: Settings) -> Judgments:
+    def of(cls, source: object, settings: Settings) -> TrecJudgments:
         """Open judgments; relevance grades become whole numbers as in C."""
         table = read_judgments(source, further=FORMATS[settings.judgments])
         if settings.only is not None:
@@ -200,7 +200,7 @@ def run_program(
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be read only once")
     requested, notes = requested_measures(measures, settings.version)
-    judgments = Judgments.of(qrels, settings)
+    judgments = TrecJudgments.of(qrels, settings)
     reference = None if zscores is None else ZScores.read(zscores)
     lines = lines_of(requested, settings, judgments.grades)
     ready = PreparedLines(judgments.table, lines, settings)
@@ -225,7 +225,7 @@ def run_program(
 def _notes(
     results: Results,
     requested: list[Requested],
-    lines: list[Line],
+    lines: list[TrecLine],
     settings: Settings,
     grades: Sequence[float],
 ) -> Iterator[str]:
@@ -251,7 +251,7 @@ def _notes(
         yield "gains that differ by less than 1 are different here; trec_eval treats them as equal"
 
 
-def _close(line: Line) -> bool:
+def _close(line: TrecLine) -> bool:
     """Return True if a gain table has gains that trec_eval treats as equal."""
     table = getattr(getattr(line.measure, "gain", None), "gains", ())
     gains = sorted(gain for _, gain in table)

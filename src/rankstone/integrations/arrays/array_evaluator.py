@@ -20,7 +20,7 @@ from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.batches import Batch
 from rankstone.hits.judgments import SelfLabelled, bad_grade, ideal_of_lists
 from rankstone.hits.matching import Matcher
-from rankstone.integrations.arrays.array_layout import Layout
+from rankstone.integrations.arrays.array_layout import ArrayLayout
 from rankstone.integrations.arrays.array_libraries import Home, home_of
 from rankstone.integrations.arrays.device_arrays import DeviceArray, HoldsNaN, device_lists
 from rankstone.io.number_columns import refuse_inexact
@@ -144,15 +144,12 @@ class ArrayScores(Result):
         """Return the means as a sheet."""
         means = self.to_dict()
         frame = pl.DataFrame({"measure": list(means), "mean": pl.Series(means.values(), dtype=pl.Float64)})
-        return Sheet("", parts=(Table.of(frame, digits=digits),), notes=(self._count(),))
-
-    def _count(self) -> str:
-        count = len(self.queries)
-        return f"{count:,} {'query' if count == 1 else 'queries'}"
+        return Sheet("", parts=(Table.of(frame, digits=digits),), notes=(repr(self).partition(":")[0],))
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
-        return f"ArrayScores of {self._count()}: {means}"
+        count = len(self.queries)
+        return f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
 
 
 def _columns(scored: Scored) -> list[NDArray[Any]]:
@@ -249,7 +246,7 @@ class Evaluator:
         self.measures = of_rankings(measures)
         self.options = _alignment(options, self.measures)
         grades = home_of(labels).host(labels)
-        self.layout = Layout.of(grades.shape, qid, sizes, mask)
+        self.layout = ArrayLayout.of(grades.shape, qid, sizes, mask)
         given = _numbers(self.layout, grades, "labels").copy()  # the caller may change them
         self._label = _settled(given, self.layout, self.options)
         self._lowest = _lowest(self._label)
@@ -375,7 +372,7 @@ def _alignment(options: Mapping[str, Any], measures: tuple[Measure, ...]) -> Ali
     return alignment
 
 
-def _numbers(layout: Layout, values: NDArray[Any], what: str) -> Floats:
+def _numbers(layout: ArrayLayout, values: NDArray[Any], what: str) -> Floats:
     """Return the numbers of an array list after list, float64."""
     layout.fits(values.shape, what)
     if values.dtype.kind not in "biuf":
@@ -383,7 +380,7 @@ def _numbers(layout: Layout, values: NDArray[Any], what: str) -> Floats:
     return layout.flat(values).astype(np.float64, copy=False)
 
 
-def _refuse_inexact(layout: Layout, scores: Any) -> None:  # noqa: ANN401 - of any library
+def _refuse_inexact(layout: ArrayLayout, scores: Any) -> None:  # noqa: ANN401 - of any library
     """Refuse whole numbers that would tie as float64."""
     if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
         given = scores.detach().cpu().numpy() if hasattr(scores, "detach") else np.asarray(scores)
@@ -391,7 +388,7 @@ def _refuse_inexact(layout: Layout, scores: Any) -> None:  # noqa: ANN401 - of a
         refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
 
 
-def _settled(label: Floats, layout: Layout, options: AlignmentOptions) -> Floats:
+def _settled(label: Floats, layout: ArrayLayout, options: AlignmentOptions) -> Floats:
     """Return the labels under ``negative``: NaN marks what counts as unjudged."""
     least, most = np.fmin.reduce(label, initial=np.inf), np.fmax.reduce(label, initial=-np.inf)
     if max(-least, most) > LARGEST_GRADE:
@@ -425,7 +422,7 @@ def _spans(offsets: Ints) -> list[tuple[int, int]]:
     return spans
 
 
-def _part(layout: Layout, label: Floats, lowest: float, begin: int, end: int) -> _Part:
+def _part(layout: ArrayLayout, label: Floats, lowest: float, begin: int, end: int) -> _Part:
     """Return one batch of lists, with the ideal order of each."""
     first, last = layout.offsets[[begin, end]].tolist()
     lengths, grades = layout.lengths[begin:end], label[first:last]

@@ -35,7 +35,7 @@ _MOST_AXES: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ArrayLayout:
     """Which values of an array belong to which list.
 
     Attributes
@@ -59,7 +59,7 @@ class Layout:
     @classmethod
     def of(
         cls, shape: tuple[int, ...], qid: object = None, sizes: object = None, mask: object = None
-    ) -> Layout:
+    ) -> ArrayLayout:
         """Read the layout of arrays of some shape.
 
         Parameters
@@ -104,7 +104,7 @@ class Layout:
         return cls(shape, lengths, np.arange(len(lengths)))
 
     @classmethod
-    def _padded(cls, shape: tuple[int, ...], mask: object, given: list[str]) -> Layout:
+    def _padded(cls, shape: tuple[int, ...], mask: object, given: list[str]) -> ArrayLayout:
         rows = np.arange(shape[0])
         if given not in ([], ["mask"]):
             raise BadOption(
@@ -125,7 +125,7 @@ class Layout:
         return cls(shape, np.count_nonzero(there, axis=1).astype(np.int64), rows, take)
 
     @classmethod
-    def _by_query(cls, shape: tuple[int, ...], qid: NDArray[Any]) -> Layout:
+    def _by_query(cls, shape: tuple[int, ...], qid: NDArray[Any]) -> ArrayLayout:
         if qid.shape != shape:
             raise BadValue(
                 "qid does not fit the labels", given=f"shape {qid.shape}", expected=f"shape {shape}: one each"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.list_arrays import Floats, Ints
-    from rankstone.integrations.arrays.array_layout import Layout
+    from rankstone.integrations.arrays.array_layout import ArrayLayout
 
 #: an array of another library, or another argument of NumPy's functions
 Data: TypeAlias = Any
@@ -256,7 +256,7 @@ class HoldsNaN(ValueError):
 
 
 def device_lists(
-    layout: Layout, label: Floats, lowest: float, options: AlignmentOptions, library: Library
+    layout: ArrayLayout, label: Floats, lowest: float, options: AlignmentOptions, library: Library
 ) -> Iterator[DeviceLists]:
     """Lay labels down on a device, lists of about the same length together.
 

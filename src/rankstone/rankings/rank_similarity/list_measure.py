@@ -23,7 +23,7 @@ _ROUNDING: Final = 1e-9
 _PAIR: Final = 2
 
 
-class Outcome(IntEnum):
+class PairStatus(IntEnum):
     """Why a query has a value, or none.
 
     ``ok``; ``few_common`` (fewer than two documents in common, where the measure is about their
@@ -47,7 +47,7 @@ class Agreement:
     value
         float64, NaN where there is none.
     status
-        int64, as :class:`Outcome`.
+        int64, as :class:`PairStatus`.
     n_a, n_b, n_common
         int64: documents down to the cutoff in either list, and in both.
     """
@@ -101,11 +101,11 @@ class ListMeasure(PerQuery):
         paired = paired.down_to(self.k)
         numerator, norm = self.ratio(paired)
         paired.record_result(numerator, norm)
-        status = np.where(norm > 0, Outcome.ok, Outcome.constant).astype(np.int64)
+        status = np.where(norm > 0, PairStatus.ok, PairStatus.constant).astype(np.int64)
         if self.conjoint:
-            status[paired.n_common < _PAIR] = Outcome.few_common
+            status[paired.n_common < _PAIR] = PairStatus.few_common
         value = np.full(paired.queries, np.nan)
-        np.divide(numerator, norm, out=value, where=status == Outcome.ok)
+        np.divide(numerator, norm, out=value, where=status == PairStatus.ok)
         return Agreement(self._in_span(value), status, paired.a.n, paired.b.n, paired.n_common)
 
     def _in_span(self, value: Floats) -> Floats:

@@ -20,7 +20,7 @@ from rankstone.hits.batches import Lists, Scattered
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
-from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, Outcome
+from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
 from rankstone.rankings.rank_similarity.paired_lists import ListsAudit, PairedLists, Ranked, RankingAudit
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 _THREADS: Final = 2
 
 
-class Tally(NamedTuple):
+class PairTally(NamedTuple):
     """Counts over some lists: rows read, rows in tie blocks, lists that have any, duplicate rows."""
 
     rows: int
@@ -46,7 +46,7 @@ class Tally(NamedTuple):
     duplicates: int
 
     @classmethod
-    def total(cls, parts: Iterable[Tally]) -> Tally:
+    def total(cls, parts: Iterable[PairTally]) -> PairTally:
         """Return the sums over parts."""
         return cls(*map(sum, zip(*parts, strict=True)))
 
@@ -73,7 +73,7 @@ class LoadedRun:
     heads: Ints
     docs: pl.Series
     ranked: Ranked
-    tally: Tally
+    tally: PairTally
 
     def index(self) -> PairIndex:
         """Return the index for documents of the other run."""
@@ -101,11 +101,11 @@ class StreamedLists:
     others_heads: Ints
     others_n: Ints
     n: Ints
-    tally: Tally
+    tally: PairTally
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
+class PairChunk:
     """Some lists of the streamed run, and for queries that both runs have the pairs of lists."""
 
     paired: PairedLists
@@ -123,7 +123,7 @@ class _Ordered:
     first: Ints
     last: Ints
     n: Ints
-    tally: Tally
+    tally: PairTally
 
 
 def load_run(table: Table, options: AlignmentOptions) -> LoadedRun:
@@ -145,12 +145,12 @@ def load_run(table: Table, options: AlignmentOptions) -> LoadedRun:
             first=np.concatenate([part.first for *_, part in parts]),
             last=np.concatenate([part.last for *_, part in parts]),
         ),
-        tally=Tally.total(part.tally for *_, part in parts),
+        tally=PairTally.total(part.tally for *_, part in parts),
     )
 
 
 def stream_pairs(
-    loaded: LoadedRun, table: Table, options: AlignmentOptions, each: Callable[[Chunk], Result]
+    loaded: LoadedRun, table: Table, options: AlignmentOptions, each: Callable[[PairChunk], Result]
 ) -> tuple[list[Result], Lists]:
     """Stream a run, match it with the loaded one, and call ``each`` for every chunk, in order of the stream.
 
@@ -248,7 +248,7 @@ def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
     except DuplicateRows as error:
         error.where = ", ".join(table.locate(row) for row in error.rows[:3])
         raise
-    tally = Tally(
+    tally = PairTally(
         rows=batch.height,
         tied=int(blocks.size.sum()),
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
@@ -257,7 +257,7 @@ def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
     return _Ordered(batch, keys, heads, rows[ranks.kept], ranks.first, ranks.last, ranks.n, tally)
 
 
-def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> Chunk:
+def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> PairChunk:
     """Match the lists of a batch with those of the loaded run."""
     batch = ordered.batch
     known = batch.codes >= 0
@@ -289,7 +289,7 @@ def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> Chunk:
         n=ordered.n,
         tally=ordered.tally,
     )
-    return Chunk(PairedLists(a, b, to_b), lists)
+    return PairChunk(PairedLists(a, b, to_b), lists)
 
 
 #: rows measured together: they fit a processor's cache
@@ -297,7 +297,7 @@ _ROWS: Final = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PairPart:
     """The values of a chunk, whose documents are released.
 
     Attributes
@@ -315,12 +315,14 @@ class Part:
     documents: tuple[int, int, int]
 
 
-def measure_chunk(chunk: Chunk, measures: tuple[ListMeasure, ...]) -> Part:
+def measure_chunk(chunk: PairChunk, measures: tuple[ListMeasure, ...]) -> PairPart:
     """Measure the pairs of lists of a chunk."""
     paired = chunk.paired
     pieces = [[measure.compare(piece) for measure in measures] for piece in paired.parts(_ROWS)]
     values = [Agreement.joined(of_measure) for of_measure in zip(*pieces, strict=True)]
-    return Part(chunk.lists, values, (len(paired.a.first), len(paired.b.first), int(paired.n_common.sum())))
+    return PairPart(
+        chunk.lists, values, (len(paired.a.first), len(paired.b.first), int(paired.n_common.sum()))
+    )
 
 
 class JoinedParts:
@@ -336,7 +338,7 @@ class JoinedParts:
         bool ``[queries of the first run]``: those that are not in the second.
     """
 
-    def __init__(self, loaded: LoadedRun, parts: list[Part], only_a: Bools) -> None:
+    def __init__(self, loaded: LoadedRun, parts: list[PairPart], only_a: Bools) -> None:
         self._loaded, self._parts, self._lists = loaded, parts, [part.lists for part in parts]
         self._codes = np.concatenate([lists.codes for lists in self._lists])
         self._only_a = np.flatnonzero(only_a)
@@ -365,7 +367,7 @@ class JoinedParts:
 
         return Agreement(
             value=column("value", np.nan, np.nan),
-            status=column("status", Outcome.only_a, Outcome.only_b),
+            status=column("status", PairStatus.only_a, PairStatus.only_b),
             n_a=column("n_a", np.minimum(self._loaded.ranked.n[self._only_a], deepest), 0),
             n_b=column("n_b", 0, np.minimum(self._others_n, deepest)),
             n_common=column("n_common", 0, 0),
@@ -375,19 +377,19 @@ class JoinedParts:
         """Return the audit of both runs."""
         loaded, queries = self._loaded, self.queries.cast(pl.String)
         status = np.zeros(len(self._order), np.int64)
-        status[self._only_a] = Outcome.only_a
-        status[len(loaded.names) :] = Outcome.only_b
+        status[self._only_a] = PairStatus.only_a
+        status[len(loaded.names) :] = PairStatus.only_b
         status = status[self._order]
         of_a, of_b, common = (sum(part.documents[i] for part in self._parts) for i in range(3))
         n_b = np.concatenate([lists.n for lists in self._lists])
-        tally_b = Tally.total(lists.tally for lists in self._lists)
+        tally_b = PairTally.total(lists.tally for lists in self._lists)
         return ListsAudit(
             names=names,
             a=RankingAudit.of(a.source, loaded.ranked.n, loaded.tally, a.comments(), a.read_as()),
             b=RankingAudit.of(b.source, n_b, tally_b, b.comments(), b.read_as()),
             common_queries=len(self._codes),
-            only_a=tuple(queries.filter(pl.Series(status == Outcome.only_a))),
-            only_b=tuple(queries.filter(pl.Series(status == Outcome.only_b))),
+            only_a=tuple(queries.filter(pl.Series(status == PairStatus.only_a))),
+            only_b=tuple(queries.filter(pl.Series(status == PairStatus.only_b))),
             common_documents=common,
             documents_a=of_a,
             documents_b=of_b,

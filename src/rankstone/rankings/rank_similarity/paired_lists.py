@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, plain, queries, read_as, some, spread
+from rankstone._text import InLines, counted, line, noted, queries, read_as, some, spread
 from rankstone.errors import printable
-from rankstone.hits.trace import Traced
+from rankstone.hits.trace import Remembering, Traced
 from rankstone.rankings.rank_similarity.overlap import Depths
 from rankstone.rankings.rank_similarity.rank_correlation import Counts, counts, whole_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rankstone.hits.list_arrays import Bools, Ints
     from rankstone.hits.trace import Column, Trace
-    from rankstone.rankings.rank_similarity.list_pairs import Tally
-
-    Value = TypeVar("Value")
+    from rankstone.rankings.rank_similarity.list_pairs import PairTally
 
 
 class _ByQuery:
@@ -80,7 +78,7 @@ class Ranked(_ByQuery):
 
 
 @dataclass(frozen=True, eq=False)
-class PairedLists(Traced):
+class PairedLists(Remembering, Traced):
     """The lists of two runs for the same queries.
 
     Attributes
@@ -99,13 +97,6 @@ class PairedLists(Traced):
     to_b: Ints
     trace: Trace | None = field(default=None, repr=False)
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
-
-    def _remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, computed once and shared by measures."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        value: Value = self._memo[key]
-        return value
 
     @property
     def queries(self) -> int:
@@ -133,7 +124,7 @@ class PairedLists(Traced):
         """Return the pairs with every list cut to its first ``k`` documents."""
         if k is None or (len(self.a.n) and max(self.a.n.max(), self.b.n.max()) <= k):
             return self
-        return self._remember(("down to", k), lambda: self._down_to(k))
+        return self.remember(("down to", k), lambda: self._down_to(k))
 
     def _down_to(self, k: int) -> PairedLists:
         (a, a_kept), (b, b_kept) = self.a.down_to(k), self.b.down_to(k)
@@ -142,7 +133,7 @@ class PairedLists(Traced):
 
     def without_ties(self) -> PairedLists:
         """Return the pairs with ties broken by the rule for ties."""
-        return self._remember(
+        return self.remember(
             "without ties",
             lambda: PairedLists(self.a.without_ties(), self.b.without_ties(), self.to_b, self.trace),
         )
@@ -306,7 +297,7 @@ class RankingAudit:
     read_as: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: str, n: Ints, tally: Tally, comments: int, read_as: tuple[str, ...] = ()) -> Self:
+    def of(cls, source: str, n: Ints, tally: PairTally, comments: int, read_as: tuple[str, ...] = ()) -> Self:
         """Return the audit from the lengths of lists and counts."""
         return cls(
             source=source,
@@ -359,11 +350,6 @@ class ListsAudit(InLines):
     common_documents: int
     documents_a: int
     documents_b: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, ready for JSON."""
-        as_dict: dict[str, Any] = plain(self)
-        return as_dict
 
     def lines(self) -> list[str]:
         """Return a line for each run and one for both."""

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankstone.errors import BadOption, NotComparable, nearest, printable
 from rankstone.measures.core.syntax import parse_measure
-from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, Outcome
+from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
 from rankstone.tables.phrases import check_language
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table, cell
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rankstone.rankings.rank_similarity.paired_lists import ListsAudit
     from rankstone.tables.sheet import Kind
 
-_STATUS = pl.Enum([status.name for status in Outcome])
-_NAMES = pl.Series([status.name for status in Outcome], dtype=_STATUS)
+_STATUS = pl.Enum([status.name for status in PairStatus])
+_NAMES = pl.Series([status.name for status in PairStatus], dtype=_STATUS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +75,7 @@ class Similarity(Result):
         """One row per query and measure.
 
         Columns ``query_id``, ``measure``, ``value`` (null where there is none), ``status`` (see
-        ``Outcome``), and the documents down to the cutoff:
+        ``PairStatus``), and the documents down to the cutoff:
         ``n_a``, ``n_b`` in either list and ``n_common`` in both.
         """
         names = self.queries.cast(pl.String)
@@ -98,7 +98,7 @@ class Similarity(Result):
     def _means(self) -> pl.DataFrame:
         rows = []
         for measure, agreement in self.by_measure.items():
-            value = agreement.value[agreement.status == Outcome.ok]
+            value = agreement.value[agreement.status == PairStatus.ok]
             # a mean of values alone: nothing is weighed or pooled
             mean = measure.aggregate(value, np.ones(len(value)), value, np.ones(len(value)))
             spread = [float(part(value)) if len(value) else None for part in (np.min, np.median, np.max)]
@@ -154,7 +154,7 @@ class Similarity(Result):
         by = self._measure_named(measure)
         agreement = self.by_measure[by]
         key = agreement.value if by.card.direction == "higher" else -agreement.value
-        rows = np.argsort(key, kind="stable")[: int((agreement.status == Outcome.ok).sum())][:n]
+        rows = np.argsort(key, kind="stable")[: int((agreement.status == PairStatus.ok).sum())][:n]
         values: dict[str, Any] = {
             str(m): pl.Series(a.value[rows]).fill_nan(None) for m, a in self.by_measure.items()
         }

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.scores import RunScores
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Named
-    from rankstone.rankings.recommendation.list_reading import Reading
+    from rankstone.rankings.recommendation.list_reading import RunLists
 
     Beyond = PerListMeasure | WholeRunMeasure
 
@@ -204,13 +204,13 @@ class _Inputs:
     opener: Opener
     tables: Tables
     measures: tuple[Beyond, ...]
-    ahead: dict[str, Reading] = field(default_factory=dict)
+    ahead: dict[str, RunLists] = field(default_factory=dict)
 
-    def read(self, name: str, k: int | None, before: Callable[[], object] = lambda: None) -> Reading:
+    def read(self, name: str, k: int | None, before: Callable[[], object] = lambda: None) -> RunLists:
         """Read a run down to rank ``k``; ``before`` is called before its ids get numbers."""
         return self.opener.run(self.request.runs[name], name, self.tables, self.request.ordering, k, before)
 
-    def reading(self, name: str) -> Reading:
+    def reading(self, name: str) -> RunLists:
         """Return a run down to the deepest cutoff."""
         return self.ahead.pop(name) if name in self.ahead else self.read(name, _deepest(self.measures))
 

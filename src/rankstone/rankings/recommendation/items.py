@@ -11,7 +11,7 @@ import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, BadValue, InputError, MissingColumn, printable
 from rankstone.hits.list_arrays import ragged_range, sums
-from rankstone.rankings.recommendation.list_frame import Remembering
+from rankstone.hits.trace import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone.hits.list_arrays import ragged_range, sums
-from rankstone.hits.trace import Traced
+from rankstone.hits.trace import Remembering, Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rankstone.hits.trace import Trace
 
     Numbers = NDArray[np.uint32]
-    Value = TypeVar("Value")
 
 #: the number of marks without one
 _NONE: Final = np.uint32(2**32 - 1)
@@ -35,19 +34,6 @@ _NONE: Final = np.uint32(2**32 - 1)
 def sums_by_item(item: Numbers, values: Floats, items: int) -> Floats:
     """Sum values by item, in the order of rows, float64 ``[items]``."""
     return np.asarray(np.bincount(item, values, items), np.float64)
-
-
-class Remembering:
-    """A mixin for frozen values that keep what was computed from them."""
-
-    _memo: dict[Any, Any]
-
-    def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, computed once; measures share what they have in common."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        value: Value = self._memo[key]
-        return value
 
 
 class Codes:

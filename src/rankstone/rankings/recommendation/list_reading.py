@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class RunLists:
     """The lists of one run, and counts for the audit.
 
     Attributes
@@ -71,7 +71,7 @@ def read_lists(
     options: AlignmentOptions,
     k: int | None,
     before: Callable[[], object] = lambda: None,
-) -> Reading:
+) -> RunLists:
     """Read a run.
 
     Parameters
@@ -106,7 +106,7 @@ def read_lists(
     before()
     frame = ListFrame(names.cast(pl.String), users.of(names), offsets, items.numbered(item))
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
-    return Reading(table.source, frame, rows, tied, dropped, table.read_as())
+    return RunLists(table.source, frame, rows, tied, dropped, table.read_as())
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, plain, read_as, some, spread
+from rankstone._text import InLines, counted, line, noted, read_as, some, spread
 from rankstone.errors import NotComparable, printable
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from rankstone.hits.list_arrays import Bools
     from rankstone.rankings.recommendation.list_frame import Numbers
-    from rankstone.rankings.recommendation.list_reading import Reading
+    from rankstone.rankings.recommendation.list_reading import RunLists
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
 @dataclass(frozen=True)
-class RunAudit:
+class RecommendationAudit:
     """The audit of one run.
 
     Attributes
@@ -85,20 +85,15 @@ class BeyondAudit(InLines):
     """The audit of the tables and of each run."""
 
     tables: dict[str, str]
-    runs: dict[str, RunAudit] = field(default_factory=dict)
+    runs: dict[str, RecommendationAudit] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """Return a line for each table and run."""
         known = [f"{table}  {what}" for table, what in self.tables.items()]
         return known + [f"{printable(name)}  {run.line()}" for name, run in self.runs.items()]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain dicts."""
-        as_dict: dict[str, Any] = plain(self)
-        return as_dict
 
-
-def audit_run(reading: Reading, tables: Tables, whole: Callable[[], Reading]) -> RunAudit:
+def audit_run(reading: RunLists, tables: Tables, whole: Callable[[], RunLists]) -> RecommendationAudit:
     """Return the audit of a run and its tables.
 
     Parameters
@@ -140,7 +135,7 @@ def audit_run(reading: Reading, tables: Tables, whole: Callable[[], Reading]) ->
         raise _no_common_ids("no user of the run is judged", lists.names, source)
     without = {what: int(one.sum()) for what, one in unlisted_users.items()}
     audience = tables.audience()
-    return RunAudit(
+    return RecommendationAudit(
         source=source,
         rows=reading.rows,
         queries=len(lists),

@@ -11,12 +11,12 @@ import polars as pl
 from rankstone._text import counted
 from rankstone.errors import BadOption, EmptyInput, NotComparable
 from rankstone.hits.judgments import Judgments
+from rankstone.hits.trace import Remembering
 from rankstone.io import read_interactions, read_judgments, read_run
 from rankstone.io.attributes import read_attributes
 from rankstone.rankings.rank_similarity.run_similarity import options_for
 from rankstone.rankings.recommendation.item_diversity import unit
 from rankstone.rankings.recommendation.items import ItemTable, Pairs
-from rankstone.rankings.recommendation.list_frame import Remembering
 from rankstone.rankings.recommendation.list_reading import read_lists
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Threshold
     from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
-    from rankstone.rankings.recommendation.list_reading import Reading
+    from rankstone.rankings.recommendation.list_reading import RunLists
     from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
 
 #: table → its description, and the option for it
@@ -353,7 +353,7 @@ class Opener:
         rules: AlignmentOptions,
         k: int | None,
         before: Callable[[], object] = lambda: None,
-    ) -> Reading:
+    ) -> RunLists:
         """Read a run, down to rank ``k``; ``before`` as for :func:`.read_lists`."""
         table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
         ruled, watched = options_for(table, rules), table.watched(self._progress)

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.lists.oracle import cut, documents
-from tests.lists.worlds import DOCS, TEXTS, groups, random_ranking, rankings, scores
+from tests.rankings.oracle import cut, documents
+from tests.rankings.worlds import DOCS, TEXTS, groups, random_ranking, rankings, scores
 from tests.rows import each
 
 import rankstone
 from rankstone.rankings import ListMeasure
 
 if TYPE_CHECKING:
-    from tests.lists.worlds import Scores
+    from tests.rankings.worlds import Scores
 
 NAMES = [
     "RBO", "Overlap", "Jaccard", "tau_a", "tau_b", "rho", "tau_ap", "wtau", "footrule", "Fagin_F", "Fagin_K",

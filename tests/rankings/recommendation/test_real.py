@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.lists.beyond import oracle
-from tests.lists.beyond.worlds import World
+from tests.rankings.recommendation import oracle
+from tests.rankings.recommendation.worlds import World
 from tests.real_data import data
 
 import rankstone

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.lists.beyond import oracle
-from tests.lists.beyond.table import ALL, BY_FAMILY
-from tests.lists.beyond.worlds import world
+from tests.rankings.recommendation import oracle
+from tests.rankings.recommendation.table import ALL, BY_FAMILY
+from tests.rankings.recommendation.worlds import world
 from tests.rows import each
 
 import rankstone
 
 if TYPE_CHECKING:
-    from tests.lists.beyond.worlds import World
+    from tests.rankings.recommendation.worlds import World
 
 WORLDS = 75 if os.environ.get("CI") else 300
 WITHIN = 1e-12

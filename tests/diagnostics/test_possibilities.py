@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
-from tests.bounds.possibilities import Case, Interval, draw, judgments, possible, run
+from tests.diagnostics.possibilities import Case, Interval, draw, judgments, possible, run
 from tests.laws.table import FAMILIES, TABLES
 
 import rankstone

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.lists.beyond.table import ALL
+from tests.rankings.recommendation.table import ALL
 from tests.rows import each
 
 import rankstone

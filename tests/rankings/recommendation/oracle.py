@@ -13,7 +13,7 @@ import rankstone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.lists.beyond.worlds import World
+    from tests.rankings.recommendation.worlds import World
 
 #: user → value (None: none)
 PerUser = dict[str, float | None]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     import numpy as np
-    from tests.lists.oracle import Ranking
+    from tests.rankings.oracle import Ranking
 
 Scores = dict[str, float]
 

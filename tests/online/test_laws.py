@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.behaviour.oracle import retention as expected
+from tests.online.oracle import retention as expected
 
 from rankstone.online import user_activity as activity
 from rankstone.online.cohort_retention import retention

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lists.beyond import oracle
-from tests.lists.beyond.table import ALL, BY_FAMILY
-from tests.lists.beyond.worlds import ITEMS, World, world
+from tests.rankings.recommendation import oracle
+from tests.rankings.recommendation.table import ALL, BY_FAMILY
+from tests.rankings.recommendation.worlds import ITEMS, World, world
 
 import rankstone
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 import pytest
-from tests.bounds.possibilities import Case, draw, judgments, possible, run
+from tests.diagnostics.possibilities import Case, draw, judgments, possible, run
 from tests.rows import each
 
 import rankstone

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.lists import oracle
-from tests.lists.worlds import random_ranking, scores
+from tests.rankings import oracle
+from tests.rankings.worlds import random_ranking, scores
 
 import rankstone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.lists.oracle import Ranking
+    from tests.rankings.oracle import Ranking
 
 CASES = 3000
 POOL = [f"d{i}" for i in range(9)]

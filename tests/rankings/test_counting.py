@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import given
-from tests.lists.oracle import block, documents
-from tests.lists.worlds import DOCS, groups, random_ranking, rankings, scores
+from tests.rankings.oracle import block, documents
+from tests.rankings.worlds import DOCS, groups, random_ranking, rankings, scores
 
 from rankstone import diff
 from rankstone.rankings.rank_similarity.rank_correlation import counts
 
 if TYPE_CHECKING:
-    from tests.lists.oracle import Ranking
-    from tests.lists.worlds import Scores
+    from tests.rankings.oracle import Ranking
+    from tests.rankings.worlds import Scores
 
 
 def spans(ranking: Ranking) -> dict[str, tuple[int, int]]:
