@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -29,6 +30,12 @@ settings.register_profile(
     "quick", parent=settings.get_profile("local"), phases=[Phase.explicit, Phase.reuse, Phase.generate]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "local"))
+
+
+def pytest_collection_finish() -> None:
+    """Exempt what is imported by now from garbage collection, which work out of core calls for every range."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup() -> None:
