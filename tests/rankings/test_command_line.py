@@ -57,13 +57,13 @@ def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
     lines = run(*files, "--query", "q1", "-m", "Jaccard").stdout.splitlines()
 
     assert lines[0] == "query q1 · Jaccard 0.5000"
-    assert lines[2].split() == ["rank", "old", "now", "new", "moved"]  # "at" is below
-    assert [line.split() for line in lines[4:7]] == [
+    assert lines[2].split() == ["rank", "old", "now", "at", "new", "moved"]
+    assert [line.split() for line in lines[3:6]] == [
         ["1", "d1", "2", "d2", "▲", "2"],
         ["2", "d3", "~", "gone", "d1", "▼", "1"],
         ["3", "d2", "~", "1", "d4", "new"],
     ]
-    assert any(line.startswith("~ ties in score with a neighbour") for line in lines[7:])
+    assert any(line.startswith("~ ties in score with a neighbour") for line in lines[6:])
 
 
 def test_long_lists_are_cut_for_the_eye() -> None:

@@ -198,7 +198,7 @@ def test_sampled_lists_lead_back_to_all_items() -> None:
             "1 query with a relevant document that is not",
         ),
         ({"u": {"a": 1}, "v": {"a": 1}}, {"u": ["a", "x"], "v": ["a", "x", "y"]}, {}, "different numbers"),
-        ({"u": {"a": 1}}, {"u": ["a"]}, {}, "hold no sampled documents"),
+        ({"u": {"a": 1}}, {"u": ["a"]}, {}, "have no sampled documents"),
         ({"u": {"a": 1, "b": 0}}, {"u": ["a", "b"]}, {"rel": 2}, "no relevant document to rank"),
     ],
 )

@@ -54,7 +54,11 @@ class RetentionReport:
     def _content(self) -> dict[str, Any]:
         found, say = self.found, phrases("pages", self.lang)
         unit = say[found.calendar.unit]
-        say |= {"at": unit, "curve": say["retention"], "cohorts_help": say["cohorts_help"].format(unit=unit)}
+        say = say | {
+            "at": unit,
+            "curve": say["retention"],
+            "cohorts_help": say["cohorts_help"].format(unit=unit),
+        }
         triangle = _plain(found.triangle)
         drawn: dict[str, Any] = {}
         if self._is_drawn():
