@@ -29,42 +29,20 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
+_TEXTS: Final = ("measure", "role", "system", "versus", "interval_kind", "verdict")
+_COUNTS: Final = (
+    "n", "units", "left_out", "needed", "needed_cautious", "family", "wins", "ties", "losses",
+)  # fmt: skip
+#: columns of the table in their order
 _ROWS: Final[dict[str, Any]] = {
-    "measure": pl.String,
-    "role": pl.String,
-    "system": pl.String,
-    "versus": pl.String,
-    "n": pl.Int64,
-    "units": pl.Int64,
-    "left_out": pl.Int64,
-    "mean": pl.Float64,
-    "mean_versus": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "interval_kind": pl.String,
-    "confidence": pl.Float64,
-    "verdict": pl.String,
-    "needed": pl.Int64,
-    "needed_cautious": pl.Int64,
-    "p": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "family": pl.Int64,
-    "p_t": pl.Float64,
-    "p_not_worse": pl.Float64,
-    "p_equivalent": pl.Float64,
-    "wins": pl.Int64,
-    "ties": pl.Int64,
-    "losses": pl.Int64,
-    "d_z": pl.Float64,
-    "g": pl.Float64,
-    "es_hsd": pl.Float64,
-    "error": pl.Float64,
-    "spread": pl.Float64,
-    "low_alone": pl.Float64,
-    "high_alone": pl.Float64,
-    "detectable": pl.Float64,
-}
+    name: pl.String if name in _TEXTS else pl.Int64 if name in _COUNTS else pl.Float64
+    for name in (
+        "measure", "role", "system", "versus", "n", "units", "left_out", "mean", "mean_versus", "difference",
+        "low", "high", "interval_kind", "confidence", "verdict", "needed", "needed_cautious", "p",
+        "p_adjusted", "family", "p_t", "p_not_worse", "p_equivalent", "wins", "ties", "losses", "d_z", "g",
+        "es_hsd", "error", "spread", "low_alone", "high_alone", "detectable",
+    )
+}  # fmt: skip
 
 
 def comparison_frame(
@@ -142,11 +120,8 @@ class ComparedSystems(Result):
             return []
         pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
         first = {system: runs[0] for system, runs in self.replicates.items()}
-        return [
-            (one, other)
-            for one, other in pairs
-            if judged_shares_differ(self.judged[1], first[one], first[other])
-        ]
+        differ = judged_shares_differ(self.judged[1], [(first[one], first[other]) for one, other in pairs])
+        return [pair for pair, yes in zip(pairs, differ, strict=True) if yes]
 
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`table`."""

@@ -10,20 +10,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from rankstone.stats.bounded_means import END, adaptive, difference_limit, difference_p, share_limits
 from rankstone.stats.mean_intervals import Estimate
+from rankstone.stats.random_streams import in_blocks
 from rankstone.stats.sampling_units import Units, effective_df
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from numpy.typing import NDArray
 
     from rankstone.stats.mean_intervals import Span
 
     Floats = NDArray[np.float64]
+
+Answer = TypeVar("Answer")
 
 
 #: with fewer clusters intervals are rough: coverage was found between .92 and .96
@@ -109,24 +114,18 @@ class BoundedDifference(Estimate):
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Return both limits, each at a one-sided level."""
-        if not self.span[1] > 0:
-            return math.nan, math.nan
-        lower, upper = (
-            difference_limit(sign * self.total[:, None], self.size, self.span[1], alpha, **self._kind)
-            for sign in (1, -1)
-        )
-        return float(lower[0]), -float(upper[0])
+        return limits([self], alpha)[0]
 
     def p_above(self, limit: float) -> float:
         """Return the one-sided level at which the lower limit is ``limit``."""
-        return float(difference_p(self.total[:, None], self.size, self.span[1], limit, **self._kind)[0])
+        return margin_levels([self], -limit)[0][0]
 
     def p_below(self, limit: float) -> float:
         """Return the one-sided level at which the upper limit is ``limit``."""
-        return float(difference_p(-self.total[:, None], self.size, self.span[1], -limit, **self._kind)[0])
+        return margin_levels([self], limit)[0][1]
 
     @property
-    def _kind(self) -> dict[str, Any]:
+    def kind(self) -> dict[str, Any]:
         """Arguments of the limits: clusters that all show a difference, not all the same, are dense."""
         dense = self.clustered and self.method != "worst_case" and len(self.size) > 1
         return {"method": self.method, "dense": dense and bool(self.total.all()) and self.error > 0}
@@ -134,10 +133,90 @@ class BoundedDifference(Estimate):
     @property
     def spread(self) -> float:
         """The standard error for planning: with one more unit at the worst credible loss."""
-        if len(self.size) < 2 or self._kind["dense"]:  # noqa: PLR2004 - one unit has no spread
-            return self.error
-        both = (adaptive(sign * self.total[:, None], self.size, self.span[1]) for sign in (1, -1))
-        return max(float(found.error[0]) for found in both)
+        return spreads([self])[0]
+
+
+#: numbers of totals that are worked on at a time
+_BLOCK: Final = 1 << 15
+
+
+def _together(
+    found: Sequence[Estimate],
+    alone: Callable[[Estimate], Answer],
+    several: Callable[[Floats, list[BoundedDifference]], Iterable[Answer]],
+) -> list[Answer]:
+    """Ask all estimates something, differences over the same units together.
+
+    Parameters
+    ----------
+    found
+        The estimates.
+    alone
+        Asks one of another kind.
+    several
+        Asks differences of one size, span and kind, given with their totals ``[units, differences]``.
+    """
+    groups: dict[tuple[object, ...], list[int]] = {}
+    answers: dict[int, Answer] = {}
+    for at, one in enumerate(found):
+        if isinstance(one, BoundedDifference):
+            groups.setdefault((id(one.size), one.span, *one.kind.values()), []).append(at)
+        else:
+            answers[at] = alone(one)
+    blocks = [
+        places[begin : begin + each]
+        for places in groups.values()
+        for each in (max(1, _BLOCK // len(found[places[0]].size)),)  # type: ignore[attr-defined]
+        for begin in range(0, len(places), each)
+    ]
+
+    def block(at: int) -> Iterable[Answer]:
+        some: list[Any] = [found[place] for place in blocks[at]]
+        return several(np.array([one.total for one in some]).T, some)
+
+    for places, told in zip(blocks, in_blocks(block, len(blocks)), strict=True):
+        answers |= dict(zip(places, told, strict=True))
+    return [answers[at] for at in range(len(found))]
+
+
+def limits(found: Sequence[Estimate], alpha: float) -> list[tuple[float, float]]:
+    """Return both limits of each estimate, each at a one-sided level."""
+
+    def several(total: Floats, some: list[BoundedDifference]) -> list[tuple[float, float]]:
+        one, most = some[0], some[0].span[1]
+        if not most > 0:
+            return [(math.nan, math.nan)] * len(some)
+        low, up = (difference_limit(sign * total, one.size, most, alpha, **one.kind) for sign in (1, -1))
+        return list(zip(low.tolist(), (-up).tolist(), strict=True))
+
+    return _together(found, lambda one: one.limits(alpha), several)
+
+
+def margin_levels(found: Sequence[Estimate], margin: float) -> list[tuple[float, float]]:
+    """Return at which one-sided levels the lower limit is ``-margin`` and the upper one ``margin``."""
+
+    def several(total: Floats, some: list[BoundedDifference]) -> list[tuple[float, float]]:
+        one = some[0]
+        above, below = (
+            difference_p(sign * total, one.size, one.span[1], -margin, **one.kind).tolist()
+            for sign in (1, -1)
+        )
+        return list(zip(above, below, strict=True))
+
+    return _together(found, lambda one: (one.p_above(-margin), one.p_below(margin)), several)
+
+
+def spreads(found: Sequence[Estimate]) -> list[float]:
+    """Return the standard error for planning of each estimate."""
+
+    def several(total: Floats, some: list[BoundedDifference]) -> list[float]:
+        one = some[0]
+        if len(one.size) < 2 or one.kind["dense"]:  # noqa: PLR2004 - one unit has no spread
+            return [each.error for each in some]
+        both = (adaptive(sign * total, one.size, one.span[1]).error for sign in (1, -1))
+        return np.maximum(*both).tolist()  # type: ignore[no-any-return]
+
+    return _together(found, lambda one: one.spread, several)
 
 
 def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:
@@ -188,15 +267,23 @@ def difference_estimate(units: Units, span: Span, method: str = "auto") -> Bound
     >>> [round(end, 4) for end in difference_estimate(same, (0.0, 1.0)).interval(0.95)]
     [-0.3085, 0.3085]
     """
+    return difference_estimates(units, span, method)[0]
+
+
+def difference_estimates(units: Units, span: Span, method: str = "auto") -> list[BoundedDifference]:
+    """Do what :func:`difference_estimate` does for each column of totals ``[units, columns]``."""
     some, most = units.size > 0, span[1] - span[0]
-    error, df = units.robust_error()
-    total = np.where(
-        np.abs(units.total[some, 0]) <= units.rounding / max(len(units), 1), 0.0, units.total[some, 0]
-    )
-    return BoundedDifference(
-        value=float(units.mean[0]), error=float(error[0]), units=int(some.sum()), df=df, method=method,
-        span=(-most, most), total=total, size=units.size[some], clustered=units.clustered,
-    )  # fmt: skip
+    size, (error, df), mean = units.size[some], units.robust_error(), units.mean
+    least = units.roundings / max(len(units), 1)
+    total = units.total[some]
+    total = np.where(np.abs(total) <= least, 0.0, total).T
+    return [
+        BoundedDifference(
+            value=float(mean[at]), error=float(error[at]), units=len(size), df=df, method=method,
+            span=(-most, most), total=total[at], size=size, clustered=units.clustered,
+        )
+        for at in range(len(total))
+    ]  # fmt: skip
 
 
 def d_z(difference: float, deviation: float) -> float | None:

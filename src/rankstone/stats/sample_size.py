@@ -9,10 +9,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from rankstone.errors import BadOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
 
 
 #: more queries than this are not counted
@@ -38,14 +44,20 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
     >>> round(power_of(0.5, 34), 3)
     0.808
     """
+    return float(_power(np.array([effect]), np.array([n]), np.array([alpha]))[0])
+
+
+def _power(effect: Floats, n: Ints, alpha: Floats) -> Floats:
+    """Return the power of each test; all arrays have one shape."""
     from scipy import special
 
-    df, shift = n - 1, abs(effect) * math.sqrt(n)
-    least = -float(special.stdtrit(df, alpha / 2))
-    above = float(special.nctdtr(df, shift, least))
-    below = float(special.nctdtr(df, shift, -least))
-    below = 0.0 if math.isnan(below) else below
-    return 1.0 - (_normal(least - shift) if math.isnan(above) else above) + below
+    df, shift = n - 1, np.abs(effect) * np.sqrt(n)
+    least = -special.stdtrit(df, alpha / 2)
+    above, below = special.nctdtr(df, shift, least), special.nctdtr(df, shift, -least)
+    for at in np.flatnonzero(np.isnan(above)):
+        above[at] = _normal(least[at] - shift[at])
+    found: Floats = 1.0 - above + np.where(np.isnan(below), 0.0, below)
+    return found
 
 
 def _normal(z: float) -> float:
@@ -64,17 +76,31 @@ def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | N
     [787, 199, 90, 34]
     """
     _check(alpha, power)
-    if not effect or power_of(effect, MOST, alpha=alpha) < power:
-        return None
-    if power_of(effect, 2, alpha=alpha) >= power:
-        return 2
-    low, high = 2, 4
-    while power_of(effect, high, alpha=alpha) < power:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power_of(effect, middle, alpha=alpha) >= power else (middle, high)
-    return high
+    return all_needed(np.array([effect]), np.array([alpha]), power)[0]
+
+
+def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
+    """Return :func:`needed` of each effect at its level."""
+
+    def enough(n: Ints, at: Ints) -> Bools:
+        return _power(effect[at], n, alpha[at]) >= power
+
+    found = np.zeros(len(effect), np.int64)
+    at = np.flatnonzero(effect)
+    at = at[enough(np.full(len(at), MOST), at)]
+    found[at] = 2
+    at = at[~enough(found[at], at)]
+    low, high = np.full((2, len(effect)), 2)
+    left = at
+    while len(left):
+        low[left], high[left] = high[left], 2 * high[left]
+        left = left[~enough(high[left], left)]
+    while len(at := at[high[at] - low[at] > 1]):
+        middle = (low[at] + high[at]) // 2
+        yes = enough(middle, at)
+        high[at[yes]], low[at[~yes]] = middle[yes], middle[~yes]
+    found[high > 2] = high[high > 2]  # noqa: PLR2004 - two queries were tried before
+    return [n or None for n in found.tolist()]
 
 
 def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -88,9 +114,29 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
     0.495
     """
     _check(alpha, power)
-    if n < 2:  # noqa: PLR2004 - one query has no spread
-        return math.inf
-    return _smallest(lambda effect: power_of(effect, n, alpha=alpha) >= power)
+    return float(all_detectable(np.array([n]), np.array([alpha]), power)[0])
+
+
+def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
+    """Return :func:`detectable` of each number of queries at its level."""
+    low, high = np.zeros(len(n)), np.ones(len(n))
+    high[n < 2] = math.inf  # noqa: PLR2004 - one query has no spread
+    left = np.flatnonzero(np.isfinite(high))
+
+    def enough(effect: Floats) -> Bools:
+        return _power(effect, n[left], alpha[left]) >= power
+
+    while len(left := left[~enough(high[left])]):
+        low[left], high[left] = high[left], 2 * high[left]
+        left = left[np.isfinite(high[left])]  # a level that no effect reaches
+    left = np.flatnonzero(np.isfinite(high))
+    for _ in range(_HALVINGS):
+        middle = (low[left] + high[left]) / 2
+        if ((middle == low[left]) | (middle == high[left])).all():
+            break
+        yes = enough(middle)
+        high[left[yes]], low[left[~yes]] = middle[yes], middle[~yes]
+    return high
 
 
 def upper_deviation(df: int, share: float = 0.8) -> float:
@@ -104,20 +150,6 @@ def upper_deviation(df: int, share: float = 0.8) -> float:
     from scipy import special
 
     return math.sqrt(df / float(special.chdtri(df, share))) if df > 0 else math.inf
-
-
-def _smallest(enough: Callable[[float], bool]) -> float:
-    low, high = 0.0, 1.0
-    while not enough(high):
-        low, high = high, 2 * high
-        if math.isinf(high):  # a level that no effect reaches
-            return math.inf
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _check(alpha: float, power: float) -> None:
