@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.verdict import judged_shares_differ
-from rankstone.errors import InputError
+from rankstone.comparison.letter_display import letters
+from rankstone.comparison.score_sources import fact_of
+from rankstone.comparison.verdict import CLEAR, judged_shares_differ
+from rankstone.errors import InputError, one_of
 from rankstone.io import read_run
 from rankstone.io.sources import is_database
 from rankstone.stats.anova_and_friedman import friedman
+from rankstone.stats.automatic_intervals import mean_estimates
 from rankstone.tables.results import Result, given
 
 if TYPE_CHECKING:
@@ -127,11 +130,80 @@ class ComparedSystems(Result):
         """Return :attr:`table`."""
         return self.table
 
-    def sheet(self, digits: int | None = None) -> Sheet:
-        """Return the result as people read it; ``digits`` are decimals."""
+    def leaderboard(self, measure: str | None = None) -> pl.DataFrame:
+        """Return the systems by one measure, the first primary one unless given, the best first.
+
+        Columns ``rank``, ``system``, ``mean``, ``low`` and ``high`` (of the mean by itself; null on a cluster
+        and where systems have several runs), ``letters``, ``verdict`` (against the baseline), ``wins``,
+        ``ties`` and ``losses`` (against the baseline, or the first system), ``judged``.  Two systems share a
+        letter if and only if their pair is not clearly different (compact letter display, Piepho 2004); null
+        with a baseline.
+        """
+        measure = measure or self.primary[0]
+        best_last = fact_of(measure, "direction", "higher") == "lower"
+        ranked = (
+            self.mean().filter(measure=measure).sort("mean", descending=not best_last, maintain_order=True)
+        )
+        place = {system: at for at, system in enumerate(ranked["system"])}
+        table, versus = self.table.filter(measure=measure), self.baseline or ranked["system"][0]
+        counts = ["wins", "ties", "losses"]
+        turned = table.filter(system=versus).select("versus", pl.lit(None, pl.String), *counts[::-1])
+        turned.columns = ["system", "verdict", *counts]
+        against = pl.concat([table.filter(versus=versus).select(turned.columns), turned])
+        letter, ends = None, dict[str, tuple[float, float]]()
+        if self.baseline is None:
+            different = np.zeros((len(place), len(place)), np.bool_)
+            for pair in table.filter(pl.col("verdict").is_in(CLEAR)).select("system", "versus").iter_rows():
+                one, other = map(place.__getitem__, pair)
+                different[one, other] = different[other, one] = True
+            letter = letters(different)
+        matrix = getattr(self, "matrices", {}).get(measure)
+        if matrix is not None and not matrix.replicates:
+            method = "worst_case" if self.settings.interval == "worst_case" else "auto"
+            means = mean_estimates(matrix.units, [matrix.span] * len(matrix.systems), method)
+            found = (one.interval(self.settings.confidence) for one in means)
+            ends = dict(zip(matrix.systems, found, strict=True))
+        low, high = ([ends.get(system, (None, None))[side] for system in place] for side in (0, 1))
+        return ranked.join(against, on="system", how="left", maintain_order="left").select(
+            pl.col("mean").rank("min", descending=not best_last).alias("rank"), "system", "mean",
+            low=pl.Series(low, dtype=pl.Float64), high=pl.Series(high, dtype=pl.Float64),
+            letters=pl.lit(None, pl.String) if letter is None else pl.Series(letter),
+            verdict="verdict", wins="wins", ties="ties", losses="losses", judged="judged",
+        )  # fmt: skip
+
+    def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
+        """Return the result as people read it: ``digits`` are decimals, ``verbose`` shows every pair.
+
+        Of up to 12 systems every pair is shown in any case; of more, a leaderboard.
+        """
         from rankstone.comparison.comparison_tables import sheet
 
-        return sheet(self, self.digits if digits is None else digits)
+        return sheet(self, self.digits if digits is None else digits, verbose=verbose)
+
+    def to_latex(
+        self, table: str | None = None, *, marks: str | None = "superscript",
+        names: Mapping[str, str] | None = None, caption: bool = False,
+    ) -> str:  # fmt: skip
+        """Return it as LaTeX, for a document that uses booktabs and amsmath.
+
+        Parameters
+        ----------
+        table
+            ``None`` for all that is shown; ``means`` for one table: a row a system, a column a measure.
+        marks
+            ``superscript``: letters, of which two systems share one exactly where they do not differ clearly,
+            or against a baseline † better and ‡ worse; the best mean is bold.  ``bold``: only that.
+            ``None``: numbers alone.
+        names
+            System → its name in the table.
+        caption
+            True for a floating table with a caption: test, correction, queries and seed.
+        """
+        from rankstone.comparison.latex_means import latex_means
+
+        one_of("table", table or "means", ("means",))
+        one_of("marks", marks or "bold", ("superscript", "bold"))
+        return super().to_latex() if table is None else latex_means(self, marks, names or {}, caption=caption)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each comparison of the primary family."""

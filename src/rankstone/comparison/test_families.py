@@ -27,7 +27,7 @@ from rankstone.comparison.verdict import (
 )
 from rankstone.errors import BadOption
 from rankstone.stats.anova_and_friedman import hsd_reach, nemenyi, nemenyi_reach, tukey_hsd
-from rankstone.stats.automatic_intervals import difference_estimates, limits
+from rankstone.stats.automatic_intervals import difference_estimates
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.paired_tests import PAIRED, sign_flips
@@ -325,7 +325,7 @@ def family_results(
         intervals, levels = every.ends, _levels(found, every.ends)
     else:
         corrected, level = adjusted(p, correction), family_level(p, correction, settings.alpha)
-        intervals, levels = limits(found, (1 - (1 - level)) / 2), [level] * len(found)
+        intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
     test = "t, queries and runs" if any(one.replicated for one in statistics) else settings.test
     family = Family(name, len(statistics), correction, test, settings.alpha, level, drawn)
     rows = result_rows(statistics, settings, intervals, levels, corrected, family)

@@ -18,7 +18,7 @@ from rankstone.errors import BadOption
 from rankstone.evaluation.scores import Scores
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.counts import Judged
-from rankstone.stats.automatic_intervals import d_z, hedges, limits, margin_levels, spreads, verdict
+from rankstone.stats.automatic_intervals import d_z, hedges, verdict
 from rankstone.stats.mean_intervals import Estimate, estimates
 from rankstone.stats.paired_tests import paired_ts, t_tail
 from rankstone.stats.sample_size import all_detectable, all_needed, upper_deviation
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+#: verdicts that systems differ
+CLEAR: Final = ("better", "worse", "higher", "lower")
 #: differences of queries that are worked on at a time
-_BLOCK: Final = 1 << 21
+_BLOCK: Final = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +155,6 @@ def pair_statistics(
 ) -> list[PairStatistics]:
     """Compute the statistics of pairs from scores per query, estimates and p-values."""
     told: dict[int, PairStatistics] = {}
-    at_margin = margins(found, margin)
     for matrix, places, one, other in by_matrix(pairs):
         units, several = matrix.units.difference(one, other), bool(matrix.replicates)
         better = np.sign(matrix.differences(one, other)).T * matrix.sign
@@ -164,7 +165,7 @@ def pair_statistics(
             told[at] = PairStatistics(
                 matrix.measure, matrix.systems[a], matrix.systems[b], found[at], float(p[at]), len(matrix),
                 len(units), matrix.left_out, mean[a], mean[b], won, tied, lost, matrix.direction, t,
-                at_margin[at], _es_hsd(matrix, found[at].value), several, pairs[at].segment,
+                margins(found[at], margin), _es_hsd(matrix, found[at].value), several, pairs[at].segment,
             )  # fmt: skip
     return [told[at] for at in range(len(pairs))]
 
@@ -202,8 +203,7 @@ def result_rows(
     for row, one in enumerate(found):
         if words[row] == "inconclusive" and one.ties == one.n and not one.replicated:
             words[row] = "identical"
-    alone = limits(every, (1 - settings.confidence) / 2)
-    spread, units = np.array(spreads(every)), np.array([one.units for one in found], np.int64)
+    spread, units = np.array([one.spread for one in every]), np.array([one.units for one in found], np.int64)
     # more queries would not show how runs of one system vary
     planned = np.where([one.replicated for one in found], np.nan, spread * np.sqrt(units))
     level, least = np.array(levels, np.float64), np.full(len(found), np.nan)
@@ -222,41 +222,32 @@ def result_rows(
     for row, (one, estimate) in enumerate(zip(found, every, strict=True)):
         deviation = estimate.error * math.sqrt(one.units)
         effect = d_z(estimate.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
-        rows.append(
-            {
-                **{name: getattr(one, name) for name in _COLUMNS},
-                "role": "primary" if family.name in ("primary", "segments") else "exploratory",
-                "difference": estimate.value,
-                "low": ends[row][0],
-                "high": ends[row][1],
-                "interval_kind": family.interval_kind,
-                "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
-                "low_alone": alone[row][0],
-                "high_alone": alone[row][1],
-                "error": estimate.error,
-                "spread": float(spread[row]),
-                "p_adjusted": float(p_adjusted[row]),
-                "family": family.size,
-                "d_z": effect,
-                "g": None if effect is None else effect * hedges(one.units),
-                "detectable": float(least[row]) if known[row] else None,
-                "p_not_worse": one.margins and one.margins[1 if one.direction == "lower" else 0],
-                "p_equivalent": one.margins and max(one.margins),
-                "verdict": words[row],
-                "needed": _queries(wanted.get(row), one),
-                "needed_cautious": _queries(wanted_cautious.get(row), one),
-            }
-        )
+        low_alone, high_alone = estimate.interval(settings.confidence)
+        rows.append({
+            **{name: getattr(one, name) for name in _COLUMNS},
+            "role": "primary" if family.name in ("primary", "segments") else "exploratory",
+            "difference": estimate.value, "low": ends[row][0], "high": ends[row][1],
+            "interval_kind": family.interval_kind,
+            "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
+            "low_alone": low_alone, "high_alone": high_alone, "error": estimate.error, "spread": spread[row],
+            "p_adjusted": p_adjusted[row], "family": family.size,
+            "d_z": effect, "g": None if effect is None else effect * hedges(one.units),
+            "detectable": least[row] if known[row] else None,
+            "p_not_worse": one.margins and one.margins[1 if one.direction == "lower" else 0],
+            "p_equivalent": one.margins and max(one.margins), "verdict": words[row],
+            "needed": _queries(wanted.get(row), one),
+            "needed_cautious": _queries(wanted_cautious.get(row), one),
+        })  # fmt: skip
     return rows
 
 
-def margins(found: Sequence[Estimate], margin: float | None) -> Sequence[tuple[float, float] | None]:
+def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | None:
     """Return the p-values of two one-sided tests of a margin, by the method of the interval; or ``None``.
 
     The interval at ``1 - 2·alpha`` lies above ``-margin`` where the first is at most alpha, and below
     ``margin`` where the second is.
     """
-    return [None] * len(found) if margin is None else margin_levels(found, margin)
+    return None if margin is None else (estimate.p_above(-margin), estimate.p_below(margin))
 
 
 def _queries(units: int | None, one: PairStatistics) -> int | None:

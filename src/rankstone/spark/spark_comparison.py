@@ -326,9 +326,7 @@ class _Sums:
     def statistics(self, measures: Sequence[str]) -> list[PairStatistics]:
         """Return what is known of every pair by some measures."""
         names, pairs = [str(measure) for measure in self.measures], range(len(self.layout.pairs))
-        found = [self._pair(names.index(text), pair) for text in measures for pair in pairs]
-        levels = margins([one.estimate for one in found], self.settings.margin)
-        return [replace(one, margins=level) for one, level in zip(found, levels, strict=True)]
+        return [self._pair(names.index(text), pair) for text in measures for pair in pairs]
 
     def _pair(self, at: int, pair: int) -> PairStatistics:
         """Return what is known of a pair."""
@@ -355,7 +353,7 @@ class _Sums:
             n=counted.n, units=counted.units, left_out=counted.left_out,
             mean=of_runs[one], mean_versus=of_runs[other],
             wins=wins, ties=ties, losses=losses, direction=direction,
-            p_t=p, margins=None,
+            p_t=p, margins=margins(found, self.settings.margin),
         )  # fmt: skip
 
     def means(self) -> pl.DataFrame:

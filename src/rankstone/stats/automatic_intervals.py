@@ -9,26 +9,25 @@ Effect sizes, and the verdict that follows from an interval, are here, too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rankstone.stats.bounded_means import END, adaptive, difference_limit, difference_p, share_limits
 from rankstone.stats.mean_intervals import Estimate
-from rankstone.stats.random_streams import in_blocks
 from rankstone.stats.sampling_units import Units, effective_df
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from rankstone.stats.mean_intervals import Span
 
     Floats = NDArray[np.float64]
-
-Answer = TypeVar("Answer")
+    Bools = NDArray[np.bool_]
 
 
 #: with fewer clusters intervals are rough: coverage was found between .92 and .96
@@ -91,6 +90,59 @@ class BoundedMean(Estimate):
         return float(low), float(high)
 
 
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Paired differences of many columns, whose limits are computed together when one is first asked for.
+
+    Attributes
+    ----------
+    total
+        float64 ``[units, columns]``: sums of differences over the queries of each unit.
+    size
+        float64 ``[units]``, above 0.
+    most
+        The largest difference a query can have.
+    method
+        ``auto`` or ``worst_case``.
+    dense
+        bool ``[columns]``: True where units are clusters that all show a difference, not all the same.
+    error
+        float64 ``[columns]``: standard errors of the means.
+    """
+
+    total: Floats
+    size: Floats
+    most: float
+    method: str
+    dense: Bools
+    error: Floats
+    known: dict[tuple[Any, ...], Floats] = field(default_factory=dict)
+
+    def ask(self, answer: Callable[..., Floats], sign: int, at: float) -> Floats:
+        """Return a limit, or the p at one, of ``sign`` times each column, float64 ``[columns]``."""
+        key = answer, sign, at
+        if key not in self.known:
+            found = np.full(len(self.dense), math.nan)
+            for dense in (False, True):
+                some = self.dense == dense
+                if some.any():
+                    total, kind = (
+                        np.asfortranarray(sign * self.total[:, some]),
+                        {"method": self.method, "dense": dense},
+                    )
+                    found[some] = answer(total, self.size, self.most, at, **kind)
+            self.known[key] = found
+        return self.known[key]
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard errors for planning: with one more unit at the worst credible loss."""
+        if len(self.size) < 2:  # noqa: PLR2004 - one unit has no spread
+            return self.error
+        both = (adaptive(sign * self.total, self.size, self.most).error for sign in (1, -1))
+        return np.where(self.dense, self.error, np.maximum(*both))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoundedDifference(Estimate):
     """A mean of paired differences, none of which is larger than the range of values.
@@ -102,121 +154,34 @@ class BoundedDifference(Estimate):
 
     Attributes
     ----------
-    total, size
-        As of :class:`~rankstone.stats.sampling_units.Units`, one column.
-    clustered
-        Whether units are clusters of queries.
+    among
+        The differences of all columns that were estimated together.
+    column
+        Its own column.
     """
 
-    total: Floats
-    size: Floats
-    clustered: bool = False
+    among: Differences
+    column: int
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Return both limits, each at a one-sided level."""
-        return limits([self], alpha)[0]
+        if not self.span[1] > 0:
+            return math.nan, math.nan
+        low, up = (float(self.among.ask(difference_limit, sign, alpha)[self.column]) for sign in (1, -1))
+        return low, -up
 
     def p_above(self, limit: float) -> float:
         """Return the one-sided level at which the lower limit is ``limit``."""
-        return margin_levels([self], -limit)[0][0]
+        return float(self.among.ask(difference_p, 1, limit)[self.column])
 
     def p_below(self, limit: float) -> float:
         """Return the one-sided level at which the upper limit is ``limit``."""
-        return margin_levels([self], limit)[0][1]
-
-    @property
-    def kind(self) -> dict[str, Any]:
-        """Arguments of the limits: clusters that all show a difference, not all the same, are dense."""
-        dense = self.clustered and self.method != "worst_case" and len(self.size) > 1
-        return {"method": self.method, "dense": dense and bool(self.total.all()) and self.error > 0}
+        return float(self.among.ask(difference_p, -1, -limit)[self.column])
 
     @property
     def spread(self) -> float:
         """The standard error for planning: with one more unit at the worst credible loss."""
-        return spreads([self])[0]
-
-
-#: numbers of totals that are worked on at a time
-_BLOCK: Final = 1 << 15
-
-
-def _together(
-    found: Sequence[Estimate],
-    alone: Callable[[Estimate], Answer],
-    several: Callable[[Floats, list[BoundedDifference]], Iterable[Answer]],
-) -> list[Answer]:
-    """Ask all estimates something, differences over the same units together.
-
-    Parameters
-    ----------
-    found
-        The estimates.
-    alone
-        Asks one of another kind.
-    several
-        Asks differences of one size, span and kind, given with their totals ``[units, differences]``.
-    """
-    groups: dict[tuple[object, ...], list[int]] = {}
-    answers: dict[int, Answer] = {}
-    for at, one in enumerate(found):
-        if isinstance(one, BoundedDifference):
-            groups.setdefault((id(one.size), one.span, *one.kind.values()), []).append(at)
-        else:
-            answers[at] = alone(one)
-    blocks = [
-        places[begin : begin + each]
-        for places in groups.values()
-        for each in (max(1, _BLOCK // len(found[places[0]].size)),)  # type: ignore[attr-defined]
-        for begin in range(0, len(places), each)
-    ]
-
-    def block(at: int) -> Iterable[Answer]:
-        some: list[Any] = [found[place] for place in blocks[at]]
-        return several(np.array([one.total for one in some]).T, some)
-
-    for places, told in zip(blocks, in_blocks(block, len(blocks)), strict=True):
-        answers |= dict(zip(places, told, strict=True))
-    return [answers[at] for at in range(len(found))]
-
-
-def limits(found: Sequence[Estimate], alpha: float) -> list[tuple[float, float]]:
-    """Return both limits of each estimate, each at a one-sided level."""
-
-    def several(total: Floats, some: list[BoundedDifference]) -> list[tuple[float, float]]:
-        one, most = some[0], some[0].span[1]
-        if not most > 0:
-            return [(math.nan, math.nan)] * len(some)
-        low, up = (difference_limit(sign * total, one.size, most, alpha, **one.kind) for sign in (1, -1))
-        return list(zip(low.tolist(), (-up).tolist(), strict=True))
-
-    return _together(found, lambda one: one.limits(alpha), several)
-
-
-def margin_levels(found: Sequence[Estimate], margin: float) -> list[tuple[float, float]]:
-    """Return at which one-sided levels the lower limit is ``-margin`` and the upper one ``margin``."""
-
-    def several(total: Floats, some: list[BoundedDifference]) -> list[tuple[float, float]]:
-        one = some[0]
-        above, below = (
-            difference_p(sign * total, one.size, one.span[1], -margin, **one.kind).tolist()
-            for sign in (1, -1)
-        )
-        return list(zip(above, below, strict=True))
-
-    return _together(found, lambda one: (one.p_above(-margin), one.p_below(margin)), several)
-
-
-def spreads(found: Sequence[Estimate]) -> list[float]:
-    """Return the standard error for planning of each estimate."""
-
-    def several(total: Floats, some: list[BoundedDifference]) -> list[float]:
-        one = some[0]
-        if len(one.size) < 2 or one.kind["dense"]:  # noqa: PLR2004 - one unit has no spread
-            return [each.error for each in some]
-        both = (adaptive(sign * total, one.size, one.span[1]).error for sign in (1, -1))
-        return np.maximum(*both).tolist()  # type: ignore[no-any-return]
-
-    return _together(found, lambda one: one.spread, several)
+        return float(self.among.spread[self.column])
 
 
 def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:
@@ -273,16 +238,17 @@ def difference_estimate(units: Units, span: Span, method: str = "auto") -> Bound
 def difference_estimates(units: Units, span: Span, method: str = "auto") -> list[BoundedDifference]:
     """Do what :func:`difference_estimate` does for each column of totals ``[units, columns]``."""
     some, most = units.size > 0, span[1] - span[0]
-    size, (error, df), mean = units.size[some], units.robust_error(), units.mean
-    least = units.roundings / max(len(units), 1)
+    size, (error, df) = units.size[some], units.robust_error()
     total = units.total[some]
-    total = np.where(np.abs(total) <= least, 0.0, total).T
+    total = np.where(np.abs(total) <= units.roundings / max(len(units), 1), 0.0, total)
+    dense = total.all(axis=0) & (error > 0) & (units.clustered and method != "worst_case" and len(size) > 1)
+    among = Differences(total, size, most, method, dense, error)
     return [
         BoundedDifference(
-            value=float(mean[at]), error=float(error[at]), units=len(size), df=df, method=method,
-            span=(-most, most), total=total[at], size=size, clustered=units.clustered,
+            value=float(mean), error=float(error[at]), units=len(size), df=df, method=method,
+            span=(-most, most), among=among, column=at,
         )
-        for at in range(len(total))
+        for at, mean in enumerate(units.mean)
     ]  # fmt: skip
 
 

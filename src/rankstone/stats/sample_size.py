@@ -14,6 +14,8 @@ import numpy as np
 from rankstone.errors import BadOption
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 #: more queries than this are not counted
 MOST: Final = 10**9
-#: halvings after which a difference is known to all its digits
-_HALVINGS: Final = 200
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
@@ -47,7 +47,7 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
     return float(_power(np.array([effect]), np.array([n]), np.array([alpha]))[0])
 
 
-def _power(effect: Floats, n: Ints, alpha: Floats) -> Floats:
+def _power(effect: Floats, n: Floats | Ints, alpha: Floats) -> Floats:
     """Return the power of each test; all arrays have one shape."""
     from scipy import special
 
@@ -82,25 +82,13 @@ def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | N
 def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
     """Return :func:`needed` of each effect at its level."""
 
-    def enough(n: Ints, at: Ints) -> Bools:
+    def enough(n: Floats, at: Ints) -> Bools:
         return _power(effect[at], n, alpha[at]) >= power
 
-    found = np.zeros(len(effect), np.int64)
-    at = np.flatnonzero(effect)
-    at = at[enough(np.full(len(at), MOST), at)]
-    found[at] = 2
-    at = at[~enough(found[at], at)]
-    low, high = np.full((2, len(effect)), 2)
-    left = at
-    while len(left):
-        low[left], high[left] = high[left], 2 * high[left]
-        left = left[~enough(high[left], left)]
-    while len(at := at[high[at] - low[at] > 1]):
-        middle = (low[at] + high[at]) // 2
-        yes = enough(middle, at)
-        high[at[yes]], low[at[~yes]] = middle[yes], middle[~yes]
-    found[high > 2] = high[high > 2]  # noqa: PLR2004 - two queries were tried before
-    return [n or None for n in found.tolist()]
+    found, at = np.zeros(len(effect)), np.flatnonzero(effect)
+    at = at[enough(np.full(len(at), float(MOST)), at)]
+    found[at] = _smallest(enough, at, 1.0, 2.0)
+    return [int(n) or None for n in found]
 
 
 def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -119,24 +107,29 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
 
 def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
     """Return :func:`detectable` of each number of queries at its level."""
-    low, high = np.zeros(len(n)), np.ones(len(n))
-    high[n < 2] = math.inf  # noqa: PLR2004 - one query has no spread
-    left = np.flatnonzero(np.isfinite(high))
 
-    def enough(effect: Floats) -> Bools:
-        return _power(effect, n[left], alpha[left]) >= power
+    def enough(effect: Floats, at: Ints) -> Bools:
+        return _power(effect, n[at], alpha[at]) >= power
 
-    while len(left := left[~enough(high[left])]):
+    found, at = np.full(len(n), math.inf), np.flatnonzero(n > 1)  # one query has no spread
+    found[at] = _smallest(enough, at, 0.0, 1.0)
+    return found
+
+
+def _smallest(enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, end: float) -> Floats:
+    """Return the smallest value that is enough for each place: a whole number, if they begin at 1."""
+    low, high = np.full((2, len(at)), [[begin], [end]])
+    left = np.arange(len(at))
+    while len(left := left[~enough(high[left], at[left])]):
         low[left], high[left] = high[left], 2 * high[left]
         left = left[np.isfinite(high[left])]  # a level that no effect reaches
-    left = np.flatnonzero(np.isfinite(high))
-    for _ in range(_HALVINGS):
-        middle = (low[left] + high[left]) / 2
-        if ((middle == low[left]) | (middle == high[left])).all():
-            break
-        yes = enough(middle)
-        high[left[yes]], low[left[~yes]] = middle[yes], middle[~yes]
-    return high
+    while True:
+        middle = np.floor((low + high) / 2) if begin else (low + high) / 2
+        left = np.flatnonzero((low < middle) & (middle < high) & np.isfinite(high))
+        if not len(left):
+            return high
+        yes = enough(middle[left], at[left])
+        high[left[yes]], low[left[~yes]] = middle[left[yes]], middle[left[~yes]]
 
 
 def upper_deviation(df: int, share: float = 0.8) -> float:
