@@ -293,19 +293,13 @@ class Comparison(ComparedSystems):
         for measure, system, versus in self.table.select("measure", "system", "versus").iter_rows():
             matrix = self.matrices[measure]
             one, other = (matrix.systems.index(name) for name in (system, versus))
-            names = {"measure": measure, "system": system, "versus": versus}
-            values = pl.DataFrame(
-                {
-                    "query_id": matrix.queries,
-                    "value": matrix.values[:, one],
-                    "value_versus": matrix.values[:, other],
-                    "difference": matrix.differences(one, other),
-                }
-            )
-            order = ["measure", "query_id", "system", "versus", "value", "value_versus", "difference"]
-            parts.append(
-                values.with_columns(pl.lit(text).alias(name) for name, text in names.items()).select(order)
-            )
+            values = {
+                "measure": [measure] * len(matrix), "query_id": matrix.queries,
+                "system": [system] * len(matrix), "versus": [versus] * len(matrix),
+                "value": matrix.values[:, one], "value_versus": matrix.values[:, other],
+                "difference": matrix.differences(one, other),
+            }  # fmt: skip
+            parts.append(pl.DataFrame(values))
         return pl.concat(parts)
 
     def mean(self) -> pl.DataFrame:
@@ -324,14 +318,9 @@ class Comparison(ComparedSystems):
                 rows.append(
                     (system, measure, float(mean[at]), len(matrix), len(runs), sd, self._judged(runs))
                 )
-        schema = {
-            "system": pl.String,
-            "measure": pl.String,
-            "mean": pl.Float64,
-            "n": pl.Int64,
-            "runs": pl.Int64,
-        }
-        return pl.DataFrame(rows, {**schema, "sd": pl.Float64, "judged": pl.Float64}, orient="row")
+        kinds = pl.String, pl.String, pl.Float64, pl.Int64, pl.Int64, pl.Float64, pl.Float64
+        names = "system", "measure", "mean", "n", "runs", "sd", "judged"
+        return pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
 
     def _judged(self, runs: Sequence[str]) -> float | None:
         if self.judged is None:
@@ -350,14 +339,9 @@ class Comparison(ComparedSystems):
             for measure, matrix in self.matrices.items()
             if (analysis := matrix.anova) is not None
         ]
-        schema = {
-            "measure": pl.String,
-            "f": pl.Float64,
-            "p": pl.Float64,
-            "df": pl.Int64,
-            "df_error": pl.Int64,
-        }
-        frame = pl.DataFrame(rows, {**schema, "error": pl.Float64}, orient="row")
+        kinds = pl.String, pl.Float64, pl.Float64, pl.Int64, pl.Int64, pl.Float64
+        names = "measure", "f", "p", "df", "df_error", "error"
+        frame = pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
         return frame.with_columns(pl.col("f", "p").fill_nan(None))
 
     @cached_property

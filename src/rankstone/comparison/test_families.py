@@ -31,7 +31,7 @@ from rankstone.stats.automatic_intervals import difference_estimates
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.paired_tests import PAIRED, sign_flips
-from rankstone.stats.simultaneous_tests import MaxT, flipped_max_t, randomised_tukeys, resampled_max_t
+from rankstone.stats.simultaneous_tests import flipped_max_t, randomised_tukeys, resampled_max_t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -154,25 +154,18 @@ def _tukey_cube(found: RandomisedTukey, alpha: float, shuffles: int) -> _Cube:
     return _Cube(found.p, found.gap - reach, found.gap + reach, shuffles)
 
 
-def _max_t_cube(found: MaxT) -> _Cube:
-    return _Cube(found.p, found.low, found.high, len(found.largest))
-
-
 def _flipped(table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None) -> _Cube:
-    flips = settings.shuffles(table[0].shape[0] * table[0].shape[1])
-    return _max_t_cube(
-        flipped_max_t(*table, alpha=settings.alpha, flips=flips, seed=settings.seed, progress=progress)
-    )
+    given: dict[str, Any] = {"alpha": settings.alpha, "seed": settings.seed, "progress": progress}
+    found = flipped_max_t(*table, flips=settings.shuffles(table[0].shape[0] * table[0].shape[1]), **given)
+    return _Cube(found.p, found.low, found.high, len(found.largest))
 
 
 def _resampled(
     table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None
 ) -> _Cube:
-    draws = settings.draws(len(table[0]))
-    found = resampled_max_t(
-        *table, alpha=settings.alpha, resamples=draws, seed=settings.seed, progress=progress
-    )
-    return _max_t_cube(found)
+    given: dict[str, Any] = {"alpha": settings.alpha, "seed": settings.seed, "progress": progress}
+    found = resampled_max_t(*table, resamples=settings.draws(len(table[0])), **given)
+    return _Cube(found.p, found.low, found.high, len(found.largest))
 
 
 def _closed_form_pairs(

@@ -126,11 +126,8 @@ class Differences:
             for dense in (False, True):
                 some = self.dense == dense
                 if some.any():
-                    total, kind = (
-                        np.asfortranarray(sign * self.total[:, some]),
-                        {"method": self.method, "dense": dense},
-                    )
-                    found[some] = answer(total, self.size, self.most, at, **kind)
+                    total = np.asfortranarray(sign * self.total[:, some])
+                    found[some] = answer(total, self.size, self.most, at, method=self.method, dense=dense)
             self.known[key] = found
         return self.known[key]
 
