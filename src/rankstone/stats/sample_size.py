@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone.errors import BadOption
+from rankstone.stats.random_streams import in_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: more queries than this are not counted
 MOST: Final = 10**9
+#: searches that a thread works on at a time
+_BLOCK: Final = 512
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
@@ -87,7 +90,7 @@ def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
 
     found, at = np.zeros(len(effect)), np.flatnonzero(effect)
     at = at[enough(np.full(len(at), float(MOST)), at)]
-    found[at] = _smallest(enough, at, 1.0, 2.0)
+    found[at] = _on_threads(enough, at, 1.0, 2.0)
     return [int(n) or None for n in found]
 
 
@@ -112,8 +115,15 @@ def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
         return _power(effect, n[at], alpha[at]) >= power
 
     found, at = np.full(len(n), math.inf), np.flatnonzero(n > 1)  # one query has no spread
-    found[at] = _smallest(enough, at, 0.0, 1.0)
+    found[at] = _on_threads(enough, at, 0.0, 1.0)
     return found
+
+
+def _on_threads(enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, end: float) -> Floats:
+    """Return what :func:`_smallest` does; places do not depend on each other."""
+    parts = np.array_split(at, -(-len(at) // _BLOCK) or 1)
+    work = in_blocks(lambda part: _smallest(enough, parts[part], begin, end), len(parts))
+    return np.concatenate(list(work))
 
 
 def _smallest(enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, end: float) -> Floats:
