@@ -198,11 +198,13 @@ def test_a_comparison_of_many_systems_keeps_every_name(count: int) -> None:
         for at, name in enumerate(names)
     }
     found = rankstone.compare_scores(scores, baseline=names[0])
-    shown = found.text(80)
-    means = shown.split("Means")[1].split("Differences")[0]
+    brief, every = found.text(80), text(found.sheet(verbose=True), 80)
+    board = brief.split("Leaderboard")[1].split("\n\n")[0].partition("─\n")[2]
+    means = every.split("Means")[1].split("Differences")[0]
 
-    assert max(map(len, shown.splitlines())) <= 80
-    assert len(set(re.findall(r"…\S+", means))) == count
+    for shown, table in ((brief, board), (every, means)):
+        assert max(map(len, shown.splitlines())) <= 80
+        assert len(set(re.findall(r"…\S+", table))) == count
 
 
 def test_lines_break_at_words() -> None:

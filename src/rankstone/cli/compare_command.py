@@ -72,21 +72,23 @@ def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[st
 @declare(
     "compare",
     {"files": "QRELS A B [C]…"},
-    f"{COMPARING} per-query width {PRINTED} {READING} {ALIGNMENT}",
+    f"{COMPARING} per-query width verbose {PRINTED} {READING} {ALIGNMENT}",
 )
-def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
+def command(files: tuple[str, ...], width: int | None, verbose: bool, **given: Any) -> None:
     """Compare runs: which is better, with tests, confidence intervals and verdicts.
 
     With two runs, B is compared with A.  With more runs, each is compared with --baseline, or every pair is
     compared.  The first measure (or --primary) gives the verdict, the others are exploratory.  Runs called
-    system/seed1, system/seed2 … are replicates of one system.
+    system/seed1, system/seed2 … are replicates of one system.  More than 12 systems are shown as a
+    leaderboard; --verbose lists every pair, as do --format csv and json.
 
     rankstone compare qrels.txt bm25.run dense.run -m "nDCG@10 AP"
     rankstone compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25 --margin 0.01
     rankstone compare --scores scores.parquet -m nDCG@10
+    rankstone compare --scores matrix.csv -m AP
     """
     find, inputs = comparison(files, given)
-    show = partial(written, width=width)
+    show = partial(written, width=width, verbose=verbose)
     found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"))
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)

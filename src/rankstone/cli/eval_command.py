@@ -46,7 +46,7 @@ _REFUSED = {
 @declare(
     "eval",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures rel convention per-query {PRINTED} {READING} {ALIGNMENT}",
+    f"measures rel convention per-query wide {PRINTED} {READING} {ALIGNMENT}",
     f"labeled one-group exact-run within {LISTS} queries by intents on-bad-run run-column import",
     "ci confidence interval cluster seed engine master memory",
     but={"format": {"values": "|".join(_FORMATS)}},
@@ -62,6 +62,7 @@ def command(
     memory: str | None,
     by: str | None,
     ci: bool,
+    wide: bool,
     **given: Any,
 ) -> None:
     """Score runs against judgments.
@@ -89,6 +90,10 @@ def command(
         (ci or None, "--ci", {"--cluster": cluster}),
     ):
         _need(needed, flag, others)
+    if wide and (ci or by or given["form"] not in ("csv", "jsonl")):
+        raise UsageError(
+            "--wide is for means alone, as rows", fix="--format csv --wide, without --by and --ci"
+        )
     outputs = {}
     if spark and given["per_query"] is not None:
         refuse_with("--engine spark", {"csv-formulas": formulas() != "keep"})
@@ -109,6 +114,8 @@ def command(
         find = _evaluation(files, wanted, labelled, memory)
 
     def show(scores: AnyScores, form: str, digits: int | None) -> str:
+        if wide:
+            return written(scores, form, frame=scores.table())
         view: dict[str, Any] = {"by": tuple(segments)}
         if ci:
             chosen["columns"] = split_columns(columns)

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.verdict import judged_shares_differ
-from rankstone.errors import InputError
+from rankstone.comparison.letter_display import letters
+from rankstone.comparison.score_sources import fact_of
+from rankstone.comparison.verdict import CLEAR, judged_shares_differ
+from rankstone.errors import InputError, one_of
 from rankstone.io import read_run
 from rankstone.io.sources import is_database
 from rankstone.stats.anova_and_friedman import friedman
+from rankstone.stats.automatic_intervals import mean_estimates
 from rankstone.tables.results import Result, given
 
 if TYPE_CHECKING:
@@ -29,42 +32,20 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
+_TEXTS: Final = ("measure", "role", "system", "versus", "interval_kind", "verdict")
+_COUNTS: Final = (
+    "n", "units", "left_out", "needed", "needed_cautious", "family", "wins", "ties", "losses",
+)  # fmt: skip
+#: columns of the table in their order
 _ROWS: Final[dict[str, Any]] = {
-    "measure": pl.String,
-    "role": pl.String,
-    "system": pl.String,
-    "versus": pl.String,
-    "n": pl.Int64,
-    "units": pl.Int64,
-    "left_out": pl.Int64,
-    "mean": pl.Float64,
-    "mean_versus": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "interval_kind": pl.String,
-    "confidence": pl.Float64,
-    "verdict": pl.String,
-    "needed": pl.Int64,
-    "needed_cautious": pl.Int64,
-    "p": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "family": pl.Int64,
-    "p_t": pl.Float64,
-    "p_not_worse": pl.Float64,
-    "p_equivalent": pl.Float64,
-    "wins": pl.Int64,
-    "ties": pl.Int64,
-    "losses": pl.Int64,
-    "d_z": pl.Float64,
-    "g": pl.Float64,
-    "es_hsd": pl.Float64,
-    "error": pl.Float64,
-    "spread": pl.Float64,
-    "low_alone": pl.Float64,
-    "high_alone": pl.Float64,
-    "detectable": pl.Float64,
-}
+    name: pl.String if name in _TEXTS else pl.Int64 if name in _COUNTS else pl.Float64
+    for name in (
+        "measure", "role", "system", "versus", "n", "units", "left_out", "mean", "mean_versus", "difference",
+        "low", "high", "interval_kind", "confidence", "verdict", "needed", "needed_cautious", "p",
+        "p_adjusted", "family", "p_t", "p_not_worse", "p_equivalent", "wins", "ties", "losses", "d_z", "g",
+        "es_hsd", "error", "spread", "low_alone", "high_alone", "detectable",
+    )
+}  # fmt: skip
 
 
 def comparison_frame(
@@ -142,21 +123,87 @@ class ComparedSystems(Result):
             return []
         pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
         first = {system: runs[0] for system, runs in self.replicates.items()}
-        return [
-            (one, other)
-            for one, other in pairs
-            if judged_shares_differ(self.judged[1], first[one], first[other])
-        ]
+        differ = judged_shares_differ(self.judged[1], [(first[one], first[other]) for one, other in pairs])
+        return [pair for pair, yes in zip(pairs, differ, strict=True) if yes]
 
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`table`."""
         return self.table
 
-    def sheet(self, digits: int | None = None) -> Sheet:
-        """Return the result as people read it; ``digits`` are decimals."""
+    def leaderboard(self, measure: str | None = None) -> pl.DataFrame:
+        """Return the systems by one measure, the first primary one unless given, the best first.
+
+        Columns ``rank``, ``system``, ``mean``, ``low`` and ``high`` (of the mean by itself; null on a cluster
+        and where systems have several runs), ``letters``, ``verdict`` (against the baseline), ``wins``,
+        ``ties`` and ``losses`` (against the baseline, or the first system), ``judged``.  Two systems share a
+        letter if and only if their pair is not clearly different (compact letter display, Piepho 2004); null
+        with a baseline.
+        """
+        measure = measure or self.primary[0]
+        best_last = fact_of(measure, "direction", "higher") == "lower"
+        ranked = (
+            self.mean().filter(measure=measure).sort("mean", descending=not best_last, maintain_order=True)
+        )
+        place = {system: at for at, system in enumerate(ranked["system"])}
+        table, versus = self.table.filter(measure=measure), self.baseline or ranked["system"][0]
+        counts = ["wins", "ties", "losses"]
+        turned = table.filter(system=versus).select("versus", pl.lit(None, pl.String), *counts[::-1])
+        turned.columns = ["system", "verdict", *counts]
+        against = pl.concat([table.filter(versus=versus).select(turned.columns), turned])
+        letter, ends = None, dict[str, tuple[float, float]]()
+        if self.baseline is None:
+            different = np.zeros((len(place), len(place)), np.bool_)
+            for pair in table.filter(pl.col("verdict").is_in(CLEAR)).select("system", "versus").iter_rows():
+                one, other = map(place.__getitem__, pair)
+                different[one, other] = different[other, one] = True
+            letter = letters(different)
+        matrix = getattr(self, "matrices", {}).get(measure)
+        if matrix is not None and not matrix.replicates:
+            method = "worst_case" if self.settings.interval == "worst_case" else "auto"
+            means = mean_estimates(matrix.units, [matrix.span] * len(matrix.systems), method)
+            found = (one.interval(self.settings.confidence) for one in means)
+            ends = dict(zip(matrix.systems, found, strict=True))
+        low, high = ([ends.get(system, (None, None))[side] for system in place] for side in (0, 1))
+        return ranked.join(against, on="system", how="left", maintain_order="left").select(
+            pl.col("mean").rank("min", descending=not best_last).alias("rank"), "system", "mean",
+            low=pl.Series(low, dtype=pl.Float64), high=pl.Series(high, dtype=pl.Float64),
+            letters=pl.lit(None, pl.String) if letter is None else pl.Series(letter),
+            verdict="verdict", wins="wins", ties="ties", losses="losses", judged="judged",
+        )  # fmt: skip
+
+    def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
+        """Return the result as people read it: ``digits`` are decimals, ``verbose`` shows every pair.
+
+        Of up to 12 systems every pair is shown in any case; of more, a leaderboard.
+        """
         from rankstone.comparison.comparison_tables import sheet
 
-        return sheet(self, self.digits if digits is None else digits)
+        return sheet(self, self.digits if digits is None else digits, verbose=verbose)
+
+    def to_latex(
+        self, table: str | None = None, *, marks: str | None = "superscript",
+        names: Mapping[str, str] | None = None, caption: bool = False,
+    ) -> str:  # fmt: skip
+        """Return it as LaTeX, for a document that uses booktabs and amsmath.
+
+        Parameters
+        ----------
+        table
+            ``None`` for all that is shown; ``means`` for one table: a row a system, a column a measure.
+        marks
+            ``superscript``: letters, of which two systems share one exactly where they do not differ clearly,
+            or against a baseline † better and ‡ worse; the best mean is bold.  ``bold``: only that.
+            ``None``: numbers alone.
+        names
+            System → its name in the table.
+        caption
+            True for a floating table with a caption: test, correction, queries and seed.
+        """
+        from rankstone.comparison.latex_means import latex_means
+
+        one_of("table", table or "means", ("means",))
+        one_of("marks", marks or "bold", ("superscript", "bold"))
+        return super().to_latex() if table is None else latex_means(self, marks, names or {}, caption=caption)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each comparison of the primary family."""
@@ -246,19 +293,13 @@ class Comparison(ComparedSystems):
         for measure, system, versus in self.table.select("measure", "system", "versus").iter_rows():
             matrix = self.matrices[measure]
             one, other = (matrix.systems.index(name) for name in (system, versus))
-            names = {"measure": measure, "system": system, "versus": versus}
-            values = pl.DataFrame(
-                {
-                    "query_id": matrix.queries,
-                    "value": matrix.values[:, one],
-                    "value_versus": matrix.values[:, other],
-                    "difference": matrix.differences(one, other),
-                }
-            )
-            order = ["measure", "query_id", "system", "versus", "value", "value_versus", "difference"]
-            parts.append(
-                values.with_columns(pl.lit(text).alias(name) for name, text in names.items()).select(order)
-            )
+            values = {
+                "measure": [measure] * len(matrix), "query_id": matrix.queries,
+                "system": [system] * len(matrix), "versus": [versus] * len(matrix),
+                "value": matrix.values[:, one], "value_versus": matrix.values[:, other],
+                "difference": matrix.differences(one, other),
+            }  # fmt: skip
+            parts.append(pl.DataFrame(values))
         return pl.concat(parts)
 
     def mean(self) -> pl.DataFrame:
@@ -277,14 +318,9 @@ class Comparison(ComparedSystems):
                 rows.append(
                     (system, measure, float(mean[at]), len(matrix), len(runs), sd, self._judged(runs))
                 )
-        schema = {
-            "system": pl.String,
-            "measure": pl.String,
-            "mean": pl.Float64,
-            "n": pl.Int64,
-            "runs": pl.Int64,
-        }
-        return pl.DataFrame(rows, {**schema, "sd": pl.Float64, "judged": pl.Float64}, orient="row")
+        kinds = pl.String, pl.String, pl.Float64, pl.Int64, pl.Int64, pl.Float64, pl.Float64
+        names = "system", "measure", "mean", "n", "runs", "sd", "judged"
+        return pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
 
     def _judged(self, runs: Sequence[str]) -> float | None:
         if self.judged is None:
@@ -303,14 +339,9 @@ class Comparison(ComparedSystems):
             for measure, matrix in self.matrices.items()
             if (analysis := matrix.anova) is not None
         ]
-        schema = {
-            "measure": pl.String,
-            "f": pl.Float64,
-            "p": pl.Float64,
-            "df": pl.Int64,
-            "df_error": pl.Int64,
-        }
-        frame = pl.DataFrame(rows, {**schema, "error": pl.Float64}, orient="row")
+        kinds = pl.String, pl.Float64, pl.Float64, pl.Int64, pl.Int64, pl.Float64
+        names = "measure", "f", "p", "df", "df_error", "error"
+        frame = pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
         return frame.with_columns(pl.col("f", "p").fill_nan(None))
 
     @cached_property

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.comparison.test_families import ALL_PAIRS
-from rankstone.comparison.verdict import judged_share_counts
+from rankstone.comparison.verdict import CLEAR, judged_share_counts
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
 from rankstone.tables.phrases import phrase
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Say = Callable[..., str]
 
 
-#: sentences and caveats that are shown; further ones are counted
+#: sentences and caveats that are shown, further ones are counted; systems whose pairs are all shown
 _SHOWN: Final = 12
 #: pairs with different shares of judged documents that get a sentence each; more of them get a table
 _FEW: Final = 3
@@ -66,29 +66,67 @@ def _p(value: float) -> str:
     return f"<{_LEAST}" if value < _LEAST else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"  # noqa: PLR2004
 
 
-def sheet(comparison: ComparedSystems, digits: int = 4) -> Sheet:
-    """Return the whole comparison for people to read."""
+def sheet(comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False) -> Sheet:
+    """Return the comparison for people to read; of more than 12 systems every pair only if ``verbose``."""
     say = _say(comparison)
     short = _short(comparison)
     names = [short[system] for system in comparison.systems]
     systems = " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
-    n = max(comparison.table["n"].to_list())
+    n, brief = max(comparison.table["n"].to_list()), len(names) > _SHOWN and not verbose
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
-        (say("verdict"), tuple(_cut(sentences(comparison, digits), say))),
-        _means(comparison, say, digits),
-        _differences(comparison, say, digits),
+        (
+            say("verdict"),
+            tuple(_clear(comparison, say) if brief else _cut(sentences(comparison, digits), say)),
+        ),
+        *(
+            [_leaderboard(comparison, say, digits)]
+            if brief
+            else [_means(comparison, say, digits), _differences(comparison, say, digits)]
+        ),
     ]
     if comparison.segments is not None:
         parts.append(_segments(comparison, say, digits))
-    if shares := _shares(comparison, say):
+    if not brief and (shares := _shares(comparison, say)):
         parts.append(shares)
     if caveats := list(_caveats(comparison, say, digits)):
         parts.append((say("care"), tuple(_cut(caveats, say))))
     parts.append((say("how"), tuple(_method(comparison, say, digits))))
     audit, conventions = getattr(comparison, "audit", None), getattr(comparison, "conventions", {})
     notes = [] if audit is None else audit.lines()
+    notes += [f"scores  {line}" for line in conventions.get("scores", ())]
     notes += conventions_lines(conventions) if "alignment" in conventions else []
     return Sheet(say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=tuple(notes))
+
+
+def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
+    """Yield how many pairs are clearly different by each primary measure."""
+    for measure in comparison.primary:
+        words = comparison.table.filter(measure=measure)["verdict"]
+        counts = {"clear": f"{words.is_in(CLEAR).sum():,}", "count": f"{len(words):,}"}
+        yield say("clear", measure=printable(measure, _NAME), **counts)
+    yield say("every_pair")
+
+
+def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
+    """Return the systems by their means, best first, with letters, or verdicts against the baseline."""
+    board, against, rows, fewer = comparison.leaderboard(), comparison.baseline, [], max(digits - 1, 0)
+    for row in board.iter_rows(named=True):
+        ends = "–" if row["low"] is None else f"[{row['low']:.{fewer}f}, {row['high']:.{fewer}f}]"
+        word = row["letters"] or (say(f"word_{row['verdict']}") if row["verdict"] else "–")
+        counts = "–" if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}"
+        judged = "–" if row["judged"] is None else f"{row['judged']:.3f}"
+        mean = f"{row['mean']:.{digits}f}"
+        rows.append((f"{row['rank']}", printable(row["system"], 300), mean, ends, word, counts, judged))
+    versus = _short(comparison)[against or board["system"][0]]
+    head = [
+        say("rank"), say("system"), printable(comparison.primary[0], _NAME),
+        say("interval", level=percent(comparison.settings.confidence)),
+        say("letters" if against is None else "verdict_head"), say("wtl"),
+    ]  # fmt: skip
+    head += [] if comparison.judged is None else [comparison.judged[0]]
+    kinds: tuple[Kind, ...] = ("number", "id", "number", "interval", "text", "number", "number")
+    title = say("leaderboard_letters" if against is None else "leaderboard", versus=versus)
+    return Table(title, tuple(head), tuple(row[: len(head)] for row in rows), kinds[: len(head)])
 
 
 def _say(comparison: ComparedSystems) -> Say:
@@ -134,10 +172,10 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
     return lines
 
 
-def letters(count: int) -> list[str]:
+def names_of_letters(count: int) -> list[str]:
     """Return so many different letters, then pairs of letters.
 
-    >>> letters(28)[-3:]
+    >>> names_of_letters(28)[-3:]
     ['z', 'aa', 'ab']
     """
     words: list[str] = []
@@ -150,7 +188,7 @@ def letters(count: int) -> list[str]:
 
 def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     """Return the means of every system, with the letters of those it is better than."""
-    letter = dict(zip(comparison.systems, letters(len(comparison.systems)), strict=True))
+    letter = dict(zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True))
     beaten: dict[tuple[str, str], list[str]] = {}
     for row in comparison.table.iter_rows(named=True):
         if row["verdict"] in ("better", "worse"):
@@ -226,7 +264,7 @@ def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str
 def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     head, corrected = _head(comparison, comparison.table, say, 0)
     has_baseline = comparison.baseline is not None
-    letter = dict(zip(comparison.systems, letters(len(comparison.systems)), strict=True))
+    letter = dict(zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True))
     rows = [
         (
             printable(row["measure"], _NAME),
@@ -284,7 +322,14 @@ def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
 
 
 def _pool_bias(comparison: ComparedSystems, say: Say, short: dict[str, str]) -> Iterator[str]:
-    if comparison.judged is not None and 0 < len(comparison.pool_bias) <= _FEW:
+    if (
+        comparison.judged is not None
+        and len(comparison.pool_bias) > _FEW
+        and len(comparison.systems) > _SHOWN
+    ):
+        judged = comparison.judged[0]
+        yield say("pools", judged=judged, k=judged.partition("@")[2])
+    elif comparison.judged is not None and comparison.pool_bias and len(comparison.pool_bias) <= _FEW:
         judged, shares = comparison.judged[0], _judged_shares(comparison)
         for pair in comparison.pool_bias:
             fewer, other = sorted(pair, key=shares.__getitem__)

@@ -179,8 +179,8 @@ class Matrix:
         found = ranks(self.values, rounding=ROUNDING)
         return replace(self, values=found, declared=(1.0, float(len(self.systems))))
 
-    def differences(self, one: int, other: int) -> Floats:
-        """Return ``one - other`` of every query; what is only rounding is 0."""
+    def differences(self, one: int | Ints, other: int | Ints) -> Floats:
+        """Return columns ``one - other`` of every query; what is only rounding is 0."""
         found: Floats = self.values[:, one] - self.values[:, other]
         found[np.abs(found) <= ROUNDING * np.abs(self.values).max(initial=0.0)] = 0.0
         return found

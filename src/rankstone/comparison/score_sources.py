@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.evaluation.scores import Scores
-    from rankstone.io.attributes import Attributes
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import Measure
 
@@ -62,6 +61,7 @@ def read_scores(
     source: object,
     columns: Mapping[str, str] | None = None,
     notes: dict[str, tuple[str, ...]] | None = None,
+    measure: str = "score",
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Read scores per query, and return them with their sources.
 
@@ -69,29 +69,32 @@ def read_scores(
     ----------
     source
         A table (path or frame) with ``query_id``, ``measure``, ``value`` and, for several systems, ``run``;
-        text that ``trec_eval -q`` printed; ``{system: {query: {measure: value}}}``; or ``{system: table}``,
-        a list of paths.
+        a wide table, whose first column holds query ids and every other one the scores of a system; text
+        that ``trec_eval -q`` printed; ``{system: {query: {measure: value}}}``; or ``{system: table}``, a list
+        of paths.
     columns
         Carries the CSV options; its renames belong to other tables.
     notes
         Receives file → what was guessed of how it is written.
+    measure
+        The measure of wide tables, which do not name one.
 
     Returns
     -------
     tuple
         A frame ``run``, ``query_id``, ``measure``, ``value`` (null where undefined), ``weight``; system →
-        source.
+        source; lines about tables whose form was recognised.
 
     Examples
     --------
-    >>> frame, _ = read_scores({"bm25": {"q1": {"map": 0.5}, "q2": {"map": 0.25}}})
+    >>> frame, _, _ = read_scores({"bm25": {"q1": {"map": 0.5}, "q2": {"map": 0.25}}})
     >>> frame.select("run", "query_id", "value").rows()
     [('bm25', 'q1', 0.5), ('bm25', 'q2', 0.25)]
     """
     named = _named(source)
     frames, sources, notes = [], {}, {} if notes is None else notes
     for name, one in named:
-        frame = _read(name, one, Renames({}, columns), notes)
+        frame = _read(name, one, Renames({}, columns), measure, notes)
         frames.append(frame)
         source_name = display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
         if not frame.height:
@@ -114,7 +117,7 @@ def _named(source: object) -> list[tuple[str | None, object]]:
 
 
 def _read(
-    name: str | None, source: object, columns: Renames, notes: dict[str, tuple[str, ...]]
+    name: str | None, source: object, columns: Renames, measure: str, notes: dict[str, tuple[str, ...]]
 ) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _query_scores(name or "run", source)
@@ -125,9 +128,7 @@ def _read(
         name_of_one, where = name or stem(path), display_name(path)
     else:
         name_of_one, where = name or "run", "scores"
-    table = read_attributes(source, "query_id", columns)
-    notes |= {where: table.read_as} if table.read_as else {}
-    frame = _table(table, where)
+    frame = _table(source, where, columns, measure, notes)
     if "run" not in frame.columns:
         frame = frame.with_columns(run=pl.lit(name_of_one))
     elif name is not None:
@@ -149,18 +150,49 @@ def _is_printed(path: str) -> bool:
     return not (is_database(path) or bare.endswith(suffixes))
 
 
-def _table(table: Attributes, where: str) -> pl.DataFrame:
-    """Read the columns of a table; the default weight is 1."""
-    table.require(["measure", "value"])
+def _table(
+    source: object, where: str, columns: Renames, measure: str, notes: dict[str, tuple[str, ...]]
+) -> pl.DataFrame:
+    """Read the columns of a table, or unfold a wide one; the default weight is 1."""
+    table = read_attributes(source, "query_id", columns, unless=("run", "measure", "value"))
+    read_as = table.read_as
+    wide = not {"run", "measure", "value"} & set(table.schema) and len(table.columns) > 1
+    if not wide:
+        table.require(["measure", "value"])
     names = [name for name in SCHEMA if name in table.schema]
     with reading(where):
-        frame = table.frame.select(names).collect()
+        frame = table.frame.select(pl.all() if wide else names).collect()
+    if wide:
+        read_as = (*read_as, f"queries × systems: {len(table.columns):,} columns of {measure}")
+        frame, names = _unfolded(frame, where, measure), ["run", "query_id", "measure", "value"]
+    notes |= {where: read_as} if read_as else {}
     for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
         frame = frame.with_columns(_names(frame[name], where))
     for name in ("value", "weight"):
         if name in names:
             frame = frame.with_columns(_numbers(frame[name], where))
     return frame if "weight" in names else frame.with_columns(weight=pl.lit(1.0))
+
+
+def _unfolded(frame: pl.DataFrame, where: str, measure: str) -> pl.DataFrame:
+    """Return a row for each query and system of a wide table."""
+    ids = frame["query_id"]
+    if ids.is_duplicated().any():
+        raise DuplicateRows(
+            f"{printable(ids.filter(ids.is_duplicated())[0])} is twice in the first column",
+            where=where,
+            expected="query ids in the first column, and a column of scores for each system",
+            fix="add a column of query ids in front",
+        )
+    systems = {
+        name: _numbers(frame[name].rename(printable(name, 40)), where).alias(name)
+        for name in frame.columns
+        if name != "query_id"
+    }
+    long = (
+        frame.select("query_id").with_columns(systems.values()).unpivot(index="query_id", variable_name="run")
+    )
+    return long.with_columns(measure=pl.lit(measure))
 
 
 def _names(column: pl.Series, where: str) -> pl.Series:
@@ -316,9 +348,11 @@ class Source:
     def saved(cls, source: object, measures: object, columns: Mapping[str, str] | None = None) -> Source:
         """Read saved scores; ``columns`` carry the CSV options."""
         notes: dict[str, tuple[str, ...]] = {}
-        frame, sources = read_scores(source, columns, notes)
+        given = [measures] if isinstance(measures, (str, Named)) else list(measures or ())  # type: ignore[call-overload]
+        frame, sources = read_scores(source, columns, notes, str(given[0]) if len(given) == 1 else "score")
         known = {
-            text: _known(text, "direction", "higher") for text in frame["measure"].unique(maintain_order=True)
+            text: fact_of(text, "direction", "higher")
+            for text in frame["measure"].unique(maintain_order=True)
         }
         if measures is None:
             chosen = {text: way for text, way in known.items() if way != "neither"} or known
@@ -326,7 +360,7 @@ class Source:
             chosen = {text: known[text] for text in requested_measures(measures, tuple(known))}
         runs = tuple(frame["run"].unique(maintain_order=True))
         inputs = {"scores": sources}
-        spans = {text: _known(text, "span", (None, None)) for text in chosen}
+        spans = {text: fact_of(text, "span", (None, None)) for text in chosen}
         audit = Audit(None, scores=notes) if notes else None
         return cls(
             runs, chosen, tables_of(frame), judged_scores(frame), frozenset(), audit, {}, inputs, spans
@@ -351,7 +385,7 @@ def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
     return {(str(key[0]), str(key[1])): part for key, part in parts.items()}
 
 
-def _known(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whatever a card holds
+def fact_of(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whatever a card holds
     """Return a property of a measure by its text, ``otherwise`` for an unknown measure."""
     try:
         measure = parse_measure(text)

@@ -16,15 +16,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.comparison.verdict import Pair, PairStatistics, p_or_one, result_row, two_sided
+from rankstone.comparison.verdict import (
+    Pair,
+    PairStatistics,
+    by_matrix,
+    p_or_one,
+    pair_statistics,
+    result_rows,
+    two_sided,
+)
 from rankstone.errors import BadOption
 from rankstone.stats.anova_and_friedman import hsd_reach, nemenyi, nemenyi_reach, tukey_hsd
-from rankstone.stats.automatic_intervals import difference_estimate
+from rankstone.stats.automatic_intervals import difference_estimates
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.paired_tests import PAIRED, sign_flips
-from rankstone.stats.sampling_units import Units
-from rankstone.stats.simultaneous_tests import MaxT, flipped_max_t, randomised_tukeys, resampled_max_t
+from rankstone.stats.simultaneous_tests import flipped_max_t, randomised_tukeys, resampled_max_t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -140,25 +147,18 @@ def _tukey_cube(found: RandomisedTukey, alpha: float, shuffles: int) -> _Cube:
     return _Cube(found.p, found.gap - reach, found.gap + reach, shuffles)
 
 
-def _max_t_cube(found: MaxT) -> _Cube:
-    return _Cube(found.p, found.low, found.high, len(found.largest))
-
-
 def _flipped(table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None) -> _Cube:
-    flips = settings.shuffles(table[0].shape[0] * table[0].shape[1])
-    return _max_t_cube(
-        flipped_max_t(*table, alpha=settings.alpha, flips=flips, seed=settings.seed, progress=progress)
-    )
+    given: dict[str, Any] = {"alpha": settings.alpha, "seed": settings.seed, "progress": progress}
+    found = flipped_max_t(*table, flips=settings.shuffles(table[0].shape[0] * table[0].shape[1]), **given)
+    return _Cube(found.p, found.low, found.high, len(found.largest))
 
 
 def _resampled(
     table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None
 ) -> _Cube:
-    draws = settings.draws(len(table[0]))
-    found = resampled_max_t(
-        *table, alpha=settings.alpha, resamples=draws, seed=settings.seed, progress=progress
-    )
-    return _max_t_cube(found)
+    given: dict[str, Any] = {"alpha": settings.alpha, "seed": settings.seed, "progress": progress}
+    found = resampled_max_t(*table, resamples=settings.draws(len(table[0])), **given)
+    return _Cube(found.p, found.low, found.high, len(found.largest))
 
 
 def _closed_form_pairs(
@@ -272,15 +272,11 @@ def _statistics(
     pairs: Sequence[Pair], settings: ComparisonSettings, progress: Callable[[int], None] | None
 ) -> tuple[list[PairStatistics], int]:
     """Return the statistics of every pair, and how many permutations were drawn."""
-    found = [_estimate(pair, settings) for pair in pairs]
+    found = _estimates(pairs, settings)
     if settings.interval in RESAMPLED:
         found = _bootstrap_estimates(pairs, found, settings, progress)
     p, drawn = _p_values(pairs, found, settings, progress)
-    statistics = [
-        PairStatistics.of(pair, one, raw, settings.margin)
-        for pair, one, raw in zip(pairs, found, p, strict=True)
-    ]
-    return statistics, drawn
+    return pair_statistics(pairs, found, p, settings.margin), drawn
 
 
 def family_results(
@@ -318,39 +314,29 @@ def family_results(
         intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
     test = "t, queries and runs" if any(one.replicated for one in statistics) else settings.test
     family = Family(name, len(statistics), correction, test, settings.alpha, level, drawn)
+    rows = result_rows(statistics, settings, intervals, levels, corrected, family)
     return family, [
-        {**dict(zip(by, one.segment, strict=True)), **result_row(one, settings, ends, at, after, family)}
-        for one, ends, at, after in zip(statistics, intervals, levels, corrected, strict=True)
+        {**dict(zip(by, one.segment, strict=True)), **row} for one, row in zip(statistics, rows, strict=True)
     ]
 
 
-def _estimate(pair: Pair, settings: ComparisonSettings) -> Estimate:
-    """Estimate the difference without resampling, with the variance between runs where there are several."""
-    matrix, units = pair.matrix, pair.units
-    if matrix.replicates and settings.interval not in ("auto", "t"):
-        raise BadOption(
-            f"interval={settings.interval!r} cannot be used with several runs of one system",
-            fix="interval='t' covers queries and runs",
-        )
-    if not matrix.replicates and settings.interval in ("auto", "worst_case"):
-        return difference_estimate(units, matrix.span, settings.interval)
-    most = matrix.span[1] - matrix.span[0]
-    return with_runs(estimates(units, span=(-most, most))[0], matrix, pair.one, pair.other)
-
-
-def _by_matrix(pairs: Sequence[Pair]) -> list[list[int]]:
-    """Return the positions of the pairs of each score matrix."""
-    places: dict[int, list[int]] = {}
-    for at, pair in enumerate(pairs):
-        places.setdefault(id(pair.matrix), []).append(at)
-    return list(places.values())
-
-
-def _joined_units(pairs: Sequence[Pair]) -> Units:
-    units = [pair.units for pair in pairs]
-    return Units(
-        np.concatenate([one.total for one in units], axis=1), units[0].size, clustered=units[0].clustered
-    )
+def _estimates(pairs: Sequence[Pair], settings: ComparisonSettings) -> list[Estimate]:
+    """Estimate differences without resampling, with the variance between runs where there are several."""
+    found: dict[int, Estimate] = {}
+    for matrix, places, one, other in by_matrix(pairs):
+        if matrix.replicates and settings.interval not in ("auto", "t"):
+            raise BadOption(
+                f"interval={settings.interval!r} cannot be used with several runs of one system",
+                fix="interval='t' covers queries and runs",
+            )
+        units = matrix.units.difference(one, other)
+        if not matrix.replicates and settings.interval in ("auto", "worst_case"):
+            found |= zip(places, difference_estimates(units, matrix.span, settings.interval), strict=True)
+            continue
+        most = matrix.span[1] - matrix.span[0]
+        alone = zip(places, estimates(units, span=(-most, most)), one, other, strict=True)
+        found |= {at: with_runs(estimate, matrix, *pair) for at, estimate, *pair in alone}
+    return [found[at] for at in range(len(pairs))]
 
 
 def _bootstrap_estimates(
@@ -361,15 +347,15 @@ def _bootstrap_estimates(
 ) -> list[Estimate]:
     """Estimate by the bootstrap: all pairs of a measure share their resamples."""
     found = list(found)
-    for places in _by_matrix(pairs):
-        units = _joined_units([pairs[at] for at in places])
-        keys = pairs[places[0]].matrix.keys if settings.interval == "poisson" else None
+    for matrix, places, one, other in by_matrix(pairs):
+        units = matrix.units.difference(one, other)
+        keys = matrix.keys if settings.interval == "poisson" else None
         draws = settings.draws(len(units))
         several = estimates(
             units, settings.interval, resamples=draws, seed=settings.seed, keys=keys, progress=progress
         )
-        for at, one in zip(places, several, strict=True):
-            found[at] = replace(one, span=found[at].span)
+        for at, estimate in zip(places, several, strict=True):
+            found[at] = replace(estimate, span=found[at].span)
     return found
 
 
@@ -381,18 +367,17 @@ def _p_values(
 ) -> tuple[Floats, int]:
     """Return p of every pair, and the largest number of permutations drawn."""
     p, most = np.ones(len(pairs)), 0
-    for places in _by_matrix(pairs):
-        some = [pairs[at] for at in places]
-        if some[0].matrix.replicates:
+    for matrix, places, one, other in by_matrix(pairs):
+        if matrix.replicates:
             p[places] = [two_sided(found[at]) for at in places]
         elif settings.test != "randomisation":
             test = PAIRED[settings.test]
-            p[places] = [p_or_one(test(pair.units)) for pair in some]
+            p[places] = [p_or_one(test(pairs[at].units)) for at in places]
         else:
-            units = _joined_units(some)
             flips = sign_flips(
-                units.total, flips=settings.shuffles(len(units)), seed=settings.seed, progress=progress
-            )
+                matrix.units.total, pairs=np.stack([one, other], axis=1),
+                flips=settings.shuffles(len(matrix.units)), seed=settings.seed, progress=progress,
+            )  # fmt: skip
             p[places] = [one.p for one in flips]
             most = max([most, *(one.flips for one in flips if not one.exact)])
     return p, most

@@ -12,26 +12,38 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from rankstone.errors import BadOption
 from rankstone.evaluation.scores import Scores
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.counts import Judged
 from rankstone.stats.automatic_intervals import d_z, hedges, verdict
 from rankstone.stats.mean_intervals import Estimate, estimates
-from rankstone.stats.paired_tests import paired_t, t_tail
-from rankstone.stats.sample_size import detectable, needed, upper_deviation
+from rankstone.stats.paired_tests import paired_ts, t_tail
+from rankstone.stats.sample_size import all_detectable, all_needed, upper_deviation
 from rankstone.stats.sampling_units import Units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
+    from numpy.typing import NDArray
 
     from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.comparison.test_families import Family
     from rankstone.evaluation.prepared import Prepared
     from rankstone.measures.core.measure import Measure
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+#: verdicts that systems differ
+CLEAR: Final = ("better", "worse", "higher", "lower")
+#: differences of queries that are worked on at a time
+_BLOCK: Final = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,34 +135,39 @@ class PairStatistics:
     replicated: bool = False
     segment: tuple[Any, ...] = ()
 
-    @classmethod
-    def of(cls, pair: Pair, estimate: Estimate, p: float, margin: float | None) -> PairStatistics:
-        """Compute the statistics from scores per query."""
-        matrix, units = pair.matrix, pair.units
-        mean = matrix.units.mean
-        differences = matrix.differences(pair.one, pair.other) * matrix.sign
-        several = bool(matrix.replicates)
-        return cls(
-            measure=matrix.measure,
-            system=matrix.systems[pair.one],
-            versus=matrix.systems[pair.other],
-            estimate=estimate,
-            p=float(p),
-            n=len(matrix),
-            units=len(units),
-            left_out=matrix.left_out,
-            mean=float(mean[pair.one]),
-            mean_versus=float(mean[pair.other]),
-            wins=int((differences > 0).sum()),
-            ties=int((differences == 0).sum()),
-            losses=int((differences < 0).sum()),
-            direction=matrix.direction,
-            p_t=two_sided(estimate) if several else p_or_one(paired_t(units)),
-            margins=margins(estimate, margin),
-            es_hsd=_es_hsd(matrix, estimate.value),
-            replicated=several,
-            segment=pair.segment,
-        )
+
+def by_matrix(pairs: Sequence[Pair]) -> Iterator[tuple[Matrix, list[int], Ints, Ints]]:
+    """Yield pairs of one score matrix, not too many at a time: matrix, positions, both columns."""
+    groups: dict[int, list[int]] = {}
+    for at, pair in enumerate(pairs):
+        groups.setdefault(id(pair.matrix), []).append(at)
+    for members in groups.values():
+        matrix = pairs[members[0]].matrix
+        each = max(1, _BLOCK // len(matrix))
+        for begin in range(0, len(members), each):
+            places = members[begin : begin + each]
+            one, other = np.array([(pairs[at].one, pairs[at].other) for at in places]).T
+            yield matrix, places, one, other
+
+
+def pair_statistics(
+    pairs: Sequence[Pair], found: Sequence[Estimate], p: Floats, margin: float | None
+) -> list[PairStatistics]:
+    """Compute the statistics of pairs from scores per query, estimates and p-values."""
+    told: dict[int, PairStatistics] = {}
+    for matrix, places, one, other in by_matrix(pairs):
+        units, several = matrix.units.difference(one, other), bool(matrix.replicates)
+        better = np.sign(matrix.differences(one, other)).T * matrix.sign
+        counts = [(better == way).sum(axis=1).tolist() for way in (1, 0, -1)]
+        p_t = [two_sided(found[at]) for at in places] if several else paired_ts(units).tolist()
+        mean = matrix.units.mean.tolist()
+        for at, a, b, t, won, tied, lost in zip(places, one, other, p_t, *counts, strict=True):
+            told[at] = PairStatistics(
+                matrix.measure, matrix.systems[a], matrix.systems[b], found[at], float(p[at]), len(matrix),
+                len(units), matrix.left_out, mean[a], mean[b], won, tied, lost, matrix.direction, t,
+                margins(found[at], margin), _es_hsd(matrix, found[at].value), several, pairs[at].segment,
+            )  # fmt: skip
+    return [told[at] for at in range(len(pairs))]
 
 
 #: statistics that are columns of the result
@@ -160,62 +177,68 @@ _COLUMNS: Final = (
 )  # fmt: skip
 
 
-def result_row(
-    statistics: PairStatistics,
+def result_rows(
+    found: Sequence[PairStatistics],
     settings: ComparisonSettings,
-    ends: tuple[float, float],
-    level: float,
-    p_adjusted: float,
+    ends: Sequence[tuple[float, float]],
+    levels: Sequence[float],
+    p_adjusted: Floats,
     family: Family,
-) -> dict[str, Any]:
-    """Return a row of the comparison's table.
+) -> list[dict[str, Any]]:
+    """Return the rows of the comparison's table.
 
     Parameters
     ----------
-    statistics, settings, family
-        Of the pair, of the comparison, and of the family that the pair belongs to.
+    found, settings, family
+        Of the pairs, of the comparison, and of the family that the pairs belong to.
     ends
-        Both ends of the interval that the verdict follows from.
-    level
-        1 less the interval's confidence.
+        Both ends of each interval that a verdict follows from.
+    levels
+        1 less each interval's confidence.
     p_adjusted
-        The corrected p.
+        float64 ``[pairs]``, the corrected p.
     """
-    estimate, units = statistics.estimate, statistics.units
-    deviation = estimate.error * math.sqrt(units)
+    every, margin = [one.estimate for one in found], settings.margin
+    words = [verdict(end, one.direction, margin) for one, end in zip(found, ends, strict=True)]
+    for row, one in enumerate(found):
+        if words[row] == "inconclusive" and one.ties == one.n and not one.replicated:
+            words[row] = "identical"
+    spread, units = np.array([one.spread for one in every]), np.array([one.units for one in found], np.int64)
     # more queries would not show how runs of one system vary
-    planned = math.nan if statistics.replicated else estimate.spread * math.sqrt(units)
-    queries_each = statistics.n / max(units, 1)
-    effect = d_z(estimate.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
-    alone = estimate.interval(settings.confidence)
-    word = verdict(ends, statistics.direction, settings.margin)
-    if word == "inconclusive" and statistics.ties == statistics.n and not statistics.replicated:
-        word = "identical"
-    p_margins = statistics.margins
-    cautious = planned * upper_deviation(units - 1)
-    return {
-        **{name: getattr(statistics, name) for name in _COLUMNS},
-        "role": "primary" if family.name in ("primary", "segments") else "exploratory",
-        "difference": estimate.value,
-        "low": ends[0],
-        "high": ends[1],
-        "interval_kind": family.interval_kind,
-        "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
-        "low_alone": alone[0],
-        "high_alone": alone[1],
-        "error": estimate.error,
-        "spread": estimate.spread,
-        "p_adjusted": float(p_adjusted),
-        "family": family.size,
-        "d_z": effect,
-        "g": None if effect is None else effect * hedges(units),
-        "detectable": _detectable(planned, units, level, settings.power),
-        "p_not_worse": p_margins and p_margins[1 if statistics.direction == "lower" else 0],
-        "p_equivalent": p_margins and max(p_margins),
-        "verdict": word,
-        "needed": _needed(word, estimate, planned, level, settings, queries_each),
-        "needed_cautious": _needed(word, estimate, cautious, level, settings, queries_each),
-    }
+    planned = np.where([one.replicated for one in found], np.nan, spread * np.sqrt(units))
+    level, least = np.array(levels, np.float64), np.full(len(found), np.nan)
+    known = (planned > 0) & (level > 0) & (level < settings.power)
+    least[known] = all_detectable(units[known], level[known], settings.power) * planned[known]
+    distance = np.abs([one.value for one in every])
+    if margin is not None:
+        distance = np.where(distance < margin, margin - distance, distance)
+    at = np.flatnonzero(known & (np.array(words) == "inconclusive"))
+    cautious = np.array([upper_deviation(n - 1) for n in units[at].tolist()])
+    wanted, wanted_cautious = (
+        dict(zip(at.tolist(), all_needed(distance[at] / spread_of, level[at], settings.power), strict=True))
+        for spread_of in (planned[at], planned[at] * cautious)
+    )
+    rows = []
+    for row, (one, estimate) in enumerate(zip(found, every, strict=True)):
+        deviation = estimate.error * math.sqrt(one.units)
+        effect = d_z(estimate.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
+        low_alone, high_alone = estimate.interval(settings.confidence)
+        rows.append({
+            **{name: getattr(one, name) for name in _COLUMNS},
+            "role": "primary" if family.name in ("primary", "segments") else "exploratory",
+            "difference": estimate.value, "low": ends[row][0], "high": ends[row][1],
+            "interval_kind": family.interval_kind,
+            "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
+            "low_alone": low_alone, "high_alone": high_alone, "error": estimate.error, "spread": spread[row],
+            "p_adjusted": p_adjusted[row], "family": family.size,
+            "d_z": effect, "g": None if effect is None else effect * hedges(one.units),
+            "detectable": least[row] if known[row] else None,
+            "p_not_worse": one.margins and one.margins[1 if one.direction == "lower" else 0],
+            "p_equivalent": one.margins and max(one.margins), "verdict": words[row],
+            "needed": _queries(wanted.get(row), one),
+            "needed_cautious": _queries(wanted_cautious.get(row), one),
+        })  # fmt: skip
+    return rows
 
 
 def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | None:
@@ -227,34 +250,15 @@ def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | N
     return None if margin is None else (estimate.p_above(-margin), estimate.p_below(margin))
 
 
+def _queries(units: int | None, one: PairStatistics) -> int | None:
+    """Return how many queries so many units hold."""
+    return units and math.ceil(units * (one.n / max(one.units, 1)))
+
+
 def _es_hsd(matrix: Matrix, difference: float) -> float | None:
     """Return the difference over the residual standard deviation (Sakai 2018)."""
     error = 0.0 if matrix.anova is None else matrix.anova.error
     return difference / math.sqrt(error) if error > 0 else None
-
-
-def _detectable(deviation: float, units: int, level: float, power: float) -> float | None:
-    if not deviation > 0 or not 0 < level < power:
-        return None
-    return detectable(units, alpha=level, power=power) * deviation
-
-
-def _needed(
-    word: str,
-    estimate: Estimate,
-    deviation: float,
-    level: float,
-    settings: ComparisonSettings,
-    queries_each: float,
-) -> int | None:
-    """Return how many queries would show a true difference as large as the observed one, if inconclusive."""
-    if word != "inconclusive" or not deviation > 0 or not 0 < level < settings.power:
-        return None
-    distance, margin = abs(estimate.value), settings.margin
-    if margin is not None and distance < margin:
-        distance = margin - distance
-    units = needed(distance / deviation, alpha=level, power=settings.power)
-    return None if units is None else math.ceil(units * queries_each)
 
 
 #: the cutoff of Judged@k where no measure has one
@@ -306,19 +310,32 @@ def judged_scores(scores: Scores | pl.DataFrame) -> tuple[str, dict[str, pl.Data
     return names[-1], {str(key[0]): part for key, part in parts.items()}
 
 
-def judged_shares_differ(judged: Mapping[str, pl.DataFrame], one: str, other: str) -> bool:
-    """Return True if two runs' shares of judged documents differ significantly (95 %), by more than 0.01.
+def judged_shares_differ(judged: Mapping[str, pl.DataFrame], pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """Return for pairs of runs if their shares of judged documents differ: surely (95 %), by more than 0.01.
 
     >>> import polars as pl
     >>> many = pl.DataFrame({"query_id": ["a", "b", "c", "d"], "value": [1.0, 1.0, 0.9, 1.0]})
-    >>> judged_shares_differ({"x": many, "y": many.with_columns(value=pl.col("value") / 2)}, "x", "y")
-    True
+    >>> judged_shares_differ({"x": many, "y": many.with_columns(value=pl.col("value") / 2)}, [("x", "y")])
+    [True]
     """
-    if one not in judged or other not in judged:
-        return False
-    both = judged[one].join(judged[other], on="query_id")
-    if both.height < _FEW:
-        return False
-    estimate = estimates(Units.of((both["value"] - both["value_right"]).to_numpy()[:, None]))[0]
-    low, high = estimate.interval()
-    return abs(estimate.value) > _NEAR and (low > 0 or high < 0)
+    known = list(dict.fromkeys(run for pair in pairs for run in pair if run in judged))
+    queries = {query: at for at, query in enumerate({q: 0 for run in known for q in judged[run]["query_id"]})}
+    values = np.full((len(known) + 1, len(queries)), np.nan)  # the last row is of runs that are not known
+    for row, run in enumerate(known):
+        values[row, [queries[query] for query in judged[run]["query_id"]]] = judged[run]["value"].to_numpy()
+    at = {run: row for row, run in enumerate(known)}
+    one, other = (np.array([at.get(pair[side], -1) for pair in pairs], np.int64) for side in (0, 1))
+    both = ~np.isnan(values)
+    differ = np.zeros(len(pairs), np.bool_)
+    shared: dict[bytes, list[int]] = {}
+    for place, (a, b) in enumerate(zip(one, other, strict=True)):
+        shared.setdefault((both[a] & both[b]).tobytes(), []).append(place)
+    for mask, places in shared.items():
+        rows = np.frombuffer(mask, np.bool_)
+        if rows.sum() >= _FEW:
+            units = Units.of(values[:, rows].T).difference(one[places], other[places])
+            found = estimates(units)
+            differ[places] = [
+                abs(e.value) > _NEAR and (low > 0 or high < 0) for e in found for low, high in (e.interval(),)
+            ]
+    return differ.tolist()

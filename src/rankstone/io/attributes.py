@@ -81,8 +81,9 @@ class Attributes:
 
 
 def read_attributes(
-    source: object, key: str, columns: Mapping[str, str] | None = None, format_in: str | None = None
-) -> Attributes:
+    source: object, key: str, columns: Mapping[str, str] | None = None, format_in: str | None = None, *,
+    unless: tuple[str, ...] = (),
+) -> Attributes:  # fmt: skip
     """Open a table of attributes.
 
     Parameters
@@ -96,6 +97,8 @@ def read_attributes(
         {their name: our name}.
     format_in
         Format of a file; ``None`` decides by content and suffix.
+    unless
+        The first column is the key, whatever its name, in a table that has none of these columns.
     """
     format_in = None if format_in == "trec" else format_in  # TREC text has no column names
     name, notes = f"table of {key}", tuple[str, ...]()
@@ -114,6 +117,9 @@ def read_attributes(
         chosen = renames(frame.collect_schema().names(), columns or {}, name)
         frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(chosen)
         schema = dict(frame.collect_schema())
+        if unless and not {key, *unless} & set(schema):
+            frame = frame.rename(dict.fromkeys(list(schema)[:1], key))
+            schema = dict(frame.collect_schema())
     require(schema, (key,), name, tuple(schema))
     return Attributes(name, key, frame, schema, notes)
 

@@ -9,7 +9,8 @@ Effect sizes, and the verdict that follows from an interval, are here, too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,11 +20,14 @@ from rankstone.stats.mean_intervals import Estimate
 from rankstone.stats.sampling_units import Units, effective_df
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from rankstone.stats.mean_intervals import Span
 
     Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
 
 
 #: with fewer clusters intervals are rough: coverage was found between .92 and .96
@@ -86,6 +90,56 @@ class BoundedMean(Estimate):
         return float(low), float(high)
 
 
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Paired differences of many columns, whose limits are computed together when one is first asked for.
+
+    Attributes
+    ----------
+    total
+        float64 ``[units, columns]``: sums of differences over the queries of each unit.
+    size
+        float64 ``[units]``, above 0.
+    most
+        The largest difference a query can have.
+    method
+        ``auto`` or ``worst_case``.
+    dense
+        bool ``[columns]``: True where units are clusters that all show a difference, not all the same.
+    error
+        float64 ``[columns]``: standard errors of the means.
+    """
+
+    total: Floats
+    size: Floats
+    most: float
+    method: str
+    dense: Bools
+    error: Floats
+    known: dict[tuple[Any, ...], Floats] = field(default_factory=dict)
+
+    def ask(self, answer: Callable[..., Floats], sign: int, at: float) -> Floats:
+        """Return a limit, or the p at one, of ``sign`` times each column, float64 ``[columns]``."""
+        key = answer, sign, at
+        if key not in self.known:
+            found = np.full(len(self.dense), math.nan)
+            for dense in (False, True):
+                some = self.dense == dense
+                if some.any():
+                    total = np.asfortranarray(sign * self.total[:, some])
+                    found[some] = answer(total, self.size, self.most, at, method=self.method, dense=dense)
+            self.known[key] = found
+        return self.known[key]
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard errors for planning: with one more unit at the worst credible loss."""
+        if len(self.size) < 2:  # noqa: PLR2004 - one unit has no spread
+            return self.error
+        both = (adaptive(sign * self.total, self.size, self.most).error for sign in (1, -1))
+        return np.where(self.dense, self.error, np.maximum(*both))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoundedDifference(Estimate):
     """A mean of paired differences, none of which is larger than the range of values.
@@ -97,47 +151,34 @@ class BoundedDifference(Estimate):
 
     Attributes
     ----------
-    total, size
-        As of :class:`~rankstone.stats.sampling_units.Units`, one column.
-    clustered
-        Whether units are clusters of queries.
+    among
+        The differences of all columns that were estimated together.
+    column
+        Its own column.
     """
 
-    total: Floats
-    size: Floats
-    clustered: bool = False
+    among: Differences
+    column: int
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Return both limits, each at a one-sided level."""
         if not self.span[1] > 0:
             return math.nan, math.nan
-        lower, upper = (
-            difference_limit(sign * self.total[:, None], self.size, self.span[1], alpha, **self._kind)
-            for sign in (1, -1)
-        )
-        return float(lower[0]), -float(upper[0])
+        low, up = (float(self.among.ask(difference_limit, sign, alpha)[self.column]) for sign in (1, -1))
+        return low, -up
 
     def p_above(self, limit: float) -> float:
         """Return the one-sided level at which the lower limit is ``limit``."""
-        return float(difference_p(self.total[:, None], self.size, self.span[1], limit, **self._kind)[0])
+        return float(self.among.ask(difference_p, 1, limit)[self.column])
 
     def p_below(self, limit: float) -> float:
         """Return the one-sided level at which the upper limit is ``limit``."""
-        return float(difference_p(-self.total[:, None], self.size, self.span[1], -limit, **self._kind)[0])
-
-    @property
-    def _kind(self) -> dict[str, Any]:
-        """Arguments of the limits: clusters that all show a difference, not all the same, are dense."""
-        dense = self.clustered and self.method != "worst_case" and len(self.size) > 1
-        return {"method": self.method, "dense": dense and bool(self.total.all()) and self.error > 0}
+        return float(self.among.ask(difference_p, -1, -limit)[self.column])
 
     @property
     def spread(self) -> float:
         """The standard error for planning: with one more unit at the worst credible loss."""
-        if len(self.size) < 2 or self._kind["dense"]:  # noqa: PLR2004 - one unit has no spread
-            return self.error
-        both = (adaptive(sign * self.total[:, None], self.size, self.span[1]) for sign in (1, -1))
-        return max(float(found.error[0]) for found in both)
+        return float(self.among.spread[self.column])
 
 
 def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:
@@ -188,15 +229,24 @@ def difference_estimate(units: Units, span: Span, method: str = "auto") -> Bound
     >>> [round(end, 4) for end in difference_estimate(same, (0.0, 1.0)).interval(0.95)]
     [-0.3085, 0.3085]
     """
+    return difference_estimates(units, span, method)[0]
+
+
+def difference_estimates(units: Units, span: Span, method: str = "auto") -> list[BoundedDifference]:
+    """Do what :func:`difference_estimate` does for each column of totals ``[units, columns]``."""
     some, most = units.size > 0, span[1] - span[0]
-    error, df = units.robust_error()
-    total = np.where(
-        np.abs(units.total[some, 0]) <= units.rounding / max(len(units), 1), 0.0, units.total[some, 0]
-    )
-    return BoundedDifference(
-        value=float(units.mean[0]), error=float(error[0]), units=int(some.sum()), df=df, method=method,
-        span=(-most, most), total=total, size=units.size[some], clustered=units.clustered,
-    )  # fmt: skip
+    size, (error, df) = units.size[some], units.robust_error()
+    total = units.total[some]
+    total = np.where(np.abs(total) <= units.roundings / max(len(units), 1), 0.0, total)
+    dense = total.all(axis=0) & (error > 0) & (units.clustered and method != "worst_case" and len(size) > 1)
+    among = Differences(total, size, most, method, dense, error)
+    return [
+        BoundedDifference(
+            value=float(mean), error=float(error[at]), units=len(size), df=df, method=method,
+            span=(-most, most), among=among, column=at,
+        )
+        for at, mean in enumerate(units.mean)
+    ]  # fmt: skip
 
 
 def d_z(difference: float, deviation: float) -> float | None:

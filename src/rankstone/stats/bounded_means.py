@@ -73,7 +73,7 @@ def worst_case(values: Floats, alpha: float, weight: Floats | float = 1.0) -> Fl
     exact = np.where(plain, top * special.betaincinv(ones, len(values) - ones + weight, alpha), 0.0)
     if plain.all():
         return exact
-    rest, weight = values[:, ~plain], np.broadcast_to(weight, len(top))[~plain]
+    rest, weight = _by_column(values[:, ~plain]), np.broadcast_to(weight, len(top))[~plain]
     tilt = _solved(lambda tilt: _tail(rest, tilt, _tilted(rest, tilt, weight), weight) > alpha, top[~plain])
     exact[~plain] = _tilted(rest, tilt, weight)
     return exact
@@ -95,9 +95,9 @@ def worst_case_p(values: Floats, limit: Floats, weight: float = 1.0) -> Floats:
     p = np.where(limit <= 0, 0.0, special.betainc(ones, len(values) - ones + weight, share))
     rest = np.flatnonzero(~plain & (limit > 0) & (limit < top))
     if len(rest):
-        some, target = values[:, rest], limit[rest]
+        some, target = _by_column(values[:, rest]), limit[rest]
         tilt = _solved(lambda tilt: _tilted(some, tilt, weight) > target, top[rest])
-        mean = some.sum(axis=0) / (len(values) + weight)
+        mean = _sums(some) / (len(values) + weight)
         p[rest] = np.where(target >= mean, 1.0, _tail(some, tilt, target, weight))
     return p
 
@@ -116,7 +116,7 @@ def _solved(more: Callable[[Floats], Bools], top: Floats) -> Floats:
 def _tilted(values: Floats, tilt: Floats, weight: Floats | float) -> Floats:
     """Return the mean with weights ``1 / (1 + tilt · value)``, of which the unit at 0 has ``weight``."""
     share = 1 / (1 + tilt * values)
-    found: Floats = (share * values).sum(axis=0) / (share.sum(axis=0) + weight)
+    found: Floats = _sums(share * values) / (_sums(share) + weight)
     return found
 
 
@@ -128,9 +128,9 @@ def _tail(values: Floats, tilt: Floats, limit: Floats, weight: Floats | float) -
     from scipy import special
 
     ratio = 1 + tilt * values
-    logs = np.log(ratio).sum(axis=0) - (len(values) + weight) * np.log1p(tilt * limit)
+    logs = _sums(np.log(ratio)) - (len(values) + weight) * np.log1p(tilt * limit)
     root = -np.sqrt(np.maximum(2 * logs, 0.0))
-    spread = tilt * np.sqrt((((values - limit) / ratio) ** 2).sum(axis=0) + weight * limit**2)
+    spread = tilt * np.sqrt(_sums(((values - limit) / ratio) ** 2) + weight * limit**2)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = special.ndtr(root) + np.exp(-root * root / 2) / math.sqrt(2 * math.pi) * (1 / root + 1 / spread)
     near: Floats = np.where(root > -_NEAR, 0.5, np.clip(p, 0.0, 1.0))
@@ -180,6 +180,17 @@ class Adaptive:
         return np.where(np.abs(self.skewness) < _STRAIGHT, 0.0, self.skewness)
 
 
+def _by_column(values: Floats) -> Floats:
+    """Return values ``[units, columns]`` stored column by column."""
+    return np.asfortranarray(values)
+
+
+def _sums(values: Floats) -> Floats:
+    """Return the sum of each column, whose last bit does not depend on the columns beside it."""
+    found: Floats = _by_column(values).sum(axis=0)
+    return found
+
+
 def _one(values: Floats) -> Floats:
     """Return values to divide by, 1 in the place of 0."""
     return np.where(values == 0, 1.0, values)
@@ -201,16 +212,16 @@ def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) 
     """
     size = size[:, None]
     means = np.abs(total / size)
-    squares = (total**2).sum(axis=0)
-    moved = np.abs(total).sum(axis=0) ** 2 / _one(squares)  # their effective number
+    squares = _sums(total**2)
+    moved = _sums(np.abs(total)) ** 2 / _one(squares)  # their effective number
     worst = np.maximum(means.max(axis=0), span * np.minimum(1.0, _UNSEEN / _one(moved)))
     weight = np.minimum(1.0, (_ENOUGH / _one(moved)) ** _FADING) if guarded else np.zeros(len(moved))
     each = float(size.mean())
     whole = size.sum() + weight * each
-    mean = (total.sum(axis=0) - weight * each * worst) / whole
+    mean = (_sums(total) - weight * each * worst) / whole
     scatter, last = total - size * mean, -each * (worst + mean)
-    square = (scatter**2 / remainder(size / whole)).sum(axis=0) + weight * last**2 / (1 - each / whole)
-    cube = (scatter**3).sum(axis=0) + weight * last**3
+    square = _sums(scatter**2 / remainder(size / whole)) + weight * last**2 / (1 - each / whole)
+    cube = _sums(scatter**3) + weight * last**3
     skewness = cube / _one(square**1.5) if guarded else np.zeros(len(moved))
     return Adaptive(mean, np.sqrt(square) / whole, skewness, effective_df(size[:, 0]))
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from rankstone.errors import BadOption
-from rankstone.stats.random_streams import Whole, in_blocks, raw, tolerance
+from rankstone.stats.random_streams import in_blocks, raw, tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +75,21 @@ def _t(units: Differences, shift: float) -> tuple[float, float]:
     if abs(mean) * len(units) <= units.rounding or error[0] == 0:
         return 0.0 if not np.isnan(error[0]) else math.nan, df
     return mean / float(error[0]), df
+
+
+def paired_ts(units: Units) -> Floats:
+    """Return p of :func:`paired_t` for each column, float64 ``[columns]``; 1 where a single unit gives none.
+
+    >>> from rankstone.stats.sampling_units import Units
+    >>> paired_ts(Units.of(np.array([[0.1, 0.0], [0.2, 0.0], [0.2, 0.0]]))).round(6).tolist()
+    [0.03775, 1.0]
+    """
+    from scipy import special
+
+    mean, (error, df) = units.mean, units.robust_error()
+    some = (np.abs(mean) * len(units) > units.roundings) & (error > 0)
+    statistic = np.divide(np.abs(mean), error, out=np.zeros(len(mean)), where=some)
+    return np.where(some, np.minimum(1.0, 2 * special.stdtr(df, -statistic)), 1.0)
 
 
 def tost(units: Differences, margin: float) -> tuple[float, float]:
@@ -178,11 +193,13 @@ PAIRED: Final[dict[str, Callable[[Units], float]]] = {
 
 #: up to so many differences other than 0, all ways their signs can fall are looked at
 EXACT_UP_TO: Final = 20
-#: flips of one block
-_BLOCK: Final = 4096
+#: flips of one block; flips and pairs that are compared at a time: what a processor's cache holds
+_BLOCK, _CACHED, _TOGETHER = 4096, 512, 128
+#: sums of so many bits, and differences of two of them, are exact as int64
+_SUM_BITS: Final = 62
 #: random flips of a byte: eight differences' signs at once
 _SIGNS: Final = (
-    1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    1 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int64)
 ).T
 
 
@@ -208,6 +225,7 @@ class SignFlips:
 def sign_flips(
     differences: Floats,
     *,
+    pairs: Ints | None = None,
     flips: int = 100_000,
     seed: int = 0,
     threads: int | None = None,
@@ -219,6 +237,10 @@ def sign_flips(
     ----------
     differences
         float64 ``[units, columns]``, without NaN: for each unit the sum of its queries' differences.
+    pairs
+        int64 ``[pairs, 2]``: tests the first column less the second one of each pair instead; columns are
+        sums of scores then.  All columns are flipped with the same signs, so a pair's flipped sum is the
+        difference of two columns' flipped sums, and a pair costs a subtraction.
     flips
         How many random flips, where there are more than :data:`EXACT_UP_TO` differences other than 0.
     seed
@@ -229,8 +251,9 @@ def sign_flips(
     Returns
     -------
     list
-        One :class:`SignFlips` a column: ``p`` is the share of flips (the observed signs among them)
-        whose absolute sum is at least the observed one; sums that differ by rounding only are equal.
+        One :class:`SignFlips` a column or pair: ``p`` is the share of flips (the observed signs among them)
+        whose sum is as far from 0 as the observed one.  Sums are of whole numbers; those that are nearer to
+        each other than 1e-12 of the sum of absolute differences are equal.
 
     Examples
     --------
@@ -238,57 +261,99 @@ def sign_flips(
 
     >>> sign_flips(np.array([[0.1], [0.2], [0.4]]))
     [SignFlips(p=0.25, exact=True, flips=8)]
+    >>> sign_flips(np.array([[0.5, 0.4], [0.5, 0.3], [0.5, 0.1]]), pairs=np.array([[0, 1]]))[0].p
+    0.25
     """
-    found: list[SignFlips | None] = [_exact(column[column != 0]) for column in differences.T]
-    left = [at for at, one in enumerate(found) if one is None]
+    units, columns = differences.shape
+    largest = np.abs(differences).max(axis=0, initial=0.0)
+    if pairs is None:  # every column with one of zeros, and on a scale of its own
+        pairs = np.stack([np.arange(columns), np.full(columns, columns)], axis=1)
+        differences, largest = np.column_stack([differences, np.zeros(units)]), np.append(largest, 0.0)
+    else:
+        largest[:] = largest.max(initial=0.0)
+    bits = np.where(largest > 0, _SUM_BITS - np.frexp(largest * max(units, 1))[1], 0).astype(np.int32)
+    whole = np.rint(np.ldexp(differences, bits)).astype(np.int64)
+    found: dict[int, SignFlips] = {}
+    left = []
+    for at, (one, other) in enumerate(pairs):
+        between = differences[:, one] - differences[:, other]
+        exact = _exact(between[between != 0])
+        if exact is None:
+            # twice the units: rounding of both columns to whole numbers
+            slack = math.ceil(math.ldexp(tolerance(between), int(bits[one]))) + 2 * units
+            left.append((at, one, other, abs(int((whole[:, one] - whole[:, other]).sum())) - slack))
+        else:
+            found[at] = exact
     if left:
-        hits = _as_extreme(differences[:, left], flips, seed, threads, progress)
-        for at, count in zip(left, hits, strict=True):
-            found[at] = SignFlips((1 + int(count)) / (1 + flips), exact=False, flips=flips)
-    return [one for one in found if one is not None]
+        work = _as_extreme(whole, np.array(left), flips, seed)
+        counts = sum(in_blocks(work, -(-flips // _BLOCK), threads, progress), np.zeros(len(left), np.int64))
+        found |= {
+            at: SignFlips((1 + int(count)) / (1 + flips), exact=False, flips=flips)
+            for (at, *_), count in zip(left, counts, strict=True)
+        }
+    return [found[at] for at in range(len(pairs))]
 
 
 def _exact(differences: Floats) -> SignFlips | None:
-    """Look at every way the signs can fall; ``None`` where there are too many."""
+    """Look at every way the signs can fall; ``None`` where there are too many.
+
+    Ways of one half are sorted, and each way of the other half finds by search how many go with it.
+    """
     if len(differences) > EXACT_UP_TO:
         return None
+    least = abs(differences.sum()) - tolerance(differences)
+    middle = len(differences) // 2
+    few, rest = np.sort(_every_sum(differences[:middle])), _every_sum(differences[middle:])
+    between = np.searchsorted(few, least - rest) - np.searchsorted(few, -least - rest, side="right")
+    ways = 2 ** len(differences)
+    return SignFlips(1 - int(np.maximum(between, 0).sum()) / ways, exact=True, flips=ways)
+
+
+def _every_sum(differences: Floats) -> Floats:
+    """Return the sums of all ways the signs can fall."""
     sums = np.zeros(1)
-    for size in np.abs(differences)[:-1]:  # the last sign stays: the other half is the mirror image
-        sums = np.concatenate([sums + size, sums - size])
-    last = np.abs(differences[-1:]).sum()
-    extreme = np.abs(sums + last) >= abs(differences.sum()) - tolerance(differences)
-    return SignFlips(float(extreme.mean()), exact=True, flips=2 ** len(differences))
+    for one in differences:
+        sums = np.concatenate([sums + one, sums - one])
+    return sums
 
 
-def _as_extreme(
-    differences: Floats,
-    flips: int,
-    seed: int,
-    threads: int | None,
-    progress: Callable[[int], None] | None,
-) -> Ints:
-    """Count random flips whose absolute sum is at least the observed one, int64 ``[columns]``.
+def _as_extreme(whole: Ints, pairs: Ints, flips: int, seed: int) -> Callable[[int], Ints]:
+    """Return what counts, in a block of random flips, those as far from 0 as a limit, int64 ``[pairs]``.
 
-    Eight units share a byte of random signs, so their sum is one of 256 that are made beforehand.
+    Eight units share a byte of random signs, so their sum is one of 256.
+
+    Parameters
+    ----------
+    whole
+        int64 ``[units, columns]``.
+    pairs
+        int64 ``[pairs, 4]``: a number, the columns of a difference, the limit of its sum.
+    flips, seed
+        How many there are in all blocks, and their seed.
     """
-    units, columns = differences.shape
+    units, columns = whole.shape
     groups = -(-units // 8)
-    padded = np.zeros((groups * 8, columns))
-    padded[:units] = differences
-    whole = Whole.of(padded)
-    tables = (whole.whole.T.reshape(columns, groups, 8) @ _SIGNS).astype(np.int64).swapaxes(0, 1)
-    observed = np.abs(whole.whole.sum(axis=0)).astype(np.int64)
-    slack = np.ldexp([tolerance(column) for column in differences.T], whole.bits)
-    least = observed - np.ceil(slack + units).astype(np.int64)  # units: rounding to whole numbers
+    padded = np.zeros((groups * 8, columns), np.int64)
+    padded[:units] = whole
+    parts = np.ascontiguousarray(padded.T.reshape(columns, groups, 8).swapaxes(0, 1))
+    _, one, other, least = pairs.T
+    order = np.argsort(other, kind="stable")
+    same = np.split(order, np.flatnonzero(np.diff(other[order])) + 1)
+    some = [part[at : at + _TOGETHER] for part in same for at in range(0, len(part), _TOGETHER)]
 
     def block(number: int) -> Ints:
         size = min(_BLOCK, flips - number * _BLOCK)
         signs = raw(seed, number, size=groups * _BLOCK // 8).view(np.uint8).reshape(groups, _BLOCK)
         found = np.zeros((columns, size), np.int64)
         for group in range(groups):
-            found += tables[group].take(signs[group, :size], axis=1)
-        extreme: Ints = np.count_nonzero(np.abs(found) >= least[:, None], axis=1)
-        return extreme
+            found += (parts[group] @ _SIGNS).take(signs[group, :size], axis=1)
+        counts = np.zeros(len(pairs), np.int64)
+        for places in some:
+            for begin in range(0, size, _CACHED):
+                now = found[one[places], begin : begin + _CACHED]
+                now -= found[other[places[0]], begin : begin + _CACHED]
+                np.abs(now, out=now)
+                counts[places] += np.count_nonzero(now >= least[places, None], axis=1)
+        return counts
 
-    counts: Ints = sum(in_blocks(block, -(-flips // _BLOCK), threads, progress), np.zeros(columns, np.int64))
-    return counts
+    return block

@@ -9,16 +9,25 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from rankstone.errors import BadOption
+from rankstone.stats.random_streams import in_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
 
 #: more queries than this are not counted
 MOST: Final = 10**9
-#: halvings after which a difference is known to all its digits
-_HALVINGS: Final = 200
+#: searches that a thread works on at a time
+_BLOCK: Final = 512
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
@@ -38,14 +47,20 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
     >>> round(power_of(0.5, 34), 3)
     0.808
     """
+    return float(_power(np.array([effect]), np.array([n]), np.array([alpha]))[0])
+
+
+def _power(effect: Floats, n: Floats | Ints, alpha: Floats) -> Floats:
+    """Return the power of each test; all arrays have one shape."""
     from scipy import special
 
-    df, shift = n - 1, abs(effect) * math.sqrt(n)
-    least = -float(special.stdtrit(df, alpha / 2))
-    above = float(special.nctdtr(df, shift, least))
-    below = float(special.nctdtr(df, shift, -least))
-    below = 0.0 if math.isnan(below) else below
-    return 1.0 - (_normal(least - shift) if math.isnan(above) else above) + below
+    df, shift = n - 1, np.abs(effect) * np.sqrt(n)
+    least = -special.stdtrit(df, alpha / 2)
+    above, below = special.nctdtr(df, shift, least), special.nctdtr(df, shift, -least)
+    for at in np.flatnonzero(np.isnan(above)):
+        above[at] = _normal(least[at] - shift[at])
+    found: Floats = 1.0 - above + np.where(np.isnan(below), 0.0, below)
+    return found
 
 
 def _normal(z: float) -> float:
@@ -64,17 +79,19 @@ def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | N
     [787, 199, 90, 34]
     """
     _check(alpha, power)
-    if not effect or power_of(effect, MOST, alpha=alpha) < power:
-        return None
-    if power_of(effect, 2, alpha=alpha) >= power:
-        return 2
-    low, high = 2, 4
-    while power_of(effect, high, alpha=alpha) < power:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power_of(effect, middle, alpha=alpha) >= power else (middle, high)
-    return high
+    return all_needed(np.array([effect]), np.array([alpha]), power)[0]
+
+
+def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
+    """Return :func:`needed` of each effect at its level."""
+
+    def enough(n: Floats, at: Ints) -> Bools:
+        return _power(effect[at], n, alpha[at]) >= power
+
+    found, at = np.zeros(len(effect)), np.flatnonzero(effect)
+    at = at[enough(np.full(len(at), float(MOST)), at)]
+    found[at] = _on_threads(enough, at, 1.0, 2.0)
+    return [int(n) or None for n in found]
 
 
 def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -88,9 +105,41 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
     0.495
     """
     _check(alpha, power)
-    if n < 2:  # noqa: PLR2004 - one query has no spread
-        return math.inf
-    return _smallest(lambda effect: power_of(effect, n, alpha=alpha) >= power)
+    return float(all_detectable(np.array([n]), np.array([alpha]), power)[0])
+
+
+def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
+    """Return :func:`detectable` of each number of queries at its level."""
+
+    def enough(effect: Floats, at: Ints) -> Bools:
+        return _power(effect, n[at], alpha[at]) >= power
+
+    found, at = np.full(len(n), math.inf), np.flatnonzero(n > 1)  # one query has no spread
+    found[at] = _on_threads(enough, at, 0.0, 1.0)
+    return found
+
+
+def _on_threads(enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, end: float) -> Floats:
+    """Return what :func:`_smallest` does; places do not depend on each other."""
+    parts = np.array_split(at, -(-len(at) // _BLOCK) or 1)
+    work = in_blocks(lambda part: _smallest(enough, parts[part], begin, end), len(parts))
+    return np.concatenate(list(work))
+
+
+def _smallest(enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, end: float) -> Floats:
+    """Return the smallest value that is enough for each place: a whole number, if they begin at 1."""
+    low, high = np.full((2, len(at)), [[begin], [end]])
+    left = np.arange(len(at))
+    while len(left := left[~enough(high[left], at[left])]):
+        low[left], high[left] = high[left], 2 * high[left]
+        left = left[np.isfinite(high[left])]  # a level that no effect reaches
+    while True:
+        middle = np.floor((low + high) / 2) if begin else (low + high) / 2
+        left = np.flatnonzero((low < middle) & (middle < high) & np.isfinite(high))
+        if not len(left):
+            return high
+        yes = enough(middle[left], at[left])
+        high[left[yes]], low[left[~yes]] = middle[left[yes]], middle[left[~yes]]
 
 
 def upper_deviation(df: int, share: float = 0.8) -> float:
@@ -104,20 +153,6 @@ def upper_deviation(df: int, share: float = 0.8) -> float:
     from scipy import special
 
     return math.sqrt(df / float(special.chdtri(df, share))) if df > 0 else math.inf
-
-
-def _smallest(enough: Callable[[float], bool]) -> float:
-    low, high = 0.0, 1.0
-    while not enough(high):
-        low, high = high, 2 * high
-        if math.isinf(high):  # a level that no effect reaches
-            return math.inf
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _check(alpha: float, power: float) -> None:

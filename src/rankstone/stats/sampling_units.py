@@ -73,10 +73,15 @@ class Units:
     def __len__(self) -> int:
         return len(self.size)
 
-    @cached_property
+    @property
     def rounding(self) -> float:
         """By how much sums of such totals may differ and still be called equal."""
         return tolerance(self.total)
+
+    @cached_property
+    def roundings(self) -> Floats:
+        """The same of each column, float64 ``[columns]``."""
+        return np.array([tolerance(column) for column in self.total.T])
 
     @cached_property
     def mean(self) -> Floats:
@@ -84,11 +89,11 @@ class Units:
         size = math.fsum(self.size)
         return np.array([math.fsum(column) / size for column in self.total.T])
 
-    def difference(self, one: int, other: int) -> Units:
-        """Return ``one - other``, two columns, as units of one column."""
-        return Units(
-            (self.total[:, one] - self.total[:, other])[:, None], self.size, clustered=self.clustered
-        )
+    def difference(self, one: int | Ints, other: int | Ints) -> Units:
+        """Return columns ``one - other``, of two columns or of many pairs of them."""
+        columns = self.total.T
+        between = columns[np.atleast_1d(one)] - columns[np.atleast_1d(other)]
+        return Units(between.T, self.size, clustered=self.clustered)
 
     def scatter(self) -> Floats:
         """Return the deviation of each unit's total from its expectation, float64 ``[units, columns]``.

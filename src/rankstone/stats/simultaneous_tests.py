@@ -430,7 +430,7 @@ def _largest_range(
     narrow = systems <= _NARROW
     low = np.uint64((1 << (4 if narrow else systems.bit_length())) - 1)
     width = np.dtype(np.uint32 if narrow else np.uint64)
-    first = (np.arange(units) * systems)[:, None]
+    first = (np.arange(units, dtype=width) * width.type(systems))[:, None]
     each = max(1, _SIGN_BLOCK // (units * systems))
 
     def block(at: int) -> Ints:
@@ -442,8 +442,9 @@ def _largest_range(
         keys |= np.arange(systems, dtype=width)
         keys.sort(axis=-1)
         keys &= low.astype(width)
-        places = keys.astype(np.int64) + first
-        drawn = table.take(places.ravel(), axis=0, mode="clip").reshape(count, units, -1)
+        keys += first
+        places = (keys.astype(np.int64) if narrow else keys.view(np.int64)).ravel()
+        drawn = table.take(places, axis=0, mode="clip").reshape(count, units, -1)
         sums = drawn.sum(axis=1).reshape(count, systems, -1)
         gaps: Ints = np.maximum.reduceat(sums.max(axis=1) - sums.min(axis=1), begins, axis=1)
         return gaps

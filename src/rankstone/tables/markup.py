@@ -28,6 +28,7 @@ _LATEX: Final = {
     "∞": r"$\infty$", "²": r"$^2$", "ᵢ": r"$_i$", "√": r"$\surd$", "∪": r"$\cup$", "∩": r"$\cap$",
     "≠": r"$\neq$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "Γ": r"$\Gamma$", "φ": r"$\varphi$", "π": r"$\pi$",
     "∝": r"$\propto$", "≻": r"$\succ$", "³": r"$^3$", "₂": r"$_2$", "♯": r"$\sharp$",
+    "†": r"$\dagger$", "‡": r"$\ddagger$",
 }  # fmt: skip
 #: combining accents of the letter before them
 _ABOVE: Final = {"\u0302": r"\^", "\u0303": r"\~"}
@@ -91,7 +92,8 @@ def _table_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _escaped_latex(text: str) -> str:
+def escaped_latex(text: str) -> str:
+    """Return text whose characters LaTeX does not obey."""
     signs: list[str] = []
     for sign in text:
         if sign in _ABOVE:
@@ -103,28 +105,28 @@ def _escaped_latex(text: str) -> str:
 
 def latex(sheet: Sheet) -> str:
     """Return a sheet as LaTeX: put it into a document that uses booktabs and amsmath."""
-    above = (r"\\" + "\n").join(map(_escaped_latex, filter(None, (sheet.formula, sheet.symbols))))
+    above = (r"\\" + "\n").join(map(escaped_latex, filter(None, (sheet.formula, sheet.symbols))))
     lines = [f"% {line}" for line in sheet.notes]
     lines += (
-        [rf"\paragraph{{{_escaped_latex(sheet.title)}}}", *([above] if above else []), ""]
+        [rf"\paragraph{{{escaped_latex(sheet.title)}}}", *([above] if above else []), ""]
         if sheet.title
         else []
     )
     for part in sheet.readable:
         if not isinstance(part, Table):
             title, texts = part
-            items = [rf"  \item {_escaped_latex(line)}" for line in texts]
-            lines += [rf"\textbf{{{_escaped_latex(title)}}}"] if title else []
+            items = [rf"  \item {escaped_latex(line)}" for line in texts]
+            lines += [rf"\textbf{{{escaped_latex(title)}}}"] if title else []
             lines += [r"\begin{itemize}", *items, r"\end{itemize}"]
             continue
         shape = "".join("r" if numeric else "l" for numeric in part.numeric)
-        lines += [rf"\textbf{{{_escaped_latex(part.title)}}}\par"] if part.title else []
+        lines += [rf"\textbf{{{escaped_latex(part.title)}}}\par"] if part.title else []
         lines += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
-        lines += [" & ".join(map(_escaped_latex, part.head)) + r" \\", r"\midrule"]
+        lines += [" & ".join(map(escaped_latex, part.head)) + r" \\", r"\midrule"]
         last = len(part.rows) - part.total
         for at, row in enumerate(part.rows):
             lines += [r"\midrule"] if at == last and part.total else []
-            lines.append(" & ".join(map(_escaped_latex, row)) + r" \\")
+            lines.append(" & ".join(map(escaped_latex, row)) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}\par"]
     return "\n".join(lines) + "\n"
 

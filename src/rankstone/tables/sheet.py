@@ -403,8 +403,10 @@ def _block(
 
 
 def _least(column: list[str], need: int, kind: object) -> int:
-    """Return the least width of a column of names or texts; the words of a text stay whole."""
-    return min(need, max([_NAME, *map(_longest_word, column)]) if kind == "text" else _NAME)
+    """Return the least width of a column: the words of a text stay whole, names stay distinct."""
+    names = shortened((one for one in column[1:] if " " not in one), _NAME).values()
+    words = map(_longest_word, column) if kind == "text" else map(cell_len, names)
+    return min(need, max([_NAME, *words]))
 
 
 def _shrink(need: list[int], least: dict[int, int], soft: Sequence[int], room: int) -> None:

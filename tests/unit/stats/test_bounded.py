@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankstone.stats import Units, difference_estimate, estimates, mean_estimates
+from rankstone.stats.automatic_intervals import difference_estimates
 from rankstone.stats.bounded_means import adaptive, difference_p, share_limits, worst_case, worst_case_p
 from rankstone.stats.sampling_units import effective_df
 
@@ -183,3 +184,24 @@ def test_graded_losses_seldom_pass_falsely(world: Any, true: float, n: int) -> N
     assert passes <= 0.035
     t = stats.ttest_1samp(sample, true, alternative="greater").pvalue
     assert passes < (np.nan_to_num(t, nan=0.0) < ALPHA).mean()
+
+
+def test_many_differences_have_the_bits_of_each_alone() -> None:
+    """Limits, levels of a margin and spreads of many pairs are those of each pair by itself."""
+    draw = np.random.default_rng(4)
+    values = draw.normal(0, 0.2, (37, 60)).clip(-1, 1) * (draw.random((37, 60)) < draw.random(60))
+    cluster = np.arange(37) // 2
+    for units in (Units.of(values), Units.of(values, cluster=cluster), Units.of(values[:1])):
+        for method in ("auto", "worst_case"):
+            found = difference_estimates(units, (0.0, 1.0), method)
+            alone = [
+                difference_estimate(
+                    Units(column[:, None], units.size, clustered=units.clustered), (0.0, 1.0), method
+                )
+                for column in units.total.T
+            ]
+            for one, by_itself in zip(found, alone, strict=True):
+                assert repr(one.limits(0.025)) == repr(by_itself.limits(0.025))
+                assert one.p_above(-0.02) == by_itself.p_above(-0.02)
+                assert one.p_below(0.02) == by_itself.p_below(0.02)
+                assert repr(one.spread) == repr(by_itself.spread)

@@ -78,6 +78,31 @@ def test_columns_do_not_touch_each_other() -> None:
     assert together == [sign_flips(draw[:, [at]], flips=5000, seed=9)[0] for at in range(3)]
 
 
+@pytest.mark.parametrize(("queries", "digits"), [(12, 1), (40, 1), (70, 16), (33, 2)])
+def test_pairs_of_systems_are_what_their_differences_are(queries: int, digits: int) -> None:
+    """A pair's p is that of its column of differences, exact or drawn, ties and near-duplicates included."""
+    draw = np.random.default_rng(8).random((queries, 7))
+    draw[:, 1] = draw[:, 0] + 1e-7 * draw[:, 2]
+    scores = draw.round(digits)
+    scores[:, 3] = scores[:, 4]
+    pairs = np.array([(one, other) for other in range(7) for one in range(other + 1, 7)])
+    alone = sign_flips(scores[:, pairs[:, 0]] - scores[:, pairs[:, 1]], flips=5000, seed=2)
+
+    assert sign_flips(scores, pairs=pairs, flips=5000, seed=2) == alone
+    turned = pairs[::-1, ::-1]
+    assert sign_flips(scores, pairs=turned, flips=5000, seed=2, threads=3) == alone[::-1]
+
+
+def test_order_of_systems_changes_no_bit() -> None:
+    """Columns in another order give the same p for the same pair."""
+    scores = np.random.default_rng(9).random((50, 6))
+    order = np.array([3, 0, 5, 1, 4, 2])
+    pairs = np.array([(one, other) for other in range(6) for one in range(other + 1, 6)])
+    found = sign_flips(scores, pairs=pairs, flips=3000)
+
+    assert sign_flips(scores[:, np.argsort(order)], pairs=order[pairs], flips=3000) == found
+
+
 def test_threads_change_no_bit() -> None:
     """One thread or five: the same p, and another seed gives another."""
     draw = np.random.default_rng(6).normal(0.02, 0.2, (300, 2))

@@ -1,0 +1,100 @@
+"""Compact letter displays: systems that share a letter are not clearly different.
+
+Columns of letters are found by inserting every difference and absorbing columns that others contain, then
+sweeping out columns that say nothing of their own (Piepho, J. Comput. Graph. Stat. 13(2), 2004).
+"""
+
+from __future__ import annotations
+
+from string import ascii_letters
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Bools = NDArray[np.bool_]
+
+
+#: columns may double with every difference; from so many on, they are found one by one
+_MOST: Final = 500
+#: letters in a row that are written out
+_RUN: Final = 3
+
+
+def letter_columns(different: Bools) -> list[list[int]]:
+    """Return groups of systems: two share a group if and only if they are not clearly different.
+
+    Parameters
+    ----------
+    different
+        bool ``[systems, systems]``, symmetric: True where two systems are clearly different.
+
+    Returns
+    -------
+    list
+        The systems of each group, in order; groups in the order of their first systems.
+
+    Examples
+    --------
+    >>> apart = np.zeros((3, 3), bool)
+    >>> apart[0, 2] = apart[2, 0] = True
+    >>> letter_columns(apart)
+    [[0, 1], [1, 2]]
+    """
+    systems = range(len(different))
+    others = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in different]
+    columns = {(1 << len(different)) - 1}
+    for one in systems:
+        both = {column for column in columns if column >> one & 1 and column & others[one]}
+        columns -= both
+        for new in {part for column in both for part in (column & ~(1 << one), column & ~others[one])}:
+            if not any(new & column == new for column in columns):
+                columns = {column for column in columns if column & new != column} | {new}
+        if len(columns) > _MOST:
+            columns = _one_by_one(others)
+            break
+    member = np.array([[column >> one & 1 for one in systems] for column in sorted(columns)], np.int64)
+    shared = member.T @ member
+    for at in np.argsort(member.sum(axis=1), kind="stable"):
+        inside = np.flatnonzero(member[at])
+        if (shared[np.ix_(inside, inside)] > 1).all():
+            shared[np.ix_(inside, inside)] -= 1
+            member[at] = 0
+    return sorted(np.flatnonzero(row).tolist() for row in member if row.any())
+
+
+def _one_by_one(others: list[int]) -> set[int]:
+    """Return columns that cover every pair that is not different, each grown from a pair left open."""
+    everyone = (1 << len(others)) - 1
+    left = [everyone & ~apart for apart in others]
+    columns = set()
+    for one in range(len(others)):
+        while left[one]:
+            column, room = 0, everyone
+            for wanted in (1 << one, left[one], everyone):  # pairs that are left open, then whoever else fits
+                for other in range(len(others)):
+                    if wanted & room & ~column & 1 << other:
+                        column, room = column | 1 << other, room & ~others[other]
+            columns.add(column)
+            left = [pairs & ~column if column >> at & 1 else pairs for at, pairs in enumerate(left)]
+    return columns
+
+
+def letters(different: Bools) -> list[str]:
+    """Return the letters of each system, four and more in a row as a range; numbers beyond 52 letters.
+
+    >>> letters(np.array([[False, False, True], [False, False, False], [True, False, False]]))
+    ['a', 'ab', 'b']
+    """
+    columns = letter_columns(different)
+    few = len(columns) <= len(ascii_letters)
+    names, joint = (list(ascii_letters), "") if few else (list(map(str, range(1, len(columns) + 1))), ",")
+    found = []
+    for one in range(len(different)):
+        at = np.flatnonzero([one in column for column in columns])
+        runs = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
+        parts = [[names[n] for n in run] for run in runs]
+        found.append(joint.join(joint.join(p) if len(p) <= _RUN else f"{p[0]}–{p[-1]}" for p in parts))
+    return found

@@ -1,0 +1,204 @@
+"""Comparisons of many systems: letters, the leaderboard, tables for papers, and wide tables of scores."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from tests.unit.test_comparison import scores
+
+from rankstone import compare_scores, demo
+from rankstone.cli import cli
+from rankstone.comparison import letter_display
+from rankstone.comparison.letter_display import letter_columns
+from rankstone.errors import BadOption, BadValue, DuplicateRows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def apart(systems: int, share: float, seed: int) -> np.ndarray:
+    """Return which systems differ, at random."""
+    upper = np.triu(np.random.default_rng(seed).random((systems, systems)) < share, 1)
+    return upper | upper.T
+
+
+def shared(columns: list[list[int]], systems: int) -> np.ndarray:
+    """Return which systems share a column."""
+    found = np.zeros((systems, systems), bool)
+    for column in columns:
+        found[np.ix_(column, column)] = True
+    return found
+
+
+@pytest.mark.parametrize("most", [500, 0])
+def test_systems_share_a_letter_exactly_where_they_do_not_differ(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The definition, for differences of any pattern; also where columns are found one by one."""
+    monkeypatch.setattr(letter_display, "_MOST", most)
+    for seed, systems in enumerate((1, 2, 3, 7, 12, 30, 60)):
+        for share in (0.0, 0.1, 0.5, 0.9, 1.0):
+            different = apart(systems, share, seed)
+            assert (shared(letter_columns(different), systems) == ~different).all()
+
+
+def test_letters_of_a_known_example() -> None:
+    """Piepho (2004): differences of neighbours in a chain; every column is needed."""
+    different = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) > 2
+
+    assert letter_display.letters(different) == ["a", "ab", "abc", "bcd", "cde", "def", "ef", "f"]
+    assert letter_display.letters(np.zeros((3, 3), bool)) == ["a", "a", "a"]
+    assert letter_display.letters(~np.eye(60, dtype=bool))[-1] == "60"
+
+
+def test_every_column_is_needed() -> None:
+    """Without any one column some pair that is not different would share no letter."""
+    different = apart(15, 0.4, 3)
+    columns = letter_columns(different)
+
+    for at in range(len(columns)):
+        rest = columns[:at] + columns[at + 1 :]
+        assert (shared(rest, 15) != ~different).any()
+
+
+def many(count: int = 15, **options: Any) -> Any:
+    """Compare systems of rising means."""
+    data = scores({f"system-{at:02}": at / 30 for at in range(count)})
+    return compare_scores(data, permutations=999, **options)
+
+
+def test_the_leaderboard_follows_the_pairs() -> None:
+    """Best first; letters say what verdicts say; wins are against the leader."""
+    found = many()
+    board = found.leaderboard()
+    letter = dict(board.select("system", "letters").rows())
+    matrix = found.matrices["m"]
+
+    assert board["mean"].is_sorted(descending=True)
+    assert board["rank"].to_list() == list(range(1, 16))
+    for system, versus, word in found.table.select("system", "versus", "verdict").iter_rows():
+        alike = bool(_written_out(letter[system]) & _written_out(letter[versus]))
+        assert alike == (word not in ("better", "worse"))
+    leader, last = (matrix.systems.index(board["system"][at]) for at in (0, -1))
+    assert board["wins"][-1] == (matrix.differences(last, leader) > 0).sum()
+    assert (board["low"] < board["mean"]).all()
+
+
+def _written_out(letters: str) -> set[str]:
+    ranges = re.sub(r"(.)–(.)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), letters)
+    return set(ranges)
+
+
+def test_more_than_twelve_systems_are_a_leaderboard() -> None:
+    """The text names every system, says how many pairs are clear, and keeps pairs for --verbose."""
+    found, few = many(), many(12)
+    text, every = found.text(80), found.sheet(verbose=True)
+    clear = found.table["verdict"].is_in(["better", "worse"]).sum()
+
+    assert f"{clear} of 105 pairs differ clearly on m" in text
+    assert all(name in text for name in found.systems)
+    assert "Leaderboard" in text
+    assert "Differences" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert [part.title for part in every.parts if hasattr(part, "title")][-1] == "Differences"
+    assert "Leaderboard" not in few.text()
+    assert len(found.report()["comparisons"]) == 105
+    assert "排行榜" in many(lang="zh").text(80)
+
+
+def test_a_baseline_has_verdicts_in_place_of_letters() -> None:
+    """Against a baseline nobody compared the others with each other."""
+    found = many(baseline="system-00")
+    board = found.leaderboard()
+
+    assert board["letters"].null_count() == 15
+    assert board["verdict"][0] == "better"
+    assert board.filter(system="system-00")["wins"][0] is None
+    assert "against system-00" in " ".join(found.text(80).split())
+
+
+def test_a_table_of_means_for_a_paper() -> None:
+    """Rows are systems, letters stand as superscripts, the best is bold, and the caption says the test."""
+    data = scores({"a_1": 0.0, "b": 0.02, "c": 0.3})
+    found = compare_scores(data, permutations=999, seed=4)
+    table = found.to_latex(table="means", names={"b": "BM25"}, caption=True)
+
+    assert r"\begin{tabular}{lr}" in table
+    assert r"a\_1 & " in table
+    assert re.search(r"BM25 & 0\.\d{4}\$\^\{\\mathrm\{b\}\}\$", table)
+    assert re.search(r"c & \\textbf\{0\.\d{4}\}\$\^\{\\mathrm\{a\}\}\$", table)
+    assert "robust\\_tukey" in table
+    assert "Means over 40 queries" in table
+    assert "seed 4" in table
+    assert "mathrm" not in found.to_latex(table="means", marks="bold")
+    assert "textbf" not in found.to_latex(table="means", marks=None)
+    daggers = compare_scores(data, baseline="a_1").to_latex(table="means", caption=True)
+    assert r"$^{\dagger}$" in daggers
+    assert r"$\dagger$ clearly better" in daggers
+    assert found.to_latex() == found.to_latex(None)
+    with pytest.raises(BadOption, match="marks"):
+        found.to_latex(table="means", marks="stars")
+    with pytest.raises(BadOption, match="table"):
+        found.to_latex(table="pairs")
+
+
+def test_order_of_systems_changes_no_number() -> None:
+    """Systems in another order: the same p and intervals for the same pairs, with the sign turned."""
+    data = scores({name: at / 60 for at, name in enumerate("abcdef")})
+    one = compare_scores(data, permutations=999)
+    other = compare_scores({name: data[name] for name in "fadebc"}, permutations=999)
+    told = {frozenset(pair): p for *pair, p in other.table.select("system", "versus", "p").iter_rows()}
+
+    for *pair, p in one.table.select("system", "versus", "p").iter_rows():
+        assert told[frozenset(pair)] == p
+
+
+def test_wide_tables_are_what_long_ones_are(tmp_path: Path) -> None:
+    """The first column holds query ids, whatever its name; it is said how the file was read."""
+    data = scores({"a": 0.0, "b": 0.02, "c": 0.3})
+    wide = pl.DataFrame(
+        {"topic": list(data["a"]), **{n: [v["m"] for v in d.values()] for n, d in data.items()}}
+    )
+    wide.write_csv(tmp_path / "wide.csv")
+    long = compare_scores(data, permutations=999)
+    for source in (wide, tmp_path / "wide.csv", str(tmp_path / "wide.csv")):
+        found = compare_scores(source, "m", permutations=999)
+        assert found.table.equals(long.table)
+        assert "queries × systems: 3 columns of m" in found.text()
+        assert "queries × systems" in json.dumps(found.report()["conventions"], ensure_ascii=False)
+    assert compare_scores(wide, permutations=99).measures == ("score",)
+    assert found.hashes().keys() == {"a", "b", "c"}
+
+
+def test_wide_tables_that_are_none() -> None:
+    """A table without query ids, or with texts for scores, is refused with what to do."""
+    with pytest.raises(DuplicateRows, match="first column"):
+        compare_scores(pl.DataFrame({"a": [0.5, 0.5], "b": [0.1, 0.2], "c": [0.1, 0.2]}))
+    with pytest.raises(BadValue, match="is not a number"):
+        compare_scores(pl.DataFrame({"topic": ["1", "2"], "a": ["x", "y"], "b": ["0.1", "0.2"]}))
+
+
+def test_means_as_a_matrix() -> None:
+    """``eval --format csv --wide``: a row for each run, a column for each measure."""
+    runs = [str(demo.QRELS), *map(str, demo.RUNS.values())]
+    done = CliRunner().invoke(cli, ["eval", *runs, "-m", "AP RR", "--format", "csv", "--wide", "--quiet"])
+    refused = CliRunner().invoke(cli, ["eval", *runs, "--wide"])
+
+    assert done.stdout.splitlines()[0] == "run,AP,RR"
+    assert len(done.stdout.splitlines()) == 1 + len(demo.RUNS)
+    assert refused.exit_code
+    assert "--format csv --wide" in str(getattr(refused.exception, "fix", refused.exception))
+
+
+def test_pairs_of_pairs_are_every_pair() -> None:
+    """Csv and JSON hold every pair of many systems."""
+    found = many(14)
+
+    assert found.to_frame().height == len(list(combinations(range(14), 2)))
