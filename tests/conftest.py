@@ -33,7 +33,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 
 def pytest_collection_finish() -> None:
-    """Exempt what is imported by now from garbage collection, which work out of core calls for every range."""
+    """Exempt what is imported by now from garbage collection, which out-of-core work calls often."""
     gc.collect()
     gc.freeze()
 
