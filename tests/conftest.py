@@ -22,7 +22,7 @@ if str(ROOT) not in sys.path:  # tests import tests.oracle, a namespace package 
     sys.path.insert(0, str(ROOT))
 
 _COMMON = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture]
-settings.register_profile("local", deadline=None, max_examples=25, suppress_health_check=_COMMON)
+settings.register_profile("local", deadline=None, max_examples=10, suppress_health_check=_COMMON)
 settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, max_examples=6)
 settings.register_profile("long", parent=settings.get_profile("local"), max_examples=500)
 settings.register_profile("nightly", parent=settings.get_profile("local"), max_examples=200, print_blob=True)
