@@ -90,10 +90,7 @@ def command(
         (ci or None, "--ci", {"--cluster": cluster}),
     ):
         _need(needed, flag, others)
-    if wide and (ci or by or given["form"] not in ("csv", "jsonl")):
-        raise UsageError(
-            "--wide is for means alone, as rows", fix="--format csv --wide, without --by and --ci"
-        )
+    _check_wide(wide and given["form"], {"ci": ci, "by": by})
     outputs = {}
     if spark and given["per_query"] is not None:
         refuse_with("--engine spark", {"csv-formulas": formulas() != "keep"})
@@ -125,6 +122,14 @@ def command(
     scores = execute(given, find, inputs, show=show, formats=_FORMATS, outputs=outputs)
     if scores.audit.bad_runs:
         end_with_bad_runs(scores.audit.bad_runs)
+
+
+def _check_wide(form: str | bool, others: Mapping[str, Any]) -> None:
+    """Refuse --wide for other formats than rows of means."""
+    if form:
+        refuse_with("--wide", others)
+        if form not in ("csv", "jsonl"):
+            raise UsageError(f"--wide cannot go with --format {form}", fix="--format csv --wide")
 
 
 def _evaluation(

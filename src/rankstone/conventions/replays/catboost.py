@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.hits.list_arrays import before
 from rankstone.measures.auc import AUC
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.ideal_agreement import RC
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.definition import Card
 
 
 #: the probability that the user of PFound goes on
@@ -33,16 +34,7 @@ class PFound(Measure):
 
     family: ClassVar[str] = "user models"
     needs_relevant: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
-        sentence="How likely is a user to be satisfied who stops after each row with probability 0.15?",
-        formula="PFound@k = Σ_{i ≤ k} g_i Π_{j < i} 0.85 (1 − g_j)",
-        symbols="g_i: label at rank i, the probability that it satisfies",
-        example="labels 0.4, 1: 0.4 + 0.85 · 0.6 · 1 = 0.91",
-        span=(None, None),
-        sensitive="ties; labels above 1, which are not probabilities",
-        use="to read CatBoost's numbers",
-        citation="CatBoost 1.2",
-    )
+    card: ClassVar[Card] = replay_card("catboost.PFound")
 
     #: the mean of a product over orders has no formula here
     claims = Claims(closed_under_ties=False)
@@ -66,16 +58,7 @@ class ERR(PFound):
     ERR@5
     """
 
-    card: ClassVar[Card] = Card(
-        sentence="How early is a user satisfied, if labels are probabilities of satisfaction?",
-        formula="ERR@k = Σ_{i ≤ k} (1/i) g_i Π_{j < i} (1 − g_j)",
-        symbols="g_i: label at rank i, the probability that it satisfies",
-        example="labels 0.4, 1: 0.4 + 1/2 · 0.6 · 1 = 0.7",
-        span=(None, None),
-        sensitive="ties; labels above 1, which are not probabilities",
-        use="to read CatBoost's numbers",
-        citation="CatBoost 1.2",
-    )
+    card: ClassVar[Card] = replay_card("catboost.ERR")
 
     def worth(self, hits: Hits) -> Floats:
         """Return one over the rank."""
@@ -93,16 +76,7 @@ class AverageGain(Measure):
 
     family: ClassVar[str] = "cumulated gain"
     needs_relevant: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
-        sentence="What is the mean label of the first k rows?",
-        formula="AverageGain@k = (1 / min(k, n)) Σ_{i ≤ k} g_i",
-        symbols="g_i: label at rank i; n: length of the list",
-        example="labels 3, 1 and no more, k = 5: 2",
-        span=(None, None),
-        sensitive="ties at the cutoff",
-        use="to read CatBoost's numbers",
-        citation="CatBoost 1.2",
-    )
+    card: ClassVar[Card] = replay_card("catboost.AverageGain")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add up the labels; divide by the rows."""

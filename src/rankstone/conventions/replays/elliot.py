@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.definition import Card, Threshold, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
@@ -42,15 +43,7 @@ class MAP(_Binary):
     """
 
     family: ClassVar[str] = "binary"
-    card: ClassVar[Card] = Card(
-        sentence="How precise is the list on average over the first k ranks?",
-        formula="MAP@k = (1/k) Σ_{i ≤ k} P@i",
-        symbols="P@i: precision of the first i",
-        example="one relevant item, at rank 1; k = 5: (1 + 1/2 + 1/3 + 1/4 + 1/5) / 5 = 0.4567",
-        sensitive="a list without any mistake stays below 1 unless k items are relevant",
-        use="to read Elliot's numbers; no average precision in spite of its name",
-        citation="Elliot 0.3",
-    )
+    card: ClassVar[Card] = replay_card("elliot.MAP")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit its share of the precisions from its rank down to k; divide by k."""
@@ -69,15 +62,7 @@ class MAR(_Binary):
     """
 
     family: ClassVar[str] = "binary"
-    card: ClassVar[Card] = Card(
-        sentence="How complete is the list on average over the first k ranks?",
-        formula="MAR@k = (1/k) Σ_{i ≤ k} R@i",
-        symbols="R@i: recall of the first i",
-        example="one relevant item, at rank 2; k = 5: (0 + 1 + 1 + 1 + 1) / 5 = 4/5",
-        sensitive="a list without any mistake stays below 1 unless one item is relevant",
-        use="to read Elliot's numbers",
-        citation="Elliot 0.3",
-    )
+    card: ClassVar[Card] = replay_card("elliot.MAR")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the ranks from its own down to k; divide by k R."""
@@ -96,15 +81,7 @@ class GAUC(_Binary):
     """
 
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = Card(
-        sentence="How often is a relevant item ranked above a nonrelevant one?",
-        formula="GAUC = (1/R) Σ_{relevant d} (N + 1 − a_d) / (N + 1),  N = n − R",
-        symbols="R: relevant items; a_d: others above d; n: items ranked, all there are",
-        example="relevant, not, relevant, not: (3/3 + 2/3) / 2 = 5/6 (AUC is 3/4)",
-        sensitive="lists that do not rank all items: missing ones are no negatives, and earn nothing",
-        use="to read Elliot's numbers; GAUC(weight=uniform) counts the negatives correctly",
-        citation="Elliot 0.3",
-    )
+    card: ClassVar[Card] = replay_card("elliot.GAUC")
 
     @property
     def claims(self) -> Claims:
@@ -179,18 +156,7 @@ class SEntropy(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = Card(
-        sentence="How evenly are recommendations spread over items, with equal weight for each list?",
-        formula="SEntropy@k = (1/|U|) Σ_u (1/n_u) Σ_{i ∈ L_u} −log2 p_i",
-        symbols="p_i: the share of all recommendations that item i has; n_u: items in u's list; U: lists",
-        example="lists (a, b) and (a): p = 2/3, 1/3: ((0.585 + 1.585)/2 + 0.585) / 2 = 0.835",
-        needs="only the run",
-        span=(0.0, None),
-        undefined="nothing shown",
-        sensitive="lists of different lengths: items of short ones have more weight; otherwise it is Entropy",
-        use="to read Elliot's numbers",
-        citation="Elliot 0.3",
-    )
+    card: ClassVar[Card] = replay_card("elliot.SEntropy")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item its self-information, weighted by the lists that show it."""

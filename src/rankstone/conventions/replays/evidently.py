@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
@@ -299,18 +300,7 @@ class Personalization(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = Card(
-        sentence="How different are the lists of two users?",
-        formula="Personalization@k = 1 − (Σ_i c_i² − k |U|) / (k |U| (|U| − 1))",
-        symbols="c_i: lists that contain item i; U: lists",
-        example="lists (a, b) and (a), k = 2: c = 2, 1: 1 − (5 − 4)/(2·2·1) = 3/4",
-        needs="only the run",
-        span=(None, None),
-        undefined="one list",
-        sensitive="lists shorter than k: every missing item counts as a pair less, so values may exceed 1",
-        use="to read Evidently's numbers; Personalization is the same if all lists have k items",
-        citation="Evidently 0.7",
-    )
+    card: ClassVar[Card] = replay_card("evidently.Personalization")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count for each item the pairs of lists that share it, including a list with itself."""
@@ -333,18 +323,7 @@ class Serendipity(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("qrels", "history", "items")
-    card: ClassVar[Card] = Card(
-        sentence="How different are the relevant items from the user's history?",
-        formula="Serendipity@k(u) = 1 − Σ_{relevant i ∈ L_u} (1/|H_u|) Σ_{j ∈ H_u} cos(i, j)",
-        symbols="L_u: the first k items; H_u: distinct items of u; cos(i, i) = 1 even without features",
-        example="two relevant items with similarities 1/2 and 3/4 to the history: 1 − 5/4 = −1/4",
-        needs="judgments, the history, a table of items with numbers",
-        span=(None, None),
-        undefined="no relevant item among the first k, or a user without a history: left out of the mean",
-        sensitive="the number of relevant items shown: the more, the lower the value",
-        use="to read Evidently's numbers; Serendipity(expected=history) takes a mean",
-        citation="Evidently 0.7",
-    )
+    card: ClassVar[Card] = replay_card("evidently.Serendipity")
 
     features: str | None = parameter(
         None,

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.curve import relevant_needed
-from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Status
 from rankstone.measures.counts import Judged
 from rankstone.measures.precision_recall import IPrec
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
+    from rankstone.measures.core.definition import Card
     from rankstone.measures.core.measure import Scored
 
 
@@ -27,15 +28,7 @@ class JudgedOrZero(Judged):
     """
 
     zero_norm: ClassVar[Status] = Status.no_relevant
-    card: ClassVar[Card] = Card(
-        sentence="What share of the first k results is judged, 0 if there are none?",
-        formula="|{i ≤ min(k, n) : d_i judged}| / min(k, n), and 0 if n = 0",
-        symbols="d_i: document at rank i; n: length of the list",
-        example="8 of the first 10 documents are judged: 0.8; an empty list: 0",
-        sensitive="depth, and queries without a list",
-        use="to read ir_measures' numbers; Judged@10 leaves out queries without a list",
-        citation="ir_measures 0.4",
-    )
+    card: ClassVar[Card] = replay_card("ir_measures.JudgedOrZero")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
@@ -33,18 +34,7 @@ class CategoryEntropy(Attention, CategoryMeasure):
     name: ClassVar[str] = "entropy"
     family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
-    card: ClassVar[Card] = Card(
-        sentence="How evenly does a list cover the categories?",
-        formula="entropy@k(u) = −Σ_c p(c) log2 p(c);  p(c) = w(c) / Σ w;  w(c) = 10⁻⁶ + Σ_{i ∈ c} a(rank i)",
-        symbols="c: each known category; a(r): attention, 1 at every rank or p^(r−1)",
-        example="categories a, a, b, b of a list, none other known: 1 bit",
-        needs="a table of items with categories",
-        span=(0.0, None),
-        undefined="never",
-        sensitive="an item of several categories counts for each; every category starts with 10⁻⁶",
-        use="to read LensKit's numbers, averaged over lists",
-        citation="LensKit 2025",
-    )
+    card: ClassVar[Card] = replay_card("lenskit.CategoryEntropy")
 
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)

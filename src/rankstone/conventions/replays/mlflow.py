@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Bools, Ints
+    from rankstone.measures.core.definition import Card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,16 +29,7 @@ class NDCG(BinaryMeasure):
     name: ClassVar[str] = "ndcg_at_k"
     family: ClassVar[str] = "cumulated gain"
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
-    card: ClassVar[Card] = Card(
-        sentence="How close are the first k results to the best list of the same length?",
-        formula="ndcg_at_k = Σ_{i ≤ k} b_i / log2(i + 1)  /  Σ_{i ≤ m} 1 / log2(i + 1), m = min(k, n, R + d)",
-        symbols="b_i: 1 if the document at rank i is relevant; n: documents retrieved; R: relevant ones; "
-        "d: repetitions of relevant documents among the first k",
-        example="relevant and not, R = 3, k = 5: m = 2, 1 / (1 + 0.6309) = 0.6131",
-        sensitive="short lists are compared with short ideal lists; repetitions raise the value",
-        use="to read MLflow's numbers; nDCG(gain=binary, ideal_depth=min_k_n) if nothing is repeated",
-        citation="MLflow 3.18",
-    )
+    card: ClassVar[Card] = replay_card("mlflow.NDCG")
 
     #: the ideal list depends on which documents are among the first k
     claims = Claims(closed_under_ties=False)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.auc import AUC as SOUND
 from rankstone.measures.average_precision import AP
@@ -69,15 +70,7 @@ class GradedNDCG(DCG):
 
     needs_relevant: ClassVar[bool] = True
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
-    card: ClassVar[Card] = Card(
-        sentence="How much do the first k gain, compared with the first k labels in their given order?",
-        formula="Σ_{i ≤ k} (2^g_i − 1) / log2(i + 1)  /  Σ_{i ≤ k} (2^l_i − 1) / log2(i + 1)",
-        symbols="g_i: grade at rank i; l_i: grade of the i-th label as passed",
-        example="labels 0, 1 and the document of grade 1 first, k = 2: 1 / (0 + 1/log2(3)) = 1.585",
-        sensitive="the order of the labels: sorted, best first, it is nDCG; otherwise it may exceed 1",
-        use="to read the library's numbers; sort labels before they are passed",
-        citation="Spark 3.5, RankingMetrics.ndcgAt in Scala",
-    )
+    card: ClassVar[Card] = replay_card("other_libraries.GradedNDCG")
 
     gain: str = parameter("exp2", "what a grade gains", "exp2")
 
@@ -103,16 +96,7 @@ class OPA(RC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     zero_norm: ClassVar[Status] = Status.no_ideal
-    card: ClassVar[Card] = Card(
-        sentence="How often does the better of two rows have the higher score?",
-        formula="OPA = Σ_{y_i > y_j} [s_i > s_j] / Σ_{y_i > y_j} 1",
-        symbols="y: labels; s: scores",
-        example="labels 2, 0, 1 in the order of the scores: 2 of 3 pairs",
-        undefined="no two labels differ: 0",
-        sensitive="ties, which are in the wrong order",
-        use="to read Rax's numbers; RC(ties=drop) counts a tied pair one half",
-        citation="Rax 0.4",
-    )
+    card: ClassVar[Card] = replay_card("other_libraries.OPA")
 
     ties: str = field(default="drop")
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.cascade import ERR as SOUND
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions, Measure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.definition import Card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,16 +27,7 @@ class Best(Measure):
     """
 
     family: ClassVar[str] = "cumulated gain"
-    card: ClassVar[Card] = Card(
-        sentence="What is the best label of the first k documents?",
-        formula="Best@k = max_{i ≤ k} g_i",
-        symbols="g_i: label at rank i",
-        example="labels 1, 3, 2; k = 2: 3",
-        span=(0.0, None),
-        sensitive="the grade scale; depends on one document only",
-        use="to read RankLib's numbers",
-        citation="RankLib 2",
-    )
+    card: ClassVar[Card] = replay_card("ranklib.Best")
 
     #: the mean of the best over orders has no formula here
     claims = Claims(closed_under_ties=False)
@@ -74,15 +66,7 @@ class NoRR(Measure):
 
     family: ClassVar[str] = "reciprocal rank"
     takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
-        sentence="Where is the first relevant document among the first 0?",
-        formula="NoRR = 0",
-        symbols="none",
-        example="relevant, not: 0",
-        sensitive="nothing",
-        use="to read RankLib's numbers",
-        citation="RankLib 2",
-    )
+    card: ClassVar[Card] = replay_card("ranklib.NoRR")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give every hit 0."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.incomplete_judgments import Bpref as Sound
@@ -25,15 +26,7 @@ class GradedRBP(Measure):
     """
 
     family: ClassVar[str] = "user models"
-    card: ClassVar[Card] = Card(
-        sentence="How much does a user gain who goes on with probability p, with grades as gains?",
-        formula="(1 − p) Σ_i g_i p^(i − 1)",
-        symbols="g_i: the grade at rank i, 0 if below 1; p: persistence",
-        example="grade 3 at rank 1, p = 0.5: 0.5 · 3 = 1.5",
-        sensitive="the grade scale: with grades above 1, values may exceed 1",
-        use="to read ranx's numbers; RBP(p=0.95) is rank-biased precision",
-        citation="ranx 0.3",
-    )
+    card: ClassVar[Card] = replay_card("ranx.GradedRBP")
 
     p: float = parameter(0.8, "persistence", above=0.0)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
@@ -60,18 +61,7 @@ class ShannonEntropy(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = Card(
-        sentence="How evenly are recommendations spread over the items shown?",
-        formula="H@k = −(1/s) Σ_i p_i ln p_i",
-        symbols="p_i: the share of recommendations that item i has; s: distinct items shown",
-        example="shares 1/2, 1/4, 1/4: (1/2 · ln 2 + 1/2 · ln 4) / 3 = 0.347",
-        needs="only the run",
-        span=(0.0, None),
-        undefined="nothing shown",
-        sensitive="the number of items shown: the more, the lower, so an even spread looks bad",
-        use="to read RecBole's numbers; Entropy is in bits and not divided",
-        citation="RecBole 1.2",
-    )
+    card: ClassVar[Card] = replay_card("recbole.ShannonEntropy")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item −p ln p; divide by the items."""
@@ -90,19 +80,7 @@ class TailPercentage(PerListMeasure):
 
     family: ClassVar[str] = "popularity"
     needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = Card(
-        sentence="What share of a list comes from the long tail?",
-        formula="TailPercentage@k(u) = |{i ∈ L_u : i in the tail}| / n",
-        symbols="n: items in the list; the tail: max(⌊tail_ratio · m⌋, 1) of m known items, those with the "
-        "fewest interactions, equal ones by id, smaller first",
-        example="10 items of the history, the rarest of them is one of 5 shown: 1/5",
-        needs="the history",
-        undefined="never",
-        sensitive="ties at the border: RecBole compares internal numbers of items, here their ids; items "
-        "without interactions are not in the tail",
-        use="to read RecBole's numbers; APLT(by=items, head=0.9) includes cold items in the tail",
-        citation="RecBole 1.2",
-    )
+    card: ClassVar[Card] = replay_card("recbole.TailPercentage")
 
     tail_ratio: float = parameter(0.1, "share of the items of the history", above=0.0, high=1.0)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.errors import BadValue, printable
 from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.measures.core.claims import Claims
@@ -39,16 +40,7 @@ class RPrecision(BinaryMeasure):
     name: ClassVar[str] = "r_precision"
     family: ClassVar[str] = "binary"
     zero_norm: ClassVar[Status] = Status.dropped
-    card: ClassVar[Card] = Card(
-        sentence="Of the first R results, how many are relevant, for users with a hit among them?",
-        formula="r_precision@k = h_c / R,  c = min(R, k);  no value if h_c = 0",
-        symbols="R: relevant items of the user; h_c: relevant ones at ranks 1 … c",
-        example="R = 8, relevant at ranks 1 and 2, k = 3: 2/8; a second user without a hit changes nothing",
-        undefined="no hit among the first min(R, k): left out of the mean",
-        sensitive="users without a hit: the more, the better the mean of the others",
-        use="to read the library's numbers; Rprec averages over all users",
-        citation="Recommenders 1.2",
-    )
+    card: ClassVar[Card] = replay_card("recommenders.RPrecision")
 
     #: whether there is a hit decides whether there is a value
     claims = Claims(closed_under_ties=False)
@@ -117,17 +109,7 @@ class AllNew(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = Card(
-        sentence="Is everything in the list new to its user?",
-        formula="AllNew(u) = 1 if L_u ∩ H_u is empty, else 0",
-        symbols="L_u: the list; H_u: items in u's history",
-        example="list (a, b) of a user with b in the history: 0",
-        needs="the history",
-        undefined="never",
-        sensitive="one item is enough",
-        use="to refuse what Recommenders refuses",
-        citation="Recommenders 1.2",
-    )
+    card: ClassVar[Card] = replay_card("recommenders.AllNew")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each list 1 if none of its items is in the history."""
@@ -208,19 +190,7 @@ class Diversity(_ByLikeness):
 
     name: ClassVar[str] = "diversity"
     family: ClassVar[str] = "diversity"
-    card: ClassVar[Card] = Card(
-        sentence="How rarely do users interact with both of two items of a list?",
-        formula="diversity(u) = 1 − 2 / (n (n − 1)) Σ_{i<j} s(i, j);  s = |U_i ∩ U_j| / √(|U_i| |U_j|)",
-        symbols="U_i: users with i in their history; n: items in the list; likeness=features: s is the "
-        "cosine of feature vectors; s is 0 for unknown items",
-        example="two items with 2 users each, one of them the same: 1 − 1/2 = 1/2",
-        needs="the history; likeness=features a table of items with numbers",
-        span=(0.0, 2.0),
-        undefined="a list of one item",
-        sensitive="items without interactions count as similar to none",
-        use="to read Recommenders' numbers; ILD leaves out unknown items",
-        citation="Recommenders 1.2",
-    )
+    card: ClassVar[Card] = replay_card("recommenders.Diversity")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its distances to the others; divide by the ordered pairs."""
@@ -246,20 +216,7 @@ class Serendipity(_ByLikeness):
 
     name: ClassVar[str] = "serendipity"
     family: ClassVar[str] = "novelty"
-    card: ClassVar[Card] = Card(
-        sentence="How different are the items of the list from the user's history?",
-        formula="serendipity(u) = (1/n) Σ_{i ∈ L_u} (1 − (1/|H_u|) Σ_{j ∈ H_u} s(i, j)) rel(i)",
-        symbols="H_u: distinct items of u; s(i, j): |U_i ∩ U_j| / √(|U_i| |U_j|), U_i the users of i; "
-        "likeness=features: the cosine of feature vectors; s is 0 for unknown items; "
-        "rel(i): 1, relevance_by=judged: 1 if judged relevant, else 0",
-        example="one item with similarities 1/2 and 0 to the two of the history: 1 − 1/4 = 3/4",
-        needs="the history; likeness=features a table of items with numbers; relevance_by=judged judgments",
-        span=(0.0, 2.0),
-        undefined="a user without a history",
-        sensitive="items without interactions count as similar to none",
-        use="to read Recommenders' numbers; Serendipity(expected=history) leaves out unknown items",
-        citation="Recommenders 1.2",
-    )
+    card: ClassVar[Card] = replay_card("recommenders.Serendipity")
 
     relevance_by: str = parameter("all", "which items count: all, or those judged relevant", "all", "judged")
 

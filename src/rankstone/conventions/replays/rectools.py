@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
@@ -32,15 +33,7 @@ class PartialAUC(BinaryMeasure):
     """
 
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = Card(
-        sentence="How often is a relevant item above one of the first k others?",
-        formula="PartialAUC@k = (1 / (R k)) Σ_{relevant d} max(k − a_d, 0)",
-        symbols="R: relevant items; a_d: others in the list above d. k counts others, not ranks",
-        example="relevant, not, relevant, not; k = 4: (4 + 3) / (2·4) = 7/8",
-        sensitive="lists with fewer than k others: missing ones count as ranked below",
-        use="to read RecTools' numbers; pAUC(negatives=catalogue, unreturned=bottom) counts existing ones",
-        citation="RecTools 0.19",
-    )
+    card: ClassVar[Card] = replay_card("rectools.PartialAUC")
 
     #: k counts negatives, not ranks; ranks are given, ties unknown
     claims = Claims(looks_deeper=True, closed_under_ties=False)
@@ -71,15 +64,7 @@ class PAP(PartialAUC):
     PAP@5
     """
 
-    card: ClassVar[Card] = Card(
-        sentence="How often is one of the first k relevant items above one of the first k others?",
-        formula="PAP@k = (1 / (min(R, k) k)) Σ_{first k relevant d} max(k − a_d, 0)",
-        symbols="R: relevant items; a_d: others in the list above d. k counts items, not ranks",
-        example="relevant, not, relevant, not; k = 1: 1 / (1·1) = 1; k = 4: (4 + 3) / (2·4) = 7/8",
-        sensitive="lists with fewer than k others: missing ones count as ranked below",
-        use="to read RecTools' numbers; no average precision in spite of its name",
-        citation="RecTools 0.19",
-    )
+    card: ClassVar[Card] = replay_card("rectools.PAP")
 
     def counted(self, hits: Hits, relevant: Bools) -> Bools:
         """Return which relevant hits count: the first k."""
@@ -101,19 +86,7 @@ class Intersection(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("baseline",)
-    card: ClassVar[Card] = Card(
-        sentence="How much of the list does another recommender recommend, too?",
-        formula="Intersection@k(u) = |L_u ∩ B_u| / n",
-        symbols="L_u: the first k items; n: their number; B_u: the first ref_k (default: k) of the "
-        "other run's list",
-        example="lists (a, b) and (b, c): 1/2",
-        needs="another run, the baseline",
-        direction="neither",
-        undefined="never; a user without a list in the other run scores 0",
-        sensitive="ref_k",
-        use="to read RecTools' numbers; Unexpectedness(against=baseline) is 1 minus it",
-        citation="RecTools 0.19",
-    )
+    card: ClassVar[Card] = replay_card("rectools.Intersection")
 
     ref_k: int | None = parameter(None, "cutoff of the other run", low=1, whole=True)
 
@@ -137,17 +110,7 @@ class SufficientReco(PerListMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = Card(
-        sentence="How full are the lists?",
-        formula="SufficientReco@k(u) = n / k",
-        symbols="n: items among the first k",
-        example="1 of 2: 1/2",
-        needs="only the run",
-        undefined="never",
-        sensitive="k",
-        use="to read RecTools' numbers with deep=True; UserCoverage(at_least=k, among=run) without it",
-        citation="RecTools 0.19",
-    )
+    card: ClassVar[Card] = replay_card("rectools.SufficientReco")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:  # noqa: ARG002 - needs none
         """Count 1 for each item."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation import novelty
@@ -17,6 +17,7 @@ from rankstone.rankings.recommendation.recommendation_measure import Parts, Whol
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
+    from rankstone.measures.core.definition import Card
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
@@ -30,15 +31,7 @@ class RocAuc(BinaryMeasure):
     """
 
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = Card(
-        sentence="Among the first k items: how often is a relevant one above a nonrelevant one?",
-        formula="RocAuc@k = (1 / (r f)) Σ_{relevant d} (f − a_d);  0 if r = 0, 1 if f = 0",
-        symbols="r, f: relevant items and others among the first k; a_d: others above d",
-        example="relevant, not, relevant, not; k = 4: (2 + 1) / (2·2) = 3/4",
-        sensitive="documents below rank k, or not retrieved, have no effect",
-        use="to read RePlay's numbers; AUC states its negatives",
-        citation="RePlay 0.22",
-    )
+    card: ClassVar[Card] = replay_card("replay.RocAuc")
 
     #: which documents are among the first k decides what is counted
     claims = Claims(closed_under_ties=False)
@@ -63,17 +56,7 @@ class Novelty(WholeRunMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = Card(
-        sentence="What share of the recommended items is not in the user's history?",
-        formula="Novelty@k = (1/|U|) Σ_{u ∈ U} (1 − |L_u ∩ H_u| / n)",
-        symbols="U: users of the history; L_u, n: the first k items and their number; H_u: u's history",
-        example="a list (a, b) of a user whose history has a, and a user without a list: (1/2 + 1) / 2 = 3/4",
-        needs="the history",
-        undefined="never; a user of the history without a list scores 1; others do not count",
-        sensitive="users without a list: the more, the better",
-        use="to read RePlay's numbers; Unexpectedness(against=history) averages over the lists",
-        citation="RePlay 0.22",
-    )
+    card: ClassVar[Card] = replay_card("replay.Novelty")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each user of the history the share of new items, 1 without a list."""
@@ -93,18 +76,7 @@ class CategoricalDiversity(CategoryMeasure):
 
     family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
-    card: ClassVar[Card] = Card(
-        sentence="How many categories does a list show?",
-        formula="CategoricalDiversity@k(u) = |{c(i) : i ∈ L_u}| / k",
-        symbols="c(i): the category of item i (of several, all); L_u: the first k items",
-        example="categories a, a, b; k = 4: 2/4",
-        needs="a table of items with categories",
-        span=(0.0, None),
-        undefined="never",
-        sensitive="lists shorter than k; items without a category add none",
-        use="to read RePlay's numbers",
-        citation="RePlay 0.22",
-    )
+    card: ClassVar[Card] = replay_card("replay.CategoricalDiversity")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count each category of a list once; divide by k."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.core.definition import Card
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.positions import LastRel
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
+    from rankstone.measures.core.definition import Card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,16 +27,7 @@ class LabelRankingLoss(BinaryMeasure):
 
     name: ClassVar[str] = "label_ranking_loss"
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = Card(
-        sentence="How often is a relevant document not above a nonrelevant one?",
-        formula="label_ranking_loss = (1 / (R N)) Σ_{relevant d} (a_d + t_d);  0 if R N = 0",
-        symbols="R, N: relevant documents and others; a_d, t_d: others above d and tied with it",
-        example="relevant, not, relevant, not: 1 / (2·2) = 1/4",
-        direction="lower",
-        sensitive="lists of one class: the more there are, the smaller the mean",
-        use="to read scikit-learn's numbers; 1 − AUC without ties, if both classes occur",
-        citation="scikit-learn 1.9; Tsoumakas, Katakis and Vlahavas, 2010",
-    )
+    card: ClassVar[Card] = replay_card("sklearn.LabelRankingLoss")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the others that are not below it; divide by all pairs."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.rank_biased_precision import RBP_residual
@@ -30,15 +31,7 @@ class QueryScaledRBP(Measure):
 
     family: ClassVar[str] = "user models"
     takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
-        sentence="How much does a user gain who goes on with probability p, on the query's own scale?",
-        formula="(1 − p) Σ_i g_i p^(i − 1) / m",
-        symbols="g_i: the grade at rank i, or the gain given for it; m: the query's largest gain, at least 1",
-        example="grade 1 at rank 1, grade 2 not retrieved, p = 0.5: 0.5 · 1/2 = 0.25",
-        sensitive="the highest grade of each query: one more judgment may rescale the value",
-        use="to read trec_eval 10's rbp; RBP(gain=linear, max_grade=3, p=0.9) has one scale for all queries",
-        citation="trec_eval 10",
-    )
+    card: ClassVar[Card] = replay_card("trec_eval.QueryScaledRBP")
 
     gain: GainTable | None = parameter(None, "gains of some grades; the others keep their grade")
     p: float = parameter(None, "persistence", above=0.0, below=1.0, needed="write QueryScaledRBP(p=0.9)")

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.hits.list_orders import earlier_smaller
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card
 from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
+    from rankstone.measures.core.definition import Card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +31,7 @@ class AUC(Measure):
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
     brings: ClassVar[frozenset[str]] = frozenset({"rows"})
-    card: ClassVar[Card] = Card(
-        sentence="With rows sorted by label: how often does an earlier row have the higher score?",
-        formula="AUC = (2 / (n (n − 1))) Σ_{i < j} ([s_i > s_j] + [s_i = s_j] / 2)",
-        symbols="i, j: places after sorting by label, best first, equal labels in row order; s: scores",
-        example="labels 0, 1, 0 with scores 3, 2, 1: pairs (1, 0), (1, 0) and (0, 0): (0 + 1 + 1) / 3",
-        undefined="fewer than three rows: no value, counted as undefined",
-        sensitive="the order of the rows, which decides pairs of equal label",
-        use="to read XGBoost's numbers; AUC(negatives=judged) counts pairs of unequal label only",
-        citation="XGBoost 3.2",
-    )
+    card: ClassVar[Card] = replay_card("xgboost.AUC")
 
     #: a tied pair counts one half
     claims = Claims(extremal_under_ties=False)
@@ -66,17 +58,7 @@ class AUCPR(BinaryMeasure):
     takes_cutoff: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
-    card: ClassVar[Card] = Card(
-        sentence="How precise is the list at every share of the relevant rows, between rows too?",
-        formula="AUCPR = (1/R) Σ_b ∫ (t + x) / (t + f + x (1 + h)) dx, x from 0 to m",
-        symbols="b: tie blocks with m > 0 relevant rows; t, f: relevant rows and others above it; h: others "
-        "in it for each relevant one",
-        example="not, relevant; R = 1: ∫ x / (1 + x) dx = 1 − ln 2",
-        undefined="no relevant row, or no other: no value, counted as undefined",
-        sensitive="ties",
-        use="to read XGBoost's numbers",
-        citation="Boyd, Eng and Page, 2013; Keilwagen, Grosse and Grau, 2014; XGBoost 3.2",
-    )
+    card: ClassVar[Card] = replay_card("xgboost.AUCPR")
 
     #: a tie block counts as a whole
     claims = Claims(extremal_under_ties=False)
