@@ -267,7 +267,7 @@ class Explainer:
         table, rows = _query_rows(table, query)
         empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
         rule = "no_results" if empty and options.no_results == "drop" else "missing"
-        scored = self._scored(_keeping_queries(pipeline), table, judgments.queries.names[code])
+        scored = self._scored(keeping_queries(pipeline), table, judgments.queries.names[code])
         listed = TracedList(scored, judgments, code, self._ids(rows))
         tried = self._changes(listed, options, judgments) if changes else ()
         printed = self._others(listed, rows) if libraries else {}
@@ -369,7 +369,7 @@ class Explainer:
         )
 
 
-def _keeping_queries(pipeline: Pipeline) -> Pipeline:
+def keeping_queries(pipeline: Pipeline) -> Pipeline:
     """Return the pipeline without the options that leave out queries without results."""
     options = pipeline.options
     if options.missing == "drop":

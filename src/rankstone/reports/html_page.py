@@ -11,19 +11,22 @@ from __future__ import annotations
 import base64
 import json
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import one_of
+from rankstone.errors import one_of, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.reports import chart_style as vega
 from rankstone.reports.chart_style import needed
+from rankstone.reports.page_words import about, decimals, p_value, shown
+from rankstone.reports.provenance import flat, inputs, versions
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
+
+    from rankstone.reports.page_words import Words
 
 _POLICY: Final = (
     "default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -32,30 +35,6 @@ _POLICY: Final = (
 #: characters that end or open markup anywhere, and line ends that only scripts know
 _UNSAFE: Final = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
 _FORMATS: Final = ("svg", "png", "pdf", "html")
-_EMBED: Final = """
-const data = JSON.parse(document.getElementById("data").textContent);
-const drawn = () => (document.documentElement.dataset.drawn = "");
-vegaEmbed("#chart", data.spec, { ast: true, renderer: "svg" }).then(drawn);
-"""
-_PAGE: Final = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>body{{font:14px system-ui,sans-serif;margin:1rem}}</style>
-</head>
-<body>
-<div id="chart"></div>
-<script type="application/json" id="data">{data}</script>
-{scripts}
-</body>
-</html>
-"""
-
 
 def policy(scripts: Iterable[str]) -> str:
     """Return the content security policy of a page that runs these scripts and asks for nothing."""
@@ -75,13 +54,9 @@ def as_data(content: object) -> str:
 
 def chart_page(chart: Any, title: str) -> str:  # noqa: ANN401 - Altair's
     """Return a page with one chart."""
-    scripts = [vega.script(), _EMBED]
-    return _PAGE.format(
-        policy=escape(policy(scripts)),
-        title=escape(title),
-        data=as_data({"spec": chart.to_dict(validate=False)}),
-        scripts="\n".join(f"<script>{one}</script>" for one in scripts),
-    )
+    scripts = [vega.script(), _asset("chart.js")]
+    data = as_data({"spec": chart.to_dict(validate=False)})
+    return _rendered("chart", scripts, title=title, data=_whole(data))
 
 
 def write(chart: Any, path: str | os.PathLike[str]) -> None:  # noqa: ANN401 - Altair's
@@ -95,39 +70,53 @@ def write(chart: Any, path: str | os.PathLike[str]) -> None:  # noqa: ANN401 - A
             chart.save(unfinished, format=form)
 
 
-def require() -> None:
-    """Refuse to start without the packages of the extra."""
-    for package, installed_as in (("altair", None), ("vl_convert", "vl-convert-python"), ("jinja2", None)):
+def require(*, charts: bool = False) -> None:
+    """Refuse to start without the packages of the extra: of pages, or of charts, too."""
+    packages = (("altair", None), ("vl_convert", "vl-convert-python")) if charts else ()
+    for package, installed_as in (("jinja2", None), *packages):
         needed(package, installed_as)
 
 
-def page(content: dict[str, Any], name: str = "report") -> str:
-    """Return a page.
+#: scripts of a page, in the order in which they use one another
+_SCRIPTS: Final = ("page.js", "draw.js", "pair.js", "examples.js", "board.js", "results.js", "start.js")
+
+
+def page(content: dict[str, Any], result: object, words: Words, **told: str | None) -> str:
+    """Return the page of a result.
 
     Parameters
     ----------
     content
-        What is on it; ``lang``, ``title`` and ``words`` among it.
-    name
-        Of its template and its script.
+        ``view``, what its templates need besides the result, ``data``, from which its scripts draw, and the names
+        of its ``parts``.
+    result
+        The result, which templates put into words.
+    words
+        The phrases.
+    **told
+        ``title`` and ``command``.
     """
+    data = {**content["data"], "lang": words.lang, "words": words.phrases, "digits": getattr(result, "digits", 4)}
+    helpers = {"shown": shown, "decimals": decimals, "p_value": p_value, "about": about, "printable": printable}
+    helpers |= {"flat": flat, "inputs": inputs, "versions": versions}
+    return _rendered(
+        "page", ["".join(map(_asset, _SCRIPTS))], view=content["view"], parts=content["parts"], found=result,
+        say=words, data=_whole(as_data(data)), style=_whole(_asset("report.css")), **told, **helpers,
+    )  # fmt: skip
+
+
+def _rendered(name: str, scripts: list[str], **given: Any) -> str:
     jinja = needed("jinja2")
-    scripts = [vega.script(), _asset("page.js"), _asset(f"{name}.js")]
     made = jinja.Environment(
         autoescape=True,
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
+        trim_blocks=True,
         loader=jinja.FunctionLoader(_asset),
     )
-    whole: str = made.get_template(f"{name}.html.j2").render(
-        content=content,
-        words=content["words"],
-        policy=policy(scripts),
-        style=_whole(_asset("report.css")),
-        scripts=[_whole(one) for one in scripts],
-        data=_whole(as_data(content)),
-    )
-    return whole
+    made.filters["say_percent"] = getattr(given.get("say"), "percent", str)
+    template = made.get_template(f"{name}.html.j2")
+    return str(template.render(policy=policy(scripts), scripts=[*map(_whole, scripts)], **given))
 
 
 def _asset(name: str) -> str:
