@@ -89,5 +89,5 @@ def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     """
     find, inputs = comparison(files, given)
     show = partial(written, width=width)
-    found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"))
+    found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True)
     end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)

@@ -96,6 +96,7 @@ def command(
         inputs,
         show=show,
         outputs=charts,
+        paged=True,
         notes=lambda traced: [*audit_lines(traced), traced.resampling_line()],
     )
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, present, split_columns
-from rankstone.cli.outputs import FORMATS, check_format, check_rows, deliver, keep_freed_memory, written
+from rankstone.cli.outputs import (
+    FORMATS,
+    check_format,
+    check_rows,
+    command_line,
+    deliver,
+    is_page,
+    keep_freed_memory,
+    written,
+)
 from rankstone.cli.standard_error import Ticker
 
 if TYPE_CHECKING:
@@ -35,6 +44,7 @@ def execute(
     rows: Callable[[Found], Any] = lambda found: found,
     outputs: Mapping[str, str | None] | None = None,
     notes: Callable[[Found], list[str]] | None = audit_lines,
+    paged: bool = False,
 ) -> Found:
     """Compute a result with a public function, show it, write it, and return it.
 
@@ -57,6 +67,8 @@ def execute(
         Flag → file, of further outputs, which the caller writes.
     notes
         Returns lines for standard error, where the format has no room for them; ``None`` for none.
+    paged
+        True if the result has a page, which ``-o page.html`` writes.
     """
     form, digits, output, per_query = (
         given.pop(name, None) for name in ("form", "digits", "output", "per_query")
@@ -68,7 +80,13 @@ def execute(
         given, inputs, {"-o": output, "--per-query": per_query, **(outputs or {})}
     ) as options:
         found = find(**options)
-    deliver(None if per_query is None else rows(found), show(found, form, digits), output, per_query)
+    text, values = show(found, form, digits), None if per_query is None else rows(found)
+    if paged and output is not None and is_page(output, form):
+        import rankstone
+
+        rankstone.report(found, output, lang=given.get("lang") or "en", command=command_line())  # type: ignore[arg-type]
+        output, text = None, ""
+    deliver(values, text, output, per_query)
     if notes is not None and not quiet and form in _ROWS:
         print_notes(notes(found))
     return found

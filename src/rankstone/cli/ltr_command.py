@@ -31,8 +31,7 @@ from rankstone.cli.arguments import (
 )
 from rankstone.cli.declaring import Group, declare
 from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS
-from rankstone.cli.outputs import check_format, check_rows, deliver, formulas, written
-from rankstone.cli.report_command import command_line
+from rankstone.cli.outputs import check_format, check_rows, command_line, deliver, formulas, written
 from rankstone.cli.standard_error import Ticker
 from rankstone.errors import UsageError, one_of, printable
 
@@ -389,6 +388,6 @@ def _page(found: Comparison, path: str, digits: int, *, quiet: bool) -> None:
 
     import rankstone
 
-    with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
+    with Ticker(quiet=quiet, what="runs read") as read:
         shown = replace(found, digits=digits)
-        rankstone.report(shown, path, command=command_line(), progress=unfolded)
+        rankstone.report(shown, path, command=command_line(), progress=read)

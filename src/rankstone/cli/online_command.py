@@ -21,8 +21,7 @@ from rankstone.cli.arguments import refuse_with
 from rankstone.cli.declaring import Group, declare
 from rankstone.cli.execution import audit_lines, execute, print_notes
 from rankstone.cli.options import PRINTED, READING, WITHIN_LOGS
-from rankstone.cli.outputs import check_charts, check_rows, formulas, write_rows, written
-from rankstone.cli.report_command import command_line
+from rankstone.cli.outputs import check_charts, check_rows, command_line, formulas, write_rows, written
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def retention_command(
 
     outputs = {"--cohorts": cohorts, "--chart": chart, "--heatmap": heatmap, "--report": report}
     find = partial(retention, events)
-    execute(given, find, [events, given["registrations"]], show=shown, outputs=outputs)
+    execute(given, find, [events, given["registrations"]], show=shown, outputs=outputs, paged=True)
 
 
 def _check_shown(show: str, by: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -51,7 +52,17 @@ def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> N
     if page is not None or any(charts.values()):
         from rankstone.reports import require
 
-        require()
+        require(charts=any(charts.values()))
+
+
+def is_page(output: str | None, form: str) -> bool:
+    """Return True if a file is to become a page: it is called ``.html``, and no other format was chosen."""
+    return output is not None and form == "table" and Path(output).suffix.lower() in (".html", ".htm")
+
+
+def command_line() -> str:
+    """Return the command line as somebody may type it again."""
+    return shlex.join(["rankstone", *sys.argv[1:]])
 
 
 def deliver(rows: Any, text: str, output: str | None, per_query: str | None) -> None:

@@ -10,6 +10,7 @@ from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.execution import keyword_options
 from rankstone.cli.options import ALIGNMENT, COMPARING, READING
+from rankstone.cli.outputs import command_line
 from rankstone.cli.standard_error import Ticker
 
 if TYPE_CHECKING:
@@ -23,28 +24,44 @@ _KEPT = 1 << 28
 @declare(
     "report",
     {"files": "QRELS A B [C]…"},
-    f"output {COMPARING} quiet digits {READING} {ALIGNMENT}",
+    f"output title documents {COMPARING} quiet digits {READING} {ALIGNMENT}",
     required="output",
 )
-def command(files: tuple[str, ...], output: str, digits: int, **given: Any) -> None:
-    """Write a comparison as one HTML page: verdict, queries side by side, curves, statistics, provenance.
+def command(
+    files: tuple[str, ...],
+    output: str,
+    digits: int,
+    title: str | None,
+    documents: str | None,
+    **given: Any,
+) -> None:
+    """Write a comparison as one HTML page: the answer, queries won and lost, examples, caveats, method.
 
     The page opens offline and fetches nothing.  It needs the extra: pip install "rankstone[report]"
 
     rankstone report qrels.txt bm25.run dense.run -o report.html
     rankstone report qrels.txt a.run b.run c.run --baseline a -m "nDCG@10 AP" -o report.html --lang zh
+    rankstone report qrels.txt a.run b.run --queries queries.jsonl --documents docs.jsonl -o report.html
     """
     import rankstone
     from rankstone.reports import require
 
     require()
-    quiet = given["quiet"]
+    quiet, queries = given["quiet"], given["queries"]
     find, inputs = comparison(files, given, keep_runs=_small(files))
-    with keyword_options(given, inputs, {"-o": output}) as options:
+    with keyword_options(given, [*inputs, documents], {"-o": output}) as options:
         found = find(**options)
-    with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
+    with Ticker(quiet=quiet, what="runs read") as read:
         shown = replace(found, digits=digits)
-        rankstone.report(shown, output, command=command_line(), progress=unfolded)
+        rankstone.report(
+            shown,
+            output,
+            title=title,
+            documents=documents,
+            queries=queries,
+            command=command_line(),
+            progress=read,
+        )
     end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)
 
 
@@ -59,12 +76,3 @@ def _small(files: Sequence[str]) -> bool:
         return False
     paths = list(map(Path, named))
     return sum(path.stat().st_size for path in paths if path.is_file()) < _KEPT
-
-
-def command_line() -> str:
-    """Return the command line as somebody may type it again."""
-    import shlex
-    import sys
-
-    arguments: Sequence[str] = sys.argv[1:]
-    return shlex.join(["rankstone", *arguments])

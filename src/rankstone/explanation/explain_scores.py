@@ -25,7 +25,7 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import choices, name_runs
 from rankstone.explanation.explanation_result import Change, Explanation, Missed
 from rankstone.explanation.footnotes import footnotes
-from rankstone.explanation.traced_list import QueryTrace, TracedList
+from rankstone.explanation.traced_list import QueryTrace, TracedList, graded_documents, rows_of
 from rankstone.io import read_run
 from rankstone.measures.core.curve import Curve
 from rankstone.measures.core.measure import Measure
@@ -267,11 +267,26 @@ class Explainer:
         table, rows = _query_rows(table, query)
         empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
         rule = "no_results" if empty and options.no_results == "drop" else "missing"
-        scored = self._scored(keeping_queries(pipeline), table, judgments.queries.names[code])
+        scored = self._scored(_keeping_queries(pipeline), table, judgments.queries.names[code])
         listed = TracedList(scored, judgments, code, self._ids(rows))
         tried = self._changes(listed, options, judgments) if changes else ()
         printed = self._others(listed, rows) if libraries else {}
         return self._explanation(listed, name, options, tried, printed, rule)
+
+    def ranked_lists(self, run: object, name: str, queries: Sequence[str]) -> pl.DataFrame:
+        """Return one row for each retrieved document of some queries, aligned as the scores are.
+
+        Columns ``query_id``, ``doc_id``, ``rank``, ``relevance`` (null where the document is not judged).
+
+        >>> ready = Explainer({"q1": {"a": 1}, "q2": {"b": 1}}, "RR")
+        >>> ready.ranked_lists({"q1": ["x", "a"], "q2": ["b"]}, "run", ["q1"]).rows()
+        [('q1', 'x', 1, None), ('q1', 'a', 2, 1.0)]
+        """
+        pipeline, table = self.prepared.pipeline(self.opened(rows_of(self.opened(run, name), queries), name))
+        parts, _ = _keeping_queries(pipeline).align(table, graded_documents, frozenset({"rows", "holes"}))
+        ids = self._ids(pl.concat(list(table.tables([pl.col("doc_id")]))))
+        every = pl.concat(parts).sort("query_id", "rank", maintain_order=True)
+        return every.select("query_id", ids.gather(every["row"]).alias("doc_id"), "rank", "relevance")
 
     def _scored(self, pipeline: Pipeline, table: Table, query: object) -> QueryTrace:
         """Score one query in the pipeline."""
@@ -369,7 +384,7 @@ class Explainer:
         )
 
 
-def keeping_queries(pipeline: Pipeline) -> Pipeline:
+def _keeping_queries(pipeline: Pipeline) -> Pipeline:
     """Return the pipeline without the options that leave out queries without results."""
     options = pipeline.options
     if options.missing == "drop":

@@ -50,8 +50,8 @@ class Card(NamedTuple):
     @classmethod
     def of(cls, words: Words, name: str, outcome: str, kind: str = "note", **parts: object) -> Card:
         """Return the card of a name: its phrases are ``name_head``, ``name_body`` and ``name_effect``."""
-        texts = (words(f"{name}_{part}", **parts) for part in ("head", "body", "effect"))
-        return cls(*texts, words(outcome, **parts), kind)
+        head, body, effect = (words(f"{name}_{part}", **parts) for part in ("head", "body", "effect"))
+        return cls(head, body, effect, words(outcome, **parts), kind)
 
 
 def cards(found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words) -> list[Card]:
@@ -72,25 +72,31 @@ def _alignment(found: Comparison, short: Mapping[str, str], words: Words) -> Ite
     """Yield what alignment found: runs without scores, ids that do not match, ties, unanswered queries."""
     if found.audit is None:
         return
-    bad = [f"{printable(name, _NAME)} ({printable(e.what, _REASON)})" for name, e in found.audit.bad_runs.items()]
+    bad = [
+        f"{printable(name, _NAME)} ({printable(e.what, _REASON)})" for name, e in found.audit.bad_runs.items()
+    ]
     if bad:
         yield Card.of(words, "bad_runs", "left_out_of_all", "warn", names=words.listed(bad))
     runs = {short.get(name, printable(name, _NAME)): one for name, one in found.audit.runs.items()}
     if unknown := [name for name, one in runs.items() if not one.judged]:
         yield Card.of(words, "nothing_judged", "means_nothing", "flips", names=words.listed(unknown))
     options = found.conventions.get("alignment", {})
-    for count, outcome in _COUNTS.items():
-        if names := [f"{name} {getattr(one, count):,}" for name, one in runs.items() if getattr(one, count)]:
-            outcome = "no_effect" if (count, options.get("ties")) == ("tied", "expected") else outcome
-            yield Card.of(words, count, outcome, "note" if count == "tied" else "warn", names=words.listed(names),
-                          ties=options.get("ties", "–"), order=options.get("order", "score"))  # fmt: skip
+    rules = {"ties": options.get("ties", "–"), "order": options.get("order", "score")}
+    for count, usual in _COUNTS.items():
+        names = [f"{name} {getattr(one, count):,}" for name, one in runs.items() if getattr(one, count)]
+        kind = "note" if count == "tied" else "warn"
+        outcome = "no_effect" if count == "tied" and rules["ties"] == "expected" else usual
+        if names:
+            yield Card.of(words, count, outcome, kind, names=words.listed(names), **rules)
 
 
 def judged_shares(found: Comparison) -> dict[str, float]:
     """Return the mean share of judged documents of each system; none where it is not known, or is P@k."""
     if found.judged is None or found.relevant_alone:
         return {}
-    return dict(found.mean().filter(measure=found.primary[0]).select("system", "judged").drop_nulls().iter_rows())
+    return dict(
+        found.mean().filter(measure=found.primary[0]).select("system", "judged").drop_nulls().iter_rows()
+    )
 
 
 def _pair_judged(
@@ -100,7 +106,10 @@ def _pair_judged(
     if not shares or (min(shares.values()) >= JUDGED and not found.pool_bias):
         return
     fewer, other = sorted(shares, key=shares.__getitem__)
-    unjudged = {"share": words.percent(1 - shares[fewer], 2), "share_other": words.percent(1 - shares[other], 2)}
+    unjudged = {
+        "share": words.percent(1 - shares[fewer], 2),
+        "share_other": words.percent(1 - shares[other], 2),
+    }
     low, high = row.get("lowest"), row.get("highest")
     won = {"better": row["system"], "worse": row["versus"]}.get(row["verdict"])
     stands, name = won == fewer and bool(found.pool_bias), "unjudged_winner"
@@ -137,10 +146,14 @@ def _queries(row: Mapping[str, Any], words: Words) -> Iterator[Card]:
     if n > 1 and units < min(FEW_CLUSTERS, n):
         yield Card.of(words, "few_clusters", "intervals_rough", "warn", units=units, least=FEW_CLUSTERS)
     elif 1 < units < _FEW:
-        yield Card.of(words, "few_queries", "no_proof_of_equality", "warn", n=n, detectable=shown(row["detectable"]))
+        yield Card.of(
+            words, "few_queries", "no_proof_of_equality", "warn", n=n, detectable=shown(row["detectable"])
+        )
     if row["left_out"]:
         yield Card.of(words, "left_out", "count_for_nobody", count=f"{row['left_out']:,}", n=f"{n:,}")
-    name, outcome, kind = ("one_query", "no_verdict", "flips") if n == 1 else ("collection", "repeat_it", "note")
+    name, outcome, kind = (
+        ("one_query", "no_verdict", "flips") if n == 1 else ("collection", "repeat_it", "note")
+    )
     yield Card.of(words, name, outcome, kind, count=f"{n:,}")
 
 
@@ -151,19 +164,26 @@ def _pair(found: Comparison, row: Mapping[str, Any], words: Words) -> Iterator[C
     at = int(np.argmax(differences * np.sign(row["difference"])))
     rest = np.delete(differences, at)
     includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
-    if not includes_0 and abs(rest.mean()) < (row["high"] - row["low"]) / 2 * np.std(rest) / np.std(differences):
+    if not includes_0 and abs(rest.mean()) < (row["high"] - row["low"]) / 2 * np.std(rest) / np.std(
+        differences
+    ):
         query, value = printable(str(matrix.queries[at]), _NAME), shown(float(differences[at]), sign=True)
         yield Card.of(words, "one_decides", "verdict_could_change", "flips", query=query, value=value)
     if row["n"] > 1 and (row["p_adjusted"] <= found.settings.alpha) == includes_0:
         yield Card.of(words, "borderline", "interval_decides", "warn", p=p_value(row["p_adjusted"]))
 
 
-def _first_place(found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words) -> Iterator[Card]:
+def _first_place(
+    found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
+) -> Iterator[Card]:
     """Yield how many queries would tell the first from the second."""
     top = list(board.names[:2])
     rows = found.table.filter(measure=found.primary[0], verdict="inconclusive")
     for row in rows.drop_nulls("needed").iter_rows(named=True):
         if found.baseline is None and sorted(top) == sorted([row["system"], row["versus"]]):
-            gap = abs(row["difference"])
-            yield Card.of(words, "first_place", "more_queries", a=short[top[0]], b=short[top[1]], n=f"{row['n']:,}",
-                          difference=shown(gap, decimals([gap])), needed=about(row["needed"]))  # fmt: skip
+            numbers = {
+                "difference": shown(abs(row["difference"]), decimals([row["difference"]])),
+                "n": row["n"],
+            }
+            names = {"a": short[top[0]], "b": short[top[1]], "needed": about(row["needed"])}
+            yield Card.of(words, "first_place", "more_queries", **names, **numbers)

@@ -9,7 +9,6 @@ import polars as pl
 
 from rankstone.errors import InputError, UsageError, printable
 from rankstone.explanation.explain_scores import Explainer
-from rankstone.explanation.ranked_lists import ranked_lists
 from rankstone.io.attributes import read_attributes
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def _lists(
     run = found.replicates.get(system, [system])[0]
     if progress is not None:
         progress(1)
-    return ranked_lists(ready, found.sources.runs[run], run, queries)
+    return ready.ranked_lists(found.sources.runs[run], run, queries)
 
 
 def _query(part: pl.DataFrame, systems: int, about: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

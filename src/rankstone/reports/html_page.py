@@ -1,4 +1,4 @@
-"""The page around the content: template, style, scripts, and what it is forbidden to do.
+"""The page around the content: templates, style, scripts, and what it is forbidden to do; its provenance.
 
 HTML that opens offline and in which nothing that a file holds can run or ask for anything.
 
@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import base64
 import json
+import platform
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import one_of, printable
+from rankstone.errors import masked, one_of, printable
 from rankstone.io.atomic_files import atomic
+from rankstone.io.sources import is_database
 from rankstone.reports import chart_style as vega
 from rankstone.reports.chart_style import needed
 from rankstone.reports.page_words import about, decimals, p_value, shown
-from rankstone.reports.provenance import flat, inputs, versions
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rankstone.reports.page_words import Words
 
@@ -35,6 +37,9 @@ _POLICY: Final = (
 #: characters that end or open markup anywhere, and line ends that only scripts know
 _UNSAFE: Final = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
 _FORMATS: Final = ("svg", "png", "pdf", "html")
+#: characters of the name of an input
+_NAME: Final = 300
+
 
 def policy(scripts: Iterable[str]) -> str:
     """Return the content security policy of a page that runs these scripts and asks for nothing."""
@@ -87,8 +92,8 @@ def page(content: dict[str, Any], result: object, words: Words, **told: str | No
     Parameters
     ----------
     content
-        ``view``, what its templates need besides the result, ``data``, from which its scripts draw, and the names
-        of its ``parts``.
+        ``view``, what its templates need besides the result; ``data``, from which its scripts draw; the
+        names of its ``parts``.
     result
         The result, which templates put into words.
     words
@@ -96,8 +101,19 @@ def page(content: dict[str, Any], result: object, words: Words, **told: str | No
     **told
         ``title`` and ``command``.
     """
-    data = {**content["data"], "lang": words.lang, "words": words.phrases, "digits": getattr(result, "digits", 4)}
-    helpers = {"shown": shown, "decimals": decimals, "p_value": p_value, "about": about, "printable": printable}
+    data = {
+        **content["data"],
+        "lang": words.lang,
+        "words": words.phrases,
+        "digits": getattr(result, "digits", 4),
+    }
+    helpers = {
+        "shown": shown,
+        "decimals": decimals,
+        "p_value": p_value,
+        "about": about,
+        "printable": printable,
+    }
     helpers |= {"flat": flat, "inputs": inputs, "versions": versions}
     return _rendered(
         "page", ["".join(map(_asset, _SCRIPTS))], view=content["view"], parts=content["parts"], found=result,
@@ -105,7 +121,7 @@ def page(content: dict[str, Any], result: object, words: Words, **told: str | No
     )  # fmt: skip
 
 
-def _rendered(name: str, scripts: list[str], **given: Any) -> str:
+def _rendered(name: str, scripts: list[str], **given: Any) -> str:  # noqa: ANN401 - what templates show
     jinja = needed("jinja2")
     made = jinja.Environment(
         autoescape=True,
@@ -125,3 +141,40 @@ def _asset(name: str) -> str:
 
 def _whole(text: str) -> Any:  # noqa: ANN401 - markupsafe's text, which the template does not escape
     return needed("markupsafe").Markup(text)
+
+
+def inputs(found: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401 - any result with inputs
+    """Return the name, the source and, of files, the SHA-256 of every input; files are read again."""
+    return [
+        (printable(name, _NAME), printable(masked(source), _NAME), _hash(source))
+        for name, source in flat(found.inputs, last_name=True)
+    ]
+
+
+def _hash(source: str) -> str:
+    is_file = not is_database(source) and Path(source).is_file()
+    return sha256(Path(source).read_bytes()).hexdigest() if is_file else ""
+
+
+def versions() -> str:
+    """Return what a page was made with."""
+    packages = {name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")}
+    return " · ".join(
+        f"{name} {one}" for name, one in {**packages, "Python": platform.python_version()}.items()
+    )
+
+
+def flat(values: Mapping[str, Any], above: str = "", *, last_name: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield nested options as names and values.
+
+    >>> [*flat({"alignment": {"ties": "docid_desc", "depth": None}, "measures": ["AP", "RR"]})]
+    [('alignment.ties', 'docid_desc'), ('alignment.depth', '–'), ('measures', 'AP RR')]
+    """
+    for name, value in values.items():
+        path = name if last_name or not above else f"{above}.{name}"
+        if isinstance(value, dict):
+            yield from flat(value, path, last_name=last_name)
+        elif isinstance(value, (list, tuple)):
+            yield path, " ".join(map(str, value))
+        else:
+            yield path, "–" if value is None else str(value)

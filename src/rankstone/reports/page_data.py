@@ -43,26 +43,26 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
     for name, matrix in found.matrices.items():
         place = [matrix.systems.index(system) for system in order]
         known = not columns or len(order) * (1 + len(columns)) <= _INTERVALS
-        ends = _mean_intervals(matrix, found.settings.confidence)[place].T if known else ([], [])
+        ends = _mean_intervals(matrix, found.settings.confidence)[place] if known else np.empty((0, 2))
         low, high = matrix.declared
-        bounded = low is not None and high is not None
+        bounds = [0.0, 1.0] if matrix.span == (0.0, 1.0) and high is None else None
         columns.append({
             "name": name,
             "sign": matrix.sign,
             "primary": name in found.primary,
             "n": len(matrix),
-            "bounds": [low, high] if bounded else [0.0, 1.0] if matrix.span == (0.0, 1.0) and high is None else None,
+            "bounds": bounds if low is None or high is None else [low, high],
             "mean": _short(matrix.units.mean[place]),
-            "low": _short(ends[0]),
-            "high": _short(ends[1]),
+            "low": _short(ends[:, 0]),
+            "high": _short(ends[:, 1]),
         })  # fmt: skip
     return columns
 
 
 def _mean_intervals(matrix: Matrix, confidence: float) -> np.ndarray[Any, Any]:
     found = mean_estimates(matrix.units, [matrix.span] * len(matrix.systems))
-    ends = [replace(one, span=matrix.span).interval(confidence) for one in found]
-    return np.clip(np.array(ends), *matrix.span)
+    ends = np.array([replace(one, span=matrix.span).interval(confidence) for one in found])
+    return ends.clip(*matrix.span)
 
 
 def pairs(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
@@ -85,7 +85,10 @@ def segments(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
         return {}
     by = found.segments.columns[: found.segments.columns.index("measure")]
     rows = _placed(found.segments.filter(measure=found.primary[0]).head(_SEGMENTS), order)
-    names = [" · ".join("–" if one is None else printable(one, _NAME) for one in row) for row in rows.select(by).rows()]
+    names = [
+        " · ".join("–" if one is None else printable(one, _NAME) for one in row)
+        for row in rows.select(by).rows()
+    ]
     numbers = ("mean", "mean_versus", "difference", "low", "high")
     return (
         {"name": names, "verdict": "".join(rows["verdict"])}
@@ -98,7 +101,10 @@ def _placed(table: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
     place = {name: at for at, name in enumerate(order)}
     one, other = (pl.col(name).replace_strict(place, return_dtype=pl.Int64) for name in ("system", "versus"))
     return table.with_columns(
-        one=one, other=other, verdict=pl.col("verdict").replace(_LETTERS), p=pl.col("p_adjusted").round_sig_figs(2)
+        one=one,
+        other=other,
+        verdict=pl.col("verdict").replace(_LETTERS),
+        p=pl.col("p_adjusted").round_sig_figs(2),
     )
 
 

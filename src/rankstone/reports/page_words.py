@@ -31,7 +31,7 @@ class Words:
         """The phrases by name."""
         return phrases("pages", self.lang)
 
-    def __call__(self, name: str, section: str = "pages", **parts: object) -> str:
+    def __call__(self, name: str, section: str = "pages", /, **parts: object) -> str:
         """Return a phrase with its parts filled in; empty where there is none of that name."""
         return phrases(section, self.lang).get(name, "").format(**parts)
 
@@ -45,10 +45,10 @@ class Words:
         return self(f"{name}_1" if single else name, count=f"{count:,}", **parts)
 
     def percent(self, share: float, digits: int = 4) -> str:
-        """Return a share as a percentage of so many figures.
+        r"""Return a share as a percentage of so many figures.
 
         >>> Words("en").percent(1 - 0.05 / 3), Words("zh").percent(0.844, 2)
-        ('98.33 %', '84%')
+        ('98.33\xa0%', '84%')
         """
         return self("percent", number=f"{100 * share:.{digits}g}")
 

@@ -62,14 +62,25 @@ def report(
     >>> rankstone.report(found, "report.html")  # doctest: +SKIP
     """
     text = page_of(
-        result, lang=lang, command=command, title=title, documents=documents, queries=queries, progress=progress
+        result,
+        lang=lang,
+        command=command,
+        title=title,
+        documents=documents,
+        queries=queries,
+        progress=progress,
     )
     with atomic(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 
 def page_of(
-    result: object, *, lang: str = "en", command: str | None = None, title: str | None = None, **shown: Any
+    result: object,
+    *,
+    lang: str = "en",
+    command: str | None = None,
+    title: str | None = None,
+    **shown: Any,  # noqa: ANN401 - as for report
 ) -> str:
     """Return a result as one HTML page: no part of it is fetched from anywhere; see :func:`report`."""
     from rankstone.comparison.comparison_result import Comparison

@@ -27,12 +27,18 @@ Rows = dict[str, Any]
 
 
 def result_content(found: object) -> Rows | None:
-    """Return the kind of a result, its rows for the scripts, and the parts of its page; ``None`` if unknown."""
+    """Return the kind, the rows and the parts of a result's page; ``None`` where there is none."""
     for kind, (name, parts, rows) in _PAGES.items():
         if isinstance(found, kind):
-            data = {key: _plain(one) if isinstance(one, pl.DataFrame) else one for key, one in rows(found).items()}
+            data = {
+                key: _plain(one) if isinstance(one, pl.DataFrame) else one for key, one in rows(found).items()
+            }
             shown = [part for part in parts.split() if data.get(part) != []]
-            return {"view": {"kind": name, "cards": []}, "data": {**data, "two": False, "baseline": None}, "parts": shown}
+            return {
+                "view": {"kind": name, "cards": []},
+                "data": {**data, "two": False, "baseline": None},
+                "parts": shown,
+            }
     return None
 
 
@@ -46,8 +52,13 @@ def _curves(found: Curves) -> Rows:
         for one in found.curves
     ]
     means = found.mean().select("run", "curve", "x", "mean", "ci_low", "ci_high", "n")
-    return {"curve": means, "curves": names, "runs": list(found.runs)[:_LINES], "drawn": found.resampling.resamples > 1,
-        "confidence": f"{100 * found.resampling.confidence:.4g}"}
+    return {
+        "curve": means,
+        "curves": names,
+        "runs": list(found.runs)[:_LINES],
+        "drawn": found.resampling.resamples > 1,
+        "confidence": f"{100 * found.resampling.confidence:.4g}",
+    }
 
 
 def _bounds(found: Bounds) -> Rows:
@@ -74,7 +85,9 @@ def _retention(found: Retention) -> Rows:
         "curve": found.days,
         "points": points,
         "runs": lines,
-        "cohorts": [{"segment": one, "rows": _plain(heatmap_rows(found, one)[0])} for one in _segments(found)],
+        "cohorts": [
+            {"segment": one, "rows": _plain(heatmap_rows(found, one)[0])} for one in _segments(found)
+        ],
         "periods": found.periods,
         "bars": period_rows(found),
         "differences": found.differences if compared else [],

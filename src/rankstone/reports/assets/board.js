@@ -5,7 +5,7 @@ const Board = (() => {
   function plots(board) {
     const measure = D.measures[0], dense = board.classList.contains("dense"), rival = D.baseline ?? 0, height = dense ? 16 : 30;
     const scale = Draw.scale(dense && measure.bounds ? [measure.bounds[0], Math.min(measure.bounds[1], Math.ceil(10 * Math.max(...measure.mean, ...measure.high)) / 10)] : measure.bounds, [...measure.mean, ...measure.low, ...measure.high]);
-    board.querySelector("thead .pl").append(Draw.axis(scale));
+    board.querySelector("thead .pl").append(Draw.axis(board.querySelector(".pl").clientWidth < 130 ? { ...scale, ticks: [scale.low, scale.high] } : scale));
     const open = D.systems.map((_, at) => at).filter((at) => { const pair = at === rival ? -1 : Pair.indexOf(at, rival); return pair < 0 || !"bw".includes(D.pairs.measures[0].verdict[pair]); }), near = open.map((at) => measure.mean[at]);
     const side = (value, at) => { const beyond = measure.mean.filter((_, other) => !open.includes(other)).filter((mean) => (at ? mean > value : mean < value)); return beyond.length ? (value + (at ? Math.min(...beyond) : Math.max(...beyond))) / 2 : at ? scale.to : scale.from; };
     const band = [side(Math.min(...near), 0), side(Math.max(...near), 1)];
@@ -85,9 +85,9 @@ const Board = (() => {
   function matrix() {
     const place = $("matrix");
     if (!place) return;
-    const { steps, kinds, gap } = strengths(), key = (kind, words) => el("span", { class: "key" }, el("i", { class: `h${kind}` }), words);
+    const many = document.querySelector(".lb.dense"), { steps, kinds, gap } = strengths(), key = (kind, words) => el("span", { class: "key" }, el("i", { class: `h${kind}` }), words);
     const ahead = steps.length ? [key(1, say("ahead_less", { step: steps[0] })), ...steps.map((step, at) => key(at + 2, say("ahead_from", { step })))] : [key(1, W.ahead_any)];
-    place.append(el("p", { class: "leg small" }, key(0, W.too_close), ahead), document.querySelector(".lb.dense") ? pixels(kinds) : cells(kinds, gap));
+    place.append(el("p", { class: "leg small" }, key(many ? "0 p" : "0", W.too_close), ahead), many ? pixels(kinds) : cells(kinds, gap));
   }
   function cells(kinds, gap) {
     const rows = [...document.querySelectorAll(".lb tbody tr")], digits = (rows[0].querySelector(".me").textContent.trim().split(".")[1] || "").length;

@@ -70,7 +70,7 @@ const Draw = (() => {
       svg("line", { class: "ax", x1: pct(lower.at(ends[0])), x2: pct(lower.at(ends[1])), y1: 222, y2: 222 }),
       marks.map((value) => [svg("line", { class: "ax", x1: pct(x(value)), x2: pct(x(value)), y1: 222, y2: 227 }), text(x(value), 242, mark(value, digitsOf(by), true), { "text-anchor": x(value) < 4 ? "start" : x(value) > 96 ? "end" : "middle" })]),
       sides(x(0), 264, of.words));
-    return chart(276, of.label, ...parts);
+    return chart(x(0) < 16 || x(0) > 84 ? 294 : 276, of.label, ...parts);
   }
   // Which side is whose, below an axis; both at one side of 0 where there is no room at the other.
   function sides(zero, y, words) {
@@ -84,7 +84,7 @@ const Draw = (() => {
   function strip(of) {
     const { values, narrow } = of, height = 220, left = narrow ? 13 : 6, wide = 100 - left;
     const high = Math.max(0, ...values), low = Math.min(0, ...values), by = step(low, high, 4), top = Math.max(high, by * 0.4), bottom = Math.min(low, -by * 0.4);
-    const y = (value) => 16 + (height - 32) * (top - value) / (top - bottom), parts = [];
+    const y = (value) => 20 + (height - 40) * (top - value) / (top - bottom), parts = [];
     for (const tick of ticksOf(bottom, top, by)) {
       parts.push(svg("line", { class: Math.abs(tick) < by / 2 ? "ax" : "gr", x1: pct(left), x2: "100%", y1: y(tick), y2: y(tick) }), text(left, y(tick) + 4, mark(tick, digitsOf(by), true), { dx: -8, "text-anchor": "end" }));
     }
@@ -99,10 +99,10 @@ const Draw = (() => {
       parts.push(svg("g", { class: "bars" }, values.map((value, at) => value === 0 ? null : svg("rect", { class: kind(value), x: pct(left + at * each + gap / 2), width: pct(each - gap), y: Math.min(y(value), y(0)), height: Math.max(1, Math.abs(y(value) - y(0))), "data-at": at }, svg("title", {}, of.names[at])))));
     }
     const wins = of.counts[0], losses = of.counts[2], total = wins + of.counts[1] + losses, cross = left + wide * wins / total, lost = left + wide * (1 - losses / total);
-    const middle = { "text-anchor": "middle" };
-    if (wins) parts.push(text(Math.max(left + (narrow ? 14 : 7), Math.min(94, left + wide * wins / total / 2)), y(0) + 16, of.words.wins, middle));
-    if (losses) parts.push(text(Math.min(narrow ? 86 : 93, Math.max(left + (narrow ? 14 : 7), (lost + 100) / 2)), y(0) - 6, of.words.losses, middle));
-    if (of.counts[1] && wide * of.counts[1] / total > 12) parts.push(text((cross + lost) / 2, y(0) + 16, of.words.equal, middle));
+    const few = narrow ? 24 : 12, start = { "text-anchor": "start" }, end = { "text-anchor": "end" };
+    if (wins) parts.push(cross - left < few ? text(left, y(high) - 6, of.words.wins, start) : text((left + cross) / 2, y(0) + 16, of.words.wins));
+    if (losses) parts.push(100 - lost < few ? text(100, y(low) + 15, of.words.losses, end) : text((lost + 100) / 2, y(0) - 6, of.words.losses));
+    if (of.counts[1] && lost - cross > few) parts.push(text((cross + lost) / 2, y(0) + 16, of.words.equal));
     return chart(height, of.label, ...parts);
   }
 

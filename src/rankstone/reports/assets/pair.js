@@ -54,7 +54,7 @@ const Pair = (() => {
     const words = { difference: W.difference, left: say(higher, { a: left }), right: say(higher, { a: right }) };
     const label = say("aria_pair", { a: a.name, b: b.name, mean_a: shown(a.mean, digits), mean_b: shown(b.mean, digits), difference: shown(d.value, digits, true), low: shown(d.low, digits, true), high: shown(d.high, digits, true) });
     const chart = Draw.pair({ measure, a, b, difference: d, digits, ranks, margin: D.margin, words, label, narrow: narrow() });
-    const fact = d.low === null ? "" : d.verdict === "equivalent" ? say("caption_inside", { margin: D.margin }) : d.low > 0 || d.high < 0 ? W.caption_clear : W.caption_crosses;
+    const fact = d.low === null || d.verdict === "identical" ? "" : d.verdict === "equivalent" ? say("caption_inside", { margin: D.margin }) : d.low > 0 || d.high < 0 ? W.caption_clear : W.caption_crosses;
     const caption = [say("caption_pair", { measure: measure.name, level: D.level }), ranks ? W.caption_ranks : "", fact, D.two || D.baseline !== null ? "" : W.caption_at_once].filter(Boolean);
     return el("figure", {}, chart, el("figcaption", {}, caption.join(D.lang === "zh" ? "" : " ")));
   }
@@ -77,7 +77,7 @@ const Pair = (() => {
     const chart = Draw.strip({ values, names, counts, words, curve, sign: measure.sign, narrow: narrow(), label: `${words.wins}, ${words.equal}, ${words.losses}` });
     chart.addEventListener("click", (event) => { if (event.target.dataset.at) location.hash = address(two, queries[event.target.dataset.at]); });
     const help = say(many ? "where_curve" : curve ? "where_sample" : "where_help", { measure: measure.name, a, b, n: count(many ? D.queries.n : queries.length) });
-    return el("section", { id: D.two ? "queries" : null }, el("h2", {}, W.where), el("p", { class: "lede" }, help), chart,
+    return el("section", { id: D.two ? "queries" : null }, el("h2", {}, W.where), counts[0] + counts[2] ? [el("p", { class: "lede" }, help), chart] : el("p", { class: "lede" }, words.equal),
       queries.length < D.queries.n ? el("p", { class: "small" }, say("kept_of", { kept: count(queries.length), n: count(D.queries.n) })) : null, extremes(two, queries));
   }
   const address = (two, query) => (D.two ? "" : `#pair=${two.a}-${two.b}&`) .replace(/^$/, "#") + `q=${encodeURIComponent(query.id)}`;
