@@ -282,7 +282,11 @@ class Explainer:
         >>> ready.ranked_lists({"q1": ["x", "a"], "q2": ["b"]}, "run", ["q1"]).rows()
         [('q1', 'x', 1, None), ('q1', 'a', 2, 1.0)]
         """
-        pipeline, table = self.prepared.pipeline(self.opened(rows_of(self.opened(run, name), queries), name))
+        rows = rows_of(self.opened(run, name), queries)
+        if not len(rows):
+            kinds = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "relevance": pl.Float64}
+            return pl.DataFrame(schema=kinds)
+        pipeline, table = self.prepared.pipeline(self.opened(rows, name))
         parts, _ = _keeping_queries(pipeline).align(table, graded_documents, frozenset({"rows", "holes"}))
         ids = self._ids(pl.concat(list(table.tables([pl.col("doc_id")]))))
         every = pl.concat(parts).sort("query_id", "rank", maintain_order=True)

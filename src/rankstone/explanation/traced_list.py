@@ -257,7 +257,7 @@ def _places(documents: Any) -> Iterator[tuple[int, int, int]]:  # noqa: ANN401 -
     return zip(documents.rank.tolist(), documents.first.tolist(), documents.last.tolist(), strict=True)
 
 
-def rows_of(table: Table, queries: Sequence[str]) -> object:
+def rows_of(table: Table, queries: Sequence[str]) -> pl.DataFrame | dict[Any, list[str]]:
     """Return the rows of some queries; plain lists of documents stay such: their order is their own."""
     is_wanted = pl.col("query_id").cast(pl.String).is_in(list(queries))
     rows = pl.concat([piece.filter(is_wanted) for piece in table.tables(list(map(pl.col, table.schema)))])

@@ -107,8 +107,8 @@ def _pair_judged(
         return
     fewer, other = sorted(shares, key=shares.__getitem__)
     unjudged = {
-        "share": words.percent(1 - shares[fewer], 2),
-        "share_other": words.percent(1 - shares[other], 2),
+        "share": words.percent(round(1 - shares[fewer], 2)),
+        "share_other": words.percent(round(1 - shares[other], 2)),
     }
     low, high = row.get("lowest"), row.get("highest")
     won = {"better": row["system"], "worse": row["versus"]}.get(row["verdict"])
@@ -131,7 +131,7 @@ def _judged(found: Comparison, board: Leaderboard, short: Mapping[str, str], wor
     shares = judged_shares(found)
     low = sorted((name for name in board.names if shares.get(name, 1.0) < JUDGED), key=shares.__getitem__)
     if low:
-        names = words.listed([f"{short[name]} {words.percent(shares[name], 2)}" for name in low])
+        names = words.listed([f"{short[name]} {words.percent(round(shares[name], 2))}" for name in low])
         yield Card.of(words, "judged_many", "order_could_change", "flips", count=len(low), n=len(board.names),
                       names=names, k=_cutoff(found))  # fmt: skip
 
