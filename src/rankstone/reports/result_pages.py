@@ -8,11 +8,10 @@ import polars as pl
 
 from rankstone.diagnostics.bounds_result import Bounds
 from rankstone.diagnostics.curve_result import Curves
-from rankstone.errors import UsageError
+from rankstone.errors import UsageError, printable
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.online.retention_result import Retention
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
-from rankstone.reports.chart_style import records
 from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 _ROWS: Final = 5_000
 _LINES: Final = 8
 _SEGMENTS: Final = 12
+#: characters of a name
+_NAME: Final = 300
 
 Rows = dict[str, Any]
 
@@ -43,7 +44,16 @@ def result_content(found: object) -> Rows | None:
 
 
 def _plain(frame: pl.DataFrame) -> list[Rows]:
-    return records(frame.head(_ROWS).cast({pl.Date: pl.String, pl.Enum: pl.String}))
+    """Return rows as JSON holds them: six figures, no NaN, names without control characters."""
+    floats = pl.col(pl.Float64).round_sig_figs(6).fill_nan(None)
+    rows = (
+        frame.head(_ROWS).cast({pl.Date: pl.String, pl.Enum: pl.String}).with_columns(floats).rows(named=True)
+    )
+    return [{name: _shown(value) for name, value in row.items()} for row in rows]
+
+
+def _shown(value: object) -> object:
+    return printable(value, _NAME) if isinstance(value, str) else value
 
 
 def _curves(found: Curves) -> Rows:
@@ -55,7 +65,7 @@ def _curves(found: Curves) -> Rows:
     return {
         "curve": means,
         "curves": names,
-        "runs": list(found.runs)[:_LINES],
+        "runs": [_shown(run) for run in list(found.runs)[:_LINES]],
         "drawn": found.resampling.resamples > 1,
         "confidence": f"{100 * found.resampling.confidence:.4g}",
     }
@@ -65,7 +75,7 @@ def _bounds(found: Bounds) -> Rows:
     pair = None if found.difference is None else " - ".join(found.difference)
     means = found.mean().drop("sign")
     spans = {str(measure): measure.span for measure in found.measures if None not in measure.span}
-    return {"bounds": means, "pair": pair, "spans": spans, "table": means}
+    return {"bounds": means, "pair": _shown(pair), "spans": spans, "table": means}
 
 
 def _beyond(found: BeyondScores) -> Rows:
@@ -84,7 +94,7 @@ def _retention(found: Retention) -> Rows:
         "unit": found.calendar.unit,
         "curve": found.days,
         "points": points,
-        "runs": lines,
+        "runs": [_shown(line) for line in lines],
         "cohorts": [
             {"segment": one, "rows": _plain(heatmap_rows(found, one)[0])} for one in _segments(found)
         ],

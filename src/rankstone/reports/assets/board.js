@@ -113,11 +113,11 @@ const Board = (() => {
   // -- tables ---------------------------------------------------------------------------------------------
   function tables() {
     const digits = D.digits, number = (value) => shown(value, digits), signed = (value) => shown(value, digits, true);
-    whenOpened($("means"), (place) => place.append(table([{ label: W.system }, ...D.measures.map((measure) => ({ label: measure.name, show: number }))], D.systems.map((name, at) => [name, ...D.measures.map((measure) => measure.mean[at])]))));
+    whenOpened($("means"), (place) => place.append(table([{ label: W.system.toLowerCase() }, ...D.measures.map((measure) => ({ label: measure.name, show: number }))], D.systems.map((name, at) => [name, ...D.measures.map((measure) => measure.mean[at])]))));
     whenOpened($("table"), (place) => {
       const columns = D.pairs.measures[0], rows = D.pairs.one.map((one, at) => [D.systems[one], D.systems[D.pairs.other[at]], columns.difference[at], columns.low[at], columns.high[at], columns.p[at], columns.wins[at], D.measures[0].n - columns.wins[at] - columns.losses[at], columns.losses[at], W["badge_" + Pair.NAMES[columns.verdict[at]]], columns.needed[at]]);
       const heads = W.tally.split(" / ");
-      place.append(table([{ label: W.system }, { label: W.versus }, { label: W.difference, show: signed }, { label: W.low, show: signed }, { label: W.high, show: signed }, { label: W.p_adjusted, show: pValue }, ...heads.map((label) => ({ label, show: count })), { label: W.verdict }, { label: W.queries_needed, show: count }], rows, 100));
+      place.append(table([{ label: W.system.toLowerCase() }, { label: W.versus }, { label: W.difference, show: signed }, { label: W.low, show: signed }, { label: W.high, show: signed }, { label: W.p_adjusted, show: pValue }, ...heads.map((label) => ({ label, show: count })), { label: W.verdict }, { label: W.queries_needed, show: count }], rows, 100));
     });
   }
   function start() {
