@@ -16,7 +16,7 @@ from rankstone import demo, plots
 from rankstone.errors import BadParameter, MissingExtra
 from rankstone.explanation import Explainer, Explanation
 from rankstone.reports import chart_style as style
-from rankstone.reports.charts.pair_charts import thinned
+from rankstone.reports.charts.comparison_charts import thinned
 from rankstone.reports.leaderboard import Leaderboard
 from rankstone.reports.page_words import Words
 
@@ -300,6 +300,19 @@ def test_the_page_holds_the_table(page: Page) -> None:
         [pytest.approx(row[name], rel=1e-4)] for name in ("difference", "low", "high")
     ]
     assert (held["wins"], held["losses"], held["verdict"]) == ([row["wins"]], [row["losses"]], "o")
+
+
+def test_the_primary_measure_comes_first(tmp_path: Path) -> None:
+    """Whatever the order of measures, columns begin with the one that decides."""
+    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", primary="AP")
+    told = page_of(found, tmp_path)
+
+    assert [one["name"] for one in told.data["measures"]] == ["AP", "nDCG@10"]
+    assert [one["primary"] for one in told.data["measures"]] == [True, False]
+    assert told.data["pairs"]["measures"][0]["difference"][0] == pytest.approx(
+        found.table["difference"][0], rel=1e-4
+    )
+    assert "AP 0.4" in told.text()
 
 
 @pytest.mark.parametrize("options", [{}, {"ties": "input"}, {"collapse": r"^(\w+)-"}, {"depth": 5}])

@@ -31,7 +31,7 @@ _OF_RUNS: Final = (
 
 
 def comparison(
-    files: tuple[str, ...], given: dict[str, Any], *, keep_runs: bool = False
+    files: tuple[str, ...], given: dict[str, Any]
 ) -> tuple[Callable[..., Comparison], list[str | None]]:
     """Return what compares the systems a command line names, and the files it reads."""
     quiet = given["quiet"]
@@ -39,7 +39,7 @@ def comparison(
 
     def find(**options: Any) -> Comparison:
         with Ticker(quiet=quiet, what="blocks drawn") as drawing:
-            return of_files(files, drawing=drawing, keep_runs=keep_runs, **options)
+            return of_files(files, drawing=drawing, **options)
 
     return find, [*files, given["exclude"], given["queries"]]
 
@@ -66,7 +66,7 @@ def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[st
         raise UsageError(
             "--scores needs a file of scores", fix="rankstone eval QRELS A B --per-query scores.parquet"
         )
-    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "keep_runs", "progress")}
+    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "progress")}
     source = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
     return compare_scores(source, list(measures) or None, **own)
 

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, present, split_columns
-from rankstone.cli.outputs import (
-    FORMATS,
-    check_format,
-    check_rows,
-    command_line,
-    deliver,
-    is_page,
-    keep_freed_memory,
-    written,
-)
+from rankstone.cli.outputs import FORMATS, check_format, check_rows, deliver, keep_freed_memory, written
 from rankstone.cli.standard_error import Ticker
 
 if TYPE_CHECKING:
@@ -80,13 +71,8 @@ def execute(
         given, inputs, {"-o": output, "--per-query": per_query, **(outputs or {})}
     ) as options:
         found = find(**options)
-    text, values = show(found, form, digits), None if per_query is None else rows(found)
-    if paged and output is not None and is_page(output, form):
-        import rankstone
-
-        rankstone.report(found, output, lang=given.get("lang") or "en", command=command_line())  # type: ignore[arg-type]
-        output, text = None, ""
-    deliver(values, text, output, per_query)
+    text, page = show(found, form, digits), found if paged and form == "table" else None
+    deliver(None if per_query is None else rows(found), text, output, per_query, page, given.get("lang"))
     if notes is not None and not quiet and form in _ROWS:
         print_notes(notes(found))
     return found

@@ -55,24 +55,29 @@ def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> N
         require(charts=any(charts.values()))
 
 
-def is_page(output: str | None, form: str) -> bool:
-    """Return True if a file is to become a page: it is called ``.html``, and no other format was chosen."""
-    return output is not None and form == "table" and Path(output).suffix.lower() in (".html", ".htm")
-
-
 def command_line() -> str:
     """Return the command line as somebody may type it again."""
     return shlex.join(["rankstone", *sys.argv[1:]])
 
 
-def deliver(rows: Any, text: str, output: str | None, per_query: str | None) -> None:
-    """Write rows (values per query) if requested, and print the text or write it to a file."""
+def deliver(
+    rows: Any, text: str, output: str | None, per_query: str | None, page: Any = None, lang: str | None = None
+) -> None:
+    """Write rows (values per query) if requested, and print the text or write it to a file.
+
+    A file called ``.html`` becomes the page of a result, if one is given, in a language.
+    """
     from rankstone.io import atomic
 
     if per_query is not None:
         write_rows(rows, per_query)
     if output is None:
         click.echo(text, nl=False)
+        return
+    if page is not None and Path(output).suffix.lower() in (".html", ".htm"):
+        import rankstone
+
+        rankstone.report(page, output, lang=lang or "en", command=command_line())
         return
     with atomic(output) as unfinished:
         unfinished.write_text(text, encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankstone.cli.compare_command import comparison
 from rankstone.cli.declaring import declare
@@ -12,13 +12,6 @@ from rankstone.cli.execution import keyword_options
 from rankstone.cli.options import ALIGNMENT, COMPARING, READING
 from rankstone.cli.outputs import command_line
 from rankstone.cli.standard_error import Ticker
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
-#: bytes of files that stay in memory, at most
-_KEPT = 1 << 28
 
 
 @declare(
@@ -48,7 +41,7 @@ def command(
 
     require()
     quiet, queries = given["quiet"], given["queries"]
-    find, inputs = comparison(files, given, keep_runs=_small(files))
+    find, inputs = comparison(files, given)
     with keyword_options(given, [*inputs, documents], {"-o": output}) as options:
         found = find(**options)
     with Ticker(quiet=quiet, what="runs read") as read:
@@ -63,16 +56,3 @@ def command(
             progress=read,
         )
     end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)
-
-
-def _small(files: Sequence[str]) -> bool:
-    """Say whether files may stay in memory: a report looks at lists several times."""
-    from pathlib import Path
-
-    from rankstone.io import is_database
-
-    named = [name.partition("=")[2] or name for name in files]
-    if any(map(is_database, (*files, *named))):
-        return False
-    paths = list(map(Path, named))
-    return sum(path.stat().st_size for path in paths if path.is_file()) < _KEPT

@@ -40,7 +40,7 @@ def comparison_content(
     short = {name: cut[one] for name, one in zip(order, full, strict=True)}
     rival = 0 if found.baseline is None else order.index(found.baseline)
     ids, scores = page_data.queries(found, order)
-    data = {
+    data: dict[str, Any] = {
         "systems": full,
         "short": list(short.values()),
         "two": two,
@@ -57,7 +57,7 @@ def comparison_content(
         "ranks": board.ranks,
         "tiers": board.tiers,
     }
-    shares, second = judged_shares(found), next((name for name in found.measures if name != measure), None)
+    shares = judged_shares(found)
     view = {
         "kind": "pair" if two else "board",
         "row": first,
@@ -69,8 +69,7 @@ def comparison_content(
         "cards": cards(found, board, short, words),
         "judged": [None if name not in shares else (shares[name], shares[name] < JUDGED) for name in order],
         "counts": _counts(found, order, rival),
-        "second": second,
-        "seconds": [] if second is None else _means(found, second, order),
+        "second": data["measures"][1] if len(found.measures) > 1 else None,
         "pairs": rows.height,
         "several": [printable(name, _NAME) for name, runs in found.replicates.items() if len(runs) > 1],
         "reach": ((rows["high"] - rows["low"]) / 2).median(),
@@ -86,8 +85,3 @@ def _counts(found: Comparison, order: tuple[str, ...], rival: int) -> list[tuple
     column = {name: at for at, name in enumerate(matrix.systems)}
     signs = [np.sign(matrix.sign * matrix.differences(column[name], column[order[rival]])) for name in order]
     return [(int((sign > 0).sum()), int((sign == 0).sum()), int((sign < 0).sum())) for sign in signs]
-
-
-def _means(found: Comparison, measure: str, order: tuple[str, ...]) -> list[float]:
-    matrix = found.matrices[measure]
-    return [float(matrix.units.mean[matrix.systems.index(name)]) for name in order]

@@ -63,7 +63,7 @@ def examples(
         ``k`` documents of each list, the ``systems`` (places in ``order``), ``queries`` by id, and a ``note``
         where there are no lists: a key of the page's phrases.
     """
-    none: dict[str, Any] = {"k": 0, "systems": [], "queries": {}, "note": None}
+    none: dict[str, Any] = {"k": 0, "systems": 0, "queries": {}, "note": None}
     if found.sources is None or found.sources.convention is not None:
         return {**none, "note": "no_lists" if found.sources is None else "no_lists_convention"}
     audits = {} if found.audit is None else found.audit.runs
@@ -74,7 +74,11 @@ def examples(
     systems = order[: max(2, min(_SYSTEMS, int((_RANKS / (depth * len(wanted))) ** 0.5)))]
     try:
         ready = Explainer(found.sources.qrels, found.primary[0], **found.sources.given)
-        lists = [_lists(ready, found, system, wanted, progress) for system in systems]
+        lists = []
+        for run in (found.replicates.get(system, [system])[0] for system in systems):
+            lists.append(ready.ranked_lists(found.sources.runs[run], run, wanted))
+            if progress is not None:
+                progress(1)
     except (UsageError, InputError):
         return {**none, "note": "no_lists_here"}
     ranked = pl.concat(one.with_columns(system=pl.lit(at)) for at, one in enumerate(lists))
@@ -89,31 +93,12 @@ def examples(
         printable(str(key[0]), 300): _query(part, len(systems), about)
         for key, part in wide.partition_by("query_id", as_dict=True, maintain_order=True).items()
     }
-    lengths = [dict(one.group_by("query_id").len().iter_rows()) for one in lists]
-    for name in wanted:
-        if (query := queries.get(printable(name, 300))) is not None:
-            query["n"] = [of.get(name, 0) for of in lengths]
     return {**none, "k": depth, "systems": len(systems), "queries": queries}
 
 
 def _depth(measure: str) -> int:
     cutoff = re.search(r"@(\d+)$", measure)
     return _DEPTH if cutoff is None else min(int(cutoff[1]), _DEEPEST)
-
-
-def _lists(
-    ready: Explainer,
-    found: Comparison,
-    system: str,
-    queries: Sequence[str],
-    progress: Callable[[int], None] | None,
-) -> pl.DataFrame:
-    """Return a system's lists; of several runs of a system, the first is shown."""
-    assert found.sources is not None  # noqa: S101 - the caller checked
-    run = found.replicates.get(system, [system])[0]
-    if progress is not None:
-        progress(1)
-    return ready.ranked_lists(found.sources.runs[run], run, queries)
 
 
 def _query(part: pl.DataFrame, systems: int, about: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
@@ -139,7 +124,8 @@ def _titles(documents: object, ids: pl.Series, found: Comparison) -> dict[str, d
     table = read_attributes(documents, "doc_id", given.get("columns"))
     columns = {"title": _TITLE, "text": _TEXT, "cost": _ID, "class": _ID}
     known = [name for name in columns if name in table.columns]
-    rows = table.collect(*known).filter(pl.col("doc_id").is_in(ids.implode()))
+    every = table.frame.select(pl.col("doc_id").cast(pl.String), *known)  # it may be a whole corpus
+    rows = every.filter(pl.col("doc_id").is_in(ids.implode())).collect()
     return {
         row["doc_id"]: {
             name: printable(str(row[name]), columns[name]) for name in known if row[name] is not None

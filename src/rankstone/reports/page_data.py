@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import printable
-from rankstone.reports.charts.pair_charts import query_rows, thinned
+from rankstone.reports.charts.comparison_charts import query_rows, thinned
 from rankstone.stats.automatic_intervals import mean_estimates
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ _FIGURES: Final = 5
 def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
     """Return each measure with the mean of every system and, of few systems, the ends of its own interval."""
     columns: list[dict[str, Any]] = []
-    for name, matrix in found.matrices.items():
+    for name in found.measures:
+        matrix = found.matrices[name]
         place = [matrix.systems.index(system) for system in order]
         known = not columns or len(order) * (1 + len(columns)) <= _INTERVALS
         ends = _mean_intervals(matrix, found.settings.confidence)[place] if known else np.empty((0, 2))
