@@ -66,15 +66,15 @@ class Words:
         return self(re.split(r"[@(]", measure)[0].lower(), "measures")
 
 
-def decimals(values: Iterable[float | None], apart: tuple[float, float] | None = None) -> int:
+def decimals(values: Iterable[float | None], *apart: tuple[float | None, float | None]) -> int:
     """Return how many decimals numbers need: two, more where one would show 0 or two would look equal.
 
     Parameters
     ----------
     values
         The numbers of a sentence; large ones need fewer decimals.
-    apart
-        Two of them that must not look the same unless they are.
+    *apart
+        Pairs of them that must not look the same unless they are.
 
     Examples
     --------
@@ -84,11 +84,10 @@ def decimals(values: Iterable[float | None], apart: tuple[float, float] | None =
     (0, 6)
     """
     known = [value for value in values if value is not None and math.isfinite(value)]
-    if apart is not None and round(apart[0] - apart[1], _MOST) == 0:
-        apart = None
+    pairs = [pair for pair in apart if None not in pair and len({shown(value, _MOST) for value in pair}) > 1]
     largest = max(map(abs, known), default=0.0)
     for digits in range(2 if largest < 100 else 1 if largest < 1000 else 0, _MOST):  # noqa: PLR2004 - three figures
-        same = apart is not None and f"{apart[0]:.{digits}f}" == f"{apart[1]:.{digits}f}"
+        same = any(shown(one, digits) == shown(other, digits) for one, other in pairs)
         if not same and all(round(value, digits) for value in known if value):
             return digits
     return _MOST

@@ -82,7 +82,7 @@ const Draw = (() => {
 
   // Differences of queries in order, the best left: a bar each, or a curve of very many.
   function strip(of) {
-    const { values, narrow } = of, height = 220, left = narrow ? 13 : 6, wide = 100 - left;
+    const { values, narrow } = of, height = 220, left = narrow ? 13 : 6, wide = of.curve ? 100 - left : Math.min(100 - left, 5 * values.length), right = left + wide;
     const high = Math.max(0, ...values), low = Math.min(0, ...values), by = step(low, high, 4), top = Math.max(high, by * 0.4), bottom = Math.min(low, -by * 0.4);
     const y = (value) => 20 + (height - 40) * (top - value) / (top - bottom), parts = [];
     for (const tick of ticksOf(bottom, top, by)) {
@@ -98,10 +98,10 @@ const Draw = (() => {
       const each = wide / n, gap = n > 200 ? 0 : each * 0.22;
       parts.push(svg("g", { class: "bars" }, values.map((value, at) => value === 0 ? null : svg("rect", { class: kind(value), x: pct(left + at * each + gap / 2), width: pct(each - gap), y: Math.min(y(value), y(0)), height: Math.max(1, Math.abs(y(value) - y(0))), "data-at": at }, svg("title", {}, of.names[at])))));
     }
-    const wins = of.counts[0], losses = of.counts[2], total = wins + of.counts[1] + losses, cross = left + wide * wins / total, lost = left + wide * (1 - losses / total);
+    const wins = of.counts[0], losses = of.counts[2], total = wins + of.counts[1] + losses, cross = left + wide * wins / total, lost = right - wide * losses / total;
     const few = narrow ? 24 : 12, start = { "text-anchor": "start" }, end = { "text-anchor": "end" };
     if (wins) parts.push(cross - left < few ? text(left, y(high) - 6, of.words.wins, start) : text((left + cross) / 2, y(0) + 16, of.words.wins));
-    if (losses) parts.push(100 - lost < few ? text(100, y(low) + 15, of.words.losses, end) : text((lost + 100) / 2, y(0) - 6, of.words.losses));
+    if (losses) parts.push(right - lost < few ? (right < 30 ? text(lost, y(low) + 15, of.words.losses, start) : text(right, y(low) + 15, of.words.losses, end)) : text((lost + right) / 2, y(0) - 6, of.words.losses));
     if (of.counts[1] && lost - cross > few) parts.push(text((cross + lost) / 2, y(0) + 16, of.words.equal));
     return chart(height, of.label, ...parts);
   }

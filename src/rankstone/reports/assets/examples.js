@@ -13,6 +13,7 @@ const Examples = (() => {
     const list = listOf(system, id);
     return list ? list.filter((one) => lists().queries[id].grades[one.at] === null).length : 0;
   }
+  const length = (system, id) => (listOf(system, id) || []).length;
   // The colour of a grade: one hue, three steps; grades between or beyond them share a step and keep their number.
   function chip(grade, highest, words) {
     if (grade === null) return el("span", { class: "chip un", title: W.not_judged, role: "img", "aria-label": W.not_judged }, "?");
@@ -41,15 +42,15 @@ const Examples = (() => {
     })));
   }
   function detail(two, query) {
-    const { a, b } = two.lead, digits = decimals([query.a, query.b, query.difference], [query.a, query.b]), k = lists().k, held = lists().queries[query.id];
+    const { a, b } = two.lead, digits = decimals([query.a, query.b, query.difference], [query.a, query.b]), held = lists().queries[query.id];
     const about = [query.text ? say("query_named", { id: query.id }) : null, query.attributes].filter(Boolean).join(" · ");
     const head = [el("h3", { class: "qh" }, query.text || say("query_named", { id: query.id })), about ? el("p", { class: "small" }, about) : null,
       el("p", {}, `${two.lead.measure.name} ${shown(query.b, digits)} → ${shown(query.a, digits)} `, el("b", {}, `(${shown(query.difference, digits, true)})`))];
     if (!held || two.a >= lists().systems || two.b >= lists().systems) return [...head, el("p", { class: "note" }, W.no_list)];
     const [mine, theirs] = [listOf(two.a, query.id), listOf(two.b, query.id)], shared = mine.filter((one) => theirs.some((other) => other.at === one.at)).length;
-    const relevant = (list) => list.filter((one) => held.grades[one.at] > 0).length, missing = [[a, unjudged(two.a, query.id)], [b, unjudged(two.b, query.id)]].filter((one) => one[1]);
-    const facts = [el("li", {}, say("in_both", { count: shared, k })), el("li", {}, say("relevant_in", { a: a.name, b: b.name, count_a: relevant(mine), count_b: relevant(theirs) })),
-      missing.map(([system, n]) => el("li", {}, el("b", {}, say("never_judged", { count: n, a: system.name, k })))), missing.length ? null : el("li", {}, W.all_judged)];
+    const relevant = (list) => list.filter((one) => held.grades[one.at] > 0).length, missing = [[a, unjudged(two.a, query.id), mine.length], [b, unjudged(two.b, query.id), theirs.length]].filter((one) => one[1]);
+    const facts = [el("li", {}, say("in_both", { count: shared, k: Math.max(mine.length, theirs.length) })), el("li", {}, say("relevant_in", { a: a.name, b: b.name, count_a: relevant(mine), count_b: relevant(theirs) })),
+      missing.map(([system, n, k]) => el("li", {}, el("b", {}, say("never_judged", { count: n, a: system.name, k })))), missing.length ? null : el("li", {}, W.all_judged)];
     const top = highest();
     return [...head, el("ul", { class: "why" }, facts), el("div", { class: "lists" }, column(two, query.id, "b", top), column(two, query.id, "a", top)),
       el("p", { class: "small lg" }, [[top, "legend_grade"], [0, "legend_zero"], [null, "legend_unjudged"]].map(([grade, name]) => el("span", { class: "key" }, chip(grade, top), W[name])))];
@@ -73,7 +74,7 @@ const Examples = (() => {
     const item = (query) => {
       const share = 50 * Math.abs(query.difference) / most, loss = query.difference * sign < 0, address = Pair.address(two, query);
       const link = el("a", { href: address, title: query.id, onclick: (event) => { event.preventDefault(); history.replaceState(null, "", address); open(query); } },
-        el("span", {}, Pair.titleOf(query)), el("span", { class: "sp", "aria-hidden": "true" }, el("i", { class: loss ? "l" : "w", style: `${loss ? "right" : "left"}:50%;width:${share}%` })),
+        el("span", {}, Pair.titleOf(query)), el("span", { class: "sp", "aria-hidden": "true" }, query.difference === 0 ? null : el("i", { class: loss ? "l" : "w", style: `${loss ? "right" : "left"}:50%;width:${share}%` })),
         el("span", { class: "r" }, shown(query.difference, decimals([query.difference]), true)));
       links.set(query.id, link);
       return el("li", {}, link);
@@ -99,5 +100,5 @@ const Examples = (() => {
     made.goTo = (id) => { const query = queries.find((one) => one.id === id); if (query) { open(query); made.scrollIntoView(); } };
     return made;
   }
-  return { section, unjudged };
+  return { section, unjudged, length };
 })();

@@ -29,11 +29,11 @@ const Page = (() => {
     return (value < 0 ? "−" : sign ? "+" : "") + text;
   }
   // Two decimals, more where two would be equal or show 0; as the sentence at the top of the page.
-  function decimals(values, apart) {
+  function decimals(values, ...apart) {
     const known = values.filter((value) => value !== null && value !== undefined), largest = Math.max(0, ...known.map(Math.abs));
     for (let digits = largest < 100 ? 2 : largest < 1000 ? 1 : 0; digits < 6; digits++) {
       const hides = known.some((value) => value !== 0 && !/[1-9]/.test(Math.abs(value).toFixed(digits)));
-      const same = apart && Math.abs(apart[0] - apart[1]) > 5e-7 && apart[0].toFixed(digits) === apart[1].toFixed(digits);
+      const same = apart.some(([one, other]) => one !== null && other !== null && shown(one, 6) !== shown(other, 6) && shown(one, digits) === shown(other, digits));
       if (!hides && !same) return digits;
     }
     return 6;

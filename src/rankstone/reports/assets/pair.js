@@ -31,7 +31,7 @@ const Pair = (() => {
   // -- the sentence of two systems, by the same phrases as the one at the top of a page of two ------------------
   function sentence(two) {
     const { measure, a, b, difference: d, counts, needed } = two.lead, known = d.low !== null;
-    const digits = decimals([a.mean, b.mean, d.value, d.low, d.high], [a.mean, b.mean]);
+    const digits = decimals([a.mean, b.mean, d.value, d.low, d.high], [a.mean, b.mean], [d.low, d.high]);
     const parts = { a: a.name, b: b.name, measure: measure.name, mean_a: shown(a.mean, digits), mean_b: shown(b.mean, digits), level: D.pair_level,
       low: shown(d.low, digits, known && d.low < 0), high: shown(d.high, digits, known && d.low < 0), n: count(measure.n), margin: D.margin, needed: needed && about(needed), difference: "\u0000" };
     parts.interval = say(known ? "interval" : "no_interval", parts);
@@ -48,7 +48,7 @@ const Pair = (() => {
   }
 
   function picture(two) {
-    const { measure, a, b, difference: d } = two.lead, digits = decimals([a.mean, b.mean, d.value, d.low, d.high], [a.mean, b.mean]);
+    const { measure, a, b, difference: d } = two.lead, digits = decimals([a.mean, b.mean, d.value, d.low, d.high], [a.mean, b.mean], [d.low, d.high]);
     const ranks = D.correction === "nemenyi", higher = ["higher", "lower"].includes(d.verdict) ? "higher_than" : "better_than";
     const [left, right] = measure.sign < 0 ? [a.name, b.name] : [b.name, a.name];
     const words = { difference: W.difference, left: say(higher, { a: left }), right: say(higher, { a: right }) };
@@ -56,7 +56,7 @@ const Pair = (() => {
     const chart = Draw.pair({ measure, a, b, difference: d, digits, ranks, margin: D.margin, words, label, narrow: narrow() });
     const fact = d.low === null || d.verdict === "identical" ? "" : d.verdict === "equivalent" ? say("caption_inside", { margin: D.margin }) : d.low > 0 || d.high < 0 ? W.caption_clear : W.caption_crosses;
     const caption = [say("caption_pair", { measure: measure.name, level: D.level }), ranks ? W.caption_ranks : "", fact, D.two || D.baseline !== null ? "" : W.caption_at_once].filter(Boolean);
-    return el("figure", {}, chart, el("figcaption", {}, caption.join(D.lang === "zh" ? "" : " ")));
+    return el("figure", {}, chart, el("figcaption", {}, caption.join(W.space)));
   }
 
   // -- queries ------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ const Pair = (() => {
     chart.addEventListener("click", (event) => { if (event.target.dataset.at) location.hash = address(two, queries[event.target.dataset.at]); });
     const help = say(many ? "where_curve" : curve ? "where_sample" : "where_help", { measure: measure.name, a, b, n: count(many ? D.queries.n : queries.length) });
     return el("section", { id: D.two ? "queries" : null }, el("h2", {}, W.where), counts[0] + counts[2] ? [el("p", { class: "lede" }, help), chart] : el("p", { class: "lede" }, words.equal),
-      queries.length < D.queries.n ? el("p", { class: "small" }, say("kept_of", { kept: count(queries.length), n: count(D.queries.n) })) : null, extremes(two, queries));
+      queries.length < D.queries.n ? el("p", { class: "small" }, say("kept_of", { kept: count(queries.length), n: count(D.queries.n) })) : null, counts[0] + counts[2] ? extremes(two, queries) : null);
   }
   const address = (two, query) => (D.two ? "" : `#pair=${two.a}-${two.b}&`) .replace(/^$/, "#") + `q=${encodeURIComponent(query.id)}`;
   function extremes(two, queries) {
@@ -86,7 +86,7 @@ const Pair = (() => {
     const list = (title, some, none, kind) => el("div", {}, el("h3", {}, title), some.length ? el("ol", { class: "ql" }, some.map((query) => {
       const digits = decimals([query.a, query.b, query.difference], [query.a, query.b]), unjudged = Examples.unjudged(two.a, query.id);
       return el("li", {}, el("a", { href: address(two, query), title: query.id }, titleOf(query)), el("b", { class: kind }, shown(query.difference, digits, true)),
-        el("span", {}, `${shown(query.b, digits)} → ${shown(query.a, digits)}` + (unjudged ? " · " + say("unjudged_of", { count: unjudged, a: name, k: D.lists.k }) : "")));
+        el("span", {}, `${shown(query.b, digits)} → ${shown(query.a, digits)}` + (unjudged ? " · " + say("unjudged_of", { count: unjudged, a: name, k: Examples.length(two.a, query.id) }) : "")));
     })) : el("p", { class: "small" }, none));
     const losses = queries.filter((query) => query.difference * sign < 0).reverse(), wins = queries.filter((query) => query.difference * sign > 0);
     return el("div", { class: "two" }, list(W.losses, losses.slice(0, 5), W.no_losses, "l"), list(W.wins, wins.slice(0, 5), W.no_wins, "w"));
@@ -94,7 +94,7 @@ const Pair = (() => {
 
   // -- measures and segments ------------------------------------------------------------------------
   function line(scale, one, name, tag) {
-    const d = one.difference, digits = decimals([d.value, d.low, d.high]), sign = d.low !== null && d.low < 0;
+    const d = one.difference, digits = decimals([d.value, d.low, d.high], [d.low, d.high]), sign = d.low !== null && d.low < 0;
     return el("div", { class: tag ? "mr prim" : "mr" }, el("div", { class: "mn" }, el("b", {}, name), tag ? el("em", {}, W.decides) : null, one.note ? el("span", { class: "small" }, " " + one.note) : null),
       el("div", { class: "mp" }, Draw.row(scale, one.a, one.b)),
       el("div", { class: "md r" }, el("b", {}, shown(d.value, digits, true)), d.low === null ? null : el("span", { class: "small" }, say("range", { low: shown(d.low, digits, sign), high: shown(d.high, digits, sign) }))),
