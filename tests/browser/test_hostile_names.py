@@ -90,6 +90,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     letor.unique(["query_id", "doc_id"]).write_parquet(folder / "letor.parquet")
     meta = [{"query_id": q, STYLE: segment[STYLE]} for q, segment in QUERIES.items()]
     pl.DataFrame(meta).write_parquet(folder / "queries.parquet")
+    pl.DataFrame({"doc_id": NAMES, "title": NAMES[::-1], "text": NAMES, "class": NAMES}).write_parquet(
+        folder / "documents.parquet"
+    )
     SHOWN.write_parquet(folder / "shown.parquet")
     qrels, a, b = (json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b"))
     rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmargin = 0.9\n'
@@ -128,6 +131,14 @@ COMMANDS = {
     "ltr eval": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --format html",
     "ltr eval --report": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --report {out}",
     "report": "report {qrels} {a} {b} -m nDCG@3 --queries {queries} --by BY --lang en -o {out}",
+    "report of three": (
+        "report {qrels} ID={a} {b} c={a} -m nDCG@3 --title ID --documents {documents} --lang zh -o {out}"
+    ),
+    "compare -o": "compare {qrels} ID={a} {b} -m nDCG@3 -o {out}",
+    "curve -o": "curve {qrels} ID={a} {b} -o {out}",
+    "bounds -o": "bounds {qrels} ID={a} {b} -m nDCG@3 -o {out}",
+    "beyond -o": "beyond ID={a} {b} -m Coverage@3 --catalogue-size 9 -o {out}",
+    "retention -o": "online retention {log} --by BY -o {out}",
 }
 
 

@@ -13,7 +13,7 @@ from rankstone import plots
 from rankstone.errors import BadOption, UsageError
 from rankstone.online.cohort_retention import retention
 from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
-from rankstone.reports.retention_page import RetentionReport
+from rankstone.reports.report_content import page_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,56 +32,53 @@ LOG: dict[str, list[Any]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave Vega out: these tests look at the page around it."""
-    monkeypatch.setattr("rankstone.reports.chart_style.script", lambda: "/* Vega */")
-
-
 def read(found: Retention, **how: str) -> Page:
-    return Page(RetentionReport(found, **how).html())
+    return Page(page_of(found, **how))
 
 
-def test_the_page_tells_of_every_day() -> None:
-    """Sentences stand in the page itself; tables and charts are data."""
-    html = RetentionReport(retention(LOG), command="rankstone online retention log.csv").html()
-    assert "day 1: 40.0 % of 5 users came back, 2 (interval 11.8 % to 76.9 %)." in html
-    assert "day 7: 25.0 % of 4 users came back" in html
-    assert "Left out, because not observed long enough: 1 of 2 cohorts." in html
-    assert "day 30: no cohort was observed long enough." in html
+def test_the_page_says_how_many_come_back() -> None:
+    """The answer is the first age that is known; every age is in the table, unknown ones, too."""
+    page = read(retention(LOG), command="rankstone online retention log.csv")
 
-    content = read(retention(LOG), command="rankstone online retention log.csv").data
-    assert set(content["charts"]) == {"curve", "heatmap", "periods"}
-    assert [row["rate"] for row in content["days"]] == [0.4, 0.4, 0.25, None]
-    assert content["provenance"]["command"] == "rankstone online retention log.csv"
-    assert content["heatmaps"][0]["rows"][0]["cohort"] == "2024-01-01"
+    assert "40 % of users came back on day 1 2 of 5 users; 95 % interval 11.8 % to 76.9 %" in page.text()
+    assert [row["rate"] for row in page.data["curve"]] == [0.4, 0.4, 0.25, None]
+    assert page.data["cohorts"][0]["rows"][0]["cohort"] == "2024-01-01"
+    assert "Make it again rankstone online retention log.csv" in page.text("method")
+
+
+def test_left_out_cohorts_are_counted() -> None:
+    """What was not observed long enough is said beside the answer."""
+    log = {"user_id": list("abcc"), "time": ["2024-01-01", "2024-01-02", "2024-01-01", "2024-01-02"]}
+
+    assert "; 1 of 2 cohorts are left out, not observed long enough" in read(retention(log, "1")).text()
 
 
 def test_the_page_in_chinese() -> None:
     """Everything that is said is said in the reader's language."""
-    html = RetentionReport(retention(LOG), lang="zh").html()
+    page = read(retention(LOG), lang="zh")
 
-    assert '<html lang="zh">' in html
-    assert "第 1 日：5 个用户中 40.0 % 留存" in html
-    assert "was not watched" not in html
+    assert ("html", {"lang": "zh"}) in page.tags
+    assert "第 1 日留存率为 40% 5 个用户中有 2 个；95% 置信区间 11.8% 至 76.9%" in page.text()
 
 
 def test_markup_in_a_segment_stays_text() -> None:
-    """A segment called like a script is a text everywhere, and the policy knows each script of the page."""
+    """A segment called like a script is a text everywhere, and the policy knows the script of the page."""
     page = read(retention(LOG, by="group"))
 
-    assert len(page.scripts) == 4  # the data, Vega, what pages share, this page
-    assert EVIL in [one["segment"] for one in page.data["heatmaps"]]
+    assert len(page.scripts) == 2  # the data, and what draws them
+    assert EVIL in [one["segment"] for one in page.data["cohorts"]]
     assert not any(tag == "script" and about.get("src") for tag, about in page.tags)
+    assert "differences between segments are clear" in page.text()
     assert page.data["differences"]
 
 
 def test_a_page_of_next_to_nothing() -> None:
     """A single event makes a page, too."""
-    content = read(retention({"user_id": ["a"], "time": ["2024-01-01"]})).data
+    page = read(retention({"user_id": ["a"], "time": ["2024-01-01"]}))
 
-    assert set(content["charts"]) == {"heatmap", "periods"}
-    assert content["days"][0]["rate"] is None
+    assert "No cohort was watched long enough" in page.text()
+    assert page.data["points"] == []
+    assert page.data["curve"][0]["rate"] is None
 
 
 def test_charts_show_what_is_known() -> None:

@@ -72,4 +72,6 @@ def command(
     def find(**options: Any) -> BeyondScores:
         return beyond(named_runs(runs), measures or explain, **options)
 
-    execute(given, find, inputs, show=show, notes=audit_lines if explain is None else None)
+    execute(
+        given, find, inputs, show=show, notes=audit_lines if explain is None else None, paged=explain is None
+    )

@@ -45,7 +45,7 @@ def command(
         return written(found, form, digits, frame=found.mean())
 
     find = on_runs(bounded, files, chosen_measures(measures, rel=rel))
-    execute(given, find, [*files, given["exclude"]], show=show)
+    execute(given, find, [*files, given["exclude"]], show=show, paged=True)
 
 
 def _pair(runs: Mapping[str, object]) -> tuple[str, str] | None:

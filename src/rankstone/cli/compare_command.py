@@ -29,7 +29,7 @@ _OF_RUNS: Final = (
 
 
 def comparison(
-    files: tuple[str, ...], given: dict[str, Any], *, keep_runs: bool = False
+    files: tuple[str, ...], given: dict[str, Any]
 ) -> tuple[Callable[..., Comparison], list[str | None]]:
     """Return what compares the systems a command line names, and the files it reads."""
     quiet = given["quiet"]
@@ -37,7 +37,7 @@ def comparison(
 
     def find(**options: Any) -> Comparison:
         with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
-            return of_files(files, drawing=drawing, keep_runs=keep_runs, **options)
+            return of_files(files, drawing=drawing, **options)
 
     return find, [*files, given["exclude"], given["queries"]]
 
@@ -64,7 +64,7 @@ def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[st
         raise UsageError(
             "--scores needs a file of scores", fix="rankstone eval QRELS A B --per-query scores.parquet"
         )
-    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "keep_runs", "progress")}
+    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "progress")}
     source = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
     return compare_scores(source, list(measures) or None, **own)
 
@@ -89,6 +89,6 @@ def command(files: tuple[str, ...], width: int | None, verbose: bool, **given: A
     """
     find, inputs = comparison(files, given)
     show = partial(written, width=width, verbose=verbose)
-    found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"))
+    found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True)
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)

@@ -95,6 +95,7 @@ def command(
         inputs,
         show=show,
         outputs=charts,
+        paged=True,
         notes=lambda traced: [*audit_lines(traced), traced.resampling_line()],
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -55,17 +56,32 @@ def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> N
     if page is not None or any(charts.values()):
         from rankstone.reports import require
 
-        require()
+        require(charts=any(charts.values()))
 
 
-def deliver(rows: Any, text: str, output: str | None, per_query: str | None) -> None:
-    """Write rows (values per query) if requested, and print the text or write it to a file."""
+def command_line() -> str:
+    """Return the command line as it can be typed again."""
+    return shlex.join(["rankstone", *sys.argv[1:]])
+
+
+def deliver(
+    rows: Any, text: str, output: str | None, per_query: str | None, page: Any = None, lang: str | None = None
+) -> None:
+    """Write rows (values per query) if requested, and print the text or write it to a file.
+
+    A file named ``.html`` becomes the page of a result, if one is given, in a language.
+    """
     from rankstone.io import atomic
 
     if per_query is not None:
         write_rows(rows, per_query)
     if output is None:
         click.echo(text, nl=False)
+        return
+    if page is not None and Path(output).suffix.lower() in (".html", ".htm"):
+        import rankstone
+
+        rankstone.report(page, output, lang=lang or "en", command=command_line())
         return
     with atomic(output) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
@@ -173,6 +189,7 @@ def execute(
     rows: Callable[[Found], Any] = lambda found: found,
     outputs: Mapping[str, str | None] | None = None,
     notes: Callable[[Found], list[str]] | None = audit_lines,
+    paged: bool = False,
 ) -> Found:
     """Compute a result with a public function, show it, write it, and return it.
 
@@ -195,6 +212,8 @@ def execute(
         Flag → file, of further outputs, which the caller writes.
     notes
         Returns lines for standard error, where the format has no room for them; ``None`` for none.
+    paged
+        True if the result has a page, which ``-o page.html`` writes.
     """
     form, digits, output, per_query = (
         given.pop(name, None) for name in ("form", "digits", "output", "per_query")
@@ -206,7 +225,8 @@ def execute(
         given, inputs, {"-o": output, "--per-query": per_query, **(outputs or {})}
     ) as options:
         found = find(**options)
-    deliver(None if per_query is None else rows(found), show(found, form, digits), output, per_query)
+    text, page = show(found, form, digits), found if paged and form == "table" else None
+    deliver(None if per_query is None else rows(found), text, output, per_query, page, given.get("lang"))
     if notes is not None and not quiet and form in _WITHOUT_NOTES:
         print_notes(notes(found))
     return found

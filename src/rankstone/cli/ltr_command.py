@@ -30,9 +30,16 @@ from rankstone.cli.arguments import (
     words,
 )
 from rankstone.cli.declaring import CommandGroup, declare
-from rankstone.cli.execution import check_format, check_rows, deliver, formulas, progress_bar, written
+from rankstone.cli.execution import (
+    check_format,
+    check_rows,
+    command_line,
+    deliver,
+    formulas,
+    progress_bar,
+    written,
+)
 from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS
-from rankstone.cli.report_command import command_line
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -389,6 +396,6 @@ def _page(found: Comparison, path: str, digits: int, *, quiet: bool) -> None:
 
     import rankstone
 
-    with progress_bar(quiet=quiet, what="lists unfolded") as unfolded:
+    with progress_bar(quiet=quiet, what="runs read") as read:
         shown = replace(found, digits=digits)
-        rankstone.report(shown, path, command=command_line(), progress=unfolded)
+        rankstone.report(shown, path, command=command_line(), progress=read)

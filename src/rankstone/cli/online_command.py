@@ -23,6 +23,7 @@ from rankstone.cli.execution import (
     audit_lines,
     check_charts,
     check_rows,
+    command_line,
     execute,
     formulas,
     print_notes,
@@ -30,7 +31,6 @@ from rankstone.cli.execution import (
     written,
 )
 from rankstone.cli.options import PRINTED, READING, WITHIN_LOGS
-from rankstone.cli.report_command import command_line
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def retention_command(
 
     outputs = {"--cohorts": cohorts, "--chart": chart, "--heatmap": heatmap, "--report": report}
     find = partial(retention, events)
-    execute(given, find, [events, given["registrations"]], show=shown, outputs=outputs)
+    execute(given, find, [events, given["registrations"]], show=shown, outputs=outputs, paged=True)
 
 
 def _check_shown(show: str, by: str | None) -> None:

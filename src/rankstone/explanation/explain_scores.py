@@ -25,7 +25,7 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import choices, name_runs
 from rankstone.explanation.explanation_result import Change, Explanation, Missed
 from rankstone.explanation.footnotes import footnotes
-from rankstone.explanation.traced_list import QueryTrace, TracedList
+from rankstone.explanation.traced_list import QueryTrace, TracedList, graded_documents, rows_of
 from rankstone.io import read_run
 from rankstone.measures.core.curve import Curve
 from rankstone.measures.core.measure import Measure
@@ -272,6 +272,25 @@ class Explainer:
         tried = self._changes(listed, options, judgments) if changes else ()
         printed = self._others(listed, rows) if libraries else {}
         return self._explanation(listed, name, options, tried, printed, rule)
+
+    def ranked_lists(self, run: object, name: str, queries: Sequence[str]) -> pl.DataFrame:
+        """Return one row for each retrieved document of some queries, aligned as the scores are.
+
+        Columns ``query_id``, ``doc_id``, ``rank``, ``relevance`` (null where the document is not judged).
+
+        >>> ready = Explainer({"q1": {"a": 1}, "q2": {"b": 1}}, "RR")
+        >>> ready.ranked_lists({"q1": ["x", "a"], "q2": ["b"]}, "run", ["q1"]).rows()
+        [('q1', 'x', 1, None), ('q1', 'a', 2, 1.0)]
+        """
+        rows = rows_of(self.opened(run, name), queries)
+        if not len(rows):
+            kinds = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "relevance": pl.Float64}
+            return pl.DataFrame(schema=kinds)
+        pipeline, table = self.prepared.pipeline(self.opened(rows, name))
+        parts, _ = _keeping_queries(pipeline).align(table, graded_documents, frozenset({"rows", "holes"}))
+        ids = self._ids(pl.concat(list(table.tables([pl.col("doc_id")]))))
+        every = pl.concat(parts).sort("query_id", "rank", maintain_order=True)
+        return every.select("query_id", ids.gather(every["row"]).alias("doc_id"), "rank", "relevance")
 
     def _scored(self, pipeline: Pipeline, table: Table, query: object) -> QueryTrace:
         """Score one query in the pipeline."""

@@ -15,12 +15,13 @@ from rankstone.measures.core.measure import Status
 from rankstone.rankings.derivation import TraceTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
+    from rankstone.io.input_table import Table
     from rankstone.measures.core.curve import Curve
     from rankstone.measures.core.measure import Contributions, Measure
 
@@ -254,3 +255,27 @@ def _points(curve: Curve, hits: Hits, place: int, empty: str) -> tuple[tuple[flo
 def _places(documents: Any) -> Iterator[tuple[int, int, int]]:  # noqa: ANN401 - hits, or holes among them
     """Yield ranks of documents, and the first and last rank of their tie blocks."""
     return zip(documents.rank.tolist(), documents.first.tolist(), documents.last.tolist(), strict=True)
+
+
+def rows_of(table: Table, queries: Sequence[str]) -> pl.DataFrame | dict[Any, list[str]]:
+    """Return the rows of some queries; plain lists of documents stay such: their order is their own."""
+    is_wanted = pl.col("query_id").cast(pl.String).is_in(list(queries))
+    rows = pl.concat([piece.filter(is_wanted) for piece in table.tables(list(map(pl.col, table.schema)))])
+    if not table.listed:
+        return rows
+    parts = rows.partition_by("query_id", as_dict=True, maintain_order=True)
+    return {key[0]: part["doc_id"].to_list() for key, part in parts.items()}
+
+
+def graded_documents(chunk: Chunk, _: Hits) -> pl.DataFrame:
+    """Return the documents of all lists of a chunk: hits with their grades, and holes, which have none."""
+    found, holes = chunk.hits, chunk.hits.holes
+    query = np.repeat(np.arange(found.queries), np.diff(found.offsets))
+    grade = np.where(found.judged, found.grade, np.nan)
+    columns: list[Any] = [query, found.rank, found.run_row, grade]
+    if holes is not None:
+        more = (holes.query, holes.rank, holes.run_row, np.full(len(holes.rank), np.nan))
+        columns = [np.concatenate(pair) for pair in zip(columns, more, strict=True)]
+    frame = pl.DataFrame(dict(zip(("query_id", "rank", "row", "relevance"), columns, strict=True)))
+    names = chunk.names.cast(pl.String).gather(frame["query_id"])
+    return frame.with_columns(names.alias("query_id"), pl.col("relevance").fill_nan(None))

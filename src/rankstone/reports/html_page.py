@@ -1,4 +1,4 @@
-"""The page around the content: template, style, scripts, and what it is forbidden to do.
+"""The page around the content: templates, style, scripts, and what it is forbidden to do; its provenance.
 
 HTML that opens offline, in which no data can run as code or make a request.
 
@@ -10,20 +10,25 @@ from __future__ import annotations
 
 import base64
 import json
+import platform
 from hashlib import sha256
-from html import escape
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import one_of
+from rankstone.errors import masked, one_of, printable
 from rankstone.io.atomic_files import atomic
+from rankstone.io.sources import is_database
 from rankstone.reports import chart_style as vega
 from rankstone.reports.chart_style import needed
+from rankstone.reports.page_words import about, decimals, p_value, shown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from rankstone.reports.page_words import Words
 
 _POLICY: Final = (
     "default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -32,29 +37,8 @@ _POLICY: Final = (
 #: characters that end or open markup anywhere, and line ends that only scripts know
 _UNSAFE: Final = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
 _FORMATS: Final = ("svg", "png", "pdf", "html")
-_EMBED: Final = """
-const data = JSON.parse(document.getElementById("data").textContent);
-const drawn = () => (document.documentElement.dataset.drawn = "");
-vegaEmbed("#chart", data.spec, { ast: true, renderer: "svg" }).then(drawn);
-"""
-_PAGE: Final = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>body{{font:14px system-ui,sans-serif;margin:1rem}}</style>
-</head>
-<body>
-<div id="chart"></div>
-<script type="application/json" id="data">{data}</script>
-{scripts}
-</body>
-</html>
-"""
+#: characters of the name of an input
+_NAME: Final = 300
 
 
 def policy(scripts: Iterable[str]) -> str:
@@ -75,13 +59,9 @@ def as_data(content: object) -> str:
 
 def chart_page(chart: Any, title: str) -> str:  # noqa: ANN401 - Altair's
     """Return a page with one chart."""
-    scripts = [vega.script(), _EMBED]
-    return _PAGE.format(
-        policy=escape(policy(scripts)),
-        title=escape(title),
-        data=as_data({"spec": chart.to_dict(validate=False)}),
-        scripts="\n".join(f"<script>{one}</script>" for one in scripts),
-    )
+    scripts = [vega.script(), _asset("chart.js")]
+    data = as_data({"spec": chart.to_dict(validate=False)})
+    return _rendered("chart", scripts, title=title, data=_whole(data))
 
 
 def write(chart: Any, path: str | os.PathLike[str]) -> None:  # noqa: ANN401 - Altair's
@@ -95,39 +75,64 @@ def write(chart: Any, path: str | os.PathLike[str]) -> None:  # noqa: ANN401 - A
             chart.save(unfinished, format=form)
 
 
-def require() -> None:
-    """Refuse to start without the packages of the extra."""
-    for package, installed_as in (("altair", None), ("vl_convert", "vl-convert-python"), ("jinja2", None)):
+def require(*, charts: bool = False) -> None:
+    """Refuse to start without the packages of the extra: of pages, or of charts, too."""
+    packages = (("altair", None), ("vl_convert", "vl-convert-python")) if charts else ()
+    for package, installed_as in (("jinja2", None), *packages):
         needed(package, installed_as)
 
 
-def page(content: dict[str, Any], name: str = "report") -> str:
-    """Return a page.
+#: scripts of a page, in the order in which they use one another
+_SCRIPTS: Final = ("page.js", "draw.js", "pair.js", "examples.js", "board.js", "results.js", "start.js")
+
+
+def page(content: dict[str, Any], result: object, words: Words, **told: str | None) -> str:
+    """Return the page of a result.
 
     Parameters
     ----------
     content
-        What is on it; ``lang``, ``title`` and ``words`` among it.
-    name
-        Of its template and its script.
+        ``view``, what its templates need besides the result; ``data``, from which its scripts draw; the
+        names of its ``parts``.
+    result
+        The result, which templates put into words.
+    words
+        The phrases.
+    **told
+        ``title`` and ``command``.
     """
+    data = {
+        **content["data"],
+        "lang": words.lang,
+        "words": words.phrases,
+        "digits": getattr(result, "digits", 4),
+    }
+    helpers = {
+        "shown": shown,
+        "decimals": decimals,
+        "p_value": p_value,
+        "about": about,
+        "printable": printable,
+    }
+    helpers |= {"flat": flat, "inputs": inputs, "versions": versions}
+    return _rendered(
+        "page", ["".join(map(_asset, _SCRIPTS))], view=content["view"], parts=content["parts"], found=result,
+        say=words, data=_whole(as_data(data)), style=_whole(_asset("report.css")), **told, **helpers,
+    )  # fmt: skip
+
+
+def _rendered(name: str, scripts: list[str], **given: Any) -> str:  # noqa: ANN401 - what templates show
     jinja = needed("jinja2")
-    scripts = [vega.script(), _asset("page.js"), _asset(f"{name}.js")]
     made = jinja.Environment(
         autoescape=True,
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
+        trim_blocks=True,
         loader=jinja.FunctionLoader(_asset),
     )
-    whole: str = made.get_template(f"{name}.html.j2").render(
-        content=content,
-        words=content["words"],
-        policy=policy(scripts),
-        style=_whole(_asset("report.css")),
-        scripts=[_whole(one) for one in scripts],
-        data=_whole(as_data(content)),
-    )
-    return whole
+    made.filters["say_percent"] = getattr(given.get("say"), "percent", str)
+    template = made.get_template(f"{name}.html.j2")
+    return str(template.render(policy=policy(scripts), scripts=[*map(_whole, scripts)], **given))
 
 
 def _asset(name: str) -> str:
@@ -136,3 +141,40 @@ def _asset(name: str) -> str:
 
 def _whole(text: str) -> Any:  # noqa: ANN401 - markupsafe's text, which the template does not escape
     return needed("markupsafe").Markup(text)
+
+
+def inputs(found: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401 - any result with inputs
+    """Return the name, the source and, of files, the SHA-256 of every input; files are read again."""
+    return [
+        (printable(name, _NAME), printable(masked(source), _NAME), _hash(source))
+        for name, source in flat(found.inputs, last_name=True)
+    ]
+
+
+def _hash(source: str) -> str:
+    is_file = not is_database(source) and Path(source).is_file()
+    return sha256(Path(source).read_bytes()).hexdigest() if is_file else ""
+
+
+def versions() -> str:
+    """Return what a page was made with."""
+    packages = {name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")}
+    return " · ".join(
+        f"{name} {one}" for name, one in {**packages, "Python": platform.python_version()}.items()
+    )
+
+
+def flat(values: Mapping[str, Any], above: str = "", *, last_name: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield nested options as names and values.
+
+    >>> [*flat({"alignment": {"ties": "docid_desc", "depth": None}, "measures": ["AP", "RR"]})]
+    [('alignment.ties', 'docid_desc'), ('alignment.depth', '–'), ('measures', 'AP RR')]
+    """
+    for name, value in values.items():
+        path = name if last_name or not above else f"{above}.{name}"
+        if isinstance(value, dict):
+            yield from flat(value, path, last_name=last_name)
+        elif isinstance(value, (list, tuple)):
+            yield path, " ".join(map(str, value))
+        else:
+            yield path, "–" if value is None else str(value)

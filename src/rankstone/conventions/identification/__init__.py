@@ -4,7 +4,7 @@ from rankstone import lazy_names
 
 #: module → its public names, imported at first use; the stub is generated from this table
 PUBLIC = {
-    "identification": ("as_libraries", "identify"),
+    "identification": ("identify",),
     "identification_result": ("Identification",),
     "reported_number": ("Printed",),
     "search_space": ("Group", "Way"),

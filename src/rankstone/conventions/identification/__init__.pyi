@@ -1,6 +1,5 @@
 # Written by `make pages`: where each public name is defined.
 
-from rankstone.conventions.identification.identification import as_libraries as as_libraries
 from rankstone.conventions.identification.identification import identify as identify
 from rankstone.conventions.identification.identification_result import Identification as Identification
 from rankstone.conventions.identification.reported_number import Printed as Printed
@@ -12,6 +11,5 @@ __all__ = [
     "Identification",
     "Printed",
     "Way",
-    "as_libraries",
     "identify",
 ]

@@ -140,38 +140,6 @@ def _identified(
     return Identification.of(printed, taken_for, measure, ways, facts, defaults)
 
 
-def as_libraries(
-    qrels: QrelsLike,
-    run: object,
-    measure: str | Measure,
-    *,
-    progress: Progress | None = None,
-    **options: Unpack[EvaluationKeywords],
-) -> list[Way]:
-    """Return what every library with such a measure would print for a run.
-
-    Parameters
-    ----------
-    qrels, run, measure, progress, **options
-        As for :func:`identify`; of the alignment options only ``order``, ``depth`` and ``candidates`` apply,
-        as libraries decide the others.
-
-    Returns
-    -------
-    list
-        A way with its value for each library and name; libraries that refuse such data are left out.
-
-    Examples
-    --------
-    >>> ways = as_libraries({"q": {"a": 3, "b": 2}}, {"q": ["b", "a"]}, "nDCG@10")
-    >>> values = {f"{way.library} {way.spelling}": round(way.value, 4) for way in ways}
-    >>> values["xgboost-3.2 ndcg@10"], values["trec_eval-9 ndcg_cut_10"]
-    (0.834, 0.9134)
-    """
-    (search,) = _searches(qrels, {"run": run}, measure, progress, options).values()
-    return [way for way in search.libraries() if math.isfinite(way.value)]
-
-
 def _searches(
     qrels: QrelsLike,
     runs: Mapping[str, object],

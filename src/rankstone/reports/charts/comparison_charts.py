@@ -7,38 +7,46 @@ differences, and their titles say so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
 
 from rankstone.errors import BadOption, nearest, printable
-from rankstone.reports.chart_style import label, legible
-from rankstone.reports.charts import pair_charts as pairs
+from rankstone.reports.chart_style import COLOURS, VERDICTS, drawn, label, legible, needed, records
 from rankstone.reports.charts.curve_charts import cloud_chart, curve_chart, traced
-from rankstone.reports.charts.pair_charts import thinned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
-
     from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.score_matrix import Matrix
     from rankstone.diagnostics.curve_result import Curves
+
+_WIDTH: Final = 640
+_HEIGHT: Final = 280
+_SQUARE: Final = 380
+#: letters of a name in a question
+_NAME: Final = 24
+_SIGNS: Final = ("+", "0", "−")
+_SIGN_COLOURS: Final = (COLOURS[0], "#999999", COLOURS[1])
 
 
 def forest(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
     """Return every question's difference with its interval at the family's level."""
-    chosen = _measure(found, measure)
-    rows = pairs.question_rows(found.table.filter(measure=chosen))
-    title = label("forest", found.lang, measure=chosen)
-    return pairs.forest(rows, title, found.lang)
+    wanted = _measure(found, measure)
+    rows = _question_rows(found.table.filter(measure=wanted))
+    title = label("forest", found.lang, measure=wanted)
+    return _forest(rows, title, found.lang)
 
 
 def segments(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the same for each segment of queries."""
     if found.segments is None:
         raise BadOption("this comparison has no segments", fix="compare(…, queries=…, by='column')")
-    chosen = _measure(found, measure)
-    title = label("segments", found.lang, measure=chosen)
-    return pairs.forest(pairs.question_rows(found.segments.filter(measure=chosen)), title, found.lang)
+    wanted = _measure(found, measure)
+    title = label("segments", found.lang, measure=wanted)
+    return _forest(_question_rows(found.segments.filter(measure=wanted)), title, found.lang)
 
 
 def differences(
@@ -46,7 +54,13 @@ def differences(
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the queries' differences in order, a bar a query."""
     rows, title = _queries(found, "differences", measure, system, versus)
-    return pairs.differences(rows, title, found.lang)
+    alt = needed("altair")
+    chart = alt.Chart(alt.NamedData("queries")).mark_bar(binSpacing=0, cursor="pointer")
+    place = alt.X("place:O", title=label("order", found.lang)).axis(labels=False, ticks=False, grid=False)
+    chart = chart.encode(
+        place, alt.Y("difference:Q", title=label("difference", found.lang)), _signed()[0], tooltip=_told()
+    )
+    return drawn(chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title)
 
 
 def histogram(
@@ -54,7 +68,11 @@ def histogram(
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return how many queries have which difference."""
     rows, title = _queries(found, "histogram", measure, system, versus)
-    return pairs.histogram(rows, title, found.lang)
+    alt = needed("altair")
+    bins = alt.X("difference:Q", title=label("difference", found.lang)).bin(maxbins=40)
+    count = alt.Y("count():Q", title=label("queries", found.lang))
+    chart = alt.Chart(alt.NamedData("queries")).mark_bar(color=COLOURS[0]).encode(bins, count)
+    return drawn(chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title)
 
 
 def scatter(
@@ -63,7 +81,25 @@ def scatter(
     """Return one system's scores over the other's, a point a query."""
     rows, title = _queries(found, "scatter", measure, system, versus)
     one, other = _pair(found, system, versus)
-    return pairs.scatter(rows, title, (legible(one, 30), legible(other, 30)), found.lang)
+    alt = needed("altair")
+    colour, shape = _signed()
+    marks = alt.Chart(alt.NamedData("queries")).mark_point(size=60, opacity=0.8, cursor="pointer")
+    x, y = alt.X("value_versus:Q", title=legible(other, 30)), alt.Y("value:Q", title=legible(one, 30))
+    points = marks.encode(x, y, colour, shape, tooltip=_told())
+    ends = alt.Chart(alt.NamedData("queries")).transform_aggregate(
+        least="min(value)",
+        least_versus="min(value_versus)",
+        most="max(value)",
+        most_versus="max(value_versus)",
+    )
+    ends = ends.transform_calculate(
+        low="min(datum.least, datum.least_versus)", high="max(datum.most, datum.most_versus)"
+    )
+    line = ends.mark_rule(strokeDash=[4, 3], opacity=0.6).encode(
+        x="low:Q", y="low:Q", x2="high:Q", y2="high:Q"
+    )
+    chart = alt.layer(line, points).properties(width=_SQUARE, height=_SQUARE)
+    return drawn(chart, "queries", records(rows), title)
 
 
 def pr_curve(found: Comparison, curves: Curves | None = None, system: str | None = None) -> Any:  # noqa: ANN401
@@ -129,14 +165,14 @@ def _pair(found: Comparison, system: str | None, versus: str | None) -> tuple[st
 def _queries(
     found: Comparison, what: str, measure: str | None, system: str | None, versus: str | None
 ) -> tuple[pl.DataFrame, str]:
-    chosen, (one, other) = _measure(found, measure), _pair(found, system, versus)
-    matrix = found.matrices[chosen]
-    rows = pairs.query_rows(matrix, matrix.systems.index(one), matrix.systems.index(other))
+    wanted, (one, other) = _measure(found, measure), _pair(found, system, versus)
+    matrix = found.matrices[wanted]
+    rows = query_rows(matrix, matrix.systems.index(one), matrix.systems.index(other))
     shown = thinned(rows)
     title = label(
         what,
         found.lang,
-        measure=chosen,
+        measure=wanted,
         system=printable(one, 30),
         versus=printable(other, 30),
     )
@@ -147,7 +183,113 @@ def _queries(
 
 def _no_system(name: str | None, known: Sequence[str], fix: str | None = None) -> BadOption:
     return BadOption(
-        f"{printable(name)} is not a compared system",
+        f"{printable(name)} is no system that was compared",
         expected=", ".join(map(printable, known)),
         fix=fix,
     )
+
+
+def _question_rows(table: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per comparison: its name, difference, ends of the interval, verdict."""
+    by = table.columns[: table.columns.index("measure")]
+    names = [
+        " · ".join(
+            [
+                *(printable(row[name], _NAME) for name in by),
+                f"{printable(row['system'], _NAME)} − {printable(row['versus'], _NAME)}",
+            ]
+        )
+        for row in table.iter_rows(named=True)
+    ]
+    rows = table.select("measure", "difference", "low", "high", "interval_kind", "verdict", "n")
+    return rows.with_columns(question=pl.Series(names, dtype=pl.String))
+
+
+def _forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 - Altair's chart
+    """Return differences as points on their intervals."""
+    alt = needed("altair")
+    place = alt.Y("question:N", title=None).sort(None).axis(labelLimit=320)
+    known = [verdict for verdict in VERDICTS if verdict in set(rows["verdict"])]
+    colour = alt.Color("verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom"))
+    shape = alt.Shape("verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom"))
+    colour = colour.scale(domain=known, range=[VERDICTS[name][0] for name in known])
+    shape = shape.scale(domain=known, range=[VERDICTS[name][1] for name in known])
+    tooltips = [alt.Tooltip("question:N"), alt.Tooltip("verdict:N")]
+    tooltips += [alt.Tooltip(f"{name}:Q", format="+.4f") for name in ("difference", "low", "high")]
+    axis, kinds = label("difference", lang), set(rows["interval_kind"])
+    if rows.height > 1 and len(kinds) == 1:
+        axis = label(kinds.pop(), lang, axis=axis)
+    base = alt.Chart(alt.NamedData("questions")).encode(place)
+    bars = base.mark_rule(strokeWidth=2).encode(
+        alt.X("low:Q", title=axis), alt.X2("high:Q"), colour, tooltip=tooltips
+    )
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(
+        alt.X("difference:Q"), colour, shape, tooltip=tooltips
+    )
+    zero = alt.Chart(alt.NamedData("questions")).mark_rule(strokeDash=[4, 3], opacity=0.6)
+    zero = zero.encode(x=alt.datum(0))
+    chart = alt.layer(zero, bars, points).properties(width=_WIDTH, height=alt.Step(26))
+    return drawn(chart, "questions", records(rows), title)
+
+
+def query_rows(matrix: Matrix, one: int, other: int) -> pl.DataFrame:
+    """Return a row a query in the order of differences: scores of both, difference, its sign."""
+    frame = pl.DataFrame(
+        {
+            "query_id": matrix.queries.cast(pl.String),
+            "value": matrix.values[:, one],
+            "value_versus": matrix.values[:, other],
+            "difference": matrix.differences(one, other),
+        }
+    ).sort("difference", maintain_order=True)
+    good = pl.col("difference") * matrix.sign
+    sign = pl.when(good > 0).then(pl.lit("+")).when(good < 0).then(pl.lit("−")).otherwise(pl.lit("0"))
+    return frame.with_columns(sign=sign, place=pl.int_range(1, frame.height + 1))
+
+
+def _signed() -> tuple[Any, Any]:
+    alt = needed("altair")
+    scale = {"domain": list(_SIGNS), "range": list(_SIGN_COLOURS)}
+    shapes = {"domain": list(_SIGNS), "range": ["triangle-up", "circle", "triangle-down"]}
+    legend = alt.Legend(orient="bottom", title=None)
+    return (
+        alt.Color("sign:N", legend=legend).scale(**scale),
+        alt.Shape("sign:N", legend=legend).scale(**shapes),
+    )
+
+
+def _told() -> list[Any]:
+    alt = needed("altair")
+    numbers = [
+        alt.Tooltip(f"{name}:Q", format=form)
+        for name, form in (("value", ".4f"), ("value_versus", ".4f"), ("difference", "+.4f"))
+    ]
+    return [alt.Tooltip("query_id:N"), *numbers]
+
+
+#: queries that are all shown
+MOST: Final = 10_000
+_ENDS: Final = 500
+_EVENLY: Final = 1_000
+
+
+def thinned(rows: pl.DataFrame, most: int = MOST) -> pl.DataFrame:
+    """Return all rows where there are few; else the ends, and rows at even steps between them.
+
+    Parameters
+    ----------
+    rows
+        A row a query, in the order of their ``difference``.
+    most
+        So many are all shown.
+
+    >>> import polars as pl
+    >>> len(thinned(pl.DataFrame({"difference": np.arange(20_000.0)})))
+    2000
+    """
+    if rows.height <= most:
+        return rows
+    ends, evenly = min(_ENDS, most // 4), min(_EVENLY, most // 2)
+    middle = np.linspace(ends, rows.height - ends - 1, evenly).round()
+    places = np.concatenate([np.arange(ends), middle, np.arange(rows.height - ends, rows.height)])
+    return rows[np.unique(places.astype(np.int64))]

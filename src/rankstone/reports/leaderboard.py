@@ -1,0 +1,90 @@
+"""The order of systems: ranks, the ranks that each could hold, tiers, and who clearly beats whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankstone.reports.page_words import decimals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankstone.comparison.comparison_result import Comparison
+
+    Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """Systems by their means of one measure, the best first.
+
+    Attributes
+    ----------
+    names
+        The systems in order.
+    means
+        Their means.
+    beats
+        bool ``[systems, systems]``: True where the row is clearly better than the column.
+    """
+
+    names: tuple[str, ...]
+    means: list[float]
+    beats: Bools
+
+    @classmethod
+    def of(cls, found: Comparison, measure: str) -> Leaderboard:
+        """Return the order by a measure of a comparison."""
+        matrix = found.matrices[measure]
+        mean = matrix.units.mean
+        order = np.argsort(-matrix.sign * mean, kind="stable")
+        names = tuple(matrix.systems[at] for at in order)
+        place = pl.col("system", "versus").replace_strict(
+            {name: at for at, name in enumerate(names)}, return_dtype=pl.Int64
+        )
+        pairs = found.table.filter(measure=measure).select(place, "verdict")
+        one, other, verdict = (column.to_numpy() for column in pairs)
+        beats = np.zeros((len(names), len(names)), bool)
+        beats[one, other] = verdict == "better"
+        beats[other, one] |= verdict == "worse"
+        return cls(names, mean[order].tolist(), beats)
+
+    @property
+    def ranks(self) -> list[int]:
+        """The rank of each system; equal means share one."""
+        return [1 + self.means.index(mean) for mean in self.means]
+
+    @property
+    def possible_ranks(self) -> list[tuple[int, int]]:
+        """The best and the worst rank that the clear differences leave to each system."""
+        best, worst = 1 + self.beats.sum(axis=0), len(self.names) - self.beats.sum(axis=1)
+        return list(zip(best.tolist(), worst.tolist(), strict=True))
+
+    @property
+    def tiers(self) -> list[int]:
+        """The tier of each system, from 0."""
+        return tiers(self.beats)
+
+    @property
+    def digits(self) -> int:
+        """The decimals of means: one more where different ones would look equal."""
+        few = decimals(self.means)
+        return few + (len({f"{mean:.{few}f}" for mean in self.means}) < len({*self.means}))
+
+
+def tiers(beats: Bools) -> list[int]:
+    """Return tiers: a system that the first of a tier clearly beats begins the next one.
+
+    >>> tiers(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
+    [0, 0, 1]
+    """
+    found, head = [0], 0
+    for at in range(1, len(beats)):
+        if beats[head, at]:
+            head = at
+        found.append(found[-1] + (head == at))
+    return found

@@ -1,0 +1,123 @@
+"""Words and numbers of pages: phrases of a language, and numbers as a sentence shows them."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rankstone.tables.phrases import phrases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: the most decimals of a number in a sentence
+_MOST: Final = 6
+#: smaller p-values are shown as smaller than this
+_LEAST: Final = 0.0001
+#: names that a sentence holds, the others are counted
+_NAMED: Final = 5
+
+
+@dataclass(frozen=True)
+class Words:
+    """The phrases of pages in a language."""
+
+    lang: str
+
+    @property
+    def phrases(self) -> Mapping[str, str]:
+        """The phrases by name."""
+        return phrases("pages", self.lang)
+
+    def __call__(self, name: str, section: str = "pages", /, **parts: object) -> str:
+        """Return a phrase with its parts filled in; empty where there is none of that name."""
+        return phrases(section, self.lang).get(name, "").format(**parts)
+
+    def counted(self, name: str, count: int, **parts: object) -> str:
+        """Return a phrase for a number of things; ``name_1`` is the phrase for one.
+
+        >>> Words("en").counted("n_queries", 1), Words("en").counted("n_queries", 1200)
+        ('one query', '1,200 queries')
+        """
+        single = count == 1 and f"{name}_1" in self.phrases
+        return self(f"{name}_1" if single else name, count=f"{count:,}", **parts)
+
+    def percent(self, share: float, digits: int = 4) -> str:
+        r"""Return a share as a percentage of so many figures.
+
+        >>> Words("en").percent(1 - 0.05 / 3), Words("zh").percent(0.844, 2)
+        ('98.33\xa0%', '84%')
+        """
+        return self("percent", number=f"{100 * share:.{digits}g}")
+
+    def listed(self, names: list[str]) -> str:
+        """Return names one after the other, cut where there are many."""
+        text = self("comma").join(names[:_NAMED])
+        return text if len(names) <= _NAMED else self("and_more", names=text, count=len(names) - _NAMED)
+
+    def about(self, measure: str) -> str:
+        """Return what a measure says in a few words; empty where that is not known.
+
+        >>> Words("en").about("RR@10")
+        'how early the first relevant result comes: 1 for rank 1, 1/2 for rank 2 (0 to 1)'
+        """
+        return self(re.split(r"[@(]", measure)[0].lower(), "measures")
+
+
+def decimals(values: Iterable[float | None], *apart: tuple[float | None, float | None]) -> int:
+    """Return how many decimals numbers need: two, more where one would show 0 or two would look equal.
+
+    Parameters
+    ----------
+    values
+        The numbers of a sentence; large ones need fewer decimals.
+    *apart
+        Pairs of them that must not look the same unless they are.
+
+    Examples
+    --------
+    >>> decimals([0.51, 0.73]), decimals([0.5062, 0.0031]), decimals([0.734, 0.731], (0.734, 0.731))
+    (2, 3, 3)
+    >>> decimals([1240.0, 1322.5]), decimals([1e-9])
+    (0, 6)
+    """
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    pairs = [pair for pair in apart if None not in pair and len({shown(value, _MOST) for value in pair}) > 1]
+    largest = max(map(abs, known), default=0.0)
+    for digits in range(2 if largest < 100 else 1 if largest < 1000 else 0, _MOST):  # noqa: PLR2004 - three figures
+        same = any(shown(one, digits) == shown(other, digits) for one, other in pairs)
+        if not same and all(round(value, digits) for value in known if value):
+            return digits
+    return _MOST
+
+
+def shown(value: float | None, digits: int = 2, *, sign: bool = False) -> str:
+    """Return a number with a real minus sign, and with its sign if it is a difference.
+
+    >>> shown(-0.5, 2), shown(0.223, 2, sign=True), shown(-0.0001, 2), shown(1240.0, 0), shown(None)
+    ('−0.50', '+0.22', '0.00', '1,240', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    text = f"{round(value, digits) or 0:{'+' if sign and round(value, digits) else ''},.{digits}f}"
+    return text.replace("-", "−")
+
+
+def p_value(p: float) -> str:
+    """Return a p-value as an equation or a bound.
+
+    >>> p_value(0.00001), p_value(0.0312), p_value(0.5)
+    ('p < 0.0001', 'p = 0.031', 'p = 0.50')
+    """
+    return f"p < {_LEAST}" if p < _LEAST else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"  # noqa: PLR2004
+
+
+def about(count: int) -> str:
+    """Return a number of queries to two figures.
+
+    >>> about(1725), about(90)
+    ('1,700', '90')
+    """
+    return f"{float(f'{count:.2g}'):,.0f}"

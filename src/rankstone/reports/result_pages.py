@@ -1,0 +1,122 @@
+"""What is on the pages of curves, score bounds, scores beyond accuracy and retention: their rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.diagnostics.bounds_result import Bounds
+from rankstone.diagnostics.curve_result import Curves
+from rankstone.errors import UsageError, printable
+from rankstone.measures.at_cutoffs import AtK
+from rankstone.online.retention_result import Retention
+from rankstone.rankings.recommendation.beyond_scores import BeyondScores
+from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: rows of a table at most, lines of a chart, segments with a table of cohorts
+_ROWS: Final = 5_000
+_LINES: Final = 8
+_SEGMENTS: Final = 12
+#: characters of a name
+_NAME: Final = 300
+
+Rows = dict[str, Any]
+
+
+def result_content(found: object) -> Rows | None:
+    """Return the kind, the rows and the parts of a result's page; ``None`` where there is none."""
+    for kind, (name, parts, rows) in _PAGES.items():
+        if isinstance(found, kind):
+            data = {
+                key: _plain(one) if isinstance(one, pl.DataFrame) else one for key, one in rows(found).items()
+            }
+            shown = [part for part in parts.split() if data.get(part) != []]
+            return {
+                "view": {"kind": name, "cards": []},
+                "data": {**data, "two": False, "baseline": None},
+                "parts": shown,
+            }
+    return None
+
+
+def _plain(frame: pl.DataFrame) -> list[Rows]:
+    """Return rows as JSON holds them: six figures, no NaN, names without control characters."""
+    floats = pl.col(pl.Float64).round_sig_figs(6).fill_nan(None)
+    rows = (
+        frame.head(_ROWS).cast({pl.Date: pl.String, pl.Enum: pl.String}).with_columns(floats).rows(named=True)
+    )
+    return [{name: _shown(value) for name, value in row.items()} for row in rows]
+
+
+def _shown(value: object) -> object:
+    return printable(value, _NAME) if isinstance(value, str) else value
+
+
+def _curves(found: Curves) -> Rows:
+    names = [
+        (str(one), "k" if isinstance(one, AtK) else "fpr" if str(one).startswith("ROC") else "recall")
+        for one in found.curves
+    ]
+    means = found.mean().select("run", "curve", "x", "mean", "ci_low", "ci_high", "n")
+    return {
+        "curve": means,
+        "curves": names,
+        "runs": [_shown(run) for run in list(found.runs)[:_LINES]],
+        "drawn": found.resampling.resamples > 1,
+        "confidence": f"{100 * found.resampling.confidence:.4g}",
+    }
+
+
+def _bounds(found: Bounds) -> Rows:
+    pair = None if found.difference is None else " - ".join(found.difference)
+    means = found.mean().drop("sign")
+    spans = {str(measure): measure.span for measure in found.measures if None not in measure.span}
+    return {"bounds": means, "pair": _shown(pair), "spans": spans, "table": means}
+
+
+def _beyond(found: BeyondScores) -> Rows:
+    means = found.mean()
+    return {"measures": means.select("run", "measure", "value"), "spans": {}, "pair": None, "table": means}
+
+
+def _retention(found: Retention) -> Rows:
+    try:
+        points, lines = curve_rows(found)
+    except UsageError:  # no cohort was watched for long enough
+        points, lines = pl.DataFrame(), []
+    compared = found.by is not None and found.segments.comparable(found.versus)
+    return {
+        "by": found.by,
+        "unit": found.calendar.unit,
+        "curve": found.days,
+        "points": points,
+        "runs": [_shown(line) for line in lines],
+        "cohorts": [
+            {"segment": one, "rows": _plain(heatmap_rows(found, one)[0])} for one in _segments(found)
+        ],
+        "periods": found.periods,
+        "bars": period_rows(found),
+        "differences": found.differences if compared else [],
+    }
+
+
+def _segments(found: Retention) -> list[str | None]:
+    """Return the segments that have a table of cohorts, the largest first."""
+    if found.by is None:
+        return [None]
+    sizes = found.periods.group_by(found.by).agg(pl.col("new").sum())
+    names = sizes.sort("new", found.by, descending=[True, False])[found.by].drop_nulls().to_list()
+    return names[:_SEGMENTS] or [None]
+
+
+#: result → the name of its page, its parts, and what returns its rows
+_PAGES: Final[dict[type, tuple[str, str, Callable[[Any], Rows]]]] = {
+    Curves: ("curves", "curve", _curves),
+    Bounds: ("bounds", "bounds table", _bounds),
+    BeyondScores: ("beyond", "measures table", _beyond),
+    Retention: ("retention", "curve cohorts periods differences", _retention),
+}
