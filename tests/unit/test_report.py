@@ -112,7 +112,7 @@ WORSE = r"nDCG@10 0\.5\d → 0\.3\d \(−0\.2\d, 95 % interval −0\.2\d to −0
     [
         (0.2, None, "Better", "SPLADE beats BM25", BETTER),
         (-0.2, None, "Worse", "SPLADE loses to BM25", WORSE),
-        (0.0, 0.05, "Equivalent", "SPLADE and BM25 are equivalent", r"; differences up to 0\.05 do not matter"),
+        (0.0, 0.05, "Equivalent", "SPLADE and BM25 are equivalent", r"; differences up to 0\.05 do not"),
         (0.003, None, "No clear winner", "No clear winner between SPLADE and BM25", r"; about [\d,]+ "),
     ],
 )  # fmt: skip
