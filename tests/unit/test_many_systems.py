@@ -172,7 +172,7 @@ def test_wide_tables_are_what_long_ones_are(tmp_path: Path) -> None:
         found = compare_scores(source, "m", permutations=999)
         assert found.table.equals(long.table)
         assert "queries × systems: 3 columns of m" in found.text()
-        assert "queries × systems" in json.dumps(found.report()["conventions"], ensure_ascii=False)
+        assert "queries × systems" in json.dumps(found.report()["audit"], ensure_ascii=False)
     assert compare_scores(wide, permutations=99).measures == ("score",)
     assert found.hashes().keys() == {"a", "b", "c"}
 

@@ -28,7 +28,7 @@ _REASON: Final = 200
 _COUNTS: Final = {"tied": "not_measured", "missing": "mean_is_lower", "contradicted": "order_by"}
 
 
-class Card(NamedTuple):
+class CaveatCard(NamedTuple):
     """A caveat.
 
     Attributes
@@ -48,13 +48,13 @@ class Card(NamedTuple):
     kind: str = "note"
 
     @classmethod
-    def of(cls, words: Words, name: str, outcome: str, kind: str = "note", **parts: object) -> Card:
+    def of(cls, words: Words, name: str, outcome: str, kind: str = "note", **parts: object) -> CaveatCard:
         """Return the card of a name: its phrases are ``name_head``, ``name_body`` and ``name_effect``."""
         head, body, effect = (words(f"{name}_{part}", **parts) for part in ("head", "body", "effect"))
         return cls(head, body, effect, words(outcome, **parts), kind)
 
 
-def cards(found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words) -> list[Card]:
+def cards(found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words) -> list[CaveatCard]:
     """Return the caveats of a comparison, those that could change the verdict first."""
     rows = found.table.filter(measure=found.primary[0])
     row = rows.row(0, named=True)
@@ -68,7 +68,7 @@ def cards(found: Comparison, board: Leaderboard, short: Mapping[str, str], words
     return sorted(every, key=lambda card: ("flips", "warn", "note").index(card.kind))
 
 
-def _alignment(found: Comparison, short: Mapping[str, str], words: Words) -> Iterator[Card]:
+def _alignment(found: Comparison, short: Mapping[str, str], words: Words) -> Iterator[CaveatCard]:
     """Yield what alignment found: runs without scores, ids that do not match, ties, unanswered queries."""
     if found.audit is None:
         return
@@ -76,10 +76,10 @@ def _alignment(found: Comparison, short: Mapping[str, str], words: Words) -> Ite
         f"{printable(name, _NAME)} ({printable(e.what, _REASON)})" for name, e in found.audit.bad_runs.items()
     ]
     if bad:
-        yield Card.of(words, "bad_runs", "left_out_of_all", "warn", names=words.listed(bad))
+        yield CaveatCard.of(words, "bad_runs", "left_out_of_all", "warn", names=words.listed(bad))
     runs = {short.get(name, printable(name, _NAME)): one for name, one in found.audit.runs.items()}
     if unknown := [name for name, one in runs.items() if not one.judged]:
-        yield Card.of(words, "nothing_judged", "means_nothing", "flips", names=words.listed(unknown))
+        yield CaveatCard.of(words, "nothing_judged", "means_nothing", "flips", names=words.listed(unknown))
     options = found.conventions.get("alignment", {})
     rules = {"ties": options.get("ties", "–"), "order": options.get("order", "score")}
     for count, usual in _COUNTS.items():
@@ -87,7 +87,7 @@ def _alignment(found: Comparison, short: Mapping[str, str], words: Words) -> Ite
         kind = "note" if count == "tied" else "warn"
         outcome = "no_effect" if count == "tied" and rules["ties"] == "expected" else usual
         if names:
-            yield Card.of(words, count, outcome, kind, names=words.listed(names), **rules)
+            yield CaveatCard.of(words, count, outcome, kind, names=words.listed(names), **rules)
 
 
 def judged_shares(found: Comparison) -> dict[str, float]:
@@ -101,7 +101,7 @@ def judged_shares(found: Comparison) -> dict[str, float]:
 
 def _pair_judged(
     found: Comparison, row: Mapping[str, Any], short: Mapping[str, str], words: Words
-) -> Iterator[Card]:
+) -> Iterator[CaveatCard]:
     shares = judged_shares(found)
     if not shares or (min(shares.values()) >= JUDGED and not found.pool_bias):
         return
@@ -117,7 +117,7 @@ def _pair_judged(
         reach = 0.0 if row["low"] is None else (row["high"] - row["low"]) / 2
         stands, name = won is not None and (low > reach or high < -reach), "unjudged_bounded"
     digits = decimals([low, high])
-    yield Card.of(
+    yield CaveatCard.of(
         words,
         name if stands or low is not None else "unjudged",
         "verdict_stands" if stands else "verdict_could_change",
@@ -127,37 +127,39 @@ def _pair_judged(
     )  # fmt: skip
 
 
-def _judged(found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words) -> Iterator[Card]:
+def _judged(
+    found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
+) -> Iterator[CaveatCard]:
     shares = judged_shares(found)
     low = sorted((name for name in board.names if shares.get(name, 1.0) < JUDGED), key=shares.__getitem__)
     if low:
         names = words.listed([f"{short[name]} {words.percent(round(shares[name], 2))}" for name in low])
-        yield Card.of(words, "judged_many", "order_could_change", "flips", count=len(low), n=len(board.names),
-                      names=names, k=_cutoff(found))  # fmt: skip
+        parts = {"count": len(low), "n": len(board.names), "names": names, "k": _cutoff(found)}
+        yield CaveatCard.of(words, "judged_many", "order_could_change", "flips", **parts)
 
 
 def _cutoff(found: Comparison) -> str:
     return "" if found.judged is None else found.judged[0].partition("@")[2]
 
 
-def _queries(row: Mapping[str, Any], words: Words) -> Iterator[Card]:
+def _queries(row: Mapping[str, Any], words: Words) -> Iterator[CaveatCard]:
     """Yield what the number of queries means."""
     n, units = row["n"], row["units"]
     if n > 1 and units < min(FEW_CLUSTERS, n):
-        yield Card.of(words, "few_clusters", "intervals_rough", "warn", units=units, least=FEW_CLUSTERS)
+        yield CaveatCard.of(words, "few_clusters", "intervals_rough", "warn", units=units, least=FEW_CLUSTERS)
     elif 1 < units < _FEW:
-        yield Card.of(
+        yield CaveatCard.of(
             words, "few_queries", "no_proof_of_equality", "warn", n=n, detectable=shown(row["detectable"])
         )
     if row["left_out"]:
-        yield Card.of(words, "left_out", "count_for_nobody", count=f"{row['left_out']:,}", n=f"{n:,}")
+        yield CaveatCard.of(words, "left_out", "count_for_nobody", count=f"{row['left_out']:,}", n=f"{n:,}")
     name, outcome, kind = (
         ("one_query", "no_verdict", "flips") if n == 1 else ("collection", "repeat_it", "note")
     )
-    yield Card.of(words, name, outcome, kind, count=f"{n:,}")
+    yield CaveatCard.of(words, name, outcome, kind, count=f"{n:,}")
 
 
-def _pair(found: Comparison, row: Mapping[str, Any], words: Words) -> Iterator[Card]:
+def _pair(found: Comparison, row: Mapping[str, Any], words: Words) -> Iterator[CaveatCard]:
     """Yield what the scores of two systems show: one query that decides, a test that disagrees."""
     matrix = found.matrices[row["measure"]]
     differences = matrix.differences(*(matrix.systems.index(row[name]) for name in ("system", "versus")))
@@ -168,14 +170,14 @@ def _pair(found: Comparison, row: Mapping[str, Any], words: Words) -> Iterator[C
         differences
     ):
         query, value = printable(str(matrix.queries[at]), _NAME), shown(float(differences[at]), sign=True)
-        yield Card.of(words, "one_decides", "verdict_could_change", "flips", query=query, value=value)
+        yield CaveatCard.of(words, "one_decides", "verdict_could_change", "flips", query=query, value=value)
     if row["n"] > 1 and (row["p_adjusted"] <= found.settings.alpha) == includes_0:
-        yield Card.of(words, "borderline", "interval_decides", "warn", p=p_value(row["p_adjusted"]))
+        yield CaveatCard.of(words, "borderline", "interval_decides", "warn", p=p_value(row["p_adjusted"]))
 
 
 def _first_place(
     found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
-) -> Iterator[Card]:
+) -> Iterator[CaveatCard]:
     """Yield how many queries would tell the first from the second."""
     top = list(board.names[:2])
     rows = found.table.filter(measure=found.primary[0], verdict="inconclusive")
@@ -186,4 +188,4 @@ def _first_place(
                 "n": row["n"],
             }
             names = {"a": short[top[0]], "b": short[top[1]], "needed": about(row["needed"])}
-            yield Card.of(words, "first_place", "more_queries", **names, **numbers)
+            yield CaveatCard.of(words, "first_place", "more_queries", **names, **numbers)

@@ -91,7 +91,7 @@ class BoundedMean(Estimate):
 
 
 @dataclass(frozen=True, eq=False)
-class Differences:
+class BoundedDifferences:
     """Paired differences of many columns, whose limits are computed together when one is first asked for.
 
     Attributes
@@ -157,7 +157,7 @@ class BoundedDifference(Estimate):
         Its own column.
     """
 
-    among: Differences
+    among: BoundedDifferences
     column: int
 
     def limits(self, alpha: float) -> tuple[float, float]:
@@ -239,7 +239,7 @@ def difference_estimates(units: Units, span: Span, method: str = "auto") -> list
     total = units.total[some]
     total = np.where(np.abs(total) <= units.roundings / max(len(units), 1), 0.0, total)
     dense = total.all(axis=0) & (error > 0) & (units.clustered and method != "worst_case" and len(size) > 1)
-    among = Differences(total, size, most, method, dense, error)
+    among = BoundedDifferences(total, size, most, method, dense, error)
     return [
         BoundedDifference(
             value=float(mean), error=float(error[at]), units=len(size), df=df, method=method,
