@@ -38,6 +38,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Let the interpreter collect everything when it ends."""
+    gc.unfreeze()
+
+
 def pytest_runtest_setup() -> None:
     """Begin no further test once the time of `make quick` is over."""
     if time.time() > float(os.environ.get("RANKSTONE_UNTIL", "inf")):
