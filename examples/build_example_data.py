@@ -40,14 +40,14 @@ def shop(dice: random.Random) -> None:
         basket = list(dict.fromkeys(dice.choices(list(wants), list(wants.values()), k=24)))
         past, future = basket[:-3], basket[-3:]
         bought += [[f"u{user:02}", f"i{item:03}"] for item in past]
-        later += [[f"u{user:02}", f"i{item:03}"] for item in future]
+        later += [[f"u{user:02}", f"i{item:03}", 1] for item in future]
         known = {genre[item] for item in past[:6]}
         unread = [item for item in ranked if item not in past]
         taste = sorted(unread, key=lambda item: -appeal[item] * (4 if genre[item] in known else 1) * dice.uniform(0.6, 1))
         for name, items in (("popular", unread), ("taste", taste)):
             shown[name] += [[f"u{user:02}", f"i{item:03}", SHOWN - at] for at, item in enumerate(items[:SHOWN])]
     write("shop/history.csv", ["user_id", "item_id"], bought)
-    write("shop/bought.csv", ["user_id", "item_id"], later)
+    write("shop/bought.csv", ["user_id", "item_id", "relevance"], later)
     for name, rows in shown.items():
         write(f"shop/{name}.csv", ["user_id", "item_id", "score"], rows)
 
