@@ -6,7 +6,18 @@ import os
 import sys
 from pathlib import Path
 
-from docs.making import catalogue, classic, house, measures, notebooks, options, pictures, printed, staging, upgrading
+from docs.making import (
+    catalogue,
+    classic,
+    house,
+    measures,
+    notebooks,
+    options,
+    pictures,
+    printed,
+    staging,
+    upgrading,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -58,8 +58,7 @@ def page(name: str) -> str:
     for cell in json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
         parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
-        for output in cell.get("outputs", []):
-            parts.append(_shown("".join(output["data"]["text/html"])))
+        parts += [_shown("".join(output["data"]["text/html"])) for output in cell.get("outputs", [])]
     title, _, rest = parts[0].partition("\n")
     source = f"This page is the notebook `examples/notebooks/{name}.ipynb` with its outputs."
     return "\n\n".join([title, f"{rest.strip()} {source}", *parts[1:]]) + "\n"

@@ -21,12 +21,14 @@ __all__ = ["pictures"]
 _BENCHMARKS: Final = Path(__file__).parents[1] / "benchmarks.md"
 _MEASURES: Final = ("nDCG@10", "AP", "RR@10")
 _HEAD: Final = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
+  width="{width}" height="{height}" role="img">
 <title>{title}</title>
 <style>
 text{{font:14px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#24292f}}
 .b{{font-weight:600}}.s{{font-size:12.5px}}.e{{text-anchor:end}}.m{{text-anchor:middle}}
-.l{{stroke:#6e7781;stroke-width:1}}.up{{fill:#3b82c4;stroke:#3b82c4}}.down{{fill:#c4762b;stroke:#c4762b}}.o{{fill:#8b949e}}
+.l{{stroke:#6e7781;stroke-width:1}}.o{{fill:#8b949e}}
+.up{{fill:#3b82c4;stroke:#3b82c4}}.down{{fill:#c4762b;stroke:#c4762b}}
 @media (prefers-color-scheme:dark){{text{{fill:#e6edf3}}.l{{stroke:#9ea7b3}}}}
 </style>
 """

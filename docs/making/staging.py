@@ -125,7 +125,8 @@ def navigation(config: str, pages: Iterable[str]) -> str:
     left = [page for page in pages if f'"{page}"' not in config]
 
     def written_out(found: re.Match[str]) -> str:
-        matching = [page for page in left if PurePosixPath(page).match(found[1])]
+        depth = found[1].count("/")  # a pattern is for one folder
+        matching = [page for page in left if page.count("/") == depth and PurePosixPath(page).match(found[1])]
         for page in matching:
             left.remove(page)
         return "".join(f'"{page}", ' for page in matching)
@@ -146,5 +147,6 @@ def stage(folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     shutil.copytree(_ROOT / _PICTURES, folder / _PICTURES)
-    shutil.copy(_ROOT / "docs/making/site.css", folder / "docs")
+    for name in ("site.css", "site.js"):
+        shutil.copy(_ROOT / "docs/making" / name, folder / "docs")
     (folder / "zensical.toml").write_text(config, encoding="utf-8")
