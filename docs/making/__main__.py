@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
-from docs.making import catalogue, classic, house, measures, options, printed, staging, upgrading
+from docs.making import (
+    catalogue,
+    classic,
+    house,
+    measures,
+    notebooks,
+    options,
+    pictures,
+    printed,
+    staging,
+    upgrading,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def pages() -> dict[str, str]:
     """Return the committed pages that this package writes, or writes on, by their names under ``docs/``."""
-    by_hand = {path.name: printed.refreshed(path.read_text("utf-8")) for path in (ROOT / "docs").glob("*.md")}
+    readmes = [ROOT / "README.md", ROOT / "README.zh.md"]
+    by_hand = {
+        os.path.relpath(path, ROOT / "docs"): printed.refreshed(path.read_text("utf-8"))
+        for path in (*(ROOT / "docs").glob("*.md"), *readmes)
+    }
     return by_hand | {
         "architecture.md": house.architecture(by_hand["architecture.md"]),
         "classic-examples.md": classic.page("en"),
@@ -20,6 +36,8 @@ def pages() -> dict[str, str]:
         "options.md": options.with_table(by_hand["options.md"]),
         "measures.zh.md": measures.chinese(measures.families()),
         "upgrading.md": upgrading.page(),
+        **{f"pictures/{name}": text for name, text in pictures.pictures().items()},
+        **{f"../examples/notebooks/{name}.ipynb": notebooks.written(name) for name in notebooks.names()},
     }
 
 

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 from docs.making.markdown import anchor, number, table
-from docs.making.showing import SHOWN, told, word
+from docs.making.showing import SHOWN, told, translated, word
 from tests.golden.worked import Example, calculate, counted, load, rows, world
 
 import rankstone
@@ -127,7 +127,7 @@ def _derived(case: Example, lang: str) -> Iterator[str]:
         yield from _typed(case, measure, lang)
         qrels, run = world(case)
         found = rankstone.explain(qrels, run, measure, "q1", lang=lang, **case.get("options", {}))
-        yield from ("", found.to_markdown().rstrip())
+        yield from ("", translated(found.to_markdown().rstrip(), lang))
     for name in shown:
         yield from SHOWN[name](case, lang)
     yield ""

@@ -19,7 +19,7 @@ _INTRO = """\
 What `rankstone COMMAND --help` prints, for every command. Names of columns, values of options and what is
 said beneath a table: [tables in, options, and the lines below the table](options.md).
 """
-_WIDTH = 92
+_WIDTH = 80
 
 
 def page() -> str:

@@ -6,25 +6,25 @@ import contextlib
 import io
 import re
 import shlex
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
-import rankstone
+from rankstone import demo
 from rankstone.cli import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Block", "blocks", "refreshed", "run_python"]
+__all__ = ["Block", "blocks", "desk", "refreshed", "run_python", "typed"]
 
 #: a block of code, and the block of text that follows at once
 _BLOCK: Final = re.compile(
     r"^```(\w*)\n(.*?)^```\n(?:(\n?)```text\n(.*?)^```\n)?", flags=re.DOTALL | re.MULTILINE
 )
-#: commands are typed in the folder of the shipped collection
-_DEMO: Final = Path(rankstone.__file__).parent / "demo"
+_ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 class Block(NamedTuple):
@@ -44,6 +44,8 @@ def blocks(text: str) -> Iterator[Block]:
 
 def refreshed(text: str) -> str:
     """Return a page with what its code prints now, where it shows what is printed."""
+    if all(block.shown is None for block in blocks(text)):
+        return text
     names: dict[str, Any] = {}
 
     def anew(found: re.Match[str]) -> str:
@@ -51,11 +53,11 @@ def refreshed(text: str) -> str:
         if kind == "python":
             printed = run_python(code, names)
         elif shown is not None:
-            printed = _typed(code)
+            printed = typed(code.replace("\\\n", " ")).stdout
         return found[0] if shown is None else f"```{kind}\n{code}```\n{blank}```text\n{printed}```\n"
 
-    shows = any(block.shown is not None for block in blocks(text))
-    return _BLOCK.sub(anew, text) if shows else text
+    with desk():
+        return _BLOCK.sub(anew, text)
 
 
 def run_python(code: str, names: dict[str, Any]) -> str:
@@ -66,7 +68,17 @@ def run_python(code: str, names: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-def _typed(command: str) -> str:
-    """Return what a command prints."""
-    with contextlib.chdir(_DEMO):
-        return CliRunner().invoke(cli, shlex.split(command)[1:]).stdout
+@contextlib.contextmanager
+def desk() -> Iterator[Path]:
+    """Go to a folder for the time being in which commands are typed: the demo's files, and the clone's."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for path in [demo.QRELS, *demo.RUNS.values(), _ROOT / "examples", _ROOT / "src"]:
+            (folder / Path(path).name).symlink_to(path)
+        with contextlib.chdir(folder):
+            yield folder
+
+
+def typed(command: str) -> Result:
+    """Run a command, and return what came of it."""
+    return CliRunner().invoke(cli, shlex.split(command)[1:])

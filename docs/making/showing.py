@@ -17,7 +17,7 @@ from rankstone.diagnostics import expected_by_chance as baselines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["SHOWN", "told", "word"]
+__all__ = ["SHOWN", "told", "translated", "word"]
 
 _WORDS: Final[dict[str, dict[str, str]]] = yaml.safe_load(
     Path(__file__).with_name("words.yaml").read_text("utf-8")
@@ -27,6 +27,14 @@ _WORDS: Final[dict[str, dict[str, str]]] = yaml.safe_load(
 def word(name: str, lang: str) -> str:
     """Return what the page says, in a language."""
     return told(_WORDS[name], lang)
+
+
+def translated(text: str, lang: str) -> str:
+    """Return an explanation with what its measure's card says in Chinese, if that is the language."""
+    for english, chinese in _WORDS["of cards"].items() if lang == "zh" else ():
+        while english in text:
+            text = text.replace(english, chinese)
+    return text
 
 
 def told(text: dict[str, str], lang: str) -> str:

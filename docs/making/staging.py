@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from docs.making import command_line, measures, reference
+from docs.making import command_line, measures, notebooks, reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,6 +20,7 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 _CODE_OR_LINK: Final = re.compile(
     r"^```.*?^```$|`[^`\n]+`|\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)", flags=re.MULTILINE | re.DOTALL
 )
+_PICTURES: Final = "docs/pictures/"
 _NOT_MINE: Final = ("http://", "https://", "mailto:", "#")
 
 
@@ -31,20 +32,23 @@ def sources() -> dict[str, str]:
     """Return the pages of the repository: where each lies → where it goes in the site."""
     listed = [path.relative_to(_ROOT).as_posix() for path in sorted((_ROOT / "docs").glob("**/*.md"))]
     places = {name: name.removeprefix("docs/").replace("README.md", "index.md") for name in listed}
+    places["docs/home.md"] = "index.md"
+    notebook = {f"examples/notebooks/{name}.ipynb": f"{name}.md" for name in notebooks.names()}
     root = {
-        "README": "index",
         "README.zh": "index.zh",
         "CONTRIBUTING": "contributing",
         "CHANGELOG": "changelog",
     }
-    return places | {f"{name}.md": f"{place}.md" for name, place in root.items()}
+    return places | notebook | {f"{name}.md": f"{place}.md" for name, place in root.items()}
 
 
 def staged() -> dict[str, str]:
     """Return the pages of the site by their places: the repository's, and those only the site has."""
     places, found = sources(), measures.families()
     cards = {place: family.page for family in found for _, place, _ in family.measures}
-    pages = {place: relinked(_read(name), name, places, cards) for name, place in places.items()}
+    aims = places | {"README.md": "index.md"}  # the readme is for the repository: links to it lead home
+    pages = {place: relinked(_read(name), name, aims, cards) for name, place in places.items()}
+    pages["index.md"] = "---\nhide:\n  - toc\n---\n" + pages["index.md"]
     own = {family.page: family.text for family in found} | reference.pages(
         {name: f"{family.page}#{place}" for family in found for name, place, _ in family.measures}
     )
@@ -58,6 +62,8 @@ def _apart(text: str) -> str:
 
 
 def _read(name: str) -> str:
+    if name.endswith(".ipynb"):
+        return notebooks.page(PurePosixPath(name).stem)
     return (_ROOT / name).read_text(encoding="utf-8")
 
 
@@ -89,6 +95,9 @@ def relinked(text: str, name: str, places: Mapping[str, str], cards: Mapping[str
         aim = os.path.normpath(PurePosixPath(name).parent / path)
         if aim in (".", "docs"):
             return label
+        if aim.startswith(_PICTURES) and (_ROOT / aim).exists():
+            way = os.path.relpath(aim.removeprefix("docs/"), PurePosixPath(places[name]).parent)
+            return f"[{label}]({way})"
         if aim not in places:
             if (_ROOT / aim / "README.md").exists():
                 aim = f"{aim}/README.md"
@@ -116,7 +125,8 @@ def navigation(config: str, pages: Iterable[str]) -> str:
     left = [page for page in pages if f'"{page}"' not in config]
 
     def written_out(found: re.Match[str]) -> str:
-        matching = [page for page in left if PurePosixPath(page).match(found[1])]
+        depth = found[1].count("/")  # a pattern is for one folder
+        matching = [page for page in left if page.count("/") == depth and PurePosixPath(page).match(found[1])]
         for page in matching:
             left.remove(page)
         return "".join(f'"{page}", ' for page in matching)
@@ -136,5 +146,7 @@ def stage(folder: Path) -> None:
         path = folder / "docs" / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    shutil.copy(_ROOT / "docs/making/site.css", folder / "docs")
+    shutil.copytree(_ROOT / _PICTURES, folder / _PICTURES)
+    for name in ("site.css", "site.js"):
+        shutil.copy(_ROOT / "docs/making" / name, folder / "docs")
     (folder / "zensical.toml").write_text(config, encoding="utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 import shlex
@@ -12,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from docs.making import notebooks, pictures, printed
 from tests.rows import each
 
 from rankstone import demo
@@ -22,17 +21,66 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
 
 
-def test_the_readme_shows_what_is_printed() -> None:
-    """The example in both readmes prints what stands below it."""
-    for name in ("README.md", "README.zh.md"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        code = text.split("```python\n")[1].split("```")[0]
-        shown = text.split("```text\n")[1].split("```")[0]
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(code, {})  # noqa: S102 - our own readme
+#: pages whose commands are typed as they stand, one after the other
+TYPED = [
+    "README.md",
+    "README.zh.md",
+    "docs/home.md",
+    "docs/training-a-ranker.md",
+    "docs/an-online-experiment.md",
+]
 
-        assert shown == out.getvalue(), name
+
+@each("name", TYPED)
+def test_pages_that_are_typed_show_what_is_printed(name: str) -> None:
+    """What stands below code in the readmes, on the home page and in tutorials is what the code prints."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert printed.refreshed(text) == text
+
+
+@pytest.mark.parametrize("name", [*TYPED, "examples/notebooks/rag.ipynb"])
+def test_commands_of_typed_pages_run(name: str) -> None:
+    """Each succeeds, in a folder with the demo's files and those of a clone."""
+    text = notebooks.page("rag") if name.endswith(".ipynb") else (ROOT / name).read_text(encoding="utf-8")
+    lines = shell_lines(text)
+    assert lines
+    with printed.desk():
+        for line in lines:
+            done = printed.typed(line)
+            assert done.exit_code == 0, f"{line}\n{done.output}"
+
+
+def test_the_readmes_are_short_and_of_one_structure() -> None:
+    """Two screens or so: at most 120 lines; as many sections, examples and rows of tables in Chinese."""
+    english, chinese = ((ROOT / name).read_text(encoding="utf-8") for name in TYPED[:2])
+    assert max(english.count("\n"), chinese.count("\n")) <= 120
+    for mark in ("\n## ", "\n```", "\n| ", "\n!["):
+        assert english.count(mark) == chinese.count(mark), mark
+
+
+def test_pictures_are_drawn_from_what_is_computed_now() -> None:
+    """`make pages` has been run since the demo's numbers or the benchmarks changed."""
+    drawn = pictures.pictures()
+    assert {path.name: path.read_text("utf-8") for path in (ROOT / "docs/pictures").iterdir()} == drawn
+    assert all("http" not in text.replace("http://www.w3.org/2000/svg", "") for text in drawn.values())
+
+
+@pytest.mark.parametrize("name", notebooks.names())
+def test_notebooks_show_what_a_kernel_shows(name: str) -> None:
+    """In a real kernel each cell gives the output that is stored, one piece of HTML with a text beside it."""
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    stored = json.loads((notebooks.FOLDER / f"{name}.ipynb").read_text("utf-8"))
+    assert json.loads(notebooks.written(name)) == stored
+    book = nbformat.reads(json.dumps(stored), as_version=4)
+    place = {"metadata": {"path": str(notebooks.FOLDER)}}
+    client.NotebookClient(book, timeout=240, kernel_name="python3", resources=place).execute()
+    for cell, old in zip(book.cells, stored["cells"], strict=True):
+        if old["cell_type"] == "code":
+            (output,) = cell.outputs
+            assert output.data["text/html"] == "".join(old["outputs"][0]["data"]["text/html"])
+            assert output.data["text/plain"] == "".join(old["outputs"][0]["data"]["text/plain"])
 
 
 def shell_lines(text: str) -> list[str]:
@@ -58,10 +106,12 @@ def test_commands_shown_can_be_given(document: Path) -> None:
 
 
 def test_every_command_is_told() -> None:
-    """Each command of the command line stands in both readmes, in a line that can be given."""
+    """Each command of the command line stands in both readmes, and in a line of the list of commands."""
+    commands = set(cli.list_commands(click.Context(cli))) - {"demo"}
     for name in ("README.md", "README.zh.md"):
-        told = {line.split()[1] for line in shell_lines((ROOT / name).read_text(encoding="utf-8"))}
-        assert told >= set(cli.list_commands(click.Context(cli))) - {"demo"}, name
+        assert set(re.findall(r"`rankstone ([\w-]+)`", (ROOT / name).read_text(encoding="utf-8"))) >= commands
+    listed = shell_lines((ROOT / "docs/commands.md").read_text(encoding="utf-8"))
+    assert {line.split()[1] for line in listed} >= commands
 
 
 def test_the_pages_of_conventions_are_the_data_files() -> None:
@@ -70,6 +120,18 @@ def test_the_pages_of_conventions_are_the_data_files() -> None:
         path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs/conventions").glob("*.md")
     }
     assert written == pages()
+
+
+def test_a_page_of_conventions_begins_with_what_differs() -> None:
+    """Its first line says which definitions are the defaults, which are not, and which options differ."""
+    first = {name: text.splitlines()[2] for name, text in pages().items() if name != "README.md"}
+    assert all("**Options that differ**: " in line for line in first.values())
+    assert first["quepid-8.md"] == (
+        "**The same definition as rankstone's default**: `CG`, `AP`, `RR`. "
+        "**Another definition**: `NDCG`, `nDCG_cut`, `DCG`, `P`, `ERR`. "
+        "**Options that differ**: `ties=input`."
+    )
+    assert first["gdeval-1.2.md"].startswith("**Another definition**: `ndcg`, `err`.")
 
 
 def test_the_list_of_measures_is_the_cards() -> None:

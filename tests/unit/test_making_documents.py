@@ -88,7 +88,9 @@ def test_the_site_has_every_page_in_its_navigation() -> None:
     config = navigation((DOCS / "making" / "zensical.toml").read_text(encoding="utf-8"), pages)
     nav = tomllib.loads(config)["project"]["nav"]
     assert sorted(listed(nav)) == sorted(pages)
-    assert {"index.md", "index.zh.md", "contributing.md", "conventions/index.md"} <= set(pages)
+    assert {"index.md", "index.zh.md", "contributing.md", "conventions/index.md", "rag.md"} <= set(pages)
+    assert "## I build RAG" in pages["index.md"]
+    assert "](pictures/compare.svg)" in pages["index.md"]
 
 
 def listed(nav: Any) -> list[str]:
@@ -104,6 +106,8 @@ def test_a_page_that_navigation_forgets_is_told() -> None:
     assert (
         navigation(config, ["a.md", "b.md", "b/c.md"]) == 'nav = ["a.md", { "More" = ["b.md", "b/c.md", ] }]'
     )
+    with pytest.raises(BrokenLink, match=r"x/bc\.md"):  # a pattern is for one folder
+        navigation(config, ["a.md", "x/bc.md"])
     assert tomllib.loads(navigation(config, ["a.md"])) == {"nav": ["a.md", {"More": []}]}
     with pytest.raises(BrokenLink, match=r"lost\.md"):
         navigation(config, ["a.md", "lost.md"])

@@ -5,11 +5,14 @@ Conventions as Markdown: a page a library, and a table a measure.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankstone._text import some
 from rankstone.cli.arguments import chosen_measures, named_runs, no_command, read_once, split_columns
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_format, progress_bar
@@ -252,7 +255,8 @@ def pages() -> dict[str, str]:
 
 def page(one: Convention) -> str:
     """Return a library's page."""
-    lines = [f"# {_text(one.title)} {one.version}", "", _text(one.about), "", f"<{one.url}>", ""]
+    lines = [f"# {_text(one.title)} {one.version}", "", _agreement(one), "", _text(one.about), ""]
+    lines += [f"<{one.url}>", ""]
     checked = "; ".join(one.checked) or "nothing live yet: written from its source and documentation"
     lines += [f"Compared with: {_text(checked)}.", ""]
     judging = [entry for entry in one.entries if not entry.of_lists]
@@ -261,6 +265,24 @@ def page(one: Convention) -> str:
         lines += ["", "## Beyond accuracy", "", f"`rankstone beyond RUN --convention {one} -m …`", ""]
         lines += _entries(of_lists)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _agreement(one: Convention) -> str:
+    """Say in a line which measures of a library are defined as by rankstone's defaults, and which are not.
+
+    Names stand for their plainest spelling; options are those of more than half of them.
+    """
+    plain: dict[str, Entry] = {}
+    for entry in sorted(one.entries, key=lambda entry: re.search(r"[\[(;=]", entry.spelling) is not None):
+        plain.setdefault(re.split(r"[@<\[(:;=]", entry.spelling)[0].rstrip("_"), entry)
+    said: dict[str, list[str]] = {"The same definition as rankstone's default": [], "Another definition": []}
+    same, other = said.values()
+    for name, entry in plain.items():
+        (other if entry.bug or re.search("[(:]", entry.ours) else same).append(f"`{_code(name)}`")
+    counts = Counter(option for entry in plain.values() for option in entry.chosen.items())
+    shared = [f"`{name}={value}`" for (name, value), count in counts.items() if count > len(plain) / 2]
+    parts = [f"**{what}**: {some(names, 8)}" for what, names in said.items() if names]
+    return ". ".join([*parts, f"**Options that differ**: {' '.join(shared) or 'none'}"]) + "."
 
 
 def _entries(entries: Sequence[Entry]) -> list[str]:

@@ -1,0 +1,92 @@
+"""Write the small tables under ``examples/``: ``python examples/build_example_data.py``.
+
+All of them are made up, from fixed random seeds.  The tutorials and notebooks read them.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HERE: Final = Path(__file__).parent
+GENRES: Final = ("crime", "history", "poetry", "science", "travel", "comics")
+USERS, ITEMS, SHOWN = 80, 120, 10
+
+
+def main() -> None:
+    """Write the tables."""
+    shop(random.Random(1))  # noqa: S311 - made-up tables
+    letor(random.Random(2))  # noqa: S311 - made-up tables
+    experiment(random.Random(3))  # noqa: S311 - made-up tables
+
+
+def shop(dice: random.Random) -> None:
+    """Write a book shop: what users bought, what they bought later, and what two recommenders showed them."""
+    genre = {item: GENRES[item % len(GENRES)] for item in range(ITEMS)}
+    appeal = {item: dice.paretovariate(1.2) for item in genre}
+    write("shop/items.csv", ["item_id", "genre"], ([f"i{item:03}", name] for item, name in genre.items()))
+    bought: list[list[str]] = []
+    later: list[list[str]] = []
+    shown: dict[str, list[list[Any]]] = {"popular": [], "taste": []}
+    ranked = sorted(genre, key=lambda item: -appeal[item])
+    for user in range(USERS):
+        liked = dice.sample(GENRES, 2)
+        wants = {item: appeal[item] * (6 if genre[item] in liked else 1) for item in genre}
+        basket = list(dict.fromkeys(dice.choices(list(wants), list(wants.values()), k=24)))
+        past, future = basket[:-3], basket[-3:]
+        bought += [[f"u{user:02}", f"i{item:03}"] for item in past]
+        later += [[f"u{user:02}", f"i{item:03}", 1] for item in future]
+        known = {genre[item] for item in past[:6]}
+        unread = [item for item in ranked if item not in past]
+        taste = sorted(
+            unread, key=lambda item: -appeal[item] * (4 if genre[item] in known else 1) * dice.uniform(0.6, 1)
+        )
+        for name, items in (("popular", unread), ("taste", taste)):
+            shown[name] += [
+                [f"u{user:02}", f"i{item:03}", SHOWN - at] for at, item in enumerate(items[:SHOWN])
+            ]
+    write("shop/history.csv", ["user_id", "item_id"], bought)
+    write("shop/bought.csv", ["user_id", "item_id", "relevance"], later)
+    for name, rows in shown.items():
+        write(f"shop/{name}.csv", ["user_id", "item_id", "score"], rows)
+
+
+def letor(dice: random.Random) -> None:
+    """Write queries with labelled documents, four features each, in the format of LETOR."""
+    for name, queries in (("train", range(40)), ("test", range(40, 70))):
+        with (HERE / "ltr" / f"{name}.txt").open("w", encoding="utf-8") as out:
+            for query in queries:
+                for document in range(8):
+                    features = [dice.gauss(0, 1) for _ in range(4)]
+                    worth = 1.5 * features[0] + features[1] - 0.5 * features[3] + dice.gauss(0, 1)
+                    label = sum(worth > edge for edge in (0, 1.5, 3))
+                    listed = " ".join(f"{at}:{value:.3f}" for at, value in enumerate(features, 1))
+                    out.write(f"{label} qid:{query} {listed} # d{document}\n")
+
+
+def experiment(dice: random.Random) -> None:
+    """Write the log of an A/B test of two rankings: a row for each position that was shown."""
+    rows = []
+    for user in range(300):
+        variant = dice.choice(("old", "new"))
+        for visit in range(dice.randint(1, 3)):
+            chance = 0.34 if variant == "new" else 0.22
+            for position in (1, 2, 3):
+                clicked = int(dice.random() < chance / position)
+                rows.append([f"u{user:03}", f"u{user:03}-{visit}", variant, position, clicked])
+    write("online/log.csv", ["user_id", "impression_id", "variant", "position", "clicked"], rows)
+
+
+def write(name: str, head: list[str], rows: Iterable[list[Any]]) -> None:
+    """Write a table."""
+    with (HERE / name).open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([head, *rows])
+
+
+if __name__ == "__main__":
+    main()
