@@ -31,7 +31,7 @@ def shop(dice: random.Random) -> None:
     appeal = {item: dice.paretovariate(1.2) for item in genre}
     write("shop/items.csv", ["item_id", "genre"], ([f"i{item:03}", name] for item, name in genre.items()))
     bought: list[list[str]] = []
-    later: list[list[str]] = []
+    later: list[list[Any]] = []
     shown: dict[str, list[list[Any]]] = {"popular": [], "taste": []}
     ranked = sorted(genre, key=lambda item: -appeal[item])
     for user in range(USERS):
