@@ -131,9 +131,7 @@ COMMANDS = {
     "ltr eval": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --format html",
     "ltr eval --report": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --report {out}",
     "report": "report {qrels} {a} {b} -m nDCG@3 --queries {queries} --by BY --lang en -o {out}",
-    "report of three": (
-        "report {qrels} ID={a} {b} c={a} -m nDCG@3 --title ID --documents {documents} --lang zh -o {out}"
-    ),
+    "report of 3": "report {qrels} ID={a} {b} c={a} -m nDCG@3 --title ID --documents {documents} -o {out}",
     "compare -o": "compare {qrels} ID={a} {b} -m nDCG@3 -o {out}",
     "curve -o": "curve {qrels} ID={a} {b} -o {out}",
     "bounds -o": "bounds {qrels} ID={a} {b} -m nDCG@3 -o {out}",

@@ -90,7 +90,7 @@ def page(tmp_path: Path) -> Page:
 
 
 def scores(**systems: float) -> dict[str, dict[str, dict[str, float]]]:
-    """Return scores of 40 queries with means of 0.5 and the shifts; systems share the noise of queries."""
+    """Return scores of 40 queries, their means 0.5 and the shift; systems share the noise of queries."""
     own, shared = np.random.default_rng(6), np.random.default_rng(5).normal(0, 0.08, 40)
     found = {}
     for name, shift in systems.items():
@@ -100,31 +100,46 @@ def scores(**systems: float) -> dict[str, dict[str, dict[str, float]]]:
     return found
 
 
-# -- the answer ----------------------------------------------------------------------------------------
-
-
-BETTER = r"nDCG@10 0\.5\d → 0\.7\d \(\+0\.2\d, 95 % interval 0\.1\d to 0\.2\d?\), better on 40 of 40"
-WORSE = r"nDCG@10 0\.5\d → 0\.3\d \(−0\.2\d, 95 % interval −0\.2\d to −0\.1\d\), worse on 40 of 40"
+# -- the answer ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("shift", "margin", "badge", "claim", "rest"),
+    ("shift", "margin", "claim", "rest"),
     [
-        (0.2, None, "Better", "SPLADE beats BM25", BETTER),
-        (-0.2, None, "Worse", "SPLADE loses to BM25", WORSE),
-        (0.0, 0.05, "Equivalent", "SPLADE and BM25 are equivalent", r"; differences up to 0\.05 do not"),
-        (0.003, None, "No clear winner", "No clear winner between SPLADE and BM25", r"; about [\d,]+ "),
+        (
+            0.2,
+            None,
+            "Better SPLADE beats BM25",
+            r"0\.5\d → 0\.7\d \(\+0\.2\d, .* 0\.1\d to 0\.2\d?\), better on 40 of 40",
+        ),
+        (
+            -0.2,
+            None,
+            "Worse SPLADE loses to BM25",
+            r"0\.5\d → 0\.3\d \(−0\.2\d, .* −0\.2\d to −0\.1\d\), worse on 40 of 40",
+        ),
+        (
+            0.0,
+            0.05,
+            "Equivalent SPLADE and BM25 are equivalent",
+            r"; differences up to 0\.05 do not matter here",
+        ),
+        (
+            0.003,
+            None,
+            "No clear winner No clear winner between SPLADE and BM25",
+            r"; about [\d,]+ queries would confirm",
+        ),
     ],
-)  # fmt: skip
-def test_the_four_verdicts(
-    tmp_path: Path, shift: float, margin: float | None, badge: str, claim: str, rest: str
-) -> None:
+)
+def test_the_four_verdicts(tmp_path: Path, shift: float, margin: float | None, claim: str, rest: str) -> None:
     """Badge, claim and numbers say the verdict of the comparison."""
     found = rankstone.compare_scores(scores(BM25=0.0, SPLADE=shift), margin=margin)
 
     answer = page_of(found, tmp_path).text()
 
-    assert f"{badge} {claim} nDCG@10" in answer
+    assert f"{claim} nDCG@10" in answer
+    assert ", 95 % interval" in answer
     assert re.search(rest, answer), answer
 
 
@@ -135,7 +150,7 @@ def test_the_four_verdicts(
         (-0.2, "更差 SPLADE 不及 BM25 nDCG@10 由 0.5"),
         (0.003, "尚无定论 SPLADE 与 BM25 尚无定论 nDCG@10 为 0.5"),
     ],
-)  # fmt: skip
+)
 def test_verdicts_in_chinese(tmp_path: Path, shift: float, claim: str) -> None:
     """The answer is said in the reader's language, with percentages as they are written there."""
     found = rankstone.compare_scores(scores(BM25=0.0, SPLADE=shift), lang="zh")
@@ -214,7 +229,7 @@ def test_a_title(tmp_path: Path) -> None:
     assert len(told.scripts) == 2
 
 
-# -- leaderboards --------------------------------------------------------------------------------------
+# -- leaderboards ----------------------------------------------------------------------------------------
 
 
 def test_the_top_of_a_leaderboard(tmp_path: Path) -> None:
@@ -284,7 +299,7 @@ def test_many_systems_stay_small(tmp_path: Path) -> None:
     assert (tmp_path / "report.html").stat().st_size < 600_000
 
 
-# -- data ----------------------------------------------------------------------------------------------
+# -- data ------------------------------------------------------------------------------------------------
 
 
 def test_the_page_holds_the_scores(page: Page) -> None:
@@ -433,7 +448,7 @@ def test_a_pair_is_small(page: Page, tmp_path: Path) -> None:
     assert (tmp_path / "report.html").stat().st_size < 300_000
 
 
-# -- caveats and method --------------------------------------------------------------------------------
+# -- caveats and method ----------------------------------------------------------------------------------
 
 
 def test_caveats_end_in_their_effect(page: Page) -> None:
@@ -489,7 +504,7 @@ def test_the_method(page: Page) -> None:
     assert "exploratory, each corrected on its own: AP" in text
 
 
-# -- safety --------------------------------------------------------------------------------------------
+# -- safety ----------------------------------------------------------------------------------------------
 
 
 def test_markup_in_ids_stays_text(tmp_path: Path) -> None:
@@ -588,7 +603,7 @@ def test_words_are_all_there() -> None:
     assert used - set(Words("en").phrases) - {"t"} == set()
 
 
-# -- pages of other results ----------------------------------------------------------------------------
+# -- pages of other results ------------------------------------------------------------------------------
 
 
 def test_the_page_of_curves(tmp_path: Path) -> None:
@@ -624,7 +639,7 @@ def test_the_page_beyond_accuracy(tmp_path: Path) -> None:
     assert told.data["measures"] == [{"run": "run", "measure": "Coverage@2", "value": 0.5}]
 
 
-# -- charts --------------------------------------------------------------------------------------------
+# -- charts ----------------------------------------------------------------------------------------------
 
 
 def test_thinned_keeps_the_ends() -> None:
