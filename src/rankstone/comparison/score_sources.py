@@ -82,12 +82,12 @@ def read_scores(
     Returns
     -------
     tuple
-        A frame ``run``, ``query_id``, ``measure``, ``value`` (null where undefined), ``weight``; system →
-        source; lines about tables whose form was recognised.
+        A frame ``run``, ``query_id``, ``measure``, ``value`` (null where undefined), ``weight``; and
+        system → source.
 
     Examples
     --------
-    >>> frame, _, _ = read_scores({"bm25": {"q1": {"map": 0.5}, "q2": {"map": 0.25}}})
+    >>> frame, _ = read_scores({"bm25": {"q1": {"map": 0.5}, "q2": {"map": 0.25}}})
     >>> frame.select("run", "query_id", "value").rows()
     [('bm25', 'q1', 0.5), ('bm25', 'q2', 0.25)]
     """

@@ -27,7 +27,7 @@ def _language(lang: str) -> dict[str, Any]:
 def phrases(section: str, lang: str) -> dict[str, str]:
     """Return the phrases of a section of a language's file, by name.
 
-    >>> phrases("pages", "en")["curves"], phrases("pages", "zh")["curves"]
+    >>> phrases("pages", "en")["nav_curve"], phrases("pages", "zh")["nav_curve"]
     ('Curves', '曲线')
     """
     by_name: dict[str, str] = _language(lang)[section]
