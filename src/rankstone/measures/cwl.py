@@ -200,6 +200,7 @@ class CWL(OpenWalk):
         claims, gained = super().claims, self.output in ("EU", "ETU")
         slower = self.cost_relevant is None or self.cost_relevant >= self.cost
         by_rank, stops = isinstance(self.walk, RankWalk), self.walk.stops_at_k
+        constant = by_rank and self.output == "ED"
         ends = self.ends_at_first_gain or (self.model == "U" and self.n_max * self.cost >= (self.L or 0))
         grows = {"EU": ends, "ETU": True, "ED": by_rank or stops, "ResETU": by_rank and stops}
         return replace(
@@ -207,7 +208,7 @@ class CWL(OpenWalk):
             looks_deeper=self.hc > 0,
             deeper_grades_matter=self.hc > 0,
             closed_under_ties=claims.closed_under_ties and (gained or self.output == "ED"),
-            extremal_under_ties=claims.extremal_under_ties and slower and (gained or self.output == "ED"),
+            extremal_under_ties=claims.extremal_under_ties and slower and (gained or constant),
             promotion_helps=claims.promotion_helps and slower and gained,
             grows_with_k=grows.get(self.output, False),
             bounds_by="nothing" if self._is_residual else claims.bounds_by if gained else "enumeration",

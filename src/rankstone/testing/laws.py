@@ -359,7 +359,9 @@ def _extremes(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     for query, orders in _every_order(measure, world).items():
         if None in orders:
             continue
-        low, high = sorted((best[query][0], worst[query][0]))
+        low, high = worst[query][0], best[query][0]
+        if measure.card.direction == "lower":
+            low, high = high, low
         if abs(min(orders) - low) > _WITHIN or abs(max(orders) - high) > _WITHIN:
             return (
                 query,

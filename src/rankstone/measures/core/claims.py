@@ -25,7 +25,8 @@ class Claims:
     ties_at_once
         True if tied documents are examined together, so that the value is not the mean over their orders.
     extremal_under_ties
-        True if best-first and worst-first orders of tied documents give the extremes.
+        True if best-first and worst-first orders of tied documents give the best and the worst value; without
+        a direction, more is better.
     proven_extremes
         For which of ``best`` and ``worst`` the order by grade is the extreme of all orders without ties;
         ``None`` means both where ``extremal_under_ties`` is true, and otherwise neither.
