@@ -566,8 +566,7 @@ def score(possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any])
     if spec.name == "nDCG" and all(ideal_dcg(facts, spec) == 0 for facts in possible):
         status = "no_ideal"
     numbers = [(float(value or 0.0), count) for value, count in values]
-    shallow = spec.name == "CWL" and spec.get("output", "EU") == "ED"  # who finds more first stops sooner
-    value = _over_ties(numbers, options, lower=spec.name in pairs.LOWER or shallow)
+    value = _over_ties(numbers, options, lower=spec.name in pairs.LOWER)
     if without and spec.name not in INDIFFERENT:
         if empty == "undefined":
             return Score(None, "undefined")
