@@ -16,10 +16,10 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -27,18 +27,30 @@ ROOT = HERE.parents[1]
 _SHOWN = 40
 
 
-def announced() -> list[str]:
-    """Return the keys, as patterns, of numbers that are meant to change."""
-    told = tomllib.loads((HERE / "changes.toml").read_text(encoding="utf-8")).get("change", [])
-    return [change["number"] for change in told]
+def announced() -> list[dict[str, Any]]:
+    """Return the changes that are meant to be."""
+    return tomllib.loads((HERE / "changes.toml").read_text(encoding="utf-8")).get("change", [])
 
 
-def different(before: Path, after: Path) -> Iterator[str]:
-    """Yield a line for each number that is another one, new or gone."""
-    old, new = (dict(_numbers(path)) for path in (before, after))
-    for key in sorted(old.keys() | new.keys()):
-        if old.get(key) != new.get(key):
-            yield f"{key}: {old.get(key, 'not recorded')} → {new.get(key, 'not recorded')}"
+def different(
+    before: Mapping[str, str], after: Mapping[str, str], changes: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each number that is another one, new or gone, and whether a change announces it.
+
+    A change with ``was_refused`` announces only what was refused before, and the values that came in its
+    place: a number that was there before is never covered.
+    """
+    refused = {key for key, value in before.items() if value.startswith("refused: ")}
+    for key in sorted(before.keys() | after.keys()):
+        if before.get(key) == after.get(key):
+            continue
+        words = key.split(" ")
+        new = key not in before and any(" ".join(words[:at]) in refused for at in range(1, len(words)))
+        known = any(
+            fnmatch.fnmatchcase(key, one["number"]) and (not one.get("was_refused") or new or key in refused)
+            for one in changes
+        )
+        yield f"{key}: {before.get(key, 'not recorded')} → {after.get(key, 'not recorded')}", known
 
 
 def _numbers(path: Path) -> Iterator[tuple[str, str]]:
@@ -69,17 +81,17 @@ def main(commit: str, *more: str) -> int:
         try:
             old = recorded(base / "src", Path(made) / "before", *more)
             new = recorded(ROOT / "src", Path(made) / "after", *more)
-            lines = list(different(old / "numbers.txt", new / "numbers.txt"))
+            was, now = (dict(_numbers(at / "numbers.txt")) for at in (old, new))
             before, after = ((at / "words.txt").read_text(encoding="utf-8").splitlines() for at in (old, new))
         finally:
             _git("worktree", "remove", "--force", str(base))
-    patterns = announced()
-    other = [line for line in lines if not any(fnmatch.fnmatchcase(line, f"{one}: *") for one in patterns)]
+    lines = list(different(was, now, announced()))
+    other = [line for line, known in lines if not known]
     words = list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=1))
     for shown in (other[:_SHOWN], words[:_SHOWN]):
         sys.stdout.writelines(f"{line}\n" for line in shown)
-    told = f"{len(lines)} numbers differ, {len(other)} of them unannounced; {len(words)} lines of wording"
-    sys.stdout.write(f"{told}\n")
+    summary = f"{len(lines)} numbers differ, {len(other)} of them unannounced; {len(words)} lines of wording"
+    sys.stdout.write(f"{summary}\n")
     return len(other)
 
 

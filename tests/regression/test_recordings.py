@@ -18,6 +18,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+from tests.regression.compare import different  # noqa: E402 - found from the root
 from tests.regression.record import block, lines  # noqa: E402 - found from the root
 
 #: smaller than this is what rounding left of nothing
@@ -46,6 +47,22 @@ def rounded(value: str) -> str:
     except ValueError:
         return value
     return f"{number:.9e}" if abs(number) > _NOTHING else "0"
+
+
+def test_a_change_of_what_was_refused_covers_no_number() -> None:
+    """Values in place of a refusal are announced; a number of the same measure that changes is not."""
+    before = {"w1 AP": "refused: BadOption", "w2 AP q1 value": "0.5", "w3 RR": "refused: BadOption"}
+    after = {
+        "w1 AP q1 value": "0.25",
+        "w2 AP q1 value": "0.75",
+        "w2 AP q2 value": "1.0",
+        "w3 RR q1 value": "1",
+    }
+
+    found = dict(different(before, after, [{"number": "* AP*", "was_refused": True}]))
+
+    assert [line.partition(":")[0] for line, known in found.items() if known] == ["w1 AP", "w1 AP q1 value"]
+    assert len(found) == 6
 
 
 def test_numbers_and_words_are_those_recorded(tmp_path: Path) -> None:
