@@ -48,7 +48,7 @@ install: $(BIN)/python .postgresql .chromium .java ## install all that the other
 	$(BIN)/python -m compileall -q src
 	@touch $(addprefix $(VENV)/.,run $(GROUPS))
 
-HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(LIGHT)
+HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" --ignore=tests/parity --ignore=tests/hooks $(LIGHT)
 test: $(VENV)/.test .postgresql ## run all tests
 	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
 

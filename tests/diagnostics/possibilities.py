@@ -76,7 +76,7 @@ def possible(
             for rows, which in zip(lists, runs, strict=True):
                 rows += [(name, doc, score) for doc, score in (case.lists[which] or {}).items()]
     table = pl.DataFrame(qrels, ["query_id", "doc_id", "relevance"], orient="row")
-    names = pl.DataFrame({"query_id": list(dict.fromkeys(name for name, _, _ in qrels))})
+    names = list(dict.fromkeys(name for name, _, _ in qrels))
     values = [_values(table, names, rows, measures, options) for rows in lists]
     ends = np.cumsum(counts)
     found = {}
@@ -91,7 +91,7 @@ def possible(
 
 def _values(
     qrels: pl.DataFrame,
-    names: pl.DataFrame,
+    names: Sequence[str],
     rows: list[tuple[str, str, float]],
     measures: Sequence[str],
     options: dict[str, Any],
@@ -99,14 +99,11 @@ def _values(
     """Return each measure's values in the order of the queries, NaN where there is none."""
     table = pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row")
     scores = rankstone.evaluate(qrels, table, list(measures), **options).per_query
-    return {
-        measure: names.join(scores.filter(measure=measure), on="query_id", how="left", maintain_order="left")[
-            "value"
-        ]
-        .fill_null(np.nan)
-        .to_numpy()
-        for measure in measures
-    }
+    place = {name: at for at, name in enumerate(names)}
+    values = {measure: np.full(len(place), np.nan) for measure in measures}
+    for query, measure, value in scores.select("query_id", "measure", "value").iter_rows():
+        values[measure][place[query]] = np.nan if value is None else value
+    return values
 
 
 def draw(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -47,6 +48,7 @@ REFUTED: Final = {
 CASES: Final = 2000
 
 
+@cache
 def lists() -> list[tuple[list[int], list[int]]]:
     """Make grades and tie blocks of lists of up to seven documents; half of the lists have ties."""
     draw = np.random.default_rng(20090101)
@@ -56,9 +58,6 @@ def lists() -> list[tuple[list[int], list[int]]]:
         grades = draw.integers(0, draw.integers(1, 5), n).tolist()
         made.append((grades, np.sort(draw.integers(0, n if at % 2 else 10**6, n)).tolist()))
     return made
-
-
-LISTS: Final = lists()
 
 
 def table(cases: Iterable[tuple[list[int], list[int]]]) -> pl.DataFrame:
@@ -105,7 +104,12 @@ class Enumerated:
         return None if not whole.size or not whole[0] else (pair * self.agrees).sum(axis=1) / whole
 
 
-ENUMERATED: Final = [Enumerated(*case) for case in LISTS]
+@cache
+def enumerated() -> list[Enumerated]:
+    """Return the ideal orders of all lists."""
+    return [Enumerated(*case) for case in lists()]
+
+
 PLACES: Final = [
     (on, combine, ties)
     for on, combine in itertools.product(("model", "ideal"), ("add", "multiply"))
@@ -119,22 +123,22 @@ PLACES: Final = [
 def test_rc_is_the_best_of_all_ideal_orders(family: str, on: str, combine: str, ties: str) -> None:
     """On 2,000 lists the value is the maximum over all ideal orders, and is known to be."""
     text = str(rankstone.parse_measure(f"RC({family}, weight_on={on}, combine={combine}, ties={ties})"))
-    found = rankstone.evaluate(table=table(LISTS), measures=text, ties="input").per_query
+    found = rankstone.evaluate(table=table(lists()), measures=text, ties="input").per_query
     for at, (value, status) in enumerate(found.select("value", "status").iter_rows()):
-        expected = ENUMERATED[at].values(FAMILIES[family], on, combine, ties)
+        expected = enumerated()[at].values(FAMILIES[family], on, combine, ties)
         assert (status == "undefined") == (expected is None)
         if expected is not None:
             assert status == "ok"
-            assert close(float(expected.max()), value, 1e-12), LISTS[at]
+            assert close(float(expected.max()), value, 1e-12), lists()[at]
 
 
 @pytest.mark.parametrize("ties", ["max", "drop"])
 def test_uniform_weights(ties: str) -> None:
     """So it is when every pair weighs the same."""
     text = "RC" if ties == "max" else "RC(ties=drop)"
-    found = rankstone.evaluate(table=table(LISTS), measures=text, ties="input").per_query["value"].to_list()
+    found = rankstone.evaluate(table=table(lists()), measures=text, ties="input").per_query["value"].to_list()
     for at, value in enumerate(found):
-        expected = ENUMERATED[at].values(np.ones_like, "model", "multiply", ties)
+        expected = enumerated()[at].values(np.ones_like, "model", "multiply", ties)
         assert (value is None) == (expected is None)
         assert expected is None or close(float(expected.max()), value, 1e-12)
 
@@ -144,7 +148,7 @@ def test_the_rankings_order_is_best_where_it_is_proven(combine: str, family: str
     """For these weights no exchange ever wins, and no enumerated list contradicts it."""
     places = np.arange(1.0, 100_001.0)
     assert ideal_orders.exchange_never_loses(FAMILIES[family](places), combine).all()
-    for one in ENUMERATED:
+    for one in enumerated():
         found = one.values(FAMILIES[family], "ideal", combine, "max")
         assert found is None or found.max() <= found[0] + 1e-12
 
@@ -154,7 +158,7 @@ def test_the_rankings_order_is_not_best_elsewhere(combine: str, family: str) -> 
     """For these weights the exchange is not promised to win, and some enumerated list has a better order."""
     places = np.arange(1.0, 20.0)
     assert not ideal_orders.exchange_never_loses(FAMILIES[family](places), combine).all()
-    found = [one.values(FAMILIES[family], "ideal", combine, "max") for one in ENUMERATED]
+    found = [one.values(FAMILIES[family], "ideal", combine, "max") for one in enumerated()]
     assert any(of is not None and of.max() > of[0] + 1e-9 for of in found)
 
 
@@ -165,11 +169,11 @@ def test_what_is_not_proven_is_a_lower_bound(combine: str, monkeypatch: pytest.M
     monkeypatch.setattr(ideal_orders, "_MOST_ORDERS", 1)
     family = "weight=geometric, p=0.5"
     text = str(rankstone.parse_measure(f"RC({family}, weight_on=ideal, combine={combine})"))
-    scored = rankstone.evaluate(table=table(LISTS), measures=text, ties="input")
+    scored = rankstone.evaluate(table=table(lists()), measures=text, ties="input")
     frame = scored.per_query
     bounded = 0
     for at, (value, status) in enumerate(frame.select("value", "status").iter_rows()):
-        orders = ENUMERATED[at].values(FAMILIES[family], "ideal", combine, "max")
+        orders = enumerated()[at].values(FAMILIES[family], "ideal", combine, "max")
         if orders is not None:
             assert orders[0] - 1e-12 <= value <= orders.max() + 1e-12
             bounded += status == "lower_bound"

@@ -151,7 +151,7 @@ def test_queries_do_not_see_each_other(text: str) -> None:
     """Many queries at once, in any order, give bit by bit what each gives alone."""
     rng = np.random.default_rng(11)
     first, second = (
-        {f"q{at}": scores(random_ranking(rng, DOCS, 0.4, 12)) for at in range(60)} for _ in range(2)
+        {f"q{at}": scores(random_ranking(rng, DOCS, 0.4, 12)) for at in range(24)} for _ in range(2)
     )
     together = rankstone.diff(first, second, text).per_query
     shuffled = {name: second[name] for name in rng.permutation(list(second)).tolist()}

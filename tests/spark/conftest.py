@@ -40,6 +40,12 @@ def _started(master: str) -> Any:
     return session
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_java() -> None:
+    """Start every Java for a short life, which does not earn back what optimizing compilers cost."""
+    os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
 @pytest.fixture(scope="module")
 def started() -> Iterator[Callable[[str], Any]]:
     """Start Spark with a master; it ends with the module."""

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
+from functools import cache
 from pathlib import Path
 
-TREES = {path: ast.parse(path.read_bytes()) for path in sorted(Path(__file__).parents[1].rglob("*.py"))}
-NODES = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree)]
-FUNCTIONS = [(path, node) for path, node in NODES if isinstance(node, ast.FunctionDef)]
+TESTS = Path(__file__).parents[1]
 ASSERTING = {"raises", "warns", "fail"}
+#: folders that `make test` does not even collect
+APART = ("parity", "hooks")
+
+
+@cache
+def nodes() -> list[tuple[Path, ast.AST]]:
+    """Return the nodes of all files' syntax trees."""
+    paths = sorted(TESTS.rglob("*.py"))
+    return [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
 
 
 def called(function: ast.AST) -> set[str]:
@@ -25,8 +34,9 @@ def asserts(function: ast.AST) -> bool:
 
 def test_every_test_asserts() -> None:
     """By itself, or through a helper of the tests that does; "it runs" is said by an assertion, too."""
-    tests = [(path, node) for path, node in FUNCTIONS if node.name.startswith("test_")]
-    others = [node for _, node in FUNCTIONS if not node.name.startswith("test_")]
+    functions = [(path, node) for path, node in nodes() if isinstance(node, ast.FunctionDef)]
+    tests = [(path, node) for path, node in functions if node.name.startswith("test_")]
+    others = [node for _, node in functions if not node.name.startswith("test_")]
     helpers = {node.name for node in others if asserts(node)}
     while more := {node.name for node in others if called(node) & helpers} - helpers:
         helpers |= more
@@ -40,10 +50,19 @@ def test_no_private_part_of_the_command_line_is_used() -> None:
     """What a user cannot reach is tested through what a user can."""
     private = [
         f"{path.name}: {node.module}.{alias.name}"
-        for path, node in NODES
+        for path, node in nodes()
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("rankstone.cli.")
         for alias in node.names
         if alias.name.startswith("_")
     ]
 
     assert not private
+
+
+def test_folders_apart_are_marked() -> None:
+    """No test is lost where `make test` does not look: each file there is taken by another verb."""
+    files = [path for folder in APART for path in (TESTS / folder).glob("test_*.py")]
+    marked = re.compile(r"^pytestmark = \[?pytest\.mark\.(heavy_parity|parity|hooks|arrays)\b", re.MULTILINE)
+
+    assert len(files) > 20
+    assert not [path.name for path in files if not marked.search(path.read_text("utf-8"))]

@@ -69,17 +69,20 @@ class Found:
         """Return a row for each query."""
         nothing = np.isnan(self.value)
         numbers = {"value": self.value, "low": self.low, "high": self.high}
+        # NaN and infinity are null
+        finite = {name: np.where(nothing | np.isinf(array), np.nan, array) for name, array in numbers.items()}
         return pl.DataFrame(
             {
                 "run": pl.repeat(run, len(queries), eager=True),
                 "query_id": queries.cast(pl.String),
                 "measure": pl.repeat(measure, len(queries), eager=True),
-                **{name: np.where(nothing, np.nan, values) for name, values in numbers.items()},
+                **finite,
                 "certificate": _NAMES.gather(self.certificate).set(pl.Series(nothing), None),
                 "holes": self.holes,
             },
             schema=_PER_QUERY,
-        ).with_columns(_finite("value", "low", "high"))
+            nan_to_null=True,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -151,7 +151,7 @@ def _ratio(measure: Measure, whole: _Sum) -> float | None:
 
 _COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "contradicted", "single")
 #: counters that are added by name
-_ADDED: Final = ("counts", "judgments", "grades", "query_table", "left_out")
+_ADDED: Final = ("counts", "unjudged", "judgments", "grades", "query_table", "left_out")
 _LEFT_OUT: Final = ("rows", "relevant", "pairs_relevant", "unmatched")
 #: how many names a message shows
 _SHOWN: Final = 5
@@ -166,8 +166,8 @@ class Trailer:
     sums
         For each measure.
     counts, lengths, judged, unjudged
-        For the audit of a run: rows and ties, list length → number of lists, judged documents, shares of
-        unjudged documents at each cutoff.
+        For the audit of a run: rows and ties, list length → number of lists, judged documents, unjudged
+        documents at each cutoff.
     missing, extra, extra_names
         Judged queries without a list; queries without judgments, and the names of some of them.
     judgments, grades, query_table
@@ -182,7 +182,7 @@ class Trailer:
     counts: Counter[str] = field(default_factory=Counter)
     lengths: Counter[int] = field(default_factory=Counter)
     judged: int = 0
-    unjudged: list[float] = field(default_factory=list)
+    unjudged: Counter[str] = field(default_factory=Counter)
     missing: int = 0
     extra: int = 0
     extra_names: list[str] = field(default_factory=list)
@@ -224,10 +224,7 @@ class Trailer:
             trailer.counts.update({name: getattr(one, name) for name in _COUNTS})
             length, lists = np.unique(one.n, return_counts=True)
             trailer.lengths.update(dict(zip(length.tolist(), lists.tolist(), strict=True)))
-            trailer.unjudged = [
-                a + b
-                for a, b in zip(trailer.unjudged or [0.0] * len(one.unjudged), one.unjudged, strict=True)
-            ]
+            trailer.unjudged.update(one.unjudged)
         return trailer
 
     @classmethod
@@ -261,9 +258,6 @@ class Trailer:
                 one.merge(more)
         for name in ("lengths", *_ADDED):
             getattr(self, name).update(getattr(other, name))
-        if other.unjudged:
-            mine = self.unjudged or [0.0] * len(other.unjudged)
-            self.unjudged = [a + b for a, b in zip(mine, other.unjudged, strict=True)]
         self.judged += other.judged
         self.missing += other.missing
         self.extra += other.extra
@@ -284,7 +278,7 @@ class Trailer:
             **counts,
             n=n,
             judged=np.array([self.judged]),
-            unjudged=tuple(self.unjudged),
+            unjudged=self.unjudged,
         )
 
 

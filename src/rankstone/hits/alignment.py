@@ -10,6 +10,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
@@ -173,8 +174,8 @@ class Aligner:
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
         """Call ``each`` for every chunk of hits and return the results in the stream's order.
 
-        Judged queries that the run does not answer come last, in a separate chunk that is empty where they
-        are dropped.  The second value records which queries the run answers.
+        Judged queries that the run does not answer come last, in a separate chunk; there is always a chunk.
+        The second value records which queries the run answers.
         """
         lists = self._lists(stream)
         try:
@@ -191,7 +192,8 @@ class Aligner:
             if len(codes) and self.options.no_results != "drop":
                 results.append(each(self._matcher.empty(self.judgments, codes, names)))
             absent = np.flatnonzero(~lists.answered & (self.options.missing != "drop"))
-            results.append(each(self._matcher.missing(self.judgments, absent)))
+            if len(absent) or not results:
+                results.append(each(self._matcher.missing(self.judgments, absent)))
         return results, lists
 
     def _empty_lists(self, judgments: Judgments, stream: Stream, lists: Lists) -> tuple[pl.Series, Ints]:
@@ -241,21 +243,24 @@ class Aligner:
             wanted = len(checked.batch.lengths) > 0
             return checked, each(matcher.chunk(checked.batch, stream.locate)) if wanted else None
 
-        def finish(future: Future[tuple[ReadBatch, Result | None]]) -> None:
-            checked, result = future.result()
+        def finish(done: tuple[ReadBatch, Result | None]) -> None:
+            checked, result = done
             lists.admit(checked)
             if result is not None:
                 results.append(result)
 
         results: list[Result] = []
+        begin = list(islice(batches, 2))
+        if len(begin) == 1:  # one batch needs no other thread
+            finish(job(begin.pop()))
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: deque[Future[tuple[ReadBatch, Result | None]]] = deque()
-            for read in batches:
+            for read in chain(begin, batches):
                 waiting.append(pool.submit(job, read))
                 while len(waiting) > self.threads:
-                    finish(waiting.popleft())
+                    finish(waiting.popleft().result())
             while waiting:
-                finish(waiting.popleft())
+                finish(waiting.popleft().result())
         lists.close()
         return results
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from math import fsum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,7 +14,7 @@ from rankstone.errors import printable
 from rankstone.hits.ranks_and_ties import as_float32
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankstone.errors import InputError
     from rankstone.hits.batches import Batch
@@ -45,7 +47,8 @@ class Tally:
     n, judged
         int64 per list: documents retrieved, judged documents among them.
     unjudged
-        Sum over lists of the share of unjudged documents, one number per audited cutoff.
+        ``"10 7"`` → unjudged documents of all lists that have 7 documents down to rank 10; for each audited
+        cutoff.  Whole numbers, so that shares do not depend on how a run is cut into batches.
     left_out
         int64: the excluded pair of each row that was removed from these lists.
     """
@@ -59,7 +62,7 @@ class Tally:
     single: int
     n: Ints
     judged: Ints
-    unjudged: tuple[float, ...]
+    unjudged: Counter[str]
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
@@ -76,7 +79,7 @@ def tally(batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Se
         single=int((judged == 1).sum()),
         n=hits.n,
         judged=judged,
-        unjudged=tuple(_unjudged_share(hits, k) for k in cutoffs),
+        unjudged=Counter({f"{k} {n}": count for k in cutoffs for n, count in _unjudged(hits, k)}),
     )
 
 
@@ -124,11 +127,12 @@ def _judged(hits: Hits) -> Ints:
     return np.diff(hits.offsets) if hits.judged.all() else hits.count(hits.judged)
 
 
-def _unjudged_share(hits: Hits, k: int) -> float:
+def _unjudged(hits: Hits, k: int) -> Iterator[tuple[int, int]]:
+    """Yield numbers of documents down to rank k, and how many are unjudged in all lists with so many."""
     shown = np.minimum(hits.n, k)
     judged = hits.count(hits.judged & (hits.rank <= k)) if hits.expected else _judged(hits.down_to(k))
-    some = shown > 0
-    return float((1.0 - judged[some] / shown[some]).sum())
+    counts = np.bincount(shown, shown - judged)
+    return ((n, int(counts[n])) for n in np.flatnonzero(counts).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,9 +266,12 @@ class RunAudit:
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
-        unjudged = {
-            k: sum(t.unjudged[i] for t in tallies) / shown if shown else 0.0 for i, k in enumerate(cutoffs)
-        }
+        total = Counter[str]()
+        for one in tallies:
+            total.update(one.unjudged)
+        shares: dict[int, list[float]] = {k: [] for k in cutoffs}
+        for (k, length), count in ((map(int, key.split()), count) for key, count in total.items()):
+            shares[k].append(count / length)
         judged = sum(int(t.judged.sum()) for t in tallies)
         single = sum(t.single for t in tallies)
         crossed = sum(t.contradicted for t in tallies)
@@ -292,7 +299,7 @@ class RunAudit:
             shortest=int(n.min()) if len(n) else 0,
             median_length=float(np.median(n)) if len(n) else 0.0,
             longest=int(n.max()) if len(n) else 0,
-            unjudged=unjudged,
+            unjudged={k: fsum(of) / max(shown, 1) for k, of in shares.items()},
             warnings=tuple(warnings),
             left_out=left_out,
             read_as=read_as,

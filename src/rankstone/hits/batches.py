@@ -11,7 +11,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -61,11 +61,18 @@ def pieces(tables: Iterable[pl.DataFrame]) -> Iterator[Piece]:
     """Cut a stream of tables again so that no piece ends inside a list.
 
     Lists inside one table become views.  The first and the last list of a table may continue in other tables:
-    they are joined and gathered into pieces of their own.
+    they are joined and gathered into pieces of their own.  A small table that is all there is stays whole.
     """
     gathered = _Gathered()
     row = 0
-    for table in tables:
+    stream = iter(tables)
+    begin = list(islice(stream, 1))
+    if begin and 0 < begin[0].height < _WAITING_ROWS:
+        begin += islice(stream, 1)
+        if len(begin) == 1:
+            yield Piece(begin[0], 0)
+            return
+    for table in chain(begin, stream):
         if not table.height:
             continue
         head = head_of(table["query_id"])

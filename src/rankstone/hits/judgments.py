@@ -30,6 +30,8 @@ _REPEATS: Final = 10
 #: short documents tie
 _HARDLY: Final = 0.9
 _QUARTERS: Final = 4
+#: fewer judgments are sorted before another thread has started
+_SMALL: Final = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -172,10 +174,14 @@ class Judgments:
         if queries is None:
             queries = QueryIndex(runs["value"].unique(maintain_order=True))
         pairs = PairIndex(queries, _codes(runs, queries), table["doc_id"])
-        with ThreadPoolExecutor(1) as aside:  # nearly always the ideal lists need not be made again
-            sorting = aside.submit(_ideal, pairs, table["relevance"].to_numpy())
-            twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
-            ideal = sorting.result()
+        grades = table["relevance"].to_numpy()
+        below = grades < 0
+        if table.height < _SMALL:
+            twice, ideal = pairs.duplicates(), _ideal(pairs, grades)
+        else:
+            with ThreadPoolExecutor(1) as aside:  # nearly always the ideal lists need not be made again
+                sorting = aside.submit(_ideal, pairs, grades)
+                twice, ideal = pairs.duplicates(), sorting.result()
         kept, row, pooled = table, np.arange(table.height), None
         declared, given = int((np.diff(pairs.offsets) == 0).sum()), GradeCounts.of(ideal)
         merged, negative = 0, int(below.sum())

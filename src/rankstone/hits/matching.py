@@ -5,6 +5,7 @@ It takes a few large steps over all rows, each of which leaves the interpreter f
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -245,7 +246,7 @@ class Matcher:
         """Return queries with an empty list; those without judgments have index -1."""
         chunk = replace(self.missing(judgments, codes), names=names)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
-        counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
+        counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, Counter())
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
 
     def _candidates(self, queries: int) -> Ints | None:

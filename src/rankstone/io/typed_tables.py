@@ -190,7 +190,7 @@ class _Scan:
                 for name in checked:
                     refuse_inexact(piece[_given(name)], name, self.where, read)
                 read += piece.height
-                yield piece.drop(given)
+                yield piece.drop(given) if given else piece
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, BrokenOff):
             columns = list(roots_of(wanted))
             for title, one in zip(self.titles, self.frames, strict=True):  # find the damaged part

@@ -19,7 +19,7 @@ import rankstone
 if TYPE_CHECKING:
     from tests.rankings.recommendation.worlds import World
 
-WORLDS = 75 if os.environ.get("CI") else 300
+WORLDS = 40 if os.environ.get("CI") else 300
 WITHIN = 1e-12
 
 
