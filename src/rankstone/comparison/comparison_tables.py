@@ -1,4 +1,4 @@
-"""Comparisons as people read them: verdicts, means with letters, differences with intervals, caveats."""
+"""Comparisons as people read them: verdicts, means with letters, differences, caveats; means in LaTeX."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from rankstone.comparison.test_families import ALL_PAIRS
 from rankstone.comparison.verdict import CLEAR, judged_share_counts
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
+from rankstone.tables.markup import escaped_latex
 from rankstone.tables.phrases import phrase
 from rankstone.tables.sheet import Sheet, Table, conventions_lines, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -37,6 +38,8 @@ _LEAST: Final = 0.0001
 _MANY: Final = 4
 #: longest name of a system in titles and sentences
 _NAME: Final = 30
+#: marks of systems against a baseline in LaTeX
+_DAGGERS: Final = {"better": r"\dagger", "higher": r"\dagger", "worse": r"\ddagger", "lower": r"\ddagger"}
 
 
 def signed(value: float | None, digits: int = 4) -> str:
@@ -408,3 +411,45 @@ def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]
             power=percent(comparison.settings.power),
             values=low if low == high else f"{low} – {high}",
         )
+
+
+def latex_means(
+    comparison: ComparedSystems, marks: str | None, names: Mapping[str, str], *, caption: bool = False
+) -> str:
+    """Return a booktabs table; arguments as for :meth:`ComparedSystems.to_latex`."""
+    cells: dict[str, list[str]] = {system: [] for system in comparison.systems}
+    for measure in comparison.measures:
+        board = comparison.leaderboard(measure)
+        best = f"{board['mean'][0]:.{comparison.digits}f}"
+        for system, mean, letters, word in board.select("system", "mean", "letters", "verdict").iter_rows():
+            text = f"{mean:.{comparison.digits}f}"
+            bold = rf"\textbf{{{text}}}" if marks and text == best else text
+            sign = _DAGGERS.get(word) if letters is None else rf"\mathrm{{{letters.replace('–', '-')}}}"
+            cells[system].append(f"{bold}$^{{{sign}}}$" if sign and marks == "superscript" else bold)
+    head = ["", *map(escaped_latex, comparison.measures)]
+    rows = [[escaped_latex(names.get(system, system)), *row] for system, row in cells.items()]
+    lines = [rf"\begin{{tabular}}{{l{'r' * len(comparison.measures)}}}", r"\toprule"]
+    lines += [" & ".join(head) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if caption:
+        text = escaped_latex(" ".join(_caption(comparison, marks, names)))
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", *lines, r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def _caption(comparison: ComparedSystems, marks: str | None, names: Mapping[str, str]) -> list[str]:
+    """Return the sentences of the caption: queries, marks, test, correction and seed."""
+
+    def say(name: str, **parts: object) -> str:
+        return phrase("comparison", name, lang=comparison.lang, **parts)
+
+    family, settings = comparison.families[0], comparison.settings
+    found = [say("caption", n=f"{max(comparison.table['n']):,}")]
+    if marks == "superscript":
+        against = comparison.baseline
+        versus = names.get(against, against) if against is not None else ""
+        found.append(say("caption_letters" if against is None else "caption_daggers", versus=versus))
+    if marks is not None:
+        found.append(say("caption_bold"))
+    test = {"test": family.test, "correction": family.correction, "alpha": f"{settings.alpha:g}"}
+    return [*found, say("caption_test", **test, seed=settings.seed)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -34,12 +34,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.claims import Claims
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
-
-
-_CITATION: Final = "Evidently 0.7.23"
-_RANK: Final = "m_d: the middle rank of the tie block of item d, rounded down (its rank if it is not tied)"
-_TIES: Final = "ties: all items of a block have one rank, and the other ranks of the block are empty"
-_USE: Final = "to read Evidently's numbers"
 
 
 def middle(hits: Hits) -> Ints:
@@ -86,16 +80,7 @@ class PrecisionTopK(ByMiddle):
     PrecisionTopK@5
     """
 
-    card: ClassVar[Card] = Card(
-        sentence="Of the first k results, how many are relevant?",
-        formula="PrecisionTopK@k = #{relevant d : m_d ≤ k} / min(k, n)",
-        symbols=f"{_RANK}; n: items of the user",
-        example="two relevant items tied at the top, k = 1: both have rank 1, 2/1",
-        span=(0.0, None),
-        sensitive=_TIES,
-        use=_USE,
-        citation=_CITATION,
-    )
+    card: ClassVar[Card] = replay_card("evidently.PrecisionTopK")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by min(k, n)."""
@@ -110,15 +95,7 @@ class RecallTopK(ByMiddle):
     RecallTopK@5
     """
 
-    card: ClassVar[Card] = Card(
-        sentence="Of the relevant items among a user's rows, how many are among the first k?",
-        formula="RecallTopK@k = #{relevant d : m_d ≤ k} / R",
-        symbols=f"{_RANK}; R: relevant items of the user",
-        example="three items tied, two of them relevant: 0 at k = 1, 2/2 at k = 2",
-        sensitive=_TIES,
-        use=_USE,
-        citation=_CITATION,
-    )
+    card: ClassVar[Card] = replay_card("evidently.RecallTopK")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by R."""
@@ -135,13 +112,7 @@ class FBetaTopK(PrecisionTopK):
     FBetaTopK@5
     """
 
-    card: ClassVar[Card] = replace(
-        PrecisionTopK.card,
-        sentence="Mean precision and mean recall of the first k results in one number.",
-        formula="FBetaTopK@k = 2 P R / (P + R),  P, R: PrecisionTopK@k and RecallTopK@k, averaged over users",
-        example="precision 1 and ½, recall ½ and ½: P = ¾, R = ½, 2 · ¾ · ½ / (¾ + ½) = 3/5",
-        use=f"{_USE}; it has no value for one user; the value shown for each is the precision",
-    )
+    card: ClassVar[Card] = replay_card("evidently.FBetaTopK")
 
     def query_weights(self, hits: Hits) -> Floats:
         """Return the recall of each query, which aggregation needs in addition to the precision."""
@@ -163,13 +134,7 @@ class MRR(ByMiddle):
     MRR@5
     """
 
-    card: ClassVar[Card] = replace(
-        RecallTopK.card,
-        sentence="How early is the first relevant item?",
-        formula="MRR@k = 1 / min{m_d ≤ k : d relevant}, 0 if there is none",
-        symbols=_RANK,
-        example="three items tied, one of them relevant: 1/2",
-    )
+    card: ClassVar[Card] = replay_card("evidently.MRR")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit the reciprocal of its middle rank."""
@@ -184,12 +149,7 @@ class HitRate(ByMiddle):
     HitRate@5
     """
 
-    card: ClassVar[Card] = replace(
-        MRR.card,
-        sentence="Is at least one of the first k items relevant?",
-        formula="HitRate@k = 1 if some relevant d has m_d ≤ k, else 0",
-        example="three items tied, all of them relevant: 0 at k = 1, 1 at k = 2",
-    )
+    card: ClassVar[Card] = replay_card("evidently.HitRate")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit 1."""
@@ -205,17 +165,7 @@ class MAP(ByMiddle):
     """
 
     family: ClassVar[str] = "average precision"
-    card: ClassVar[Card] = Card(
-        sentence="How early do the relevant items come, the last item of a short list counting to rank k?",
-        formula="MAP@k = (1/R) Σ_{i ≤ k} l_i h_i / min(i, n)",
-        symbols=f"h_i: relevant items with m_d ≤ i; l_i: 1 if the last row of all with m_d ≤ i is relevant; "
-        f"n, R: items of the user, and relevant ones. {_RANK}",
-        example="one item, relevant; k = 3: (1 + 1 + 1) / 1 = 3, as rank 1 is counted again at 2 and 3",
-        span=(0.0, None),
-        sensitive=f"lists shorter than k, which score above 1; {_TIES}",
-        use=f"{_USE}; AP@k if no list is shorter than k and nothing is tied",
-        citation=_CITATION,
-    )
+    card: ClassVar[Card] = replay_card("evidently.MAP")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last hit at each middle rank, if it is relevant, all ranks down to the next one."""
@@ -249,13 +199,7 @@ class MAR(MAP):
     MAR@5
     """
 
-    card: ClassVar[Card] = replace(
-        MAP.card,
-        sentence="What is the recall at the relevant items, the last of a short list counting to rank k?",
-        formula="MAR@k = (1/R) Σ_{i ≤ k} l_i h_i / R",
-        example="relevant at ranks 1 and 3, R = 2, k = 3: (1/2 + 2/2) / 2 = 3/4",
-        use=_USE,
-    )
+    card: ClassVar[Card] = replay_card("evidently.MAR")
 
     def worth(self, hits: Hits, found: Ints, rank: Ints, query: Ints) -> Floats:  # noqa: ARG002 - the rank does not matter
         """Return the recall at ranks."""
@@ -271,16 +215,7 @@ class NDCG(Placed, nDCG):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
-    card: ClassVar[Card] = Card(
-        sentence="How close does the list come to the ideal order of a user's rows?",
-        formula="NDCG@k = (1 / IDCG@k) Σ_{d : m_d ≤ k} g_d / log2(m_d + 1)",
-        symbols=f"g_d: the grade of d; IDCG@k: the same of the rows in the ideal order, untied. {_RANK}",
-        example="three items tied, one of them relevant, k = 3: 1 / log2(3) = 0.6309",
-        span=(0.0, None),
-        sensitive=_TIES,
-        use=_USE,
-        citation=_CITATION,
-    )
+    card: ClassVar[Card] = replay_card("evidently.NDCG")
 
     gain: str = parameter("linear", "what a grade is worth", "linear")
 
