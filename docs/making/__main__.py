@@ -1,11 +1,11 @@
-"""``python -m docs.making catalogue | pages | size | stage``."""
+"""``python -m docs.making catalogue | man | pages | size | stage``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from docs.making import catalogue, classic, house, measures, options, printed, staging, upgrading
+from docs.making import catalogue, classic, house, manual, measures, options, printed, staging, upgrading
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,6 +32,8 @@ if __name__ == "__main__":
     elif sys.argv[1:] == ["catalogue"]:
         for path, text in catalogue.stubs().items():
             path.write_text(text, encoding="utf-8")
+    elif sys.argv[1:] == ["man"]:
+        manual.write(ROOT / "build" / "man")
     elif sys.argv[1:] == ["size"]:
         print(house.size_table())
     elif sys.argv[1:] == ["stage"]:
