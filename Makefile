@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install size .postgresql .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks \
+.PHONY: help install size .postgresql .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers \
   pages site docs bench nightly fuzz regression coverage fix clean
 
 help: ## list the verbs
@@ -49,7 +49,8 @@ install: $(BIN)/python .postgresql .chromium .java ## install all that the other
 	$(BIN)/python -m compileall -q src
 	@touch $(addprefix $(VENV)/.,run $(GROUPS))
 
-HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(LIGHT)
+HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays \
+  and not trackers" $(LIGHT)
 test: $(VENV)/.test .postgresql ## run all tests
 	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
 
@@ -112,6 +113,9 @@ spark: $(VENV)/.test $(VENV)/.spark .java ## run on a real Spark
 
 hooks: $(VENV)/.test $(VENV)/.hooks ## hold hooks against LightGBM, XGBoost, CatBoost, scikit-learn, Optuna, ir_measures
 	$(BIN)/python -m pytest -q -n auto -m hooks tests/hooks $(LIGHT) $(ARGS)
+
+trackers: $(VENV)/.test $(VENV)/.trackers ## run the recipes for MLflow, Weights & Biases and DVC
+	$(BIN)/python -m pytest -q -m trackers tests/hooks/test_trackers.py $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/python -m docs.making catalogue

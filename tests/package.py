@@ -16,6 +16,10 @@ import sys
 import tarfile
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "package"
@@ -44,11 +48,11 @@ def test_ranking(assert_ranking):
 """
 
 
-def run(*command: object, cwd: Path = ROOT, code: int = 0, **variables: str) -> str:
+def run(*command: object, cwd: Path = ROOT, code: int = 0, env: Mapping[str, str] | None = None) -> str:
     """Run a command, check how it ends, and return what it prints."""
     words = [str(word) for word in command]
-    env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"} | variables
-    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    variables = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"} | dict(env or {})
+    done = subprocess.run(words, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
     if done.returncode != code:
         sys.exit(
             f"{' '.join(words)}: exit code {done.returncode}, expected {code}\n{done.stdout}{done.stderr}"
@@ -111,7 +115,7 @@ def used(programs: Path) -> None:
         run(program, *words.split(), cwd=work)
     assert (work / "report.html").stat().st_size > 100_000
     for shell in ("bash", "zsh", "fish"):
-        assert "complete" in run(program, _RANKSTONE_COMPLETE=f"{shell}_source")
+        assert "complete" in run(program, env={"_RANKSTONE_COMPLETE": f"{shell}_source"})
     (work / "test_good.py").write_text(TEST.format(least=0.5))
     (work / "test_bad.py").write_text(TEST.format(least=0.9))
     run(programs / "python", "-m", "pytest", "-q", "test_good.py", cwd=work)
@@ -126,12 +130,12 @@ def collected(source: Path) -> None:
         archive.extractall(BUILD, filter="data")
     folder = BUILD / source.name.removesuffix(".tar.gz")
     makefile = (folder / "Makefile").read_text()
-    line = re.search(r'-m "(not parity.*?)"', makefile)
+    line = re.search(r'-m "(not parity.*?)"', makefile.replace("\\\n", ""))
     heavy = re.findall(r"\S+\.py", makefile.partition("HEAVY :=")[2].partition("LIGHT")[0])
     assert line is not None
     command = ["-m", "pytest", "-q", "--collect-only", "--doctest-modules", "-m", line[1]]
     command += [f"--ignore={one}" for one in heavy]
-    shown = run(sys.executable, *command, cwd=folder, PYTHONPATH=f"{folder / 'src'}:{folder}")
+    shown = run(sys.executable, *command, cwd=folder, env={"PYTHONPATH": f"{folder / 'src'}:{folder}"})
     step(f"  {shown.strip().splitlines()[-1]}")
 
 
@@ -149,7 +153,7 @@ def acted(tools: Path, wheel: Path) -> None:
     runner = {name: str(work / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "RUNNER_TEMP")}
     inputs = dict.fromkeys(gate["env"], "") | {"CONFIG": "rankstone.toml"}
     for script, given in ((install, {"INSTALL": str(wheel), "PYTHON": sys.executable}), (gate, inputs)):
-        run("bash", "-eo", "pipefail", "-c", script["run"], cwd=work, **runner, **given)
+        run("bash", "-eo", "pipefail", "-c", script["run"], cwd=work, env=runner | given)
     assert "✔ pass" in (work / "GITHUB_STEP_SUMMARY").read_text()
 
 
@@ -174,10 +178,10 @@ def hooked(tools: Path) -> None:
     run(*git, "init", "-q", cwd=project)
     run(*git, "add", "-A", cwd=project)
     hook = (tools / "pre-commit", "run", "--all-files")
-    run(*hook, cwd=project, PRE_COMMIT_HOME=str(BUILD / "hooks"))
+    run(*hook, cwd=project, env={"PRE_COMMIT_HOME": str(BUILD / "hooks")})
     line = (project / "bm25.run").read_text().splitlines()[0]
     (project / "bm25.run").write_text(f"{line}\n{line}\n")
-    shown = run(*hook, cwd=project, code=1, PRE_COMMIT_HOME=str(BUILD / "hooks"))
+    shown = run(*hook, cwd=project, code=1, env={"PRE_COMMIT_HOME": str(BUILD / "hooks")})
     assert "exit code: 3" in shown, shown
     step(textwrap.indent(shown.strip().splitlines()[-1], "  "))
 

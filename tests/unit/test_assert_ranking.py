@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 import pytest
+from docs.making.printed import blocks
 
 from rankstone import UsageError, demo
 from rankstone.integrations.pytest import assert_ranking
@@ -100,6 +102,14 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["E *AssertionError: nDCG@10 is 0.5704, minimum 0.9", "E *worst queries: q07*"])
     done.stdout.no_fnmatch_line("*raise AssertionError*")
+
+
+def test_the_tests_on_the_page(pytester: pytest.Pytester) -> None:
+    """What docs/continuous-integration.md shows first is a file of tests, which pass."""
+    page = (Path(__file__).parents[2] / "docs" / "continuous-integration.md").read_text("utf-8")
+    pytester.makepyfile(next(block.code for block in blocks(page) if block.kind == "python"))
+
+    pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider").assert_outcomes(passed=2)
 
 
 def test_pytest_starts_without_libraries() -> None:
