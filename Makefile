@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install size .postgresql .chromium .java demo test quick lint parity live browser arrays spark hooks pages site docs bench nightly fuzz regression coverage fix clean
+.PHONY: help install size .postgresql .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers \
+  pages site docs bench nightly fuzz regression coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,12 +49,31 @@ install: $(BIN)/python .postgresql .chromium .java ## install all that the other
 	$(BIN)/python -m compileall -q src
 	@touch $(addprefix $(VENV)/.,run $(GROUPS))
 
-HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" --ignore=tests/parity --ignore=tests/hooks $(LIGHT)
+HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays \
+  and not trackers" --ignore=tests/parity --ignore=tests/hooks $(LIGHT)
 test: $(VENV)/.test .postgresql ## run all tests
 	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
 
 quick: $(VENV)/.test $(VENV)/.lint ## in a minute: lint of what changed (SINCE=<commit>) and the tests nearest to it
 	$(BIN)/python tests/quick.py "$(SINCE)" $(HERE) $(ARGS)
+
+# with an environment of its own; what all versions share (arithmetic, laws) is left to `make test`
+OLDEST := build/oldest
+oldest: ## worked examples, readers, statistics and commands with the lowest versions that pyproject.toml allows
+	$(or $(shell command -v python3.11),$(PYTHON)) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip --disable-pip-version-check --quiet install --editable . \
+	  $$($(OLDEST)/bin/python tests/oldest.py) hypothesis pytest pytest-xdist pyyaml
+	$(OLDEST)/bin/python -m pytest -q -n 2 -p no:cacheprovider tests/golden \
+	  $(addprefix tests/unit/test_,assert_ranking.py broken_input.py comparison.py encoded_columns.py release_gate.py lists_in_columns.py \
+	  reading.py scores.py spreadsheets.py workbooks.py writing.py) \
+	  $(addprefix tests/cli/test_,command_line.py compare_command.py completion.py gate_command.py option_table.py \
+	  report_command.py tables.py) $(ARGS)
+
+package: $(VENV)/.test ## build sdist and wheel, check them, install and use each in an environment of its own
+	$(BIN)/python tests/package.py $(ARGS)
+
+man: $(VENV)/.run ## write the manual pages into build/man
+	$(BIN)/python -m docs.making man
 
 BASE ?= HEAD
 regression: $(VENV)/.test ## every number of another version, BASE=<commit>, compared with those of the working tree
@@ -93,6 +113,9 @@ spark: $(VENV)/.test $(VENV)/.spark .java ## run on a real Spark
 
 hooks: $(VENV)/.test $(VENV)/.hooks ## hold hooks against LightGBM, XGBoost, CatBoost, scikit-learn, Optuna, ir_measures
 	$(BIN)/python -m pytest -q -n auto -m hooks tests/hooks $(LIGHT) $(ARGS)
+
+trackers: $(VENV)/.test $(VENV)/.trackers ## run the recipes for MLflow, Weights & Biases and DVC
+	$(BIN)/python -m pytest -q -m trackers tests/hooks/test_trackers.py $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/python -m docs.making catalogue

@@ -6,10 +6,13 @@ import gc
 import os
 import sys
 import time
+from functools import partialmethod
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
@@ -20,6 +23,9 @@ collect_ignore = ["typing"]
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # tests import tests.oracle, a namespace package beside no other
     sys.path.insert(0, str(ROOT))
+
+if "mix_stderr" in signature(CliRunner).parameters:  # click before 8.2 mixes both streams by default
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[assignment]
 
 _COMMON = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture]
 settings.register_profile("local", deadline=None, max_examples=10, suppress_health_check=_COMMON)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent
 LOGS: Final = ROOT / "build" / "nightly"
 #: what draws at random and needs neither Spark nor a browser nor a library that would not fit beside ours
-MARKED: Final = "hypothesis and not live and not browser and not spark and not hooks and not arrays"
+MARKED: Final = (
+    "hypothesis and not live and not browser and not spark and not hooks and not arrays and not trackers"
+)
 #: files whose worlds follow RANKSTONE_SEED instead
 SEEDED: Final = (
     "tests/laws/test_deriving.py",

@@ -1,4 +1,4 @@
-"""``python -m docs.making catalogue | pages | size | stage``."""
+"""``python -m docs.making catalogue | man | pages | size | stage``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from docs.making import (
     catalogue,
     classic,
     house,
+    manual,
     measures,
     notebooks,
     options,
@@ -50,6 +51,8 @@ if __name__ == "__main__":
     elif sys.argv[1:] == ["catalogue"]:
         for path, text in catalogue.stubs().items():
             path.write_text(text, encoding="utf-8")
+    elif sys.argv[1:] == ["man"]:
+        manual.write(ROOT / "build" / "man")
     elif sys.argv[1:] == ["size"]:
         print(house.size_table())
     elif sys.argv[1:] == ["stage"]:

@@ -11,7 +11,7 @@ from rankstone.cli import cli
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["page"]
+__all__ = ["commands", "page"]
 
 _INTRO = """\
 # The command line
@@ -25,7 +25,7 @@ _WIDTH = 80
 def page() -> str:
     """Return the page."""
     lines = [_INTRO]
-    for names, command, context in _commands(cli, click.Context(cli, info_name="rankstone")):
+    for names, command, context in commands(cli, click.Context(cli, info_name="rankstone")):
         context.terminal_width = context.max_content_width = _WIDTH
         level = "#" * min(2 + len(names) - 1, 3)
         lines += [
@@ -39,7 +39,7 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def _commands(
+def commands(
     group: click.Group, context: click.Context, above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command, click.Context]]:
     """Yield every command below a group, groups among them."""
@@ -50,4 +50,4 @@ def _commands(
         names, inner = (*above, name), click.Context(command, info_name=name, parent=context)
         yield names, command, inner
         if isinstance(command, click.Group):
-            yield from _commands(command, inner, names)
+            yield from commands(command, inner, names)

@@ -49,6 +49,7 @@ MODULES: Final = {
     "integrations.ir_measures": "hooks.md",
     "integrations.lightgbm": "hooks.md",
     "integrations.optuna": "hooks.md",
+    "integrations.pytest": "continuous-integration.md",
     "integrations.sentence_transformers": "hooks.md",
     "integrations.sklearn": "hooks.md",
     "integrations.torch": "hooks.md",

@@ -77,8 +77,8 @@ def test_an_old_package_is_no_bug_of_ours(
     )
     assert ended(AttributeError("no attribute 'collect_batches'")) == 5
     assert capsys.readouterr().err == (
-        "error: polars 1.41.2 is older than rankstone needs (2.0 or later)\n"
-        '  fix:      python -m pip install --upgrade "polars>=2.0"\n'
+        "error: polars 1.41.2 is older than rankstone needs (2.1 or later)\n"
+        '  fix:      python -m pip install --upgrade "polars>=2.1"\n'
     )
 
 

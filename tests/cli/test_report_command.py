@@ -58,7 +58,7 @@ def test_the_output_must_be_named() -> None:
     done = run(QRELS, BM25, TFIDF)
 
     assert done.exit_code == 2
-    assert "-o" in done.output
+    assert "-o" in done.stderr
 
 
 def test_inputs_are_spared(tmp_path: Path) -> None:

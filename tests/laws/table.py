@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tests.oracle.oracle import FORMULAS
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+@cache
 def measure(text: str) -> Measure:
     """Return the measure a text stands for."""
     found = parse_measure(text)

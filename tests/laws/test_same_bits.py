@@ -8,6 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -52,7 +53,7 @@ def written(frame: pl.DataFrame, form: str, folder: Path, seed: int) -> str:
     rows = mixed.rows()
     if form in ("duckdb", "sqlite"):
         connect: Any = duckdb.connect if form == "duckdb" else sqlite3.connect
-        with connect(str(path)) as connection:
+        with closing(connect(str(path))) as connection:
             connection.execute("CREATE TABLE run (query_id TEXT, doc_id TEXT, score DOUBLE)")
             connection.executemany("INSERT INTO run VALUES (?, ?, ?)", rows)
             connection.commit()

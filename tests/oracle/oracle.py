@@ -14,6 +14,7 @@ import math
 import struct
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ class Spec:
         return self.given.get(name, default)
 
 
+@cache
 def read_measure(text: str) -> Spec:
     """Read ``name(parameter=value)@k``."""
     tree = ast.parse(text, mode="eval").body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -30,6 +31,10 @@ FRACTIONS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0)
 TIED = (2.0, 1.0, 1.0, 0.5, 0.0, -0.0, -3.0)
 
 
+#: parsed once, as the same measures are drawn again and again
+parsed = cache(rankstone.parse_measure)
+
+
 @dataclass(frozen=True)
 class World:
     """Judgment rows and run rows, in file order, and the options they are aligned under."""
@@ -45,7 +50,7 @@ class World:
 
     def judgments(self, measures: Iterable[str] = ()) -> pl.DataFrame:
         """Return the judgments as a frame, with subtopics and propensities where measures read them."""
-        kinds = [rankstone.parse_measure(text) for text in measures]
+        kinds = [parsed(text) for text in measures]
         table = frame(self.qrels, "relevance")
         if any("groups" in getattr(kind, "brings", ()) for kind in kinds):
             rows = [(query, doc, grade) for query, _, doc, grade in diversity.split(self.qrels)]
@@ -67,7 +72,7 @@ class World:
             asked, docs = zip(*self.exclude, strict=True)
             out = pl.DataFrame({"query_id": asked, "doc_id": docs})
         texts, options = list(measures), {"candidates": CANDIDATES, **self.options}
-        late = any(getattr(rankstone.parse_measure(text), "query_columns", ()) for text in texts)
+        late = any(getattr(parsed(text), "query_columns", ()) for text in texts)
         names = {query for rows in (self.qrels, self.run) for query, _, _ in rows}
         place = {query: {"session": str(query), "position": diversity.PLACE} for query in names}
         sessions = place if late else None

@@ -131,7 +131,7 @@ def test_whole_numbers_of_every_width(tmp_path: Path, dtype: Any) -> None:
 @pytest.mark.parametrize(
     "ids",
     [
-        pd.array(["d1", None, "d3"], dtype="str"),
+        pd.Series(["d1", None, "d3"]).array,  # str since pandas 3
         pd.array([1, None, 3], dtype="Int64"),
         pd.array([1, None, 3], dtype=pd.ArrowDtype(pa.int32())),
         pd.Categorical(["d1", None, "d3"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,7 +40,7 @@ def frame() -> pl.DataFrame:
 def database(kind: str, folder: Path) -> str:
     path = folder / kind
     connect: Any = {"duckdb": duckdb.connect, "sqlite": sqlite3.connect}[kind]
-    with connect(str(path)) as connection:
+    with closing(connect(str(path))) as connection:
         connection.execute("CREATE TABLE run (query_id TEXT, doc_id TEXT, score BIGINT)")
         connection.executemany("INSERT INTO run VALUES (?, ?, ?)", ROWS)
         connection.commit()

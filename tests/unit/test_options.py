@@ -68,8 +68,9 @@ def test_click_options_are_the_fields(names: str, changes: Any, kinds: Any) -> N
 @pytest.mark.parametrize("name", list(AlignmentKeywords.__annotations__))
 def test_every_option_is_documented(name: str) -> None:
     """The docstring of the class has a paragraph for each field, and each field a line of help."""
-    assert f"\n    {name}\n" in str(AlignmentOptions.__doc__)
+    assert f"\n{name}\n" in str(inspect.getdoc(AlignmentOptions))
     assert all(one.help for one in described())
+    assert f"\n    {name}  {{" in str(inspect.getdoc(rankstone.evaluate))
 
 
 def test_removed_names_say_what_to_write() -> None:

@@ -47,7 +47,17 @@ PACKAGES = {
     "online": {"numpy", "polars", "scipy"},
     "ltr": {"numpy", "polars", "scipy", "sklearn", "threadpoolctl"},
     # each library in the module that is named after it
-    "integrations": {"numpy", "polars", "torch", "jax", "torchmetrics", "ir_measures", "sklearn", "xgboost"},
+    "integrations": {
+        "numpy",
+        "polars",
+        "torch",
+        "jax",
+        "torchmetrics",
+        "ir_measures",
+        "pytest",
+        "sklearn",
+        "xgboost",
+    },
     "spark": {"numpy", "polars", "pyarrow", "pyspark"},
     "reports": {"numpy", "polars"},
     "api": set(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -16,10 +17,14 @@ from rankstone.errors import RankstoneError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from click.shell_completion import CompletionItem
+
 
 _ADVANCED: Final = "Alignment"
 _EPILOG: Final = "The first value listed is the default; docs/options.md has all options."
 _PANEL_OF: Final = {name: panel for panel, options in PANELS.items() for name in options}
+#: placeholders that are files
+_FILES: Final = re.compile("FILE|RUN|LOG|MODEL")
 #: options that are kept in the context instead of being passed to the command
 _KEPT: Final = ("csv-formulas", "csv-separator", "decimal")
 
@@ -38,6 +43,7 @@ class Option(click.Option):
             settings |= {"is_flag": True, "default": False}
         else:
             settings |= {"metavar": declared.values, "multiple": kind in (list, tuple)}
+            settings["shell_complete"] = partial(complete, declared.values)
             settings["type"] = str if kind in (list, tuple) else kind
         if kind is list:
             settings["callback"] = _joined
@@ -51,6 +57,20 @@ class Option(click.Option):
         """Return the mark of required options."""
         extra = super().get_help_extra(ctx)
         return {"required": extra["required"]} if "required" in extra else {}
+
+
+def complete(values: str, _ctx: Any, _param: Any, incomplete: str) -> list[CompletionItem]:
+    """Return what a shell offers for a placeholder: its words, or files.
+
+    >>> [item.value for item in complete("csv|jsonl|json|N", None, None, "js")]
+    ['jsonl', 'json']
+    """
+    from click.shell_completion import CompletionItem
+
+    if _FILES.search(values):
+        return [CompletionItem(incomplete, type="file")]
+    words = re.findall(r"(?<![^|])[a-z][\w-]*(?![^|])", values)
+    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
 def _joined(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -110,7 +130,9 @@ def _declared(name: str, changes: Mapping[str, Any]) -> Declared:
 def _argument(name: str, shown: str) -> click.Argument:
     several = " " in shown or "…" in shown
     optional = shown.startswith("[") or name in ("files", "runs")
-    return click.Argument([name], metavar=shown, nargs=-1 if several else 1, required=not optional)
+    completed = partial(complete, "" if shown.startswith(("MEASURE", "NAME")) else "FILE")
+    nargs = -1 if several else 1
+    return click.Argument([name], metavar=shown, nargs=nargs, required=not optional, shell_complete=completed)
 
 
 class Command(click.Command):

@@ -12,8 +12,8 @@ from rankstone.errors import UsageError
 
 
 @click.command("trec-eval", cls=Command, context_settings={"help_option_names": ["--help"]})
-@click.argument("qrels", required=False)
-@click.argument("runs", nargs=-1, metavar="[RUN]…")
+@click.argument("qrels", required=False, type=click.Path())
+@click.argument("runs", nargs=-1, metavar="[RUN]…", type=click.Path())
 @click.option("-q", "--query_eval_wanted", "queries", is_flag=True, help="print each query, too")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME[.PARAMS]", help="[official]")
 @click.option(

@@ -9,6 +9,7 @@ fields.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from inspect import cleandoc
 from textwrap import wrap
 from typing import (
     TYPE_CHECKING,
@@ -335,7 +336,7 @@ def documents_options(verb: Documented) -> Documented:
     """
     lines = [f"{o.name}  {{{', '.join(o.values)}}}, default {o.default}: {o.help}" for o in described()]
     text = "\n".join(line for one in lines for line in wrap(one, 100, subsequent_indent="    "))
-    verb.__doc__ = (verb.__doc__ or "").replace("{options}", text.replace("\n", "\n        "))
+    verb.__doc__ = cleandoc(verb.__doc__ or "").replace("{options}", text.replace("\n", "\n    "))
     return verb
 
 

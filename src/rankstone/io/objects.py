@@ -82,9 +82,16 @@ def _frame(
         return frame_of_pandas(value, source)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
         with reading(source):
-            arrow: Any = value
-            return pl.DataFrame(arrow)
+            return pl.DataFrame(_without_views(value))
     return frame_of_rows(value, number, source)
+
+
+def _without_views(arrow: Any) -> Any:  # noqa: ANN401 - whatever exports Arrow
+    """Return a table of PyArrow without views: before version 25, Polars crashes at columns of short ones."""
+    for at, field in enumerate(arrow.schema if hasattr(arrow, "set_column") else ()):
+        if str(field.type) == "string_view":
+            arrow = arrow.set_column(at, field.name, arrow.column(at).cast("large_string"))
+    return arrow
 
 
 def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
