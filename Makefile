@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install size .postgresql .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers \
+.PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers \
   pages site docs bench nightly fuzz regression coverage fix clean
 
 help: ## list the verbs
@@ -37,6 +37,9 @@ system = $(1) || { $(APT) update -qq && $(APT) install -qq --no-install-recommen
 .postgresql:
 	@$(call system,command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1,postgresql)
 
+.latex:
+	@$(call system,command -v pdflatex >/dev/null && command -v pdftotext >/dev/null,texlive-latex-recommended poppler-utils)
+
 .chromium:
 	@[ -n "$$RANKSTONE_CHROMIUM" ] || $(call system,command -v chromium >/dev/null,chromium)
 
@@ -44,14 +47,14 @@ system = $(1) || { $(APT) update -qq && $(APT) install -qq --no-install-recommen
 	@$(call system,command -v java >/dev/null,openjdk-17-jre-headless)
 
 GROUPS := test lint docs parity bench browser spark hooks
-install: $(BIN)/python .postgresql .chromium .java ## install all that the other verbs need, at once
+install: $(BIN)/python .postgresql .latex .chromium .java ## install all that the other verbs need, at once
 	$(PIP) install --editable . $(addprefix --group ,$(GROUPS))
 	$(BIN)/python -m compileall -q src
 	@touch $(addprefix $(VENV)/.,run $(GROUPS))
 
 HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays \
   and not trackers" --ignore=tests/parity --ignore=tests/hooks $(LIGHT)
-test: $(VENV)/.test .postgresql ## run all tests
+test: $(VENV)/.test .postgresql .latex ## run all tests
 	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
 
 quick: $(VENV)/.test $(VENV)/.lint ## in a minute: lint of what changed (SINCE=<commit>) and the tests nearest to it
@@ -103,7 +106,7 @@ live: $(VENV)/.test ## compare conventions with the libraries themselves, each i
 	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -n auto -m live tests/live
 
 browser: $(VENV)/.test $(VENV)/.browser .chromium ## open reports in Chromium
-	$(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
+	$(BIN)/python -m pytest -q -n auto -m browser tests/browser $(ARGS)
 
 arrays: $(VENV)/.test $(VENV)/.arrays ## score tensors of PyTorch and arrays of JAX, and embeddings of sentence-transformers
 	$(BIN)/python -m pytest -q -n auto --doctest-modules tests/arrays $(HEAVY) $(ARGS)

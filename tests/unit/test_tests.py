@@ -62,7 +62,9 @@ def test_no_private_part_of_the_command_line_is_used() -> None:
 def test_folders_apart_are_marked() -> None:
     """No test is lost where `make test` does not look: each file there is taken by another verb."""
     files = [path for folder in APART for path in (TESTS / folder).glob("test_*.py")]
-    marked = re.compile(r"^pytestmark = \[?pytest\.mark\.(heavy_parity|parity|hooks|arrays|trackers)\b", re.MULTILINE)
+    marked = re.compile(
+        r"^pytestmark = \[?pytest\.mark\.(heavy_parity|parity|hooks|arrays|trackers)\b", re.MULTILINE
+    )
 
     assert len(files) > 20
     assert not [path.name for path in files if not marked.search(path.read_text("utf-8"))]

@@ -418,6 +418,7 @@ def latex_means(
 ) -> str:
     """Return a booktabs table; arguments as for :meth:`ComparedSystems.to_latex`."""
     cells: dict[str, list[str]] = {system: [] for system in comparison.systems}
+    raised = marks == "superscript"
     for measure in comparison.measures:
         board = comparison.leaderboard(measure)
         best = f"{board['mean'][0]:.{comparison.digits}f}"
@@ -425,10 +426,12 @@ def latex_means(
             text = f"{mean:.{comparison.digits}f}"
             bold = rf"\textbf{{{text}}}" if marks and text == best else text
             sign = _DAGGERS.get(word) if letters is None else rf"\mathrm{{{letters.replace('–', '-')}}}"
-            cells[system].append(f"{bold}$^{{{sign}}}$" if sign and marks == "superscript" else bold)
-    head = ["", *map(escaped_latex, comparison.measures)]
+            mark = f"$^{{{sign}}}$" if sign else ""
+            cells[system].append(f"{bold} & {mark}" if raised else bold)
+    wide, shape = (r"\multicolumn{2}{c}{%s}", "r@{}l") if raised else ("%s", "r")  # decimals stay aligned
+    head = ["", *(wide % escaped_latex(measure) for measure in comparison.measures)]
     rows = [[escaped_latex(names.get(system, system)), *row] for system, row in cells.items()]
-    lines = [rf"\begin{{tabular}}{{l{'r' * len(comparison.measures)}}}", r"\toprule"]
+    lines = [rf"\begin{{tabular}}{{l{shape * len(comparison.measures)}}}", r"\toprule"]
     lines += [" & ".join(head) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]
     lines += [r"\bottomrule", r"\end{tabular}"]
     if caption:
@@ -451,5 +454,6 @@ def _caption(comparison: ComparedSystems, marks: str | None, names: Mapping[str,
         found.append(say("caption_letters" if against is None else "caption_daggers", versus=versus))
     if marks is not None:
         found.append(say("caption_bold"))
-    test = {"test": family.test, "correction": family.correction, "alpha": f"{settings.alpha:g}"}
+    correction = say(f"correction_{family.correction}")
+    test = {"test": family.test, "correction": correction, "alpha": f"{settings.alpha:g}"}
     return [*found, say("caption_test", **test, seed=settings.seed)]

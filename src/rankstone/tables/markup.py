@@ -116,8 +116,8 @@ def latex(sheet: Sheet) -> str:
         if not isinstance(part, Table):
             title, texts = part
             items = [rf"  \item {escaped_latex(line)}" for line in texts]
-            lines += [rf"\textbf{{{escaped_latex(title)}}}"] if title else []
-            lines += [r"\begin{itemize}", *items, r"\end{itemize}"]
+            lines += [rf"\textbf{{{escaped_latex(title)}}}\par"] if title else []
+            lines += [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
             continue
         shape = "".join("r" if numeric else "l" for numeric in part.numeric)
         lines += [rf"\textbf{{{escaped_latex(part.title)}}}\par"] if part.title else []
@@ -157,4 +157,5 @@ def html(sheet: Sheet) -> str:
 
 
 def _items(lines: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escaping.escape(line)}</li>' for line in lines)}</ul>"
+    items = "".join(f"<li>{escaping.escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
