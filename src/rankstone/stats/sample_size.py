@@ -84,13 +84,18 @@ def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | N
 
 def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
     """Return :func:`needed` of each effect at its level."""
+    from scipy import special
 
     def enough(n: Floats, at: Ints) -> Bools:
         return _power(effect[at], n, alpha[at]) >= power
 
+    # the normal distribution, with half its squared quantile for the t-test, is off by one or two
+    quantile = -special.ndtri(alpha / 2)
+    with np.errstate(divide="ignore"):
+        near = np.minimum(((quantile + special.ndtri(power)) / effect) ** 2 + quantile**2 / 2, MOST / 2)
     found, at = np.zeros(len(effect)), np.flatnonzero(effect)
-    at = at[enough(np.full(len(at), float(MOST)), at)]
-    found[at] = _on_threads(enough, at, 1.0, 2.0)
+    at = at[(near[at] < MOST / 2) | enough(np.full(len(at), float(MOST)), at)]
+    found[at] = _on_threads(enough, at, 1.0, np.floor(np.maximum(near - 1, 1)), np.ceil(near + 1))
     return [int(n) or None for n in found]
 
 
@@ -114,21 +119,34 @@ def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
     def enough(effect: Floats, at: Ints) -> Bools:
         return _power(effect, n[at], alpha[at]) >= power
 
+    different, place = np.unique([n, alpha], axis=1, return_inverse=True)  # few of many pairs differ
+    n, alpha = different
     found, at = np.full(len(n), math.inf), np.flatnonzero(n > 1)  # one query has no spread
-    found[at] = _on_threads(enough, at, 0.0, 1.0)
-    return found
+    found[at] = _on_threads(enough, at, 0.0, np.zeros(len(n)), np.ones(len(n)))
+    return found[place.ravel()]
 
 
-def _on_threads(enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, end: float) -> Floats:
+def _on_threads(
+    enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, low: Floats, high: Floats
+) -> Floats:
     """Return what :func:`_smallest` does; places do not depend on each other."""
     parts = np.array_split(at, -(-len(at) // _BLOCK) or 1)
-    work = in_blocks(lambda part: _smallest(enough, parts[part], begin, end), len(parts))
+    work = in_blocks(
+        lambda part: _smallest(enough, parts[part], begin, low[parts[part]], high[parts[part]]), len(parts)
+    )
     return np.concatenate(list(work))
 
 
-def _smallest(enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, end: float) -> Floats:
-    """Return the smallest value that is enough for each place: a whole number, if they begin at 1."""
-    low, high = np.full((2, len(at)), [[begin], [end]])
+def _smallest(
+    enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, low: Floats, high: Floats
+) -> Floats:
+    """Return the smallest value that is enough for each place: a whole number, if they begin at 1.
+
+    ``low`` and ``high`` are guesses of what is not enough and what is.
+    """
+    left = np.flatnonzero(low > begin)
+    left = left[enough(low[left], at[left])]
+    low[left], high[left] = begin, low[left]
     left = np.arange(len(at))
     while len(left := left[~enough(high[left], at[left])]):
         low[left], high[left] = high[left], 2 * high[left]

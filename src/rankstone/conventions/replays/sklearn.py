@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -49,12 +49,4 @@ class CoverageError(LastRel):
     name: ClassVar[str] = "coverage_error"
     needs_relevant: ClassVar[bool] = True
     zero_norm: ClassVar[Status] = Status.no_ideal
-    card: ClassVar[Card] = replace(
-        LastRel.card,
-        formula="coverage_error = max{i : b_i = 1};  0 if there is none",
-        undefined="never",
-        span=(0.0, None),
-        peers={},
-        use="to read scikit-learn's numbers; LastRel has no value if there is none",
-        citation="scikit-learn 1.9; Tsoumakas, Katakis and Vlahavas, 2010",
-    )
+    card: ClassVar[Card] = replay_card("sklearn.CoverageError")

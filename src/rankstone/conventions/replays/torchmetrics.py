@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.conventions.replays import replay_card
 from rankstone.measures.auc import AUC, Fallout
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Status
@@ -27,16 +28,7 @@ class AUROC(AUC):
     aliases: ClassVar[tuple[str, ...]] = ()
     needs_relevant: ClassVar[bool] = True
     zero_norm: ClassVar[Status] = Status.no_ideal
-    card: ClassVar[Card] = replace(
-        AUC.card,
-        formula="RetrievalAUROC@k = (1 / (r f)) Σ_{relevant d} (f − a_d − t_d / 2);  0 if r f = 0",
-        symbols="r, f: relevant documents and others at ranks 1 … k; a_d, t_d: others above d, tied with d",
-        needs="judgments",
-        undefined="never",
-        peers={},
-        use="to read TorchMetrics' numbers; AUC has no value if there is only one class",
-        citation="TorchMetrics 1.9",
-    )
+    card: ClassVar[Card] = replay_card("torchmetrics.AUROC")
 
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
     unreturned: str = parameter("exclude", "documents below rank k are left out", "exclude")
@@ -52,13 +44,7 @@ class FallOut(Fallout):
 
     name: ClassVar[str] = "RetrievalFallOut"
     aliases: ClassVar[tuple[str, ...]] = ()
-    card: ClassVar[Card] = replace(
-        Fallout.card,
-        undefined="never",
-        peers={},
-        use="to read TorchMetrics' numbers; Fallout has no value without a negative",
-        citation="TorchMetrics 1.9",
-    )
+    card: ClassVar[Card] = replay_card("torchmetrics.FallOut")
 
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
 
