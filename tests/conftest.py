@@ -28,8 +28,8 @@ if "mix_stderr" in signature(CliRunner).parameters:  # click before 8.2 mixes bo
     CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[assignment]
 
 _COMMON = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture]
-settings.register_profile("local", deadline=None, max_examples=10, suppress_health_check=_COMMON)
-settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, max_examples=6)
+settings.register_profile("local", deadline=None, max_examples=6, suppress_health_check=_COMMON)
+settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, max_examples=5)
 settings.register_profile("long", parent=settings.get_profile("local"), max_examples=500)
 settings.register_profile("nightly", parent=settings.get_profile("local"), max_examples=200, print_blob=True)
 settings.register_profile(

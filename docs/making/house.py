@@ -25,7 +25,7 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
     {"_text": "English around numbers, for messages"},
     {
         "io": "tables in (files, frames, databases, arrays), whole and atomic files out",
-        "stats": "arrays in, p-values and intervals out",
+        "stats": "arrays in; p-values, intervals and the verdict from an interval out",
         "demo": "the demo collection",
     },
     {"tables": "what all results have in common; one table, one writer a format"},

@@ -20,7 +20,7 @@ from rankstone import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CASES: Final = int(os.environ.get("RANKSTONE_CASES", "3"))
+CASES: Final = int(os.environ.get("RANKSTONE_CASES", "2"))
 #: another draws other lists
 SEED: Final = int(os.environ.get("RANKSTONE_SEED", "0"))
 ALL: Final = {**FAMILIES, "tables": TABLES}

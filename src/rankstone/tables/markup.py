@@ -19,7 +19,7 @@ _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
 _LATEX: Final = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "–": "--", "−": r"$-$",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "–": "--", "−": r"$-$",
     "…": r"\dots{}",
     "Σ": r"$\Sigma$", "Π": r"$\Pi$", "≤": r"$\leq$", "≥": r"$\geq$", "·": r"$\cdot$", "×": r"$\times$",
     "β": r"$\beta$", "α": r"$\alpha$", "γ": r"$\gamma$", "ε": r"$\varepsilon$",
