@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: couples of lists (never so few that a measure is defined for none), and worlds
 CASES = max(30, int(os.environ.get("RANKSTONE_CASES", "30")))
-WORLDS = int(os.environ.get("RANKSTONE_CASES", "3"))
+WORLDS = int(os.environ.get("RANKSTONE_CASES", "2"))
 #: another draws other worlds
 SEED = int(os.environ.get("RANKSTONE_SEED", "0"))
 
