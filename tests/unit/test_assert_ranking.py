@@ -42,9 +42,9 @@ def test_a_mean_that_is_too_low() -> None:
         "nDCG@10 is 0.5704, minimum 0.9",
         "worst queries: q07 0.0000, q09 0.0000, q27 0.0000, q30 0.0000, q28 0.1043",
     ]
-    nobody = {"a": {"x": 0}}
-    with pytest.raises(AssertionError, match="RR is no value, minimum 0"):
-        assert_ranking(nobody, {"a": ["x"]}, "RR", at_least=0, empty="undefined")
+    judged = {"a": {"x": 0}}
+    with pytest.raises(AssertionError, match="RR has no value, minimum 0"):
+        assert_ranking(judged, {"a": ["x"]}, "RR", at_least=0, empty="undefined")
 
 
 def test_another_ranking() -> None:

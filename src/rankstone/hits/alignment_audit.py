@@ -131,8 +131,9 @@ def _unjudged(hits: Hits, k: int) -> Iterator[tuple[int, int]]:
     """Yield numbers of documents down to rank k, and how many are unjudged in all lists with so many."""
     shown = np.minimum(hits.n, k)
     judged = hits.count(hits.judged & (hits.rank <= k)) if hits.expected else _judged(hits.down_to(k))
-    counts = np.bincount(shown, shown - judged)
-    return ((n, int(counts[n])) for n in np.flatnonzero(counts).tolist())
+    lengths, place = np.unique(shown, return_inverse=True)
+    counts = np.bincount(place, shown - judged)
+    return ((n, int(count)) for n, count in zip(lengths.tolist(), counts.tolist(), strict=True) if count)
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,9 +105,9 @@ def _alone(qrels: QrelsLike, run: RunLike, rule: dict[str, Any], options: dict[s
     name, value = scores.mean().select("measure", "value").row(0)
     if value is not None and value >= rule["floor"] - _ROUNDING:
         return None
-    shown = "no value" if value is None else f"{value:.4f}"
+    shown = "has no value" if value is None else f"is {value:.4f}"
     worst = scores.per_query.sort("value", maintain_order=True)
-    return f"{name} is {shown}, minimum {rule['floor']:g}\n{_queries(worst)}"
+    return f"{name} {shown}, minimum {rule['floor']:g}\n{_queries(worst)}"
 
 
 def _against(files: dict[str, Any], rule: dict[str, Any], options: dict[str, Any]) -> str | None:

@@ -119,7 +119,7 @@ def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
     def enough(effect: Floats, at: Ints) -> Bools:
         return _power(effect, n[at], alpha[at]) >= power
 
-    different, place = np.unique([n, alpha], axis=1, return_inverse=True)  # few of many pairs differ
+    different, place = np.unique([n, alpha], axis=1, return_inverse=True)  # equal ones share a search
     n, alpha = different
     found, at = np.full(len(n), math.inf), np.flatnonzero(n > 1)  # one query has no spread
     found[at] = _on_threads(enough, at, 0.0, np.zeros(len(n)), np.ones(len(n)))
