@@ -48,7 +48,7 @@ def _page(names: tuple[str, ...], command: click.Command, context: click.Context
         options += [(one.name or "", one.get_short_help_str(90)) for one in below if one is not None]
     lines.append(".SH OPTIONS")
     for record in options:
-        if record is not None:
+        if record is not None and record[1]:  # arguments are in the synopsis
             lines += [".TP", rf"\fB{_escaped(record[0])}\fR", _escaped(record[1])]
     return "\n".join([*lines, ""])
 

@@ -64,7 +64,7 @@ def test_another_ranking() -> None:
 
 
 def test_options_of_alignment() -> None:
-    """They mean what they mean everywhere, alone and beside another ranking."""
+    """They mean what they mean everywhere, alone and against another ranking."""
     qrels, run = {str(query): {"x": 1} for query in range(400)}, {"0": ["x"]}
     assert_ranking(qrels, run, "RR", at_least=1, missing="drop")
     assert_ranking(qrels, run, "RR", not_worse_than=run, margin=0.1, missing="zero")
@@ -96,12 +96,17 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
 
         def test_bad(assert_ranking):
             assert_ranking(demo.QRELS, demo.RUNS["bm25"], "nDCG@10", at_least=0.9)
+
+        def test_lost(assert_ranking):
+            assert_ranking(demo.QRELS, "lost.run", "nDCG@10", at_least=0.9)
     """)
     done = pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider")
 
-    done.assert_outcomes(passed=1, failed=1)
+    done.assert_outcomes(passed=1, failed=2)
     done.stdout.fnmatch_lines(["E *AssertionError: nDCG@10 is 0.5704, minimum 0.9", "E *worst queries: q07*"])
-    done.stdout.no_fnmatch_line("*raise AssertionError*")
+    done.stdout.fnmatch_lines(["E *lost.run: *"])
+    done.stdout.no_fnmatch_line("*raise *")
+    done.stdout.no_fnmatch_line("*rankstone/*.py:*")
 
 
 def test_the_tests_on_the_page(pytester: pytest.Pytester) -> None:

@@ -73,7 +73,7 @@ def assert_ranking(
     worst queries: q07 0.0000, q09 0.0000, q27 0.0000, q30 0.0000, q28 0.1043
     """
     __tracebackhide__ = True
-    from rankstone.errors import UsageError
+    from rankstone.errors import RankstoneError, UsageError
     from rankstone.measures.core.syntax import parse_measure
 
     if at_least is None and not_worse_than is None:
@@ -81,12 +81,15 @@ def assert_ranking(
     if (not_worse_than is None) != (margin is None):
         fix = "margin=0.02 allows a loss of 0.02"
         raise UsageError("not_worse_than and margin need each other", fix=fix)
-    rule: dict[str, Any] = {"measure": str(parse_measure(measure))}
-    rule |= {key: limit for key, limit in (("floor", at_least), ("margin", margin)) if limit is not None}
-    if not_worse_than is None:
-        problem = _alone(qrels, run, rule, options)
-    else:
-        problem = _against({"qrels": qrels, "baseline": not_worse_than, "candidate": run}, rule, options)
+    try:
+        rule: dict[str, Any] = {"measure": str(parse_measure(measure))}
+        rule |= {key: limit for key, limit in (("floor", at_least), ("margin", margin)) if limit is not None}
+        if not_worse_than is None:
+            problem = _alone(qrels, run, rule, options)
+        else:
+            problem = _against({"qrels": qrels, "baseline": not_worse_than, "candidate": run}, rule, options)
+    except RankstoneError as error:  # pytest shows the message and the test, and none of our files
+        raise error.with_traceback(None) from None
     if problem:
         raise AssertionError(problem)
 
