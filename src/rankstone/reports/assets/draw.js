@@ -69,12 +69,13 @@ const Draw = (() => {
     parts.push(diamond(xd, 196, open ? `${kind} hollow` : kind), text(xd, 178, `${of.words.difference} ${shown(d.value, of.digits, true)}`, { class: "k", "text-anchor": anchor(xd) }),
       svg("line", { class: "ax", x1: pct(lower.at(ends[0])), x2: pct(lower.at(ends[1])), y1: 222, y2: 222 }),
       marks.map((value) => [svg("line", { class: "ax", x1: pct(x(value)), x2: pct(x(value)), y1: 222, y2: 227 }), text(x(value), 242, mark(value, digitsOf(by), true), { "text-anchor": x(value) < 4 ? "start" : x(value) > 96 ? "end" : "middle" })]),
-      sides(x(0), 264, of.words));
-    return chart(x(0) < 16 || x(0) > 84 ? 294 : 276, of.label, ...parts);
+      sides(x(0), 264, of.words, narrow));
+    return chart(narrow || x(0) < 16 || x(0) > 84 ? 294 : 276, of.label, ...parts);
   }
   // Which side is whose, below an axis; both at one side of 0 where there is no room at the other.
-  function sides(zero, y, words) {
+  function sides(zero, y, words, narrow) {
     const [left, right] = [`← ${words.left}`, `${words.right} →`];
+    if (narrow) return [text("0", y, left, { "text-anchor": "start" }), text("100%", y + 18, right, { "text-anchor": "end" })];
     if (zero < 30) return [text(zero, y, left, { dx: -6, "text-anchor": zero < 16 ? "start" : "end", ...(zero < 16 ? { x: "0", dx: 0 } : {}) }), text(zero, y + (zero < 16 ? 18 : 0), right, { dx: 14, "text-anchor": "start" })];
     if (zero > 70) return [text(zero, y, left, { dx: -14, "text-anchor": "end" }), text(zero, y + (zero > 84 ? 18 : 0), right, { ...(zero > 84 ? { x: "100%", dx: 0 } : { dx: 6 }), "text-anchor": zero > 84 ? "end" : "start" })];
     return [text(zero, y, left, { dx: -14, "text-anchor": "end" }), text(zero, y, right, { dx: 14, "text-anchor": "start" })];
