@@ -140,6 +140,10 @@ class InLines:
         """Return the lines."""
         raise NotImplementedError
 
+    def brief(self) -> list[str]:
+        """Return what is shown of the lines by default."""
+        return self.lines()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
         audit: dict[str, Any] = plain(self)

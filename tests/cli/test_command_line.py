@@ -35,8 +35,8 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
-    """The table has the run, both means, the audit and the conventions."""
-    out = run("eval", *files, "-m", "RR AP").stdout
+    """The table has the run, both means, the audit and with -v every convention."""
+    out = run("eval", *files, "-m", "RR AP", "-v").stdout
 
     lines = out.splitlines()
     assert lines[0].split() == ["run", "RR", "AP"]

@@ -31,7 +31,7 @@ def printed(*arguments: str) -> str:
 def test_text_fits_eighty_columns() -> None:
     """Verdict, means, differences, cautions and how it was done, no wider than 80 but for the audit."""
     text = printed("compare", QRELS, BM25, TFIDF, "-m", "nDCG@10 AP RR@10")
-    above = text.split("judgments  ")[0]
+    above = text.split("audit  ")[0]
 
     assert max(map(len, above.splitlines())) <= 80
     for part in ("Verdict", "Means", "Differences from bm25", "Caveats", "Method", "inconclusive"):

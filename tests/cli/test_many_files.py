@@ -241,7 +241,7 @@ os.execv(sys.executable, [sys.executable, "-m", "rankstone", *sys.argv[2:]])
 )
 def test_a_full_disk(folder: Path, line: str) -> None:
     """Where there is no room the file is named and why; neither it nor an unfinished one stays."""
-    command = [sys.executable, "-c", LIMITED, "200", *line.split(), *MEASURES]
+    command = [sys.executable, "-c", LIMITED, "100", *line.split(), *MEASURES]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 3, done.stderr
@@ -292,4 +292,29 @@ def test_an_interrupt_while_reading(folder: Path, pieces: int) -> None:
     _, err = process.communicate(timeout=120)
 
     assert (process.returncode, "Traceback" in err) == (130, False), err
+    assert left(folder) == ["qrels.parquet", "run"]
+
+
+#: the command line, interrupted where Python can only report it: while a value is deleted
+LOSING = """
+import os, signal, sys
+from contextlib import nullcontext
+from rankstone.cli import execution, main
+
+class Value:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        list(map(str, range(1000)))
+
+execution.progress_bar = lambda **_: nullcontext(lambda rows: Value() and None)
+main(sys.argv[1:])
+"""
+
+
+def test_an_interrupt_that_is_lost_is_repeated(folder: Path) -> None:
+    """Libraries lose exceptions where they cannot raise them; Ctrl-C ends the command nevertheless."""
+    command = [sys.executable, "-c", LOSING, "eval", "qrels.parquet", "run", *MEASURES, "-o", "o.txt"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
     assert left(folder) == ["qrels.parquet", "run"]

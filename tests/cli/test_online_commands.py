@@ -53,7 +53,8 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
     assert table[0].split() == ["estimator", "value", "error", "low", "high", "bias"]
     assert table[-1].startswith("conventions  propensity=examination discount=log2 k=10 cluster=user")
     assert any("2 impressions · 2 rewarded" in line for line in table)
-    assert run(*asked, "--format", "latex", "--quiet").stdout.startswith("% log  4 rows")
+    assert run(*asked, "--format", "latex").stdout.startswith("% log  4 rows")
+    assert not run(*asked, "--format", "latex", "--quiet").stdout.startswith("%")
 
 
 def test_counterfactual_mistakes(log: Path) -> None:

@@ -49,7 +49,9 @@ def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
     assert any(
         line.startswith("both  1 query in common · 1 query only in old (q2), without") for line in lines
     )
-    assert lines[-1] == "conventions  order=score score_dtype=float64 ties=docid_desc duplicates=error"
+    assert lines[-1] == "conventions  all defaults"
+    whole = run(*files, "-m", "Jaccard@2 tau_b", "--verbose").stdout.splitlines()
+    assert whole[-1] == "conventions  order=score score_dtype=float64 ties=docid_desc duplicates=error"
 
 
 def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:

@@ -27,6 +27,12 @@ def libraries() -> list[tuple[str, list[str], list[str]]]:
     return [(str(one), one.everything(), one.everything(of_lists=True)) for one in conventions()]
 
 
+def options(world: World) -> dict[str, Any]:
+    """Return the options of a world by their present names: ``sort`` is sort_algorithm since version 0.2."""
+    known = vars(rankstone.AlignmentOptions())
+    return {name if name in known else f"{name}_algorithm": value for name, value in world.options.items()}
+
+
 def scores(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
     """Evaluate; measures that are refused are left out one by one."""
     given = (_judged(world), _run(world.run))

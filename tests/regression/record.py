@@ -96,10 +96,10 @@ def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - a
         yield from _scored(world, texts, at, 24 * every)
         how: dict[str, Any] = {"test": TESTS[at % 5], "interval": INTERVALS[at % 7]}
         how |= {"correction": CORRECTIONS[at % 15]}
-        how |= {"permutations": 500, "resamples": 200, **world.options}
+        how |= {"permutations": 500, "resamples": 200, **face.options(world)}
         yield from face.comparisons(f"{world.name} compare", world, ["nDCG@5", "P@1", "AP"], **how)
         some = texts["judgments"][at :: 197 * every]
-        yield from face.explanations(f"{world.name} explain", world, some, **world.options)
+        yield from face.explanations(f"{world.name} explain", world, some, **face.options(world))
         return
     for library, of_judgments, of_lists in face.libraries():
         some = of_judgments[at % (4 * every) :: 4 * every]
@@ -112,10 +112,12 @@ def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - a
 
 def _scored(world: World, texts: dict[str, list[str]], at: int, every: int) -> Iterator[Line]:
     part = {kind: some[at % every :: every] for kind, some in texts.items()}
-    yield from face.scores(world.name, world, part["judgments"], candidates=40, **world.options)
-    yield from face.scores(f"{world.name} audit", world, ["nDCG@5", "AP"], **world.options)
-    yield from face.scores(world.name, world, part["sessions"], queries=world.sessions, **world.options)
-    yield from face.subtopic_scores(f"{world.name} subtopics", world, part["subtopics"], **world.options)
+    yield from face.scores(world.name, world, part["judgments"], candidates=40, **face.options(world))
+    yield from face.scores(f"{world.name} audit", world, ["nDCG@5", "AP"], **face.options(world))
+    yield from face.scores(world.name, world, part["sessions"], queries=world.sessions, **face.options(world))
+    yield from face.subtopic_scores(
+        f"{world.name} subtopics", world, part["subtopics"], **face.options(world)
+    )
     again = {name: world.options[name] for name in ("duplicates", "ties") if name in world.options}
     yield from face.labelled_scores(f"{world.name} labelled", world, part["judgments"][::4], **again)
     yield from face.similarity(f"{world.name} similarity", world, part["rankings"], **again)

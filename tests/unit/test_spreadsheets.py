@@ -283,13 +283,15 @@ def test_side_tables_report_what_was_detected(tmp_path: Path) -> None:
 
 
 def test_saved_scores_report_what_was_detected(tmp_path: Path) -> None:
-    """A comparison of saved scores has a line for each file in which something was guessed."""
+    """A comparison of saved scores notes what was guessed of files; the whole audit has a line for each."""
     rows = [("query_id", "measure", "value"), *((f"q{n}", "AP", n / 8) for n in range(8))]
     files = written_german(tmp_path, a=rows, b=[rows[0], *rows[:0:-1]])
     (tmp_path / "c.csv").write_text(cells(rows, ",", "."))
     found = rankstone.compare_scores([*map(str, files.values()), str(tmp_path / "c.csv")])
     expected = [f"{path}  read as: separator ';', decimal comma" for path in files.values()]
-    assert [line for line in found.text(200).splitlines() if "read as" in line] == expected
+    whole = found.text(200, verbose=True)
+    assert [line for line in whole.splitlines() if "read as" in line] == expected
+    assert "audit  no warnings · read as: separator ';', decimal comma" in found.text(200)
     assert found.to_dict()["audit"]["scores"] == {
         str(path): ["separator ';'", "decimal comma"] for path in files.values()
     }

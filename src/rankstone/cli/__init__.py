@@ -7,12 +7,13 @@ Results go to standard output, everything else to standard error.  Exit codes: 0
 from __future__ import annotations
 
 import gc
+import sys
 from typing import NoReturn
 
 import click
 
 from rankstone.cli.declaring import CommandGroup
-from rankstone.cli.ending import BUG, ended, leave, open_streams
+from rankstone.cli.ending import BUG, ended, interrupt_again, leave, open_streams
 from rankstone.cli.standard_error import NativeErrors
 
 __all__ = ["cli", "main"]
@@ -69,6 +70,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; a usage error never shows a traceback."""
     # one command is over before cycles of garbage add up; looking for them costs a tenth of the time
     gc.disable()
+    sys.unraisablehook = interrupt_again
     open_streams()
     native = NativeErrors()
     code = _run(arguments)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone.cli.arguments import chosen_measures, judged_runs, named_runs, refuse_with, words
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.execution import execute, progress_bar, written
+from rankstone.cli.execution import execute, kept, progress_bar, written
 from rankstone.cli.options import ALIGNMENT, COMPARING, PRINTED, READING
 from rankstone.errors import UsageError
 
@@ -72,9 +72,9 @@ def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[st
 @declare(
     "compare",
     {"files": "QRELS A B [C]…"},
-    f"{COMPARING} per-query width verbose {PRINTED} {READING} {ALIGNMENT}",
+    f"{COMPARING} per-query width {PRINTED} {READING} {ALIGNMENT}",
 )
-def command(files: tuple[str, ...], width: int | None, verbose: bool, **given: Any) -> None:
+def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     """Compare runs: which is better, with tests, confidence intervals and verdicts.
 
     With two runs, B is compared with A.  With more runs, each is compared with --baseline, or every pair is
@@ -88,7 +88,7 @@ def command(files: tuple[str, ...], width: int | None, verbose: bool, **given: A
     rankstone compare --scores matrix.csv -m AP
     """
     find, inputs = comparison(files, given)
-    show = partial(written, width=width, verbose=verbose)
+    show = partial(written, width=width, verbose=bool(kept("verbose")))
     found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True)
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)

@@ -26,7 +26,7 @@ _PANEL_OF: Final = {name: panel for panel, options in PANELS.items() for name in
 #: placeholders that are files
 _FILES: Final = re.compile("FILE|RUN|LOG|MODEL")
 #: options that are kept in the context instead of being passed to the command
-_KEPT: Final = ("csv-formulas", "csv-separator", "decimal")
+_KEPT: Final = ("csv-formulas", "csv-separator", "decimal", "verbose")
 
 
 class Option(click.Option):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import io
 import os
 import re
 import sys
+import threading
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 BUG: Final = 70
 _INTERRUPTED: Final = 130
+#: seconds until a lost interrupt is repeated
+_SOON: Final = 0.01
 #: errors of the system when output cannot be written, as on a full disk
 _FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 #: options of other tools → what to use here
@@ -42,6 +46,14 @@ def open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
+
+
+def interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Repeat an interrupt that came where nothing can be raised, as while a library creates a value."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        threading.Timer(_SOON, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def leave(code: int) -> NoReturn:

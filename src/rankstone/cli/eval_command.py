@@ -46,7 +46,7 @@ _REFUSED = {
 @declare(
     "eval",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures rel convention per-query wide {PRINTED} {READING} {ALIGNMENT}",
+    f"measures rel convention per-query sort wide {PRINTED} {READING} {ALIGNMENT}",
     f"labeled one-group exact-run within {LISTS} queries by intents on-bad-run run-column import",
     "ci confidence interval cluster seed engine master memory",
     but={"format": {"values": "|".join(_FORMATS)}},
@@ -62,6 +62,7 @@ def command(
     memory: str | None,
     by: str | None,
     ci: bool,
+    sort: str | None,
     wide: bool,
     **given: Any,
 ) -> None:
@@ -75,7 +76,7 @@ def command(
     rankstone eval qrels.txt bm25.run --convention xgboost -m "ndcg@10 map@10-"
     rankstone eval qrels.txt bm25.run --queries queries.csv --by country
     rankstone eval --exact-run exact.run --depth 10 hnsw.run
-    rankstone eval qrels.txt bm25.run --ci -m "nDCG@10 AP"
+    rankstone eval qrels.txt runs/*.run --ci --sort nDCG@10
     rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
     """
     spark, cluster, queries, columns = engine == "spark", given["cluster"], given["queries"], given["columns"]
@@ -90,7 +91,7 @@ def command(
         (ci or None, "--ci", {"--cluster": cluster}),
     ):
         _need(needed, flag, others)
-    _check_wide(wide and given["form"], {"ci": ci, "by": by})
+    _check_shown(wide and given["form"], None if given["convention"] else sort, {"ci": ci, "by": by})
     outputs = {}
     if spark and given["per_query"] is not None:
         refuse_with("--engine spark", {"csv-formulas": formulas() != "keep"})
@@ -111,9 +112,10 @@ def command(
         find = _evaluation(files, wanted, labelled, memory)
 
     def show(scores: AnyScores, form: str, digits: int | None) -> str:
+        scores = scores if sort is None else scores.sorted(sort)
         if wide:
             return written(scores, form, frame=scores.table())
-        view: dict[str, Any] = {"by": tuple(segments)}
+        view: dict[str, Any] = {"by": tuple(segments), "ranks": sort}
         if ci:
             chosen["columns"] = split_columns(columns)
             view |= _with_intervals(scores, chosen | {"queries": queries}, quiet=quiet)
@@ -124,8 +126,12 @@ def command(
         end_with_bad_runs(scores.audit.bad_runs)
 
 
-def _check_wide(form: str | bool, others: Mapping[str, Any]) -> None:
-    """Refuse --wide for other formats than rows of means."""
+def _check_shown(form: str | bool, sort: str | None, others: Mapping[str, Any]) -> None:
+    """Refuse --wide for other formats than rows of means, and to sort by no measure."""
+    from rankstone.measures import parse_measure
+
+    if sort is not None:
+        parse_measure(sort)
     if form:
         refuse_with("--wide", others)
         if form not in ("csv", "jsonl"):

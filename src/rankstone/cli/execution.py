@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -96,8 +97,13 @@ def write_rows(rows: Any, path: str) -> None:
 
 def formulas() -> str:
     """Return the option for CSV texts that a spreadsheet would compute."""
+    return str(kept("csv_formulas") or "keep")
+
+
+def kept(option: str) -> Any:
+    """Return the value of an option that is the same for all commands."""
     context = click.get_current_context(silent=True)
-    return "keep" if context is None else str(context.meta.get("rankstone.csv_formulas") or "keep")
+    return None if context is None else context.meta.get(f"rankstone.{option}", context.params.get(option))
 
 
 def keep_freed_memory() -> None:
@@ -158,6 +164,10 @@ def written(
         return as_csv(rows, formulas()) if form == "csv" else as_json_lines(rows)
     given = view if digits is None else {**view, "digits": digits}
     sheets = [one.sheet(**given) for one in results]
+    if kept("verbose"):
+        sheets = [sheet.verbose() for sheet in sheets]
+    elif kept("quiet"):
+        sheets = [replace(sheet, notes=()) for sheet in sheets]
     if form == "html":
         return markup.document("rankstone", map(markup.html, sheets))
     if form in ("md", "latex"):
@@ -175,8 +185,10 @@ _WITHOUT_NOTES: Final = ("csv", "jsonl")
 
 
 def audit_lines(result: Any) -> list[str]:
-    """Return what was found in the data of a result; nothing for saved scores."""
-    return [] if result.audit is None else list(result.audit.lines())
+    """Return what was found in the data of a result, whole if ``-v``; nothing for saved scores."""
+    if result.audit is None:
+        return []
+    return list(result.audit.lines() if kept("verbose") else result.audit.brief())
 
 
 def execute(

@@ -199,7 +199,8 @@ _OUTPUT: Final = {
     "digits": _O("N", "decimals shown", click.IntRange(0, 17), shown="4", default=4),
     "width": _O("N", "columns of text", _COLUMNS, shown="the terminal's, 80 in a pipe"),
     "lang": _O("en|zh", "language", click.Choice(["en", "zh"])),
-    "verbose": _O("", "show every pair, also of more than 12 systems", bool, "-v"),
+    "verbose": _O("", "the whole audit and all conventions; of a comparison every pair", bool, "-v"),
+    "sort": _O("MEASURE", "sort the runs by this measure, the best first, and mark the best of each"),
     "wide": _O("", "--format csv or jsonl: a row for each run, a column for each measure", bool),
     "plot": _O("", "draw a chart above the table", bool),
     "output": _O("FILE", "write the result to this file", short="-o"),
@@ -218,7 +219,7 @@ _OUTPUT: Final = {
                        click.Choice(["keep", "escape"])),
     "all": _O("", "compare all libraries, grouped by the value they would print", bool, keyword="everybody"),
     "where": _O("", "only print the folder of the collection", bool),
-    "quiet": _O("", "no progress bar, no notes on standard error", bool),
+    "quiet": _O("", "no progress bar, no notes below the result or on standard error", bool),
 }  # fmt: skip
 
 
@@ -245,7 +246,7 @@ PANELS: Final[dict[str, dict[str, Declared]]] = {
 ALIGNMENT: Final = " ".join(PANELS["Alignment"])
 ORDERING: Final = "order score-dtype ties duplicates depth"
 READING: Final = "columns format-in csv-separator decimal"
-PRINTED: Final = "format digits output csv-formulas quiet"
+PRINTED: Final = "format digits output csv-formulas verbose quiet"
 LISTS: Final = "exclude collapse"
 STATISTICS: Final = "test interval correction confidence margin power permutations resamples seed"
 COMPARING: Final = (

@@ -14,7 +14,7 @@ from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
 from rankstone.tables.markup import escaped_latex
 from rankstone.tables.phrases import phrase
-from rankstone.tables.sheet import Sheet, Table, conventions_lines, shortened
+from rankstone.tables.sheet import Details, Sheet, Table, data_notes, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,10 +95,12 @@ def sheet(comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
         parts.append((say("care"), tuple(_cut(caveats, say))))
     parts.append((say("how"), tuple(_method(comparison, say, digits))))
     audit, conventions = getattr(comparison, "audit", None), getattr(comparison, "conventions", {})
-    notes = [] if audit is None else audit.lines()
-    notes += [f"scores  {line}" for line in conventions.get("scores", ())]
-    notes += conventions_lines(conventions) if "alignment" in conventions else []
-    return Sheet(say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=tuple(notes))
+    scores = (f"scores  {line}" for line in conventions.get("scores", ()))
+    notes: tuple[str | Details, ...] = (
+        *scores,
+        data_notes(audit, conventions if "alignment" in conventions else None),
+    )
+    return Sheet(say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=notes)
 
 
 def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:

@@ -27,7 +27,7 @@ from rankstone.measures.core.syntax import parse_measures
 from rankstone.stats.mean_intervals import RESAMPLED
 from rankstone.tables.drawing import Drawing, Line
 from rankstone.tables.results import Result, given
-from rankstone.tables.sheet import Sheet, Table, cell, conventions_lines
+from rankstone.tables.sheet import Sheet, Table, cell, data_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.scores import Scores
     from rankstone.hits.list_arrays import Ideal
     from rankstone.io.input_table import Progress
+    from rankstone.tables.sheet import Details
 
 
 #: runs whose intervals are shown, and pairs of runs that are named
@@ -262,7 +263,7 @@ class Thresholds(Result):
             heading = f"{part['measure'][0]} over the threshold"
             yield (heading, ()), Drawing(lines, named=len(lines) > 1)
 
-    def _note_lines(self) -> Iterator[str]:
+    def _note_lines(self) -> Iterator[str | Details]:
         if len(self.scores.runs) > 1:
             yield from self._order_of_runs()
         if len(self.scores.runs) > _FEW:
@@ -271,8 +272,7 @@ class Thresholds(Result):
             settings = self.settings
             drawn = f" bootstrap, seed {settings['seed']}" if settings["interval"] in RESAMPLED else ""
             yield f"intervals  {100 * settings['confidence']:g} % over queries, {settings['interval']}{drawn}"
-        yield from self.scores.audit.lines()
-        yield from conventions_lines(self.scores.conventions)
+        yield data_notes(self.scores.audit, self.scores.conventions)
 
     def _order_of_runs(self) -> Iterator[str]:
         """Yield where runs swap places, and between which thresholds their order differs most."""

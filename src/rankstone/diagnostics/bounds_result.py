@@ -198,7 +198,7 @@ class Bounds(Result):
             lines.append(
                 "outer: contains every possible score, but may be too wide (a higher --limit can narrow it)"
             )
-        return Sheet("", parts=(Table.of(shown, digits=digits, names=names),), notes=(*lines, *self._notes()))
+        return Sheet("", parts=(Table.of(shown, digits=digits, names=names),), notes=(*lines, self._notes()))
 
 
 def _finite(*names: str) -> list[pl.Expr]:

@@ -22,7 +22,7 @@ from rankstone.evaluation.request import name_runs
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.tables.results import Result, given
-from rankstone.tables.sheet import Sheet, conventions_lines
+from rankstone.tables.sheet import Details, Sheet, data_notes
 from rankstone.tables.sheet import Table as Shown
 
 if TYPE_CHECKING:
@@ -207,12 +207,11 @@ class Baseline(Result):
         drawn = "orders of the retrieved documents"
         if self.candidates is not None:
             drawn = f"lists as long as the run's, drawn from {self.candidates:,} candidates"
-        notes = (
+        notes: tuple[str | Details, ...] = (
             *map(printable, self.meaning()),
             *map(printable, self.steps()),
             f"chance (the mean), worst and best of all {drawn}; skill = (value - chance) / (best - chance)",
-            *self.scores.audit.lines(),
-            *conventions_lines(self.scores.conventions),
+            data_notes(self.scores.audit, self.scores.conventions),
         )
         table = Shown.of(self.values.drop("n"), digits=digits, kinds={"measure": "id"})
         return Sheet("", parts=(table,), notes=notes)

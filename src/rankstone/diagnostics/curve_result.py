@@ -16,7 +16,7 @@ from rankstone.errors import printable
 from rankstone.measures.at_cutoffs import targets_of
 from rankstone.tables.drawing import MARKS, Drawing, Line, is_logarithmic
 from rankstone.tables.results import Result, given
-from rankstone.tables.sheet import Sheet, Table, cell, conventions_lines
+from rankstone.tables.sheet import Sheet, Table, cell, data_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -268,7 +268,7 @@ def sheet(curves: Curves, digits: int, targets: Targets | None, *, which_k: bool
         parts.append(("", tuple(_notes_on(curves, name, digits, targets))))
         if which_k and (rows := curves.which_k().filter(curve=name).to_dicts()):
             parts += [_choice(rows, digits), ("", tuple(_chosen(rows, curves)))]
-    notes = (*curves.audit.lines(), curves.resampling_line(), *conventions_lines(curves.conventions))
+    notes = (curves.resampling_line(), data_notes(curves.audit, curves.conventions))
     return Sheet("", parts=tuple(part for part in parts if part != ("", ())), notes=notes)
 
 

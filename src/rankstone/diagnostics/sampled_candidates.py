@@ -188,7 +188,7 @@ class Sampled(Result):
         """Return the estimates as people read them; ``digits`` are decimals."""
         settings = " ".join(f"{k}={v}" for k, v in self.conventions["sampled"].items() if v is not None)
         table = Shown.of(self.values, digits=digits, kinds={"measure": "id"})
-        notes = (f"warning  {self.warning}", f"sampled  {settings}", *self._notes())
+        notes = (f"warning  {self.warning}", f"sampled  {settings}", self._notes())
         return Sheet("", parts=(table,), notes=notes)
 
 

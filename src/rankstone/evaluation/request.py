@@ -145,10 +145,16 @@ def _with(measure: Measure, name: str, value: object) -> str | None:
 
 
 def choices(options: AlignmentOptions, measures: Sequence[Measure], *, one_group: bool) -> dict[str, Any]:
-    """Return every choice the numbers depend on: options, and the default parameters of measures."""
+    """Return every choice the numbers depend on: options, and the default parameters of measures.
+
+    ``changed`` names the options that are not at their default, with the default.
+    """
     defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
     alignment = options.recorded() | ({"one_group": True} if one_group else {})
-    return {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}
+    standard = AlignmentOptions().recorded()
+    changed = {name: standard.get(name) for name, value in alignment.items() if value != standard.get(name)}
+    found = {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}
+    return found | ({"changed": changed} if changed else {})
 
 
 def name_runs(runs: object) -> dict[str, object]:

@@ -8,7 +8,7 @@ import weakref
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,7 @@ from rankstone._text import queries
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
 from rankstone.evaluation.request import choices
-from rankstone.evaluation.score_tables import RunMeans
-from rankstone.evaluation.scores import RunScores, Scores, as_rows, status_of, weights
+from rankstone.evaluation.scores import RunMeans, RunScores, Scores, as_rows, status_of, weights
 from rankstone.evaluation.shares import SUMMED
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.judgments import GradeCounts
@@ -100,6 +99,10 @@ class SummedScores(RunMeans):
             "runs": {name: one.source for name, one in self.listed.items()},
         }
         return sources if self.queries is None else {**sources, "queries": self.queries.source}
+
+    def _with_runs(self, names: Sequence[str]) -> Self:
+        trailers = {name: self.trailers[name] for name in names}
+        return replace(self, trailers=trailers, listed={name: self.listed[name] for name in names})
 
     # -- means ---------------------------------------------------------------------------------------
     def share_of(self, run: str, status: str) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, plain, queries, read_as, spread
+from rankstone._text import InLines, counted, line, noted, plain, queries, read_as, some, spread
 from rankstone.errors import printable
 from rankstone.hits.ranks_and_ties import as_float32
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 #: from so many lists, and documents in each, one judged document in every list is not a coincidence
 _MANY: Final = 20
+#: a larger share of unjudged documents, or of tied rows, deserves attention
+_HIGH: Final = 0.1
+#: warnings that are spelled out in brief
+_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +181,15 @@ class JudgmentsAudit:
     warnings: tuple[str, ...] = ()
     read_as: tuple[str, ...] = ()
 
+    def concerns(self) -> tuple[str, ...]:
+        """Return what deserves attention, the most important first; empty texts where all is well."""
+        return (
+            *self.warnings,
+            noted(self.duplicates, "duplicate judgment", "merged"),
+            noted(self.negative, "grade", "below zero"),
+            noted(self.empty, "query", "without a relevant document"),
+        )
+
     def line(self) -> str:
         """Return the audit as one line."""
         declared = f", {self.declared:,} of them declared without judgments" if self.declared else ""
@@ -313,8 +328,23 @@ class RunAudit:
         excluded = audit.pop("left_out")
         return audit if excluded is None else audit | {"excluded": excluded}
 
-    def line(self, *, in_ideal: bool) -> str:
-        """Return the audit as one line; ``in_ideal``: as for :meth:`LeftOut.line`."""
+    def concerns(self) -> tuple[str, ...]:
+        """Return what deserves attention, the most important first; empty texts where all is well."""
+        k, share = next(iter(self.unjudged.items()), (0, 0.0))
+        return (
+            noted(self.duplicates, "duplicate row"),
+            noted(self.missing, "query", "missing"),
+            *self.warnings,
+            noted(self.extra, "query", "without judgments"),
+            f"{share:.1%} of the documents down to rank {k} unjudged" if share > _HIGH else "",
+            noted(self.tied, "tied row") if self.tied > _HIGH * self.rows else "",
+        )
+
+    def line(self, *, in_ideal: bool, said: Sequence[str] = ()) -> str:
+        """Return the audit as one line, without warnings ``said`` of all runs.
+
+        ``in_ideal`` is as for :meth:`LeftOut.line`.
+        """
         lengths = spread(self.shortest, self.longest, "document", self.median_length)
         contradicted = self.contradicted
         return line(
@@ -329,8 +359,27 @@ class RunAudit:
             noted(self.comments, "comment line"),
             read_as(self.read_as),
             (f"unjudged@{k} {share:.1%}" for k, share in self.unjudged.items()),
-            _warned(self.warnings),
+            _warned([warning for warning in self.warnings if warning not in said]),
         )
+
+
+def _about(alike: Sequence[tuple[str, str]], runs: int) -> str:
+    """Return a warning that several runs share, with their names; of different numbers the largest.
+
+    >>> _about([("a", "2 queries missing"), ("b", "1,300 queries missing")], runs=3)
+    'a, b: up to 1,300 queries missing'
+    """
+    names, sentences = zip(*alike, strict=True)
+    every = "both runs" if runs == 2 else f"all {runs} runs"  # noqa: PLR2004 - English
+    who = "" if runs == 1 else every if len(names) == runs else some(names)
+    most: str = max(sentences, key=lambda one: (len(one.split()[0]), one))  # a longer number is larger
+    if len({*sentences}) > 1:
+        most = f"{'up to ' if most[0].isdigit() else ''}{most.partition(' (')[0]}"
+    return ": ".join(filter(None, (who, most)))
+
+
+def _first_line(error: InputError) -> str:
+    return str(error).splitlines()[0]
 
 
 def _warned(warnings: Sequence[str]) -> list[str]:
@@ -339,11 +388,6 @@ def _warned(warnings: Sequence[str]) -> list[str]:
 
 def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list[str]:
     warnings = []
-    if len(n) and deepest is not None and int(n.max()) < deepest:
-        longest = counted(int(n.max()), "document")
-        warnings.append(f"the cutoff {deepest} is deeper than every list (the longest has {longest})")
-    elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
-        warnings.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
     if len(n) and not judged:
         warnings.append("no retrieved document is judged: do document ids match?")
     if alone and len(n) >= _MANY and _MANY <= n.min() == n.max():
@@ -351,6 +395,11 @@ def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list
             f"every list has {int(n[0]):,} documents, one of them judged: if these are sampled candidates, "
             "the values are not those of full lists (rankstone sampled)"
         )
+    if len(n) and deepest is not None and int(n.max()) < deepest:
+        longest = counted(int(n.max()), "document")
+        warnings.append(f"the cutoff {deepest} is deeper than every list (the longest has {longest})")
+    elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
+        warnings.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
     return warnings
 
 
@@ -381,15 +430,18 @@ class SideTableAudit:
     weightless: int = 0
     read_as: tuple[str, ...] = ()
 
-    def line(self, what: str) -> str:
-        """Return the audit as one line about ``queries`` or ``subtopics``."""
-        return line(
-            counted(self.rows, "row"),
-            noted(self.unknown, "row", f"about {what} without judgments"),
+    def concerns(self, what: str) -> tuple[str, ...]:
+        """Return what deserves attention; ``what`` the rows are about, ``queries`` or ``intents``."""
+        about = {"intents": "subtopics"}.get(what, what)
+        return (
+            noted(self.unknown, "row", f"about {about} without judgments"),
             noted(self.missing, "query", "without a row"),
             noted(self.weightless, "subtopic", "without a row, with weight 0"),
-            read_as(self.read_as),
         )
+
+    def line(self, what: str) -> str:
+        """Return the audit as one line about ``queries`` or ``intents``."""
+        return line(counted(self.rows, "row"), self.concerns(what), read_as(self.read_as))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -418,20 +470,44 @@ class Audit(InLines):
             **({"scores": plain(self.scores)} if self.scores else {}),
         }
 
+    def brief(self) -> list[str]:
+        """Return one line: what was judged, and what deserves attention, once for all runs it is true of."""
+        judged, tables = self.judgments, {"queries": self.queries, "intents": self.intents}
+        found = [] if judged is None else [*filter(None, judged.concerns())]
+        for name, table in tables.items():
+            found += [f"{name}: {one}" for one in (table.concerns(name) if table else ()) if one]
+        alike: dict[str, list[tuple[str, str]]] = {}
+        for name, run in self.runs.items():
+            for one in filter(None, run.concerns()):
+                alike.setdefault(re.sub(r"[\d.,]+", "#", one), []).append((printable(name), one))
+        found += [_about(same, len(self.runs)) for same in alike.values()]
+        found += [
+            f"{printable(name)} left out: {_first_line(error)}" for name, error in self.bad_runs.items()
+        ]
+        head = "" if judged is None else f"{queries(judged.queries)}, {counted(judged.judgments, 'judgment')}"
+        more = [f"{len(found) - _SHOWN} more with -v"] if len(found) > _SHOWN else []
+        told = "; ".join(found[:_SHOWN] + more)
+        warned = f"{counted(len(found), 'warning')}: {told}" if found else "no warnings"
+        detected = [one.read_as for one in (judged, *tables.values(), *self.runs.values()) if one is not None]
+        return [
+            f"audit  {line(head, warned, read_as([*dict.fromkeys(chain(*detected, *self.scores.values()))]))}"
+        ]
+
     def lines(self) -> list[str]:
         """Return one line for the judgments, one for each side table, and one for each run."""
         head = [] if self.judgments is None else [f"judgments  {self.judgments.line()}"]
-        if self.queries is not None:
-            head.append(f"queries  {self.queries.line('queries')}")
-        if self.intents is not None:
-            head.append(f"intents  {self.intents.line('subtopics')}")
+        for name, table in (("queries", self.queries), ("intents", self.intents)):
+            head += [] if table is None else [f"{name}  {table.line(name)}"]
         in_ideal = self.judgments is not None and not self.judgments.excluded
+        each = [run.warnings for run in self.runs.values()]
+        shared = [one for one in each[0] if all(one in other for other in each)] if len(each) > 1 else []
         head += [f"{printable(name)}  {line(read_as(notes))}" for name, notes in self.scores.items()]
         return [
             *head,
-            *(f"{printable(name)}  {run.line(in_ideal=in_ideal)}" for name, run in self.runs.items()),
             *(
-                f"{printable(name)}  left out: {str(error).splitlines()[0]}"
-                for name, error in self.bad_runs.items()
+                f"{printable(name)}  {run.line(in_ideal=in_ideal, said=shared)}"
+                for name, run in self.runs.items()
             ),
+            *(f"all {len(self.runs)} runs  {warning}" for warning in _warned(shared)),
+            *(f"{printable(name)}  left out: {_first_line(error)}" for name, error in self.bad_runs.items()),
         ]

@@ -84,7 +84,7 @@ _OTHER_NAMES: Final = {
 }
 
 #: rarely needed options, which are recorded only if they are not at their default
-_RARE: Final = ("exclude_from", "sort", "identical_ids")
+_RARE: Final = ("exclude_from", "sort_algorithm", "identical_ids")
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
@@ -104,7 +104,7 @@ class AlignmentKeywords(TypedDict, total=False):
 
     order: Order
     score_dtype: ScoreDtype
-    sort: Sort
+    sort_algorithm: Sort
     ties: Ties
     missing: Missing
     no_results: NoResults
@@ -134,7 +134,7 @@ class AlignmentOptions:
     score_dtype
         ``float32`` compares scores as trec_eval up to version 9 and pytrec_eval do: nearly equal scores then
         tie.
-    sort
+    sort_algorithm
         How a list is sorted before ``ties`` applies: ``stable``, equal scores in input order; a ``quicksort``
         that reorders equal scores in lists of 16 rows and more, as in compiled NumPy code (Numba); or two of
         these, one after the other.  For the numbers of libraries that do so, together with ``ties="input"``.
@@ -199,7 +199,7 @@ class AlignmentOptions:
     score_dtype: Annotated[ScoreDtype, "float32 ties near-equal scores, as trec_eval up to 9 does"] = (
         "float64"
     )
-    sort: Annotated[Sort, "how lists are sorted before ties are looked at"] = "stable"
+    sort_algorithm: Annotated[Sort, "how lists are sorted before ties are looked at"] = "stable"
     ties: Annotated[Ties, "order of equal scores"] = "docid_desc"
     missing: Annotated[Missing, "a judged query the run does not answer"] = "zero"
     no_results: Annotated[NoResults, "a judged query answered by an empty list"] = "missing"

@@ -105,8 +105,8 @@ def sort_lists(batch: Batch, options: AlignmentOptions) -> Batch:
     if batch.key is None:
         return batch
     key = _comparable(batch.key, options)
-    if options.sort != "stable":
-        times = 2 if options.sort == "quicksort_twice" else 1
+    if options.sort_algorithm != "stable":
+        times = 2 if options.sort_algorithm == "quicksort_twice" else 1
         return batch.rows_at(quicksorted(key, batch.starts, batch.lengths, times), batch.lengths)
     rises = key[1:] > key[:-1]
     rises[batch.heads[1:] - 1] = False

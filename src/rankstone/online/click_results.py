@@ -91,7 +91,7 @@ class Clicks(Result):
             )
             if frame.height > top
         ]
-        return Sheet("", parts=tuple(parts), notes=(*notes, *self._notes()))
+        return Sheet("", parts=tuple(parts), notes=(*notes, self._notes()))
 
     def write_qrels(self, path: str | os.PathLike[str]) -> None:
         """Write ``query 0 document grade`` lines as trec_eval reads them, whole or not at all.

@@ -292,7 +292,7 @@ class OnlineResult(Result):
     def sheet(self, digits: int = 4) -> Sheet:
         """Return all tables as one sheet."""
         tables = tuple(Table.of(table, digits=digits) for table in self.tables.values())
-        return Sheet("", parts=tables, notes=tuple(self._notes()))
+        return Sheet("", parts=tables, notes=(self._notes(),))
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts, ready for JSON: null where there is no value."""

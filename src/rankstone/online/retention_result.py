@@ -13,7 +13,7 @@ from rankstone.online import cohort_counts as counting
 from rankstone.online.segments import differences
 from rankstone.tables.drawing import Drawing, Line
 from rankstone.tables.results import Result, given
-from rankstone.tables.sheet import Sheet, Table, cell, conventions_lines
+from rankstone.tables.sheet import Sheet, Table, cell, data_notes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -231,7 +231,7 @@ def sheet(result: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
     conventions = {**result.conventions, "days": ",".join(result.conventions["days"])}
     if result.calendar.unit != "week":
         conventions.pop("week_start")
-    return Sheet("", parts=tuple(parts), notes=(*result.audit.lines(), *conventions_lines(conventions)))
+    return Sheet("", parts=tuple(parts), notes=(data_notes(result.audit, conventions),))
 
 
 def _table(result: Retention, frame: pl.DataFrame, digits: int) -> Table:

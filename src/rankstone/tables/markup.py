@@ -80,11 +80,10 @@ def markdown(sheet: Sheet) -> str:
         rule = ["--:" if numeric else ":--" for numeric in part.numeric]
         lines = [_table_row(map(_escaped_markdown, part.head)), _table_row(rule)]
         last = len(part.rows) - part.total
-        for at, row in enumerate(part.rows):
-            cells = [_escaped_markdown(cell) for cell in row]
+        for at, cells in enumerate(part.marked("**{}**", escape=_escaped_markdown)):
             lines.append(_table_row(f"**{cell}**" if at >= last and cell else cell for cell in cells))
         blocks.append(lines)
-    blocks += [[f"- {_escaped_markdown(line)}" for line in sheet.notes]] if sheet.notes else []
+    blocks += [[f"- {_escaped_markdown(line)}" for line in sheet.brief]] if sheet.brief else []
     return "\n\n".join(map("\n".join, blocks)) + "\n"
 
 
@@ -124,9 +123,9 @@ def latex(sheet: Sheet) -> str:
         lines += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
         lines += [" & ".join(map(escaped_latex, part.head)) + r" \\", r"\midrule"]
         last = len(part.rows) - part.total
-        for at, row in enumerate(part.rows):
+        for at, row in enumerate(part.marked(r"\textbf{{{}}}", escape=escaped_latex)):
             lines += [r"\midrule"] if at == last and part.total else []
-            lines.append(" & ".join(map(escaped_latex, row)) + r" \\")
+            lines.append(" & ".join(row) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}\par"]
     return "\n".join(lines) + "\n"
 
@@ -148,11 +147,11 @@ def html(sheet: Sheet) -> str:
         lines += [f"<h4>{escape(part.title)}</h4>"] if part.title else []
         lines.append(f"<table><thead><tr>{head}</tr></thead><tbody>")
         last = len(part.rows) - part.total
-        for at, row in enumerate(part.rows):
-            cells = "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        for at, row in enumerate(part.marked("<b>{}</b>", escape=escape)):
+            cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True))
             lines.append(f'<tr class="sum">{cells}</tr>' if at >= last else f"<tr>{cells}</tr>")
         lines.append("</tbody></table>")
-    lines += [_items(sheet.notes)] if sheet.notes else []
+    lines += [_items(sheet.brief)] if sheet.brief else []
     return "\n".join([*lines, "</div>"])
 
 

@@ -14,11 +14,13 @@ import polars as pl
 from rankstone.errors import BadParameter, MissingExtra, UsageError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
-from rankstone.tables.sheet import Sheet, Table, conventions_lines
+from rankstone.tables.sheet import Sheet, Table, data_notes
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankstone.tables.sheet import Details
 
 
 _LINES: Final = (".jsonl", ".ndjson")
@@ -49,19 +51,17 @@ class Result:
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return what is shown, with this many decimals."""
-        return Sheet("", parts=(Table.of(self.to_frame(), digits=digits),), notes=tuple(self._notes()))
+        return Sheet("", parts=(Table.of(self.to_frame(), digits=digits),), notes=(self._notes(),))
 
-    def _notes(self) -> Iterator[str]:
-        """Yield the audit, and the options that the numbers depend on."""
-        audit, conventions = getattr(self, "audit", None), getattr(self, "conventions", None)
-        yield from () if audit is None else audit.lines()
-        yield from () if conventions is None else conventions_lines(conventions)
+    def _notes(self) -> Details:
+        """Return the audit, and the options that the numbers depend on."""
+        return data_notes(getattr(self, "audit", None), getattr(self, "conventions", None))
 
-    def text(self, width: int = 80) -> str:
-        """Return it as text for a page of ``width`` columns."""
+    def text(self, width: int = 80, *, verbose: bool = False) -> str:
+        """Return it as text for a page of ``width`` columns; ``verbose``: with the whole audit."""
         from rankstone.tables.sheet import text
 
-        return text(self.sheet(), width)
+        return text(self.sheet().verbose() if verbose else self.sheet(), width)
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -17,7 +17,7 @@ from rankstone.errors import printable
 from rankstone.tables.drawing import Drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -52,6 +52,8 @@ class Table:
         The content of each column, see :data:`Kind`; ``True`` for a number and ``False`` for a text.
     total
         How many of the last rows are totals.
+    best
+        Row and column of the cells that are set in bold, and have a star in plain text if ``starred``.
     """
 
     title: str
@@ -59,6 +61,19 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     kinds: tuple[Kind | bool, ...]
     total: int = 0
+    best: frozenset[tuple[int, int]] = frozenset()
+    starred: bool = False
+
+    def marked(self, best: str, other: str = "{}", escape: Callable[[str], str] = str) -> list[list[str]]:
+        """Return the rows, with a format for the best cells and one for the others of their columns."""
+        formats = {column: other for _, column in self.best} | dict.fromkeys(self.best, best)
+        return [
+            [
+                formats.get((at, column), formats.get(column, "{}")).format(escape(one))
+                for column, one in enumerate(row)
+            ]
+            for at, row in enumerate(self.rows)
+        ]
 
     @property
     def numeric(self) -> tuple[bool, ...]:
@@ -121,6 +136,14 @@ Part = Table | tuple[str, tuple[str, ...]] | Drawing
 
 
 @dataclass(frozen=True)
+class Details:
+    """Lines of which a few words are shown unless all of them are wanted."""
+
+    whole: tuple[str, ...]
+    brief: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Sheet:
     """Everything that is shown of a result.
 
@@ -133,20 +156,30 @@ class Sheet:
     parts
         Tables, lines under a heading, and drawings, in their order.
     notes
-        Lines below: the audit, and the options that the numbers depend on.
+        Lines below: the audit, and the options that the numbers depend on; of :class:`Details` the whole.
+    brief
+        The same with :class:`Details` in brief, which is what people see unless they ask for more.
     """
 
     title: str
     formula: str = ""
     symbols: str = ""
     parts: tuple[Part, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str | Details] = ()
+    brief: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Escape control characters: a text is one line in every format, also in a comment of LaTeX."""
         for name in ("title", "formula", "symbols"):
             object.__setattr__(self, name, one_line(getattr(self, name)))
-        object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
+        notes = [Details((one,), (one,)) if isinstance(one, str) else one for one in self.notes]
+        for name, of in (("notes", "whole"), ("brief", "brief")):
+            lines = tuple(one_line(line) for note in notes for line in getattr(note, of))
+            object.__setattr__(self, name, lines)
+
+    def verbose(self) -> Sheet:
+        """Return the same with all notes in full."""
+        return replace(self)
 
     @property
     def readable(self) -> tuple[Table | tuple[str, tuple[str, ...]], ...]:
@@ -288,7 +321,7 @@ def text(sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = F
         else:
             indent = "  " if title else ""
             lines += [row for line in part[1] for row in wrapped(line, width, indent)]
-    notes_below = [row for line in sheet.notes for row in wrapped(line, notes or width)]
+    notes_below = [row for line in sheet.brief for row in wrapped(line, notes or width)]
     if notes_below and (sheet.title or len(sheet.parts) > 1):
         lines.append("")
     lines += [f"{_DIM}{line}{_PLAIN}" for line in notes_below] if styled else notes_below
@@ -324,7 +357,8 @@ def _words(line: str) -> Iterator[str]:
 
 def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
     """Yield the lines of a table; one that is wider than the page is split into several blocks."""
-    columns = [[head, *cells] for head, *cells in zip(table.head, *table.rows, strict=True)]
+    rows = table.marked("{}*", "{} ") if table.starred and not styled else table.rows
+    columns = [[head, *cells] for head, *cells in zip(table.head, *rows, strict=True)]
     numeric = table.numeric
     need = [
         max([_longest_word(head) if number else cell_len(head), *map(cell_len, cells)])
@@ -379,17 +413,21 @@ def _block(
     side = " " if gap == 3 else ""  # noqa: PLR2004 - of titled tables with room
     between = " " * gap
 
-    def line(texts: list[str]) -> str:
-        return side + between.join(
-            " " * (wide[at] - cell_len(one)) + one
-            if table.numeric[at]
-            else one + " " * (wide[at] - cell_len(one))
-            for at, one in zip(shown, texts, strict=True)
-        )
+    def filled(column: int, one: str, *, bold: bool) -> str:
+        room = " " * (wide[column] - cell_len(one))
+        text = room + one if table.numeric[column] else one + room
+        return f"{_BOLD}{text}{_PLAIN}" if bold else text
 
-    def row(parts: dict[int, list[str]]) -> Iterator[str]:
-        for at in range(max(map(len, parts.values()), default=0)):
-            yield line([lines[at] if at < len(lines) else "" for lines in parts.values()])
+    def row(parts: dict[int, list[str]], at: int = -1) -> Iterator[str]:
+        for line in range(max(map(len, parts.values()), default=0)):
+            yield side + between.join(
+                filled(
+                    column,
+                    lines[line] if line < len(lines) else "",
+                    bold=styled and (at, column) in table.best,
+                )
+                for column, lines in parts.items()
+            )
 
     for head in row(heads):
         yield f"{_BOLD}{head.rstrip()}{_PLAIN}" if styled else head
@@ -399,7 +437,7 @@ def _block(
     for at in range(len(table.rows)):
         if table.total and at == len(table.rows) - table.total:
             yield ""
-        yield from row({column: cells[column][at] for column in shown})
+        yield from row({column: cells[column][at] for column in shown}, at)
 
 
 def _least(column: list[str], need: int, kind: object) -> int:
@@ -449,11 +487,23 @@ def _longest_word(head: str) -> int:
     return max((cell_len(word) for word in head.split()), default=0)
 
 
-def conventions_lines(conventions: Mapping[str, Any]) -> list[str]:
-    """Return the lines about the conventions of numbers.
+def data_notes(audit: Any, conventions: Mapping[str, Any] | None) -> Details:  # noqa: ANN401 - of any room
+    """Return what is noted below numbers: the audit of their data, and the conventions they depend on."""
+    audits = ((), ()) if audit is None else (audit.lines(), audit.brief())
+    whole, brief = (conventions_lines(conventions or {}, brief=brief) for brief in (False, True))
+    return Details((*audits[0], *whole), (*audits[1], *brief))
 
-    >>> conventions_lines({"alignment": {"ties": "docid_desc", "depth": None}, "defaults": {}})
-    ['conventions  ties=docid_desc']
+
+def conventions_lines(conventions: Mapping[str, Any], *, brief: bool = False) -> list[str]:
+    """Return the lines about the conventions of numbers; ``brief``: only what differs from the defaults.
+
+    >>> known = {"alignment": {"order": "score", "ties": "input"}, "defaults": {"AP.denom": "R"}}
+    >>> conventions_lines(known)
+    ['conventions  order=score ties=input · AP.denom=R']
+    >>> conventions_lines(known | {"changed": {"ties": "docid_desc"}}, brief=True)
+    ['conventions  ties=input (default docid_desc)']
+    >>> conventions_lines(known, brief=True)
+    ['conventions  all defaults']
     """
     if "convention" in conventions:
         lines = [f"convention  {conventions['convention']}"]
@@ -466,6 +516,13 @@ def conventions_lines(conventions: Mapping[str, Any]) -> list[str]:
         shown = [f"{name}={printable(_listed(value), 40)}" for name, value in known.items()]
         return [f"conventions  {' '.join(shown)}"] if shown else []
     shown = [f"{name}={value}" for name, value in conventions["alignment"].items() if value is not None]
+    if brief:
+        changed = conventions.get("changed", {})
+        shown = [one for one in shown if one.partition("=")[0] in changed]
+        for at, one in enumerate(shown):
+            default = changed[one.partition("=")[0]]
+            shown[at] = one if default is None else f"{one} (default {default})"
+        return [f"conventions  {' '.join(shown) or 'all defaults'}"]
     parameters = [f"{name}={value}" for name, value in conventions["defaults"].items()]
     return ["conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")]
 

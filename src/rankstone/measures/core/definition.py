@@ -270,6 +270,12 @@ class Named(metaclass=_MeasureType):
                     fix="name their number: candidates=20000 (on the command line --candidates 20000)",
                 )
 
+    @property
+    def label(self) -> str:
+        """The name by which it was requested, as ``HR@10`` for what is Success@10: the head of its column."""
+        label: str = vars(self).get("_label") or str(self)
+        return label
+
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
         cutoff = "" if self.k is None else f"@{self.k}"

@@ -208,7 +208,7 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
                 f'"{item.__name__}@10"',
             )
         elif isinstance(item, str) or _is_of_ir_measures(item):
-            parsed.update((m, None) for text in _split(str(item)) for m in _read(text))
+            parsed.update((m, None) for text in _split(str(item)) for m in _labelled(text))
         else:
             raise UnknownMeasure(
                 f"{printable(repr(item), 60)} is not a measure", fix='name some: "nDCG@10 AP RR@10"'
@@ -320,6 +320,14 @@ def _split(text: str) -> list[str]:
     if depth:
         raise BadParameter("brackets do not match", given=printable(text))
     return [part for part in [*parts, word] if part]
+
+
+def _labelled(text: str) -> list[Named]:
+    """Read a text; a measure without parameters that has another name here keeps the one it was given."""
+    found = _read(text)
+    if len(found) == 1 and "(" not in text and text.casefold() != str(found[0]).casefold():
+        object.__setattr__(found[0], "_label", text)
+    return found
 
 
 def _read(text: str) -> list[Named]:

@@ -14,14 +14,14 @@ from rankstone.measures.core.syntax import parse_measure
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
 from rankstone.tables.phrases import check_language
 from rankstone.tables.results import Result, given
-from rankstone.tables.sheet import Sheet, Table, cell
+from rankstone.tables.sheet import Sheet, Table, cell, data_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from rankstone.rankings.derivation import Derivation
     from rankstone.rankings.rank_similarity.paired_lists import ListsAudit
-    from rankstone.tables.sheet import Kind
+    from rankstone.tables.sheet import Details, Kind
 
 _STATUS = pl.Enum([status.name for status in PairStatus])
 _NAMES = pl.Series([status.name for status in PairStatus], dtype=_STATUS)
@@ -273,13 +273,11 @@ def means_sheet(similarity: Similarity, digits: int, top: int | None) -> Sheet:
         names |= {str(measure): str(measure) for measure in similarity.measures}
         title = f"changed most by {similarity.measures[0]}"
         parts.append(Table.of(similarity.changed(top), title, digits=digits, names=names))
-    return Sheet("", parts=tuple(parts), notes=tuple(_note_lines(similarity)))
+    return Sheet("", parts=tuple(parts), notes=_notes(similarity))
 
 
-def _note_lines(similarity: Similarity) -> Iterator[str]:
-    ties, *conventions = similarity.notes(), *similarity._notes()  # noqa: SLF001 - of one room
-    audit = similarity.audit.lines()
-    yield from (*audit, *ties, *conventions[len(audit) :])
+def _notes(similarity: Similarity) -> tuple[str | Details, ...]:
+    return (*similarity.notes(), data_notes(similarity.audit, similarity.conventions))
 
 
 def lists_sheet(similarity: Similarity, digits: int, query: object, ranks: int | None) -> Sheet:

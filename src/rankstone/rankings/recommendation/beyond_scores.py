@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, printable
-from rankstone.evaluation.score_tables import of_measures
-from rankstone.evaluation.scores import Scores
+from rankstone.evaluation.scores import Scores, of_measures
 from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.rankings.recorded_derivations import derive_beyond
@@ -169,9 +168,10 @@ class BeyondScores(Scores):
         by: Sequence[str] = (),
         intervals: pl.DataFrame | None = None,
         about: Sequence[str] = (),
+        ranks: str | None = None,
     ) -> Sheet:
         """Return the values as a sheet, one row per measure; ``by`` adds groups of users."""
-        del intervals, about
+        del intervals, about, ranks
         groups = {name: (self.mean(by=name), group_gaps(self, name)) for name in by}
         return of_measures(self, tuple(self.runs), digits, groups)
 
