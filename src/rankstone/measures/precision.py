@@ -156,7 +156,6 @@ class F(BinaryMeasure):
         return replace(relevant, rest=np.maximum(self.depth(hits), 1).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Success(BinaryMeasure):
     """Success, hit rate: whether anything relevant is among the first k.
 
@@ -239,7 +238,6 @@ class Rprec(BinaryMeasure):
 _MOST: Final = 1e9
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetAP(BinaryMeasure):
     """Unranked average precision: precision times recall of what was retrieved.
 

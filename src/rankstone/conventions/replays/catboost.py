@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _DECAY = 0.85
 
 
-@dataclass(frozen=True, kw_only=True)
 class PFound(Measure):
     """The probability that a user who may stop at every row is satisfied.
 
@@ -50,7 +49,6 @@ class PFound(Measure):
         return Contributions(hits.grade * looked * self.worth(hits), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ERR(PFound):
     """Expected reciprocal rank with labels as probabilities.
 
@@ -66,7 +64,6 @@ class ERR(PFound):
         return worth
 
 
-@dataclass(frozen=True, kw_only=True)
 class AverageGain(Measure):
     """The mean label of the first k rows.
 

@@ -34,7 +34,6 @@ class _Binary(BinaryMeasure):
     rel: RelevantFrom = parameter(Threshold(1.0), "relevant means grade ≥ rel")
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAP(_Binary):
     """The mean of P@1 … P@k, hit or not.
 
@@ -53,7 +52,6 @@ class MAP(_Binary):
         return Contributions(np.where(relevant, shares, 0.0), np.full(hits.queries, float(self.k or 0)))
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAR(_Binary):
     """The mean of R@1 … R@k.
 
@@ -72,7 +70,6 @@ class MAR(_Binary):
         return Contributions(np.where(hits.relevant(self.rel), ranks, 0.0), norm)
 
 
-@dataclass(frozen=True, kw_only=True)
 class GAUC(_Binary):
     """AUC of each user, with one negative too many.
 
@@ -102,7 +99,6 @@ class GAUC(_Binary):
         return hits.relevant_count(self.rel)
 
 
-@dataclass(frozen=True, kw_only=True)
 class LAUC(GAUC):
     """GAUC of the relevant items among the first k.
 
@@ -134,7 +130,6 @@ class AUC(GAUC):
         return hits.count(hits.relevant(self.rel))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Gini(catalogue_measures.Gini):
     """The evenness of recommendations over items: one minus the Gini index.
 
@@ -147,7 +142,6 @@ class Gini(catalogue_measures.Gini):
         return 1.0 - ratio
 
 
-@dataclass(frozen=True, kw_only=True)
 class SEntropy(WholeRunMeasure):
     """The mean self-information of recommended items, by their share of all recommendations.
 

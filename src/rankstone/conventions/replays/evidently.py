@@ -50,7 +50,6 @@ class Placed(Measure):
         return replace(super().claims, looks_deeper=True, closed_under_ties=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ByMiddle(Placed, BinaryMeasure):
     """A binary measure in which items have the middle rank of their tie block."""
 
@@ -72,7 +71,6 @@ class ByMiddle(Placed, BinaryMeasure):
         return np.maximum(shown, 1).astype(np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PrecisionTopK(ByMiddle):
     """Precision of the items whose middle rank is k or less.
 
@@ -87,7 +85,6 @@ class PrecisionTopK(ByMiddle):
         return Contributions(self.inside(hits).astype(np.float64), self.shown(hits))
 
 
-@dataclass(frozen=True, kw_only=True)
 class RecallTopK(ByMiddle):
     """Recall of the items whose middle rank is k or less.
 
@@ -104,7 +101,6 @@ class RecallTopK(ByMiddle):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class FBetaTopK(PrecisionTopK):
     """F of the mean precision and the mean recall of all users.
 
@@ -126,7 +122,6 @@ class FBetaTopK(PrecisionTopK):
         return 2 * precision * recall / (precision + recall) if precision + recall else math.nan
 
 
-@dataclass(frozen=True, kw_only=True)
 class MRR(ByMiddle):
     """Reciprocal rank of the first relevant item.
 
@@ -141,7 +136,6 @@ class MRR(ByMiddle):
         return Contributions(np.where(self.first(hits), 1.0 / middle(hits), 0.0), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class HitRate(ByMiddle):
     """Whether a relevant item has a middle rank of k or less.
 
@@ -156,7 +150,6 @@ class HitRate(ByMiddle):
         return Contributions(self.first(hits).astype(np.float64), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAP(ByMiddle):
     """Mean precision at ranks with a relevant last row; that of a short list is repeated down to k.
 
@@ -191,7 +184,6 @@ class MAP(ByMiddle):
         return found / np.minimum(rank, hits.n[query])
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAR(MAP):
     """Mean recall at ranks with a relevant last row; that of a short list is repeated down to k.
 
@@ -226,7 +218,6 @@ class NDCG(Placed, nDCG):
         return shares if self.k is None else np.where(place <= self.k, shares, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Personalization(WholeRunMeasure):
     """How little lists have in common, as if each of them had k items.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgedOrZero(Judged):
     """The share of the retrieved documents that are judged; 0 for an empty list.
 
@@ -31,7 +30,6 @@ class JudgedOrZero(Judged):
     card: ClassVar[Card] = replay_card("ir_measures.JudgedOrZero")
 
 
-@dataclass(frozen=True, kw_only=True)
 class CondensedIPrec(IPrec):
     """Precision at a level of recall; undefined (NaN) if the list is empty and the level needs no document.
 

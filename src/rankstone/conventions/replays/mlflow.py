@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCG(BinaryMeasure):
     """Binary nDCG to the depth of the list; a repeated relevant document counts again.
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAP(AP):
     """Average precision over the relevant items of the list; no value if there are none.
 
@@ -44,7 +43,6 @@ class MAP(AP):
         return replace(super().contributions(hits), norm=found)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AUC(SOUND):
     """The area under the curve, 1 if all rows are relevant, or none is.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,6 @@ class _Undivided:
         return np.ones(hits.queries)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlphaDCG(_Undivided, alpha_DCG):
     """α-DCG without normalisation: at 1 the number of subtopics of the first document.
 
@@ -33,7 +32,6 @@ class AlphaDCG(_Undivided, alpha_DCG):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class ErrIA(_Undivided, ERR_IA):
     """ERR-IA without normalisation: at 1 the number of subtopics of the first document.
 
@@ -42,7 +40,6 @@ class ErrIA(_Undivided, ERR_IA):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class NNRBP(nNRBP):
     """nNRBP that is undefined (NaN) for a query with a list and without relevant documents.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
 class Best(Measure):
     """The highest label of the first k documents.
 
@@ -42,7 +40,6 @@ class Best(Measure):
         return Contributions(shares, np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ERR(SOUND):
     """Expected reciprocal rank in which labels above the scale are probabilities above 1.
 
@@ -56,7 +53,6 @@ class ERR(SOUND):
         return worth
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoRR(Measure):
     """Always 0: the reciprocal rank of the first relevant document among the first 0.
 

@@ -41,7 +41,6 @@ class GradedRBP(Measure):
         return Contributions(gain * hits.at_rank(self.weight, self.k), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Bpref(Sound):
     """bpref that has no value if all judged documents are relevant.
 

@@ -28,7 +28,6 @@ class _Padded:
         return Catalogue(found.size + 1, found.code)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ItemCoverage(_Padded, catalogue_measures.Coverage):
     """The share of the catalogue, padding included, that is in any list.
 
@@ -52,7 +51,6 @@ class GiniIndex(_Padded, catalogue_measures.Gini):
     denom: str = parameter("m", "what the sum is divided by", "m_minus_1", "m")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ShannonEntropy(WholeRunMeasure):
     """The entropy of recommended items, divided by their number.
 

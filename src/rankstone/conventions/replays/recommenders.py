@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-@dataclass(frozen=True, kw_only=True)
 class RPrecision(BinaryMeasure):
     """R-precision of the first k, without users who have no hit among their first min(R, k).
 
@@ -52,7 +51,6 @@ class RPrecision(BinaryMeasure):
         return Contributions(shares, np.where(hits.total(shares) > 0, relevant, 0).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCG(nDCG):
     """nDCG over tables that are joined row by row: an item shown several times is joined with itself.
 
@@ -99,7 +97,6 @@ class NDCG(nDCG):
         return Ideal(offsets_of(lengths), descending_within(query[order], self.worth(grade[order])))
 
 
-@dataclass(frozen=True, kw_only=True)
 class AllNew(PerListMeasure):
     """1 if a list has no item from its user's history, else 0.
 
@@ -180,7 +177,6 @@ class _ByLikeness(PerListMeasure):
         return tables.units(columns)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Diversity(_ByLikeness):
     """One minus the mean similarity of two items of a list.
 

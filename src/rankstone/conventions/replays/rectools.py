@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-@dataclass(frozen=True, kw_only=True)
 class PartialAUC(BinaryMeasure):
     """The relevant items against the first k others of the list, as if there were always k.
 
@@ -56,7 +55,6 @@ class PartialAUC(BinaryMeasure):
         return hits.relevant_count(self.rel)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PAP(PartialAUC):
     """The first k relevant items against the first k others of the list.
 
@@ -101,7 +99,6 @@ class Intersection(PerListMeasure):
         return None if self.k is None else max(self.k, int(self.ref_k or 0))
 
 
-@dataclass(frozen=True, kw_only=True)
 class SufficientReco(PerListMeasure):
     """The share of the k ranks that have an item.
 

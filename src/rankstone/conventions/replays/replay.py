@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-@dataclass(frozen=True, kw_only=True)
 class RocAuc(BinaryMeasure):
     """The area under the ROC curve of the first k items, 1 if all of them are relevant.
 
@@ -46,7 +44,6 @@ class RocAuc(BinaryMeasure):
         return Contributions(np.where(relevant, shares, 0.0), np.maximum(found, 1).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Novelty(WholeRunMeasure):
     """The share of a list that is not in its user's history, averaged over all users of the history.
 
@@ -66,7 +63,6 @@ class Novelty(WholeRunMeasure):
         return Parts(np.concatenate((counted, np.ones(len(users) - len(counted)))), float(len(users)))
 
 
-@dataclass(frozen=True, kw_only=True)
 class CategoricalDiversity(CategoryMeasure):
     """The number of categories of the first k items, divided by k.
 
@@ -91,7 +87,6 @@ class CategoricalDiversity(CategoryMeasure):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Surprisal(novelty.Novelty):
     """Novelty as a share; with one user in the history, unknown items score 1, others have no value.
 

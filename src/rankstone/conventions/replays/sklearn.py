@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelRankingLoss(BinaryMeasure):
     """The share of pairs in the wrong order, tied pairs included.
 
@@ -38,7 +36,6 @@ class LabelRankingLoss(BinaryMeasure):
         return Contributions(np.where(relevant, above[hits.blocks.of_hit], 0.0), pairs.astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class CoverageError(LastRel):
     """The rank of the last relevant document, 0 if there is none.
 

@@ -71,7 +71,6 @@ class FallOutOrZero(Fallout):
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FallOutIfAny(FallOutOrZero):
     """Fallout, without queries that have no negative.
 

@@ -62,7 +62,6 @@ class QueryScaledRBP(Measure):
         return np.maximum(best, max(given.values(), default=0.0))
 
 
-@dataclass(frozen=True, kw_only=True)
 class SeenResidual(RBP_residual):
     """The residual of RBP if the list has an unjudged document, else 0.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
 class AUC(Measure):
     """The share of pairs that scores order as the labels do; equal labels in the order of rows.
 
@@ -46,7 +44,6 @@ class AUC(Measure):
         return Contributions(share, np.where(lengths < 3, 0.0, lengths * (lengths - 1) / 2))  # noqa: PLR2004
 
 
-@dataclass(frozen=True, kw_only=True)
 class AUCPR(BinaryMeasure):
     """Area under precision over recall, drawn between tie blocks as a continuous curve.
 

@@ -108,7 +108,6 @@ class Scored:
         return replace(self, value=nothing, status=status.astype(np.int8))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Measure(PerQuery):
     """A measure of rankings against judgments.
 
