@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
-from rankstone.measures.core.definition import Card, Threshold, parameter
+from rankstone.conventions.replays import Replay
+from rankstone.measures.core.definition import Threshold, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Binary(BinaryMeasure):
+class _Binary(Replay, BinaryMeasure):
     """A measure in which relevant means at least the relevance threshold, 1 here."""
 
     rel: RelevantFrom = parameter(Threshold(1.0), "relevant means grade ≥ rel")
@@ -42,7 +42,6 @@ class MAP(_Binary):
     """
 
     family: ClassVar[str] = "binary"
-    card: ClassVar[Card] = replay_card("elliot.MAP")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit its share of the precisions from its rank down to k; divide by k."""
@@ -60,7 +59,6 @@ class MAR(_Binary):
     """
 
     family: ClassVar[str] = "binary"
-    card: ClassVar[Card] = replay_card("elliot.MAR")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the ranks from its own down to k; divide by k R."""
@@ -78,7 +76,6 @@ class GAUC(_Binary):
     """
 
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = replay_card("elliot.GAUC")
 
     @property
     def claims(self) -> Claims:
@@ -142,7 +139,7 @@ class Gini(catalogue_measures.Gini):
         return 1.0 - ratio
 
 
-class SEntropy(WholeRunMeasure):
+class SEntropy(Replay, WholeRunMeasure):
     """The mean self-information of recommended items, by their share of all recommendations.
 
     >>> print(SEntropy(k=10))
@@ -150,7 +147,6 @@ class SEntropy(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = replay_card("elliot.SEntropy")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item its self-information, weighted by the lists that show it."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.hits.list_arrays import ragged_range
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import nDCG
@@ -41,7 +41,7 @@ def middle(hits: Hits) -> Ints:
     return (hits.first + hits.last) // 2
 
 
-class Placed(Measure):
+class Placed(Replay, Measure):
     """A measure that gives items the middle rank of their tie block."""
 
     @property
@@ -78,8 +78,6 @@ class PrecisionTopK(ByMiddle):
     PrecisionTopK@5
     """
 
-    card: ClassVar[Card] = replay_card("evidently.PrecisionTopK")
-
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by min(k, n)."""
         return Contributions(self.inside(hits).astype(np.float64), self.shown(hits))
@@ -91,8 +89,6 @@ class RecallTopK(ByMiddle):
     >>> print(RecallTopK(k=5))
     RecallTopK@5
     """
-
-    card: ClassVar[Card] = replay_card("evidently.RecallTopK")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by R."""
@@ -107,8 +103,6 @@ class FBetaTopK(PrecisionTopK):
     >>> print(FBetaTopK(k=5))
     FBetaTopK@5
     """
-
-    card: ClassVar[Card] = replay_card("evidently.FBetaTopK")
 
     def query_weights(self, hits: Hits) -> Floats:
         """Return the recall of each query, which aggregation needs in addition to the precision."""
@@ -129,8 +123,6 @@ class MRR(ByMiddle):
     MRR@5
     """
 
-    card: ClassVar[Card] = replay_card("evidently.MRR")
-
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit the reciprocal of its middle rank."""
         return Contributions(np.where(self.first(hits), 1.0 / middle(hits), 0.0), np.ones(hits.queries))
@@ -142,8 +134,6 @@ class HitRate(ByMiddle):
     >>> print(HitRate(k=5))
     HitRate@5
     """
-
-    card: ClassVar[Card] = replay_card("evidently.HitRate")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit 1."""
@@ -158,7 +148,6 @@ class MAP(ByMiddle):
     """
 
     family: ClassVar[str] = "average precision"
-    card: ClassVar[Card] = replay_card("evidently.MAP")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last hit at each middle rank, if it is relevant, all ranks down to the next one."""
@@ -191,8 +180,6 @@ class MAR(MAP):
     MAR@5
     """
 
-    card: ClassVar[Card] = replay_card("evidently.MAR")
-
     def worth(self, hits: Hits, found: Ints, rank: Ints, query: Ints) -> Floats:  # noqa: ARG002 - the rank does not matter
         """Return the recall at ranks."""
         return found / hits.relevant_count(self.rel)[query]
@@ -207,7 +194,6 @@ class NDCG(Placed, nDCG):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
-    card: ClassVar[Card] = replay_card("evidently.NDCG")
 
     gain: str = parameter("linear", "what a grade is worth", "linear")
 
@@ -218,7 +204,7 @@ class NDCG(Placed, nDCG):
         return shares if self.k is None else np.where(place <= self.k, shares, 0.0)
 
 
-class Personalization(WholeRunMeasure):
+class Personalization(Replay, WholeRunMeasure):
     """How little lists have in common, as if each of them had k items.
 
     >>> print(Personalization(k=10))
@@ -226,7 +212,6 @@ class Personalization(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = replay_card("evidently.Personalization")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count for each item the pairs of lists that share it, including a list with itself."""
@@ -240,7 +225,7 @@ class Personalization(WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serendipity(PerListMeasure):
+class Serendipity(Replay, PerListMeasure):
     """One minus the summed similarity of the relevant items of a list to the history.
 
     >>> print(Serendipity(k=10))
@@ -249,7 +234,6 @@ class Serendipity(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("qrels", "history", "items")
-    card: ClassVar[Card] = replay_card("evidently.Serendipity")
 
     features: str | None = parameter(
         None,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.measures.core.measure import Status
 from rankstone.measures.subtopic_diversity import ERR_IA, alpha_DCG, nNRBP
 
 if TYPE_CHECKING:
@@ -50,9 +48,4 @@ class NNRBP(nNRBP):
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Score as nNRBP does; a list with norm 0 has no value."""
         scored = super().score(hits, empty)
-        void = hits.found & (scored.denominator <= 0)
-        return replace(
-            scored,
-            value=np.where(void, np.nan, scored.value),
-            status=np.where(void, Status.undefined, scored.status),
-        )
+        return scored.undefined_where(hits.found & (scored.denominator <= 0))

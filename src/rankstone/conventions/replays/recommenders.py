@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.errors import BadValue, printable
 from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import nDCG
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-class RPrecision(BinaryMeasure):
+class RPrecision(Replay, BinaryMeasure):
     """R-precision of the first k, without users who have no hit among their first min(R, k).
 
     >>> print(RPrecision(k=5))
@@ -39,7 +39,6 @@ class RPrecision(BinaryMeasure):
     name: ClassVar[str] = "r_precision"
     family: ClassVar[str] = "binary"
     zero_norm: ClassVar[Status] = Status.dropped
-    card: ClassVar[Card] = replay_card("recommenders.RPrecision")
 
     #: whether there is a hit decides whether there is a value
     claims = Claims(closed_under_ties=False)
@@ -97,7 +96,7 @@ class NDCG(nDCG):
         return Ideal(offsets_of(lengths), descending_within(query[order], self.worth(grade[order])))
 
 
-class AllNew(PerListMeasure):
+class AllNew(Replay, PerListMeasure):
     """1 if a list has no item from its user's history, else 0.
 
     >>> print(AllNew())
@@ -106,7 +105,6 @@ class AllNew(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = replay_card("recommenders.AllNew")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each list 1 if none of its items is in the history."""
@@ -116,7 +114,7 @@ class AllNew(PerListMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ByLikeness(PerListMeasure):
+class _ByLikeness(Replay, PerListMeasure):
     """A measure from the similarity of items; unknown items are similar to none."""
 
     likeness: str = parameter(
@@ -186,7 +184,6 @@ class Diversity(_ByLikeness):
 
     name: ClassVar[str] = "diversity"
     family: ClassVar[str] = "diversity"
-    card: ClassVar[Card] = replay_card("recommenders.Diversity")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its distances to the others; divide by the ordered pairs."""
@@ -212,7 +209,6 @@ class Serendipity(_ByLikeness):
 
     name: ClassVar[str] = "serendipity"
     family: ClassVar[str] = "novelty"
-    card: ClassVar[Card] = replay_card("recommenders.Serendipity")
 
     relevance_by: str = parameter("all", "which items count: all, or those judged relevant", "all", "judged")
 

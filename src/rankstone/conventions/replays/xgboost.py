@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.hits.list_orders import earlier_smaller
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.measure import Contributions, Measure, Status
@@ -14,10 +14,9 @@ from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.measures.core.definition import Card
 
 
-class AUC(Measure):
+class AUC(Replay, Measure):
     """The share of pairs that scores order as the labels do; equal labels in the order of rows.
 
     >>> print(AUC())
@@ -29,7 +28,6 @@ class AUC(Measure):
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
     brings: ClassVar[frozenset[str]] = frozenset({"rows"})
-    card: ClassVar[Card] = replay_card("xgboost.AUC")
 
     #: a tied pair counts one half
     claims = Claims(extremal_under_ties=False)
@@ -44,7 +42,7 @@ class AUC(Measure):
         return Contributions(share, np.where(lengths < 3, 0.0, lengths * (lengths - 1) / 2))  # noqa: PLR2004
 
 
-class AUCPR(BinaryMeasure):
+class AUCPR(Replay, BinaryMeasure):
     """Area under precision over recall, drawn between tie blocks as a continuous curve.
 
     >>> print(AUCPR())
@@ -55,7 +53,6 @@ class AUCPR(BinaryMeasure):
     takes_cutoff: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
-    card: ClassVar[Card] = replay_card("xgboost.AUCPR")
 
     #: a tie block counts as a whole
     claims = Claims(extremal_under_ties=False)

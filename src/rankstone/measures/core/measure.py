@@ -101,6 +101,11 @@ class Scored:
         value, status = self.value[some], self.status[some]
         return Scored(self.numerator[some], self.denominator[some], value, status, weight)
 
+    def undefined_where(self, void: Bools) -> Scored:
+        """Return the same queries, of which these have no value."""
+        status = np.where(void, Status.undefined, self.status)
+        return replace(self, value=np.where(void, np.nan, self.value), status=status)
+
     def without_value(self) -> Scored:
         """Return the same queries, none of which has a value; what is dropped stays so."""
         nothing = np.full(len(self.value), np.nan)
