@@ -41,8 +41,6 @@ class MAP(_Binary):
     MAP@5
     """
 
-    family: ClassVar[str] = "binary"
-
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit its share of the precisions from its rank down to k; divide by k."""
         tail = np.concatenate((np.cumsum(1.0 / np.arange(self.k or 0, 0, -1))[::-1], [0.0]))
@@ -57,8 +55,6 @@ class MAR(_Binary):
     >>> print(MAR(k=5))
     MAR@5
     """
-
-    family: ClassVar[str] = "binary"
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the ranks from its own down to k; divide by k R."""

@@ -53,8 +53,6 @@ class Placed(Replay, Measure):
 class ByMiddle(Placed, BinaryMeasure):
     """A binary measure in which items have the middle rank of their tie block."""
 
-    family: ClassVar[str] = "binary"
-
     def inside(self, hits: Hits) -> Bools:
         """Return which relevant hits have a middle rank of k or less."""
         found: Bools = hits.relevant(self.rel) & (middle(hits) <= (self.k or math.inf))

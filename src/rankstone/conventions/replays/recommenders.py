@@ -37,7 +37,6 @@ class RPrecision(Replay, BinaryMeasure):
     """
 
     name: ClassVar[str] = "r_precision"
-    family: ClassVar[str] = "binary"
     zero_norm: ClassVar[Status] = Status.dropped
 
     #: whether there is a hit decides whether there is a value

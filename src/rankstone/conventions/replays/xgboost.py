@@ -9,14 +9,14 @@ import numpy as np
 from rankstone.conventions.replays import Replay
 from rankstone.hits.list_orders import earlier_smaller
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.measure import Contributions, Measure, Status
+from rankstone.measures.core.measure import Contributions, Measure, OfWholeLists
 from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-class AUC(Replay, Measure):
+class AUC(Replay, OfWholeLists, Measure):
     """The share of pairs that scores order as the labels do; equal labels in the order of rows.
 
     >>> print(AUC())
@@ -24,9 +24,6 @@ class AUC(Replay, Measure):
     """
 
     family: ClassVar[str] = "pairs"
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     brings: ClassVar[frozenset[str]] = frozenset({"rows"})
 
     #: a tied pair counts one half
@@ -42,7 +39,7 @@ class AUC(Replay, Measure):
         return Contributions(share, np.where(lengths < 3, 0.0, lengths * (lengths - 1) / 2))  # noqa: PLR2004
 
 
-class AUCPR(Replay, BinaryMeasure):
+class AUCPR(Replay, OfWholeLists, BinaryMeasure):
     """Area under precision over recall, drawn between tie blocks as a continuous curve.
 
     >>> print(AUCPR())
@@ -50,9 +47,6 @@ class AUCPR(Replay, BinaryMeasure):
     """
 
     family: ClassVar[str] = "average precision"
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
 
     #: a tie block counts as a whole
     claims = Claims(extremal_under_ties=False)

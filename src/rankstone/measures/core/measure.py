@@ -251,6 +251,14 @@ class Measure(PerQuery):
             status[none] = Status.undefined
 
 
+class OfWholeLists:
+    """Mixin before a measure that takes no cutoff, and has no value where its norm is zero."""
+
+    takes_cutoff: ClassVar[bool] = False
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
+
+
 @dataclass(frozen=True, eq=False)
 class IdealNorm:
     """A norm ``rest + Σ_{r ≤ depth} w(r) · g_r`` over the gains g_1 ≥ g_2 ≥ … of the ideal list.
