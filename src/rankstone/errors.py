@@ -32,8 +32,9 @@ import math
 import re
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib import import_module
 from textwrap import indent
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,6 +64,7 @@ __all__ = [
     "between_0_and_1",
     "blaming",
     "did_you_mean",
+    "installed",
     "masked",
     "nearest",
     "one_of",
@@ -318,6 +320,14 @@ class MissingExtra(RankstoneError, ImportError):
     """A package is not installed; one of rankstone's extras installs it."""
 
     exit_code = 5
+
+
+def installed(module: str, package: str, fix: str) -> Any:  # noqa: ANN401 - a module
+    """Import a module of an optional package; the error says how to install the package."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(f"{package} is not installed", fix=fix) from error
 
 
 def between_0_and_1(option: str, given: float) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
+from importlib import import_module
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -52,6 +55,16 @@ def test_an_entry_is_a_measure_and_options_of_ours(one: Convention, entry: Entry
 
 def by(library: str, *measures: str, **options: Any) -> dict[str, float | None]:
     return rankstone.evaluate(QRELS, RUN, list(measures), convention=library, **options).to_dict()["run"]
+
+
+def test_a_replay_has_the_card_under_its_name() -> None:
+    """Every card of the file belongs to a class, and each class with a name of its own has one."""
+    cards = tomllib.loads((files("rankstone.conventions.replays") / "cards.toml").read_text("utf-8"))
+    for module, of_file in cards.items():
+        replays = vars(import_module(f"rankstone.conventions.replays.{module}"))
+
+        for name, facts in of_file.items():
+            assert vars(replays[name])["card"].sentence == facts["sentence"], f"{module}.{name}"
 
 
 def test_numbers_come_under_the_librarys_names() -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from importlib import import_module
+from importlib.resources import files
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ import rankstone
 from rankstone import AP, RR, F, P, R, UsageError, nDCG, parse_measure, parse_measures
 from rankstone.errors import BadParameter, UnknownMeasure
 from rankstone.measures import IA, MEASURES, GainTable, Threshold, trec_name
+from rankstone.measures.core.definition import Named
 
 
 @each(
@@ -207,6 +211,23 @@ def test_measures_are_values(name: str) -> None:
     assert hash(one) == hash(other)
     with pytest.raises(dataclasses.FrozenInstanceError):
         one.k = 7  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.other = 7
+
+
+def test_whatever_declares_a_parameter_is_a_dataclass() -> None:
+    """Without the decorator, a parameter would be an attribute of the class that nobody can set."""
+    for module in iter_modules(
+        [str(files("rankstone.conventions.replays"))], "rankstone.conventions.replays."
+    ):
+        import_module(module.name)
+    for name in MEASURES:
+        import_module(MEASURES[name].__module__)
+    waiting: list[type] = [Named]
+    for kind in waiting:
+        waiting += kind.__subclasses__()
+
+        assert not [name for name, value in vars(kind).items() if isinstance(value, dataclasses.Field)], kind
 
 
 @each("name", MEASURES)

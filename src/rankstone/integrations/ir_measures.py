@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import Any
 
-from rankstone.errors import BadParameter, MissingExtra
+from rankstone.errors import BadParameter, installed
 from rankstone.evaluation.request import checked, of_rankings
 
 __all__ = ["install", "measure", "provider"]
@@ -57,7 +56,4 @@ def provider() -> Any:  # noqa: ANN401 - ir_measures.Provider
 
 def needed() -> Any:  # noqa: ANN401 - a module
     """Return ir_measures; raise an error that says how to install it if it is missing."""
-    try:
-        return import_module("ir_measures")
-    except ImportError as error:
-        raise MissingExtra("ir_measures is not installed", fix="pip install ir-measures") from error
+    return installed("ir_measures", "ir_measures", "pip install ir-measures")

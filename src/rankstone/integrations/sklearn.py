@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption, MissingExtra
+from rankstone.errors import BadOption, installed
 from rankstone.integrations.trainer_scores import Scoring
 
 if TYPE_CHECKING:
@@ -94,10 +93,8 @@ def scorers(
 
 def needed(module: str = "") -> Any:  # noqa: ANN401 - a module
     """Return scikit-learn, or a module of it; raise an error that says how to install it if it is missing."""
-    try:
-        return import_module(f"sklearn.{module}" if module else "sklearn")
-    except ImportError as error:
-        raise MissingExtra("scikit-learn is not installed", fix="pip install scikit-learn") from error
+    name = f"sklearn.{module}" if module else "sklearn"
+    return installed(name, "scikit-learn", "pip install scikit-learn")
 
 
 def __getattr__(name: str) -> type:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone.errors import BadOption, MissingExtra
+from rankstone.errors import BadOption, installed
 from rankstone.integrations.trainer_scores import Scoring, without_blanks
 
 if TYPE_CHECKING:
@@ -150,7 +149,4 @@ def groups_of(data: Any, where: str | None = None) -> Any:  # noqa: ANN401 - a D
 
 
 def _callbacks() -> Any:  # noqa: ANN401 - a module
-    try:
-        return import_module("xgboost.callback")
-    except ImportError as error:
-        raise MissingExtra("xgboost is not installed", fix="pip install xgboost") from error
+    return installed("xgboost.callback", "xgboost", "pip install xgboost")

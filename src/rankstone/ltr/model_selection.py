@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.comparison.compare_systems import compare_scores
-from rankstone.errors import EmptyInput, InputError, UsageError, printable
+from rankstone.errors import EmptyInput, InputError, UsageError, installed, printable
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.ltr.estimator_inputs import (
     Queries,
@@ -327,15 +327,10 @@ class _Work:
         """Return the fold of each query, from 0, int64: folds of about as many rows."""
         if not isinstance(count, int) or not _FEWEST_FOLDS <= count <= len(among):
             raise UsageError(f"cv={count}", expected=f"a number of folds from 2 to {len(among)}, the queries")
-        try:
-            from sklearn.model_selection import GroupKFold
-        except ImportError as error:
-            from rankstone.errors import MissingExtra
-
-            raise MissingExtra("scikit-learn is not installed", fix='pip install "rankstone[ltr]"') from error
+        sklearn = installed("sklearn.model_selection", "scikit-learn", 'pip install "rankstone[ltr]"')
         query = np.repeat(np.arange(len(among)), self.queries.lengths[among])
         fold = np.empty(len(among), np.int64)
-        for number, (_, test) in enumerate(GroupKFold(count).split(query, groups=query)):
+        for number, (_, test) in enumerate(sklearn.GroupKFold(count).split(query, groups=query)):
             fold[query[test]] = number
         return fold
 

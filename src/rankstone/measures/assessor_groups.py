@@ -40,7 +40,6 @@ class GroupMean(IntentAware, BinaryMeasure):
         return np.ones(len(by_group(hits).weight))
 
 
-@dataclass(frozen=True, kw_only=True)
 class AP_avgjg(GroupMean):  # noqa: N801 - the name of the field
     """Average precision, averaged over judgment groups.
 
@@ -67,7 +66,6 @@ class AP_avgjg(GroupMean):  # noqa: N801 - the name of the field
         return AP(rel=self.rel, k=self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
 class P_avgjg(GroupMean):  # noqa: N801 - the name of the field
     """Precision, averaged over judgment groups.
 

@@ -98,7 +98,6 @@ def mean_negatives_above(above: Ints, tied: Ints, cap: Ints) -> Floats:
     return mean
 
 
-@dataclass(frozen=True, kw_only=True)
 class Fallout(NegativesMeasure):
     """Fallout: the share of all negatives among the first k ranks; lower is better.
 
@@ -211,7 +210,6 @@ class PairMeasure(NegativesMeasure):
         return np.where(hits.found, missing * each, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AUC(PairMeasure):
     """AUC: the chance that a relevant document is ranked above a negative.
 
@@ -345,7 +343,6 @@ class GAUC(AUC):
         return np.ones(hits.queries)
 
 
-@dataclass(frozen=True, kw_only=True)
 class pAUC(PairMeasure):  # noqa: N801 - the name of the field
     """Partial AUC: relevant documents against the k highest negatives.
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-@dataclass(frozen=True, kw_only=True)
 class PrecisionAtHits(BinaryMeasure):
     """A measure made of the precision at every relevant hit."""
 
@@ -131,7 +130,6 @@ class AP(PrecisionAtHits):
         return most.astype(np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
 class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
     """Yet another average precision: the log-odds of AP, so that the mean respects extremes.
 

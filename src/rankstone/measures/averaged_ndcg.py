@@ -60,7 +60,6 @@ class IdealGains(Measure):
         return running(np.add, shares, np.diff(ideal.offsets))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
     """nDCG averaged over the relevant documents: at the rank of each, at the end for those missed.
 
@@ -102,7 +101,6 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
         return Contributions(at_rank, every.astype(np.float64), missed=missed / whole)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rndcg(IdealGains):
     """nDCG averaged over the depths at which the ideal list steps down to a lower gain.
 
@@ -145,7 +143,6 @@ class Rndcg(IdealGains):
         return Contributions(self.worth(hits) * hits.over_places(weight), norm.astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class IDCG(IdealGains):
     """Ideal DCG: what nDCG divides by, the DCG of everything judged in its best order.
 

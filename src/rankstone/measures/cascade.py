@@ -76,7 +76,6 @@ class ERR(UnitGain):
         return Contributions(share, np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class nERR(ERR):  # noqa: N801 - the name of the field
     """Normalised ERR: ERR as a share of what the ideal order of the judged documents would reach.
 
@@ -133,7 +132,6 @@ def satisfied_at(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
     return share
 
 
-@dataclass(frozen=True, kw_only=True)
 class NERR8(UserModel):
     """Nearly ERR, equation 8: a user whom only gains stop, at k ranks at most.
 
@@ -155,7 +153,6 @@ class NERR8(UserModel):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class NERR9(UserModel):
     """Nearly ERR, equation 9: gains and, less and less, ranks stop the user, at k ranks at most.
 

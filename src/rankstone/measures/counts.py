@@ -30,7 +30,6 @@ class Count(BinaryMeasure):
     agg: str = parameter("sum", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRet(Count):
     """The number of documents in the list."""
 
@@ -57,7 +56,6 @@ class NumRet(Count):
     claims = Claims(bounds_by="uniform")
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRel(Count):
     """How many relevant documents are known."""
 
@@ -82,7 +80,6 @@ class NumRel(Count):
     claims = Claims(bounds_by="uniform")
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRelRet(Count):
     """How many relevant documents are retrieved."""
 
@@ -106,7 +103,6 @@ class NumRelRet(Count):
         return Contributions(self.relevant_hits(hits, self.limit(hits)), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumNonrelRet(Count):
     """How many documents are retrieved that were judged and found not relevant."""
 
@@ -140,7 +136,6 @@ class NumNonrelRet(Count):
         return Contributions(np.where(bad, inside, 0.0), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumQ(Count):
     """How many queries are averaged."""
 
@@ -164,7 +159,6 @@ class NumQ(Count):
     claims = Claims(bounds_by="uniform")
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgmentCoverage(Measure):
     """A measure of whether documents are judged, whatever their grade."""
 
@@ -187,7 +181,6 @@ class JudgmentCoverage(Measure):
                 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Judged(JudgmentCoverage):
     """Judged@k: the share of the first k documents that is judged.
 
@@ -223,7 +216,6 @@ class Judged(JudgmentCoverage):
         return Contributions(np.where(hits.judged, inside, 0.0), shown.astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unjudged(JudgmentCoverage):
     """Unjudged@k: the share of the first k ranks with an unjudged document.
 

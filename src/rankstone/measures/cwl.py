@@ -32,7 +32,6 @@ TOOLS: Final = "cwl_eval, ir_measures"
 DEEPEST: Final = 10**6
 
 
-@dataclass(frozen=True, kw_only=True)
 class UserModel(UnitGain):
     """The mean gain per rank examined, for a user who walks as the model says."""
 
@@ -263,7 +262,6 @@ def _shares(hits: Hits, parts: Contributions) -> tuple[Floats, Floats]:
     return parts.hits / hits.spread(parts.norm), rest
 
 
-@dataclass(frozen=True, kw_only=True)
 class SDCG(UserModel):
     """Scaled DCG: DCG over that of k perfect documents.
 

@@ -90,7 +90,6 @@ class GainMeasure(GradedMeasure):
         return Contributions(self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits))
 
 
-@dataclass(frozen=True, kw_only=True)
 class CG(GainMeasure):
     """Cumulated gain: the gains of the first k ranks, added.
 

@@ -14,7 +14,7 @@ from rankstone.hits.list_orders import earlier_smaller, weight_of_earlier_smalle
 from rankstone.measures.core.claims import BEST, BEST_AND_WORST, Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
 from rankstone.measures.core.gains_and_discounts import check_persistence, divisors
-from rankstone.measures.core.measure import Contributions, Measure, Status
+from rankstone.measures.core.measure import Contributions, Measure, OfWholeLists
 from rankstone.measures.ideal_orders import best_ideal
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ _STEADY: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class RC(Measure):
+class RC(OfWholeLists, Measure):
     """Rank correlation: the share of pairs that the ranking orders as the nearest ideal order does.
 
     >>> print(RC(weight="hyperbolic", weight_on="ideal"))
@@ -226,9 +226,6 @@ class RC(Measure):
 
     family: ClassVar[str] = "pairs"
     aliases: ClassVar[tuple[str, ...]] = ("RankCorrelation",)
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     examples: ClassVar[tuple[str, ...]] = (
         "RC",
         "RC(ties=drop)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-@dataclass(frozen=True, kw_only=True)
 class Bpref(BinaryMeasure):
     """Binary preference: whether relevant documents are above those judged not relevant.
 
@@ -68,7 +66,6 @@ class Bpref(BinaryMeasure):
 _EPSILON: Final = 0.00001
 
 
-@dataclass(frozen=True, kw_only=True)
 class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
     """Inferred AP: average precision when only a random part of the pool was judged.
 

@@ -39,7 +39,6 @@ _PEERS: Final = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class IntentAware(SubtopicMeasure):
     """The mean of a measure over the intents of a query: a hit contributes its share to each of them."""
 
@@ -230,7 +229,6 @@ class P_IA(IntentAware, BinarySubtopicMeasure):  # noqa: N801 - the name of the 
         return P(rel=self.rel, k=self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
 class StRecall(BinarySubtopicMeasure):
     """Subtopic recall: the share of subtopics that the first k results cover.
 

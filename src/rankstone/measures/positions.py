@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.errors import BadOption
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import gains
-from rankstone.measures.core.measure import Contributions, Status
+from rankstone.measures.core.measure import Contributions, OfWholeLists
 from rankstone.measures.core.relevance import BinaryMeasure, GradedMeasure
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def places_below(hits: Hits, missing: Ints) -> Ints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AvgRelPosition(GradedMeasure):
+class AvgRelPosition(OfWholeLists, GradedMeasure):
     """Average relevance position: the mean rank of what is relevant, weighted by how relevant it is.
 
     >>> print(AvgRelPosition(gain="binary"))
@@ -43,9 +43,6 @@ class AvgRelPosition(GradedMeasure):
 
     family: ClassVar[str] = "positions"
     aliases: ClassVar[tuple[str, ...]] = ("AvgRelevancePosition",)
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = Card(
         sentence="What is the mean rank of relevant documents?",
         formula="AvgRelPosition = Σ_i g_i i / Σ_i g_i",
@@ -97,7 +94,7 @@ class AvgRelPosition(GradedMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastRel(BinaryMeasure):
+class LastRel(OfWholeLists, BinaryMeasure):
     """Last relevant: the depth to which one must read to find every relevant document.
 
     >>> print(LastRel(unreturned="exclude"))
@@ -106,9 +103,6 @@ class LastRel(BinaryMeasure):
 
     family: ClassVar[str] = "positions"
     aliases: ClassVar[tuple[str, ...]] = ("last_rel",)
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = replace(
         AvgRelPosition.card,
         sentence="At which rank have all relevant documents been found?",
@@ -151,7 +145,7 @@ class LastRel(BinaryMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WSS(BinaryMeasure):
+class WSS(OfWholeLists, BinaryMeasure):
     """Work saved over sampling: reading left undone at a given recall, beyond what chance leaves undone.
 
     >>> print(WSS(recall=1.0))
@@ -159,9 +153,6 @@ class WSS(BinaryMeasure):
     """
 
     family: ClassVar[str] = "positions"
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = Card(
         sentence="How much reading does the ranking save, if 95 % of the relevant documents must be found?",
         formula="WSS = (N − i) / N − (1 − r) = r − i / N,  i = the first rank with recall ≥ r",

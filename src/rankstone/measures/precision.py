@@ -25,7 +25,6 @@ class P(BinaryMeasure):
     P@10
     """
 
-    family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("Precision",)
     card: ClassVar[Card] = Card(
         sentence="Of the first k results, how many are relevant?",
@@ -75,7 +74,6 @@ class R(BinaryMeasure):
     R(rel=2)@100
     """
 
-    family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("Recall",)
     card: ClassVar[Card] = Card(
         sentence="Of everything relevant, how much is among the first k results?",
@@ -122,7 +120,6 @@ class F(BinaryMeasure):
     F(beta=2)@5
     """
 
-    family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("F1", "SetF")
     card: ClassVar[Card] = Card(
         sentence="Precision and recall of the first k results in one number.",
@@ -156,7 +153,6 @@ class F(BinaryMeasure):
         return replace(relevant, rest=np.maximum(self.depth(hits), 1).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Success(BinaryMeasure):
     """Success, hit rate: whether anything relevant is among the first k.
 
@@ -164,7 +160,6 @@ class Success(BinaryMeasure):
     Success@5
     """
 
-    family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("HR", "HitRate", "Hit")
     card: ClassVar[Card] = Card(
         sentence="Is at least one of the first k results relevant?",
@@ -200,7 +195,6 @@ class Rprec(BinaryMeasure):
     Rprec
     """
 
-    family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("RPrec", "R-precision")
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
@@ -239,7 +233,6 @@ class Rprec(BinaryMeasure):
 _MOST: Final = 1e9
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetAP(BinaryMeasure):
     """Unranked average precision: precision times recall of what was retrieved.
 
@@ -247,7 +240,6 @@ class SetAP(BinaryMeasure):
     SetAP
     """
 
-    family: ClassVar[str] = "binary"
     card: ClassVar[Card] = Card(
         sentence="Average precision of a set: each relevant document retrieved adds its precision.",
         formula="SetAP@k = P@k · R@k = (1/R) Σ_{relevant hits} h_k / k",
@@ -280,7 +272,6 @@ class Utility(BinaryMeasure):
     Utility(a=2)
     """
 
-    family: ClassVar[str] = "binary"
     needs_relevant: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = ("Utility", "Utility(a=2, b=-1)", "Utility@10")
     card: ClassVar[Card] = Card(

@@ -126,7 +126,6 @@ class PropensityScored(BinaryMeasure):
         return Contributions(self.weighted(hits), self.ideal_sum(hits))
 
 
-@dataclass(frozen=True, kw_only=True)
 class PSP(PropensityScored):
     """Propensity-scored precision.
 
@@ -151,7 +150,6 @@ class PSP(PropensityScored):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class PSnDCG(PropensityScored):
     """Propensity-scored nDCG.
 

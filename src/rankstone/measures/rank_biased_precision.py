@@ -66,7 +66,6 @@ class RBP(UnitGain):
         return Contributions(self.gains_of(hits) * hits.at_rank(self.weight, self.k), ranks)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
     """What RBP would gain if all unjudged and unretrieved documents had the largest gain.
 

@@ -106,7 +106,6 @@ class SearchEnd(Blended):
         return place
 
 
-@dataclass(frozen=True, kw_only=True)
 class O_measure(SearchEnd):  # noqa: N801 - the name of the field
     """O-measure: the blended ratio at the first relevant document.
 
@@ -138,7 +137,6 @@ class O_measure(SearchEnd):  # noqa: N801 - the name of the field
         return first
 
 
-@dataclass(frozen=True, kw_only=True)
 class P_measure(SearchEnd):  # noqa: N801 - the name of the field
     """P-measure: the blended ratio at the preferred rank, that of the first document of the best grade shown.
 
@@ -167,7 +165,6 @@ class P_measure(SearchEnd):  # noqa: N801 - the name of the field
         return chosen
 
 
-@dataclass(frozen=True, kw_only=True)
 class P_plus(SearchEnd):  # noqa: N801 - the name of the field
     """P-plus: the mean blended ratio over the relevant documents down to the preferred rank.
 

@@ -34,7 +34,6 @@ def intent_weights(pool: Pool, rel: Threshold) -> Floats:
     return np.where(pool.group_ideal.relevant_count(rel) > 0, pool.groups.weight, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SubtopicMeasure(Measure):
     """A measure of the subtopics of a query that a ranking covers.
 
@@ -129,7 +128,6 @@ class SubtopicNovelty(BinarySubtopicMeasure):
         return float(np.cumsum(np.power(1.0 - self.alpha, rank - 1.0) / self.divisor(rank))[-1])
 
 
-@dataclass(frozen=True, kw_only=True)
 class GreedyNormalized(SubtopicNovelty):
     """A novelty measure divided by the value of a greedy order of the judged documents."""
 
@@ -188,7 +186,6 @@ _UNDIVIDED: Final = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class alpha_DCG(SubtopicNovelty):  # noqa: N801 - the name of the field
     """α-DCG: DCG that counts subtopics, less when repeated, as a share of what k ranks could gain.
 
@@ -222,7 +219,6 @@ class alpha_DCG(SubtopicNovelty):  # noqa: N801 - the name of the field
             )
 
 
-@dataclass(frozen=True, kw_only=True)
 class alpha_nDCG(GreedyNormalized):  # noqa: N801 - the name of the field
     """α-nDCG: DCG that counts subtopics, less when repeated, against a greedy ideal order.
 
@@ -245,7 +241,6 @@ class alpha_nDCG(GreedyNormalized):  # noqa: N801 - the name of the field
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ERR_IA(SubtopicNovelty):  # noqa: N801 - the name of the field
     """Intent-aware ERR as TREC reports it: each relevant document satisfies its intents with chance α.
 
@@ -286,7 +281,6 @@ class ERR_IA(SubtopicNovelty):  # noqa: N801 - the name of the field
         return 1.0 if self.alpha == 1 else -math.log(self.alpha) / (1.0 - self.alpha)
 
 
-@dataclass(frozen=True, kw_only=True)
 class nERR_IA(GreedyNormalized):  # noqa: N801 - the name of the field
     """Intent-aware ERR against a greedy ideal order.
 
@@ -318,7 +312,6 @@ class GeometricNovelty(SubtopicNovelty):
         return divisors("geometric", rank, p=self.beta)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NRBP(GeometricNovelty):
     """Novelty- and rank-biased precision: RBP that counts subtopics, less when repeated.
 
@@ -347,7 +340,6 @@ class NRBP(GeometricNovelty):
         return 1.0 / (1.0 - (1.0 - self.alpha) * self.beta)
 
 
-@dataclass(frozen=True, kw_only=True)
 class nNRBP(GeometricNovelty, GreedyNormalized):  # noqa: N801 - the name of the field
     """NRBP against a greedy ideal order.
 

@@ -142,7 +142,6 @@ class U(UnitGain):
         return Contributions(self.gains_of(hits) * left, np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class binG(BinaryMeasure):  # noqa: N801 - the name of the field
     """Binary G: relevant documents, each discounted by the rubbish above it.
 
@@ -174,7 +173,6 @@ class binG(BinaryMeasure):  # noqa: N801 - the name of the field
         return Contributions(shares * inside, hits.relevant_count(self.rel).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class G(IdealGains):
     """G: gains, each discounted by how much the list has fallen behind the ideal one.
 

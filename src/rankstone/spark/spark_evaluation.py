@@ -11,13 +11,12 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadParameter, MissingExtra, UsageError
+from rankstone.errors import BadOption, BadParameter, UsageError, installed
 from rankstone.evaluation.request import (
     checked,
     collapser,
@@ -430,7 +429,4 @@ def _lowest_grade(judged: Rows, options: AlignmentOptions, measures: Sequence[Me
 def require() -> None:
     """Refuse to start without the packages of the extra ``spark``."""
     for package in ("pyarrow", "pyspark"):
-        try:
-            import_module(package)
-        except ImportError as error:
-            raise MissingExtra(f"{package} is not installed", fix='pip install "rankstone[spark]"') from error
+        installed(package, package, 'pip install "rankstone[spark]"')

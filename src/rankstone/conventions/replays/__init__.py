@@ -10,7 +10,7 @@ import math
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rankstone.measures.core.definition import Card
 
@@ -23,14 +23,22 @@ def _cards() -> dict[str, Any]:
     return tomllib.loads((files("rankstone.conventions.replays") / "cards.toml").read_text(encoding="utf-8"))
 
 
-def replay_card(name: str) -> Card:
-    """Return the card of a replay, named by its file and class.
+class Replay:
+    """Mixin before a measure: what ``cards.toml`` has under the name of its file and its own is its card.
 
-    >>> replay_card("catboost.AverageGain").span
+    >>> from rankstone.conventions.replays.catboost import AverageGain
+    >>> AverageGain.card.span
     (None, None)
     """
-    module, _, kind = name.partition(".")
-    facts = dict(_cards()[module][kind])
-    low, high = facts.pop("span", (0.0, 1.0))
-    span: Span = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
-    return Card(**facts, span=span)
+
+    card: ClassVar[Card]
+
+    def __init_subclass__(cls) -> None:
+        """Set the card before the measure is named."""
+        of_file = _cards().get(cls.__module__.rpartition(".")[2], {})
+        if cls.__name__ in of_file:
+            facts = dict(of_file[cls.__name__])
+            low, high = facts.pop("span", (0.0, 1.0))
+            span: Span = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
+            cls.card = Card(**facts, span=span)
+        super().__init_subclass__()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.hits.list_arrays import before
 from rankstone.measures.auc import AUC
 from rankstone.measures.core.claims import Claims
@@ -17,15 +17,13 @@ from rankstone.measures.ideal_agreement import RC
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats
-    from rankstone.measures.core.definition import Card
 
 
 #: the probability that the user of PFound goes on
 _DECAY = 0.85
 
 
-@dataclass(frozen=True, kw_only=True)
-class PFound(Measure):
+class PFound(Replay, Measure):
     """The probability that a user who may stop at every row is satisfied.
 
     >>> print(PFound(k=5))
@@ -34,7 +32,6 @@ class PFound(Measure):
 
     family: ClassVar[str] = "user models"
     needs_relevant: ClassVar[bool] = False
-    card: ClassVar[Card] = replay_card("catboost.PFound")
 
     #: the mean of a product over orders has no formula here
     claims = Claims(closed_under_ties=False)
@@ -50,7 +47,6 @@ class PFound(Measure):
         return Contributions(hits.grade * looked * self.worth(hits), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ERR(PFound):
     """Expected reciprocal rank with labels as probabilities.
 
@@ -58,16 +54,13 @@ class ERR(PFound):
     ERR@5
     """
 
-    card: ClassVar[Card] = replay_card("catboost.ERR")
-
     def worth(self, hits: Hits) -> Floats:
         """Return one over the rank."""
         worth: Floats = 1.0 / hits.rank
         return worth
 
 
-@dataclass(frozen=True, kw_only=True)
-class AverageGain(Measure):
+class AverageGain(Replay, Measure):
     """The mean label of the first k rows.
 
     >>> print(AverageGain(k=5))
@@ -76,7 +69,6 @@ class AverageGain(Measure):
 
     family: ClassVar[str] = "cumulated gain"
     needs_relevant: ClassVar[bool] = False
-    card: ClassVar[Card] = replay_card("catboost.AverageGain")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add up the labels; divide by the rows."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
-from rankstone.measures.core.definition import Card, Threshold, parameter
+from rankstone.conventions.replays import Replay
+from rankstone.measures.core.definition import Threshold, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
@@ -28,22 +28,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Binary(BinaryMeasure):
+class _Binary(Replay, BinaryMeasure):
     """A measure in which relevant means at least the relevance threshold, 1 here."""
 
     rel: RelevantFrom = parameter(Threshold(1.0), "relevant means grade ≥ rel")
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAP(_Binary):
     """The mean of P@1 … P@k, hit or not.
 
     >>> print(MAP(k=5))
     MAP@5
     """
-
-    family: ClassVar[str] = "binary"
-    card: ClassVar[Card] = replay_card("elliot.MAP")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit its share of the precisions from its rank down to k; divide by k."""
@@ -53,16 +49,12 @@ class MAP(_Binary):
         return Contributions(np.where(relevant, shares, 0.0), np.full(hits.queries, float(self.k or 0)))
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAR(_Binary):
     """The mean of R@1 … R@k.
 
     >>> print(MAR(k=5))
     MAR@5
     """
-
-    family: ClassVar[str] = "binary"
-    card: ClassVar[Card] = replay_card("elliot.MAR")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the ranks from its own down to k; divide by k R."""
@@ -72,7 +64,6 @@ class MAR(_Binary):
         return Contributions(np.where(hits.relevant(self.rel), ranks, 0.0), norm)
 
 
-@dataclass(frozen=True, kw_only=True)
 class GAUC(_Binary):
     """AUC of each user, with one negative too many.
 
@@ -81,7 +72,6 @@ class GAUC(_Binary):
     """
 
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = replay_card("elliot.GAUC")
 
     @property
     def claims(self) -> Claims:
@@ -102,7 +92,6 @@ class GAUC(_Binary):
         return hits.relevant_count(self.rel)
 
 
-@dataclass(frozen=True, kw_only=True)
 class LAUC(GAUC):
     """GAUC of the relevant items among the first k.
 
@@ -134,7 +123,6 @@ class AUC(GAUC):
         return hits.count(hits.relevant(self.rel))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Gini(catalogue_measures.Gini):
     """The evenness of recommendations over items: one minus the Gini index.
 
@@ -147,8 +135,7 @@ class Gini(catalogue_measures.Gini):
         return 1.0 - ratio
 
 
-@dataclass(frozen=True, kw_only=True)
-class SEntropy(WholeRunMeasure):
+class SEntropy(Replay, WholeRunMeasure):
     """The mean self-information of recommended items, by their share of all recommendations.
 
     >>> print(SEntropy(k=10))
@@ -156,7 +143,6 @@ class SEntropy(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = replay_card("elliot.SEntropy")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item its self-information, weighted by the lists that show it."""

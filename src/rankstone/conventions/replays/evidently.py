@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.hits.list_arrays import ragged_range
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import nDCG
@@ -41,7 +41,7 @@ def middle(hits: Hits) -> Ints:
     return (hits.first + hits.last) // 2
 
 
-class Placed(Measure):
+class Placed(Replay, Measure):
     """A measure that gives items the middle rank of their tie block."""
 
     @property
@@ -50,11 +50,8 @@ class Placed(Measure):
         return replace(super().claims, looks_deeper=True, closed_under_ties=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ByMiddle(Placed, BinaryMeasure):
     """A binary measure in which items have the middle rank of their tie block."""
-
-    family: ClassVar[str] = "binary"
 
     def inside(self, hits: Hits) -> Bools:
         """Return which relevant hits have a middle rank of k or less."""
@@ -72,7 +69,6 @@ class ByMiddle(Placed, BinaryMeasure):
         return np.maximum(shown, 1).astype(np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PrecisionTopK(ByMiddle):
     """Precision of the items whose middle rank is k or less.
 
@@ -80,22 +76,17 @@ class PrecisionTopK(ByMiddle):
     PrecisionTopK@5
     """
 
-    card: ClassVar[Card] = replay_card("evidently.PrecisionTopK")
-
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by min(k, n)."""
         return Contributions(self.inside(hits).astype(np.float64), self.shown(hits))
 
 
-@dataclass(frozen=True, kw_only=True)
 class RecallTopK(ByMiddle):
     """Recall of the items whose middle rank is k or less.
 
     >>> print(RecallTopK(k=5))
     RecallTopK@5
     """
-
-    card: ClassVar[Card] = replay_card("evidently.RecallTopK")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by R."""
@@ -104,15 +95,12 @@ class RecallTopK(ByMiddle):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class FBetaTopK(PrecisionTopK):
     """F of the mean precision and the mean recall of all users.
 
     >>> print(FBetaTopK(k=5))
     FBetaTopK@5
     """
-
-    card: ClassVar[Card] = replay_card("evidently.FBetaTopK")
 
     def query_weights(self, hits: Hits) -> Floats:
         """Return the recall of each query, which aggregation needs in addition to the precision."""
@@ -126,7 +114,6 @@ class FBetaTopK(PrecisionTopK):
         return 2 * precision * recall / (precision + recall) if precision + recall else math.nan
 
 
-@dataclass(frozen=True, kw_only=True)
 class MRR(ByMiddle):
     """Reciprocal rank of the first relevant item.
 
@@ -134,14 +121,11 @@ class MRR(ByMiddle):
     MRR@5
     """
 
-    card: ClassVar[Card] = replay_card("evidently.MRR")
-
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit the reciprocal of its middle rank."""
         return Contributions(np.where(self.first(hits), 1.0 / middle(hits), 0.0), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class HitRate(ByMiddle):
     """Whether a relevant item has a middle rank of k or less.
 
@@ -149,14 +133,11 @@ class HitRate(ByMiddle):
     HitRate@5
     """
 
-    card: ClassVar[Card] = replay_card("evidently.HitRate")
-
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit 1."""
         return Contributions(self.first(hits).astype(np.float64), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAP(ByMiddle):
     """Mean precision at ranks with a relevant last row; that of a short list is repeated down to k.
 
@@ -165,7 +146,6 @@ class MAP(ByMiddle):
     """
 
     family: ClassVar[str] = "average precision"
-    card: ClassVar[Card] = replay_card("evidently.MAP")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last hit at each middle rank, if it is relevant, all ranks down to the next one."""
@@ -191,15 +171,12 @@ class MAP(ByMiddle):
         return found / np.minimum(rank, hits.n[query])
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAR(MAP):
     """Mean recall at ranks with a relevant last row; that of a short list is repeated down to k.
 
     >>> print(MAR(k=5))
     MAR@5
     """
-
-    card: ClassVar[Card] = replay_card("evidently.MAR")
 
     def worth(self, hits: Hits, found: Ints, rank: Ints, query: Ints) -> Floats:  # noqa: ARG002 - the rank does not matter
         """Return the recall at ranks."""
@@ -215,7 +192,6 @@ class NDCG(Placed, nDCG):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
-    card: ClassVar[Card] = replay_card("evidently.NDCG")
 
     gain: str = parameter("linear", "what a grade is worth", "linear")
 
@@ -226,8 +202,7 @@ class NDCG(Placed, nDCG):
         return shares if self.k is None else np.where(place <= self.k, shares, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Personalization(WholeRunMeasure):
+class Personalization(Replay, WholeRunMeasure):
     """How little lists have in common, as if each of them had k items.
 
     >>> print(Personalization(k=10))
@@ -235,7 +210,6 @@ class Personalization(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = replay_card("evidently.Personalization")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count for each item the pairs of lists that share it, including a list with itself."""
@@ -249,7 +223,7 @@ class Personalization(WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serendipity(PerListMeasure):
+class Serendipity(Replay, PerListMeasure):
     """One minus the summed similarity of the relevant items of a list to the history.
 
     >>> print(Serendipity(k=10))
@@ -258,7 +232,6 @@ class Serendipity(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("qrels", "history", "items")
-    card: ClassVar[Card] = replay_card("evidently.Serendipity")
 
     features: str | None = parameter(
         None,

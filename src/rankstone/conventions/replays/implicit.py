@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,6 @@ class _Entries:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class AP(_Entries, average_precision.AP):
     """Average precision over entries.
 
@@ -40,7 +39,6 @@ class AP(_Entries, average_precision.AP):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class R(_Entries, precision.R):
     """Recall over entries.
 
@@ -49,7 +47,6 @@ class R(_Entries, precision.R):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCG(_Entries, nDCG):
     """nDCG over entries.
 
@@ -58,7 +55,6 @@ class NDCG(_Entries, nDCG):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class AUC(_Entries, pairs.AUC):
     """AUC of the first k against the catalogue; a rank without an item counts as a negative.
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.measures.core.curve import relevant_needed
 from rankstone.measures.core.measure import Status
 from rankstone.measures.counts import Judged
@@ -15,12 +12,10 @@ from rankstone.measures.precision_recall import IPrec
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.measures.core.definition import Card
     from rankstone.measures.core.measure import Scored
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedOrZero(Judged):
+class JudgedOrZero(Replay, Judged):
     """The share of the retrieved documents that are judged; 0 for an empty list.
 
     >>> print(JudgedOrZero(k=10))
@@ -28,10 +23,8 @@ class JudgedOrZero(Judged):
     """
 
     zero_norm: ClassVar[Status] = Status.no_relevant
-    card: ClassVar[Card] = replay_card("ir_measures.JudgedOrZero")
 
 
-@dataclass(frozen=True, kw_only=True)
 class CondensedIPrec(IPrec):
     """Precision at a level of recall; undefined (NaN) if the list is empty and the level needs no document.
 
@@ -46,9 +39,4 @@ class CondensedIPrec(IPrec):
         """Score as IPrec does; an empty list has no value at a level that needs no document."""
         scored = super().score(hits, empty)
         needed = relevant_needed(self.recall, hits.relevant_count(self.rel), self.interp)
-        void = hits.found & (hits.n == 0) & (needed == 0)
-        return replace(
-            scored,
-            value=np.where(void, np.nan, scored.value),
-            status=np.where(void, Status.undefined, scored.status),
-        )
+        return scored.undefined_where(hits.found & (hits.n == 0) & (needed == 0))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.hits.list_arrays import sums
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.calibration import CategoryMeasure
 from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention
@@ -24,7 +24,7 @@ _START: Final = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoryEntropy(Attention, CategoryMeasure):
+class CategoryEntropy(Replay, Attention, CategoryMeasure):
     """The entropy of a list's categories, in bits.
 
     >>> print(CategoryEntropy(discount="geometric", p=0.85, k=10))
@@ -34,7 +34,6 @@ class CategoryEntropy(Attention, CategoryMeasure):
     name: ClassVar[str] = "entropy"
     family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
-    card: ClassVar[Card] = replay_card("lenskit.CategoryEntropy")
 
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
@@ -15,11 +14,9 @@ from rankstone.measures.core.relevance import BinaryMeasure
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Bools, Ints
-    from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
-class NDCG(BinaryMeasure):
+class NDCG(Replay, BinaryMeasure):
     """Binary nDCG to the depth of the list; a repeated relevant document counts again.
 
     >>> print(NDCG(k=5))
@@ -29,7 +26,6 @@ class NDCG(BinaryMeasure):
     name: ClassVar[str] = "ndcg_at_k"
     family: ClassVar[str] = "cumulated gain"
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
-    card: ClassVar[Card] = replay_card("mlflow.NDCG")
 
     #: the ideal list depends on which documents are among the first k
     claims = Claims(closed_under_ties=False)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.auc import AUC as SOUND
 from rankstone.measures.average_precision import AP
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.dcg import DCG
 from rankstone.measures.ideal_agreement import RC, OrderComparison
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
 
 
-@dataclass(frozen=True, kw_only=True)
 class MAP(AP):
     """Average precision over the relevant items of the list; no value if there are none.
 
@@ -44,7 +43,6 @@ class MAP(AP):
         return replace(super().contributions(hits), norm=found)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AUC(SOUND):
     """The area under the curve, 1 if all rows are relevant, or none is.
 
@@ -61,7 +59,7 @@ class AUC(SOUND):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradedNDCG(DCG):
+class GradedNDCG(Replay, DCG):
     """DCG over that of the judged documents, unsorted.
 
     >>> print(GradedNDCG(k=5))
@@ -70,7 +68,6 @@ class GradedNDCG(DCG):
 
     needs_relevant: ClassVar[bool] = True
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
-    card: ClassVar[Card] = replay_card("other_libraries.GradedNDCG")
 
     gain: str = parameter("exp2", "what a grade gains", "exp2")
 
@@ -87,7 +84,7 @@ class GradedNDCG(DCG):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OPA(RC):
+class OPA(Replay, RC):
     """Ordered pair accuracy: the share of pairs of unequal label with the better label strictly above.
 
     >>> print(OPA())
@@ -96,7 +93,6 @@ class OPA(RC):
 
     aliases: ClassVar[tuple[str, ...]] = ()
     zero_norm: ClassVar[Status] = Status.no_ideal
-    card: ClassVar[Card] = replay_card("other_libraries.OPA")
 
     ties: str = field(default="drop")
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.measures.core.measure import Status
 from rankstone.measures.subtopic_diversity import ERR_IA, alpha_DCG, nNRBP
 
 if TYPE_CHECKING:
@@ -24,7 +22,6 @@ class _Undivided:
         return np.ones(hits.queries)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlphaDCG(_Undivided, alpha_DCG):
     """α-DCG without normalisation: at 1 the number of subtopics of the first document.
 
@@ -33,7 +30,6 @@ class AlphaDCG(_Undivided, alpha_DCG):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class ErrIA(_Undivided, ERR_IA):
     """ERR-IA without normalisation: at 1 the number of subtopics of the first document.
 
@@ -42,7 +38,6 @@ class ErrIA(_Undivided, ERR_IA):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class NNRBP(nNRBP):
     """nNRBP that is undefined (NaN) for a query with a list and without relevant documents.
 
@@ -53,9 +48,4 @@ class NNRBP(nNRBP):
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Score as nNRBP does; a list with norm 0 has no value."""
         scored = super().score(hits, empty)
-        void = hits.found & (scored.denominator <= 0)
-        return replace(
-            scored,
-            value=np.where(void, np.nan, scored.value),
-            status=np.where(void, Status.undefined, scored.status),
-        )
+        return scored.undefined_where(hits.found & (scored.denominator <= 0))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.measures.cascade import ERR as SOUND
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.measure import Contributions, Measure
@@ -15,11 +14,9 @@ from rankstone.measures.core.measure import Contributions, Measure
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Floats
-    from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
-class Best(Measure):
+class Best(Replay, Measure):
     """The highest label of the first k documents.
 
     >>> print(Best(k=5))
@@ -27,7 +24,6 @@ class Best(Measure):
     """
 
     family: ClassVar[str] = "cumulated gain"
-    card: ClassVar[Card] = replay_card("ranklib.Best")
 
     #: the mean of the best over orders has no formula here
     claims = Claims(closed_under_ties=False)
@@ -42,7 +38,6 @@ class Best(Measure):
         return Contributions(shares, np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ERR(SOUND):
     """Expected reciprocal rank in which labels above the scale are probabilities above 1.
 
@@ -56,8 +51,7 @@ class ERR(SOUND):
         return worth
 
 
-@dataclass(frozen=True, kw_only=True)
-class NoRR(Measure):
+class NoRR(Replay, Measure):
     """Always 0: the reciprocal rank of the first relevant document among the first 0.
 
     >>> print(NoRR())
@@ -66,7 +60,6 @@ class NoRR(Measure):
 
     family: ClassVar[str] = "reciprocal rank"
     takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = replay_card("ranklib.NoRR")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give every hit 0."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.conventions.replays import Replay
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.incomplete_judgments import Bpref as Sound
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradedRBP(Measure):
+class GradedRBP(Replay, Measure):
     """Rank-biased precision with the grade as gain.
 
     >>> print(GradedRBP(p=0.5))
@@ -26,7 +26,6 @@ class GradedRBP(Measure):
     """
 
     family: ClassVar[str] = "user models"
-    card: ClassVar[Card] = replay_card("ranx.GradedRBP")
 
     p: float = parameter(0.8, "persistence", above=0.0)
 
@@ -41,7 +40,6 @@ class GradedRBP(Measure):
         return Contributions(gain * hits.at_rank(self.weight, self.k), np.ones(hits.queries))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Bpref(Sound):
     """bpref that has no value if all judged documents are relevant.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.conventions.replays import Replay
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
 from rankstone.rankings.recommendation.recommendation_measure import Parts, PerListMeasure, WholeRunMeasure
@@ -28,7 +28,6 @@ class _Padded:
         return Catalogue(found.size + 1, found.code)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ItemCoverage(_Padded, catalogue_measures.Coverage):
     """The share of the catalogue, padding included, that is in any list.
 
@@ -52,8 +51,7 @@ class GiniIndex(_Padded, catalogue_measures.Gini):
     denom: str = parameter("m", "what the sum is divided by", "m_minus_1", "m")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShannonEntropy(WholeRunMeasure):
+class ShannonEntropy(Replay, WholeRunMeasure):
     """The entropy of recommended items, divided by their number.
 
     >>> print(ShannonEntropy(k=10))
@@ -61,7 +59,6 @@ class ShannonEntropy(WholeRunMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = replay_card("recbole.ShannonEntropy")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item −p ln p; divide by the items."""
@@ -71,7 +68,7 @@ class ShannonEntropy(WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TailPercentage(PerListMeasure):
+class TailPercentage(Replay, PerListMeasure):
     """The share of a list that belongs to the least popular tenth of the items of the history.
 
     >>> print(TailPercentage(k=10))
@@ -80,7 +77,6 @@ class TailPercentage(PerListMeasure):
 
     family: ClassVar[str] = "popularity"
     needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = replay_card("recbole.TailPercentage")
 
     tail_ratio: float = parameter(0.1, "share of the items of the history", above=0.0, high=1.0)
 

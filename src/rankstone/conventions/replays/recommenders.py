@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.errors import BadValue, printable
 from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import nDCG
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-@dataclass(frozen=True, kw_only=True)
-class RPrecision(BinaryMeasure):
+class RPrecision(Replay, BinaryMeasure):
     """R-precision of the first k, without users who have no hit among their first min(R, k).
 
     >>> print(RPrecision(k=5))
@@ -38,9 +37,7 @@ class RPrecision(BinaryMeasure):
     """
 
     name: ClassVar[str] = "r_precision"
-    family: ClassVar[str] = "binary"
     zero_norm: ClassVar[Status] = Status.dropped
-    card: ClassVar[Card] = replay_card("recommenders.RPrecision")
 
     #: whether there is a hit decides whether there is a value
     claims = Claims(closed_under_ties=False)
@@ -52,7 +49,6 @@ class RPrecision(BinaryMeasure):
         return Contributions(shares, np.where(hits.total(shares) > 0, relevant, 0).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCG(nDCG):
     """nDCG over tables that are joined row by row: an item shown several times is joined with itself.
 
@@ -99,8 +95,7 @@ class NDCG(nDCG):
         return Ideal(offsets_of(lengths), descending_within(query[order], self.worth(grade[order])))
 
 
-@dataclass(frozen=True, kw_only=True)
-class AllNew(PerListMeasure):
+class AllNew(Replay, PerListMeasure):
     """1 if a list has no item from its user's history, else 0.
 
     >>> print(AllNew())
@@ -109,7 +104,6 @@ class AllNew(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = replay_card("recommenders.AllNew")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each list 1 if none of its items is in the history."""
@@ -119,7 +113,7 @@ class AllNew(PerListMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ByLikeness(PerListMeasure):
+class _ByLikeness(Replay, PerListMeasure):
     """A measure from the similarity of items; unknown items are similar to none."""
 
     likeness: str = parameter(
@@ -180,7 +174,6 @@ class _ByLikeness(PerListMeasure):
         return tables.units(columns)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Diversity(_ByLikeness):
     """One minus the mean similarity of two items of a list.
 
@@ -190,7 +183,6 @@ class Diversity(_ByLikeness):
 
     name: ClassVar[str] = "diversity"
     family: ClassVar[str] = "diversity"
-    card: ClassVar[Card] = replay_card("recommenders.Diversity")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its distances to the others; divide by the ordered pairs."""
@@ -216,7 +208,6 @@ class Serendipity(_ByLikeness):
 
     name: ClassVar[str] = "serendipity"
     family: ClassVar[str] = "novelty"
-    card: ClassVar[Card] = replay_card("recommenders.Serendipity")
 
     relevance_by: str = parameter("all", "which items count: all, or those judged relevant", "all", "judged")
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-@dataclass(frozen=True, kw_only=True)
-class PartialAUC(BinaryMeasure):
+class PartialAUC(Replay, BinaryMeasure):
     """The relevant items against the first k others of the list, as if there were always k.
 
     >>> print(PartialAUC(k=5))
@@ -33,7 +32,6 @@ class PartialAUC(BinaryMeasure):
     """
 
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = replay_card("rectools.PartialAUC")
 
     #: k counts negatives, not ranks; ranks are given, ties unknown
     claims = Claims(looks_deeper=True, closed_under_ties=False)
@@ -56,15 +54,12 @@ class PartialAUC(BinaryMeasure):
         return hits.relevant_count(self.rel)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PAP(PartialAUC):
     """The first k relevant items against the first k others of the list.
 
     >>> print(PAP(k=5))
     PAP@5
     """
-
-    card: ClassVar[Card] = replay_card("rectools.PAP")
 
     def counted(self, hits: Hits, relevant: Bools) -> Bools:
         """Return which relevant hits count: the first k."""
@@ -77,7 +72,7 @@ class PAP(PartialAUC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intersection(PerListMeasure):
+class Intersection(Replay, PerListMeasure):
     """The share of a list that another run also has.
 
     >>> print(Intersection(ref_k=20, k=10))
@@ -86,7 +81,6 @@ class Intersection(PerListMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("baseline",)
-    card: ClassVar[Card] = replay_card("rectools.Intersection")
 
     ref_k: int | None = parameter(None, "cutoff of the other run", low=1, whole=True)
 
@@ -101,8 +95,7 @@ class Intersection(PerListMeasure):
         return None if self.k is None else max(self.k, int(self.ref_k or 0))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SufficientReco(PerListMeasure):
+class SufficientReco(Replay, PerListMeasure):
     """The share of the k ranks that have an item.
 
     >>> print(SufficientReco(k=10))
@@ -110,7 +103,6 @@ class SufficientReco(PerListMeasure):
     """
 
     family: ClassVar[str] = "catalogue"
-    card: ClassVar[Card] = replay_card("rectools.SufficientReco")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:  # noqa: ARG002 - needs none
         """Count 1 for each item."""

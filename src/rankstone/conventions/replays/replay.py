@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
@@ -17,13 +16,11 @@ from rankstone.rankings.recommendation.recommendation_measure import Parts, Whol
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.measures.core.definition import Card
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-@dataclass(frozen=True, kw_only=True)
-class RocAuc(BinaryMeasure):
+class RocAuc(Replay, BinaryMeasure):
     """The area under the ROC curve of the first k items, 1 if all of them are relevant.
 
     >>> print(RocAuc(k=5))
@@ -31,7 +28,6 @@ class RocAuc(BinaryMeasure):
     """
 
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = replay_card("replay.RocAuc")
 
     #: which documents are among the first k decides what is counted
     claims = Claims(closed_under_ties=False)
@@ -46,8 +42,7 @@ class RocAuc(BinaryMeasure):
         return Contributions(np.where(relevant, shares, 0.0), np.maximum(found, 1).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Novelty(WholeRunMeasure):
+class Novelty(Replay, WholeRunMeasure):
     """The share of a list that is not in its user's history, averaged over all users of the history.
 
     >>> print(Novelty(k=10))
@@ -56,7 +51,6 @@ class Novelty(WholeRunMeasure):
 
     family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = replay_card("replay.Novelty")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each user of the history the share of new items, 1 without a list."""
@@ -66,8 +60,7 @@ class Novelty(WholeRunMeasure):
         return Parts(np.concatenate((counted, np.ones(len(users) - len(counted)))), float(len(users)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CategoricalDiversity(CategoryMeasure):
+class CategoricalDiversity(Replay, CategoryMeasure):
     """The number of categories of the first k items, divided by k.
 
     >>> print(CategoricalDiversity(k=10))
@@ -76,7 +69,6 @@ class CategoricalDiversity(CategoryMeasure):
 
     family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
-    card: ClassVar[Card] = replay_card("replay.CategoricalDiversity")
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count each category of a list once; divide by k."""
@@ -91,7 +83,6 @@ class CategoricalDiversity(CategoryMeasure):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Surprisal(novelty.Novelty):
     """Novelty as a share; with one user in the history, unknown items score 1, others have no value.
 

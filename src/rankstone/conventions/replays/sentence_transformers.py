@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,7 +28,6 @@ class _Contrasted:
         return replace(parts, norm=np.where(self.relevant_count(hits) < hits.n, parts.norm, 0.0))
 
 
-@dataclass(frozen=True, kw_only=True)
 class AP(_Contrasted, SOUND_AP):
     """Average precision, without a value if everything is relevant.
 
@@ -37,7 +36,6 @@ class AP(_Contrasted, SOUND_AP):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class RR(_Contrasted, SOUND_RR):
     """Reciprocal rank, without a value if everything is relevant.
 
@@ -46,7 +44,6 @@ class RR(_Contrasted, SOUND_RR):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCG(_Contrasted, nDCG):
     """nDCG, without a value if everything is relevant.
 

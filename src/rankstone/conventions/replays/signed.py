@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Contributions
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCG(nDCG):
     """nDCG divided by the absolute ideal sum; 0 if that is 0.
 
@@ -41,7 +40,6 @@ class NDCG(nDCG):
         return np.where(sums == 0, 0, 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class OrGain(NDCG):
     """nDCG divided by the absolute ideal sum; not divided if that is 0.
 
@@ -56,7 +54,6 @@ class OrGain(NDCG):
         return np.where(ideal == 0, 1.0, np.abs(ideal))
 
 
-@dataclass(frozen=True, kw_only=True)
 class OrOne(nDCG):
     """nDCG that is 1 if the ideal sum is not positive.
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.positions import LastRel
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
-class LabelRankingLoss(BinaryMeasure):
+class LabelRankingLoss(Replay, BinaryMeasure):
     """The share of pairs in the wrong order, tied pairs included.
 
     >>> print(LabelRankingLoss())
@@ -27,7 +24,6 @@ class LabelRankingLoss(BinaryMeasure):
 
     name: ClassVar[str] = "label_ranking_loss"
     family: ClassVar[str] = "pairs"
-    card: ClassVar[Card] = replay_card("sklearn.LabelRankingLoss")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the others that are not below it; divide by all pairs."""
@@ -38,8 +34,7 @@ class LabelRankingLoss(BinaryMeasure):
         return Contributions(np.where(relevant, above[hits.blocks.of_hit], 0.0), pairs.astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CoverageError(LastRel):
+class CoverageError(Replay, LastRel):
     """The rank of the last relevant document, 0 if there is none.
 
     >>> print(CoverageError())
@@ -49,4 +44,3 @@ class CoverageError(LastRel):
     name: ClassVar[str] = "coverage_error"
     needs_relevant: ClassVar[bool] = True
     zero_norm: ClassVar[Status] = Status.no_ideal
-    card: ClassVar[Card] = replay_card("sklearn.CoverageError")

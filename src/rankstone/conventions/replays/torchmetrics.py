@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.measures.auc import AUC, Fallout
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Status
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AUROC(AUC):
+class AUROC(Replay, AUC):
     """The AUC of the first k ranks, 0 if they have only one class.
 
     >>> print(AUROC(k=5))
@@ -28,14 +28,13 @@ class AUROC(AUC):
     aliases: ClassVar[tuple[str, ...]] = ()
     needs_relevant: ClassVar[bool] = True
     zero_norm: ClassVar[Status] = Status.no_ideal
-    card: ClassVar[Card] = replay_card("torchmetrics.AUROC")
 
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
     unreturned: str = parameter("exclude", "documents below rank k are left out", "exclude")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FallOut(Fallout):
+class FallOut(Replay, Fallout):
     """Fallout, 1 for a query without a negative.
 
     >>> print(FallOut(k=5))
@@ -44,7 +43,6 @@ class FallOut(Fallout):
 
     name: ClassVar[str] = "RetrievalFallOut"
     aliases: ClassVar[tuple[str, ...]] = ()
-    card: ClassVar[Card] = replay_card("torchmetrics.FallOut")
 
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
 
@@ -71,7 +69,6 @@ class FallOutOrZero(Fallout):
     negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
 
 
-@dataclass(frozen=True, kw_only=True)
 class FallOutIfAny(FallOutOrZero):
     """Fallout, without queries that have no negative.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.conventions.replays import Replay
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.rank_biased_precision import RBP_residual
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryScaledRBP(Measure):
+class QueryScaledRBP(Replay, Measure):
     """Rank-biased precision with grades divided by the query's highest one, if that is above 1.
 
     A query's highest gain is that of its highest judged grade, retrieved or not; gains given for grades
@@ -31,7 +31,6 @@ class QueryScaledRBP(Measure):
 
     family: ClassVar[str] = "user models"
     takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = replay_card("trec_eval.QueryScaledRBP")
 
     gain: GainTable | None = parameter(None, "gains of some grades; the others keep their grade")
     p: float = parameter(None, "persistence", above=0.0, below=1.0, needed="write QueryScaledRBP(p=0.9)")
@@ -62,7 +61,6 @@ class QueryScaledRBP(Measure):
         return np.maximum(best, max(given.values(), default=0.0))
 
 
-@dataclass(frozen=True, kw_only=True)
 class SeenResidual(RBP_residual):
     """The residual of RBP if the list has an unjudged document, else 0.
 

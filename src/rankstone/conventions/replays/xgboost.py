@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.conventions.replays import replay_card
+from rankstone.conventions.replays import Replay
 from rankstone.hits.list_orders import earlier_smaller
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.measure import Contributions, Measure, Status
+from rankstone.measures.core.measure import Contributions, Measure, OfWholeLists
 from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.measures.core.definition import Card
 
 
-@dataclass(frozen=True, kw_only=True)
-class AUC(Measure):
+class AUC(Replay, OfWholeLists, Measure):
     """The share of pairs that scores order as the labels do; equal labels in the order of rows.
 
     >>> print(AUC())
@@ -27,11 +24,7 @@ class AUC(Measure):
     """
 
     family: ClassVar[str] = "pairs"
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     brings: ClassVar[frozenset[str]] = frozenset({"rows"})
-    card: ClassVar[Card] = replay_card("xgboost.AUC")
 
     #: a tied pair counts one half
     claims = Claims(extremal_under_ties=False)
@@ -46,8 +39,7 @@ class AUC(Measure):
         return Contributions(share, np.where(lengths < 3, 0.0, lengths * (lengths - 1) / 2))  # noqa: PLR2004
 
 
-@dataclass(frozen=True, kw_only=True)
-class AUCPR(BinaryMeasure):
+class AUCPR(Replay, OfWholeLists, BinaryMeasure):
     """Area under precision over recall, drawn between tie blocks as a continuous curve.
 
     >>> print(AUCPR())
@@ -55,10 +47,6 @@ class AUCPR(BinaryMeasure):
     """
 
     family: ClassVar[str] = "average precision"
-    takes_cutoff: ClassVar[bool] = False
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
-    card: ClassVar[Card] = replay_card("xgboost.AUCPR")
 
     #: a tie block counts as a whole
     claims = Claims(extremal_under_ties=False)

@@ -6,10 +6,11 @@ labels alone from epoch to epoch, and every measure is a function: ``ndcg(scores
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.integrations.arrays.array_evaluator import ArrayScores, Evaluator, evaluate
-from rankstone.integrations.arrays.array_measures import function, names
 from rankstone.integrations.arrays.top_k_lists import from_topk, top_k
 from rankstone.integrations.arrays.training_losses import (
     approx_mrr,
@@ -18,6 +19,8 @@ from rankstone.integrations.arrays.training_losses import (
     pair_weights,
     soft_ranks,
 )
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.registry import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,17 +39,61 @@ __all__ = [
     "top_k",
 ]
 
+#: what measures may need in addition to grades
+_MORE: Final = {"pool", "groups"}
+
 
 def __getattr__(name: str) -> Callable[..., Any]:
-    """Make a function of a measure: ``ndcg``, ``average_precision``, ``reciprocal_rank``, ``precision``."""
-    made = function(name)
-    if made is None:
+    """Make the function of a measure by its name or an alias in small letters: ``ndcg``, ``precision``.
+
+    The function takes ``scores`` and ``labels``, ``qid``, ``sizes`` or ``mask``, the measure's parameters and
+    options of alignment, and returns a value for each query, ``[queries]``, NaN for no value.
+
+    >>> from rankstone.integrations import arrays
+    >>> arrays.average_precision([0.9, 0.5, 0.1], [0, 1, 1], k=2)
+    array([0.25])
+    """
+    kind = _kinds().get(name)
+    if kind is None:
         msg = f"module 'rankstone.integrations.arrays' has no attribute {name!r}"
         raise AttributeError(msg)
-    globals()[name] = made
-    return made
+    parameters = {field.name for field in fields(kind)}
+
+    def scored(scores: object, labels: object, **how: Any) -> Any:  # noqa: ANN401 - parameters and options
+        measure = kind(**{key: how.pop(key) for key in parameters & how.keys()})
+        return evaluate(scores, labels, measure, **how).values[str(measure)]
+
+    scored.__name__ = scored.__qualname__ = name
+    scored.__module__ = "rankstone.integrations.arrays"
+    scored.__doc__ = f"""Return {kind.name} of each query: {kind.card.sentence}
+
+    Parameters
+    ----------
+    scores, labels
+        As for ``evaluate``, and so are ``qid``, ``sizes``, ``mask`` and options.
+    {", ".join(sorted(parameters))}
+        The parameters of :class:`rankstone.{kind.name}`.
+    """
+    globals()[name] = scored
+    return scored
 
 
 def __dir__() -> list[str]:
-    """List the public names, and the functions that are measures."""
-    return [*__all__, *names()]
+    """List the public names, and the functions that are measures, in the style of functions.
+
+    >>> {"ndcg", "average_precision", "reciprocal_rank", "hit_rate"} <= set(__dir__())
+    True
+    """
+    return [*__all__, *_kinds()]
+
+
+def _kinds() -> dict[str, type[Measure]]:
+    """Return the measures that need only labels, by their names as functions."""
+    found: dict[str, type[Measure]] = {}
+    for kind in MEASURES.values():
+        if issubclass(kind, Measure) and not (
+            kind.judgment_columns or kind.query_columns or kind.brings & _MORE
+        ):
+            for word in filter(str.isidentifier, (kind.name, *kind.aliases)):
+                found.setdefault(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).lower(), kind)
+    return found

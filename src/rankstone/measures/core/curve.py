@@ -283,7 +283,6 @@ class CurveValues:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Curve(Named):
     """A curve of a ranking against judgments."""
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
+from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeVar
 
 import numpy as np
 
@@ -184,8 +184,15 @@ class _MeasureType(type):
         return cls(k=k)  # type: ignore[call-arg]
 
 
+class _Frozen:
+    """Refuses every assignment, also in classes without parameters of their own, which are not decorated."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
 @dataclass(frozen=True, kw_only=True)
-class Named(metaclass=_MeasureType):
+class Named(_Frozen, metaclass=_MeasureType):
     """A frozen value with a name, parameters, a canonical text and a card.
 
     >>> import rankstone

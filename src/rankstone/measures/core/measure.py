@@ -101,6 +101,11 @@ class Scored:
         value, status = self.value[some], self.status[some]
         return Scored(self.numerator[some], self.denominator[some], value, status, weight)
 
+    def undefined_where(self, void: Bools) -> Scored:
+        """Return the same queries, of which these have no value."""
+        status = np.where(void, Status.undefined, self.status)
+        return replace(self, value=np.where(void, np.nan, self.value), status=status)
+
     def without_value(self) -> Scored:
         """Return the same queries, none of which has a value; what is dropped stays so."""
         nothing = np.full(len(self.value), np.nan)
@@ -108,7 +113,6 @@ class Scored:
         return replace(self, value=nothing, status=status.astype(np.int8))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Measure(PerQuery):
     """A measure of rankings against judgments.
 
@@ -245,6 +249,14 @@ class Measure(PerQuery):
             value[none & hits.found] = 1.0 if empty == "one" else 0.0
         elif empty == "undefined":
             status[none] = Status.undefined
+
+
+class OfWholeLists:
+    """Mixin before a measure that takes no cutoff, and has no value where its norm is zero."""
+
+    takes_cutoff: ClassVar[bool] = False
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
 
 
 @dataclass(frozen=True, eq=False)

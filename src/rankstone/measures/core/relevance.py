@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class BinaryMeasure(Measure):
     """A measure of binary relevance."""
+
+    family: ClassVar[str] = "binary"
 
     rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
 

@@ -62,7 +62,6 @@ class Overlap(ListMeasure):
         return paired.n_common.astype(np.float64), norm.astype(np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Jaccard(ListMeasure):
     """The share of the documents of either list that are in both.
 

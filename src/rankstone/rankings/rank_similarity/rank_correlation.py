@@ -26,7 +26,6 @@ FEW_COMMON = "fewer than two documents in common: no value (status few_common)"
 NEEDS = "two rankings; only common documents count (n_common)"
 
 
-@dataclass(frozen=True, kw_only=True)
 class tau_a(ListMeasure):  # noqa: N801 - the name of the field
     """Kendall's tau-a: pairs in the same order less pairs in opposite order, as a share of all pairs.
 
@@ -66,7 +65,6 @@ class tau_a(ListMeasure):  # noqa: N801 - the name of the field
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class tau_b(ListMeasure):  # noqa: N801 - the name of the field
     """Kendall's tau-b: tau corrected for ties in either ranking.
 
@@ -119,7 +117,6 @@ def _agreeing_pairs(paired: PairedLists) -> Floats:
     return numerator
 
 
-@dataclass(frozen=True, kw_only=True)
 class rho(ListMeasure):  # noqa: N801 - the name of the field
     """Spearman's rho: the correlation of ranks, tied documents at their middle rank.
 

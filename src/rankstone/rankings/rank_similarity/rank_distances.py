@@ -40,7 +40,6 @@ class Distance(ListMeasure):
         return distance, largest if self.norm == "max" else np.where(largest > 0, 1.0, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class footrule(Distance):  # noqa: N801 - as rho
     """Spearman's footrule: the sum over documents of the ranks that they move.
 

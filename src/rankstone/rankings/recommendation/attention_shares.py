@@ -193,7 +193,6 @@ class IAA(Attention, WholeRunMeasure):
         return Parts(apart, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlacementChances(GroupMeasure):
     """The spread of the probabilities of groups to be recommended, over their mean."""
 
@@ -228,7 +227,6 @@ class PlacementChances(GroupMeasure):
         return self.sets(tables).split_sum(by_item[tables.item_table.code])
 
 
-@dataclass(frozen=True, kw_only=True)
 class RSP(PlacementChances):
     """Ranking-based statistical parity: whether all groups of items have the same probability to be shown.
 

@@ -175,7 +175,6 @@ class DP(TwoGroups):
         return self.compared(lists, tables, by_group, self.size(tables) if self.per == "item" else None)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EUR(RelevantGroups):
     """Exposed utility ratio: exposure per relevance of one group over that of the others.
 
@@ -204,7 +203,6 @@ class EUR(RelevantGroups):
         return self.compared(lists, tables, by_group, self.utility(lists, tables))
 
 
-@dataclass(frozen=True, kw_only=True)
 class RUR(RelevantGroups):
     """Realized utility ratio: expected clicks per relevance of one group over that of the others.
 
@@ -305,7 +303,6 @@ class _Expected(Attention, WholeRunMeasure):
         return Parts(values, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EEL(_Expected):
     """Expected exposure loss: the distance of exposure from that due to relevance.
 
@@ -338,7 +335,6 @@ class EEL(_Expected):
         return self.recorded(lists, tables, (received - due) ** 2, received=received, due=due)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EED(_Expected):
     """Expected exposure disparity: how unequal exposure is, whatever the relevance.
 
@@ -364,7 +360,6 @@ class EED(_Expected):
         return self.recorded(lists, tables, received**2, received=received)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EER(_Expected):
     """Expected exposure relevance: how much of the exposure goes where relevance is.
 

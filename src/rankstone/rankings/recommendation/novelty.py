@@ -123,7 +123,6 @@ class _Discovery(Attention, PerListMeasure):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class EPC(_Discovery):
     """Expected popularity complement: the share of users who do not know the recommended relevant items.
 
@@ -151,7 +150,6 @@ class EPC(_Discovery):
         return share
 
 
-@dataclass(frozen=True, kw_only=True)
 class EFD(_Discovery):
     """Expected free discovery: the self-information of the relevant items that are recommended.
 

@@ -130,7 +130,6 @@ _TAIL = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class APLT(_Tail):
     """Average percentage of long-tail items in a list.
 
@@ -163,7 +162,6 @@ class APLT(_Tail):
         return Contributions(self.tail(lists, tables), lists.n.astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ACLT(_Tail):
     """Average count of long-tail items in a list.
 

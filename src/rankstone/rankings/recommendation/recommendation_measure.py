@@ -76,7 +76,6 @@ class Attention:
         return 1.0 / divisors(self.discount, rank, p=self.p)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PerListMeasure(Needs, PerQuery):
     """A measure with a value for each list.
 
@@ -145,7 +144,6 @@ def summed(values: Floats) -> float:
     return math.fsum(values.tolist())
 
 
-@dataclass(frozen=True, kw_only=True)
 class WholeRunMeasure(Needs, Named):
     """A measure with one value for the run.
 
