@@ -29,8 +29,8 @@ def libraries() -> list[tuple[str, list[str], list[str]]]:
 
 def options(world: World) -> dict[str, Any]:
     """Return the options of a world by their present names: ``sort`` is sort_algorithm since version 0.2."""
-    known = vars(rankstone.AlignmentOptions())
-    return {name if name in known else f"{name}_algorithm": value for name, value in world.options.items()}
+    known = (getattr(rankstone, "AlignmentOptions", None) or vars(rankstone)["Alignment"])()
+    return {n if hasattr(known, n) else f"{n}_algorithm": value for n, value in world.options.items()}
 
 
 def scores(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:

@@ -151,7 +151,7 @@ def choices(options: AlignmentOptions, measures: Sequence[Measure], *, one_group
     """
     defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
     alignment = options.recorded() | ({"one_group": True} if one_group else {})
-    standard = AlignmentOptions().recorded()
+    standard = AlignmentOptions().as_dict()
     changed = {name: standard.get(name) for name, value in alignment.items() if value != standard.get(name)}
     found = {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}
     return found | ({"changed": changed} if changed else {})
