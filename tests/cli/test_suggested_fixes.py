@@ -41,6 +41,22 @@ LISTS: Final = json.dumps(
         {"question": "q2", "retrieved": ["d3"], "relevant": ["d3"]},
     ]
 )
+#: logs of retrieval for answers: objects of passages, with the question's text beside its id
+PASSAGES: Final = json.dumps(
+    [
+        {"question_id": "q1", "question": "why", "relevant_chunks": ["d1"],
+         "retrieved": [{"chunk": "d2", "score": 0.9, "text": ""}, {"chunk": "d1", "score": 0.8, "text": ""}]},
+        {"question_id": "q2", "question": "how", "relevant_chunks": ["d3"],
+         "retrieved": [{"chunk": "d3", "score": 0.5, "text": ""}]},
+    ]
+)  # fmt: skip
+SAME_FIELDS: Final = json.dumps(
+    [
+        {"qid": "q1", "retrieved": [{"id": "d1", "score": 0.8}, {"id": "d2", "score": 0.9}],
+         "relevant": [{"id": "d1", "grade": 2}, {"id": "d2", "grade": 0}, {"id": "d9", "grade": 1}]},
+        {"qid": "q2", "retrieved": [{"id": "d3", "score": 0.5}], "relevant": [{"id": "d3", "grade": 1}]},
+    ]
+)  # fmt: skip
 #: what is wrong → judgments and run
 WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
     "recommender": (
@@ -96,6 +112,8 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
     ),
     "an order": (GOOD_QRELS, ("r.csv", texts("qid,docno", [row[:2] for row in RUN]))),
     "lists beside each other": (("q.json", LISTS), ("q.json", LISTS)),
+    "passages as objects": (("q.json", PASSAGES), ("q.json", PASSAGES)),
+    "objects of both": (("q.json", SAME_FIELDS), ("q.json", SAME_FIELDS)),
     "tabs": (("q.tsv", texts("qid\tpid\trel", QRELS, "\t")), ("r.tsv", texts("qid\tpid\tscore", RUN, "\t"))),
     "JSON lines": (
         ("q.jsonl", "".join(json.dumps({"topic": q, "docno": d, "rel": g}) + "\n" for q, d, g in QRELS)),

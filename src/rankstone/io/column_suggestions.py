@@ -28,13 +28,13 @@ _OF_LISTS: Final[dict[Kind | None, Kind]] = {"whole": "wholes", "number": "numbe
 #: common names, folded
 _SYNONYMS: Final = {
     "query_id": (
-        "qid", "query", "queryid", "queryids", "question", "questionid", "topic", "topicid", "searchterm",
+        "qid", "queryid", "questionid", "topicid", "query", "queryids", "question", "topic", "searchterm",
         "searchquery", "userinput", "user", "userid", "uid", "customerid", "sessionid",
     ),
     "doc_id": (
-        "docid", "docno", "doc", "document", "documentid", "corpusid", "pid", "passageid", "passage", "item",
-        "itemid", "iid", "items", "docs", "documents", "productid", "product", "asin", "movieid", "articleid",
-        "itemids", "docids", "recommendations",
+        "docid", "docno", "documentid", "passageid", "chunkid", "contextid", "itemid", "productid", "doc",
+        "document", "corpusid", "pid", "passage", "chunk", "context", "item", "iid", "items", "docs",
+        "documents", "product", "asin", "movieid", "articleid", "itemids", "docids", "recommendations",
     ),
     "relevance": (
         "rel", "label", "grade", "rating", "relevancelabel", "relevancegrade", "qrel", "target", "click",
@@ -61,14 +61,11 @@ _SYNONYMS: Final = {
         "occurredat", "registeredat", "signuptime", "signupdate",
     ),
 }  # fmt: skip
-#: lists of documents that one row may have: the retrieved and the relevant ones
+#: how the names of lists of documents begin that one row may have: the retrieved and the relevant ones
 _LISTS: Final = {
-    "run": ("retrieved", "retrievedids", "retrieveddocs", "retrievedcontextids", "results", "recommended"),
-    "qrels": (
-        "relevant", "relevantids", "relevantdocs", "expected", "expectedids", "referencecontextids",
-        "groundtruth", "gold",
-    ),
-}  # fmt: skip
+    "run": ("retrieved", "results", "recommended"),
+    "qrels": ("relevant", "expected", "reference", "groundtruth", "gold"),
+}
 _IDS: Final = ("query_id", "doc_id")
 _NUMBERS: Final = ("relevance", "score", "rank")
 #: our columns that can be guessed by content
@@ -230,9 +227,10 @@ class Missing:
         fits = [name for name in self.names if name.isprintable() and self._fits(ours, name)]
         fits = [name for name in fits if name not in _CORE]
         words = (_folded(ours), *_SYNONYMS.get(ours, ()))
-        if ours == "doc_id":
-            words += _LISTS.get(self._table, (*_LISTS["run"], *_LISTS["qrels"]))
         known = [name for word in words for name in fits if _folded(name) == word]
+        if ours == "doc_id":
+            lists = self._lists()
+            known = [*([lists[self._table]] if self._table in lists else lists.values()), *known]
         others = [name for name in fits if name not in self.reserved]
         folded = {_folded(name): name for name in others if ours not in _NUMBERS or not _is_id(name)}
         close = get_close_matches(_folded(ours), folded, n=1, cutoff=_ALIKE)
@@ -266,17 +264,29 @@ class Missing:
 
     def _both_lists(self, found: Mapping[str, str]) -> dict[str, str]:
         """Return the renames for a table with retrieved and relevant documents in two columns of lists."""
-        lists = {
-            table: name
-            for table, words in _LISTS.items()
-            for name in reversed(self.names)
-            if _folded(name) in words and name.isprintable()
-        }
+        lists = self._lists()
         docs = next((name for name, ours in found.items() if ours == "doc_id"), None)
         if docs not in lists.values() or len(lists) < len(_LISTS):
             return {}
         rest = {self._theirs(name): ours for name, ours in found.items() if ours != "doc_id"}
         return {**rest, **{f"{table}.{name}": "doc_id" for table, name in lists.items()}}
+
+    def _lists(self) -> dict[str, str]:
+        """Return the columns of lists of documents that were retrieved, or are relevant."""
+        lists = {
+            _folded(name): name
+            for name in reversed(self.names)
+            if name.isprintable() and str(self._kind(name)).endswith("s")
+        }
+        found = {
+            table: name
+            for table, words in _LISTS.items()
+            for folded, name in lists.items()
+            if folded.startswith(words)
+        }
+        # a field of what was retrieved, as in [{"chunk": "c7", "score": 0.8}]
+        fields = [lists[word] for word in (*_SYNONYMS["doc_id"], "id") if word in lists]
+        return {"run": fields[0], **found} if fields else found
 
 
 def _option(names: Mapping[str, str]) -> str:

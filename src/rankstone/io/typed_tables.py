@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -284,18 +285,27 @@ def of_batches(
 
 
 def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source: str) -> dict[str, _Column]:
-    """Return the columns by our names; a list of structs becomes a list for each field."""
+    """Return the columns by our names; a list of structs becomes a list for each field.
+
+    Where two lists have a field of the same name each is called ``list.field``.  Fields of another list
+    than that of the documents do not belong to these: scores of what was retrieved are no grades.
+    """
     theirs = {name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()}
-    for name, dtype in schema.items():
-        if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct):
-            for inner in dtype.inner.fields:
-                value = pl.col(name).list.eval(pl.element().struct.field(inner.name))
-                theirs.setdefault(inner.name, _Column(name, pl.List(inner.dtype), value))
+    lists = [(name, dtype.inner) for name, dtype in schema.items() if isinstance(dtype, pl.List)]
+    found = [(name, one) for name, kind in lists if isinstance(kind, pl.Struct) for one in kind.fields]
+    times = Counter([*schema, *(one.name for _, one in found)])
+    for name, one in found:
+        value = pl.col(name).list.eval(pl.element().struct.field(one.name))
+        known = one.name if times[one.name] == 1 else f"{name}.{one.name}"
+        theirs[known] = _Column(name, pl.List(one.dtype), value)
     chosen = renames(theirs, columns, source)
-    lists = any(isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values())
-    if lists and "position" not in columns and not isinstance(schema.get("position"), (pl.List, pl.Array)):
+    listed = any(isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values())
+    if listed and "position" not in columns and not isinstance(schema.get("position"), (pl.List, pl.Array)):
         chosen.pop("position", None)  # one position for a whole list does not order its documents
-    replaced = hidden(theirs, chosen)
+    docs = next((theirs[name].root for name in theirs if chosen.get(name, name) == "doc_id"), None)
+    replaced = {*hidden(theirs, chosen)}
+    if isinstance(schema.get(docs or ""), pl.List):
+        replaced |= {name for name, one in theirs.items() if name not in schema and one.root != docs}
     return {chosen.get(name, name): column for name, column in theirs.items() if name not in replaced}
 
 
