@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import re
 import shutil
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 import rankstone
 from rankstone import demo
+from rankstone.reports.page_words import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -287,6 +289,21 @@ def test_both_ways_to_make_a_sentence_agree(two: Opened) -> None:
 
     assert page.locator("h1 .claim").inner_text() == said[0]
     assert page.locator("h1 .much").inner_text() == said[1]
+
+
+def test_numbers_are_rounded_alike(two: Opened) -> None:
+    """A sentence of Python and a picture of the page show the same digits, halves and all."""
+    rng = random.Random(5)
+    drawn = [rng.choice([-1, 1]) * rng.random() * 10 ** rng.randint(-6, 4) for _ in range(2000)]
+    halves = [n / 60 - m / 60 for n in range(60) for m in range(60)] + [
+        n / 1000 + 0.0005 for n in range(2000)
+    ]
+    values = [(float(f"{one:.7g}"), digits) for one in [*drawn, *halves] for digits in (0, 1, 2, 3, 5)]
+    theirs = two.at().evaluate(
+        "(values) => values.map(([one, digits]) => Page.shown(one, digits, true))", values
+    )
+
+    assert theirs == [shown(one, digits, sign=True) for one, digits in values]
 
 
 def test_two_names_are_chosen(five: Opened) -> None:

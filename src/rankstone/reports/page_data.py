@@ -10,6 +10,7 @@ import polars as pl
 
 from rankstone.errors import printable
 from rankstone.reports.charts.comparison_charts import query_rows, thinned
+from rankstone.reports.page_words import FIGURES
 from rankstone.stats.automatic_intervals import mean_estimates
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _INTERVALS: Final = 200
 #: rows of segments at most, and characters of the value of one
 _SEGMENTS: Final = 5_000
 _NAME: Final = 40
-_FIGURES: Final = 5
 
 
 def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
@@ -130,5 +130,5 @@ def queries(found: Comparison, order: Sequence[str]) -> tuple[list[str], dict[st
 
 
 def _short(values: Any) -> list[float | None]:  # noqa: ANN401 - numbers, as an array or a column
-    """Return numbers of five figures."""
-    return pl.Series(values, dtype=pl.Float64).round_sig_figs(_FIGURES).fill_nan(None).to_list()
+    """Return numbers as the page's data hold them."""
+    return pl.Series(values, dtype=pl.Float64).round_sig_figs(FIGURES).fill_nan(None).to_list()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Final
 
 from rankstone.tables.phrases import phrases
@@ -12,6 +13,8 @@ from rankstone.tables.phrases import phrases
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+#: figures of the numbers in the data of a page
+FIGURES: Final = 7
 #: the most decimals of a number in a sentence
 _MOST: Final = 6
 #: smaller p-values are shown as smaller than this
@@ -88,7 +91,7 @@ def decimals(values: Iterable[float | None], *apart: tuple[float | None, float |
     largest = max(map(abs, known), default=0.0)
     for digits in range(2 if largest < 100 else 1 if largest < 1000 else 0, _MOST):  # noqa: PLR2004 - three figures
         same = any(shown(one, digits) == shown(other, digits) for one, other in pairs)
-        if not same and all(round(value, digits) for value in known if value):
+        if not same and all(_rounded(value, digits) for value in known if value):
             return digits
     return _MOST
 
@@ -96,13 +99,19 @@ def decimals(values: Iterable[float | None], *apart: tuple[float | None, float |
 def shown(value: float | None, digits: int = 2, *, sign: bool = False) -> str:
     """Return a number with a real minus sign, and with its sign if it is a difference.
 
-    >>> shown(-0.5, 2), shown(0.223, 2, sign=True), shown(-0.0001, 2), shown(1240.0, 0), shown(None)
-    ('−0.50', '+0.22', '0.00', '1,240', '–')
+    >>> shown(-0.5, 2), shown(0.223, 2, sign=True), shown(-0.0001, 2), shown(1240.0, 0), shown(0.425)
+    ('−0.50', '+0.22', '0.00', '1,240', '0.43')
     """
     if value is None or not math.isfinite(value):
         return "–"
-    text = f"{round(value, digits) or 0:{'+' if sign and round(value, digits) else ''},.{digits}f}"
-    return text.replace("-", "−")
+    number = _rounded(value, digits)
+    return f"{number:{'+' if sign and number else ''},f}".replace("-", "−")
+
+
+def _rounded(value: float, digits: int) -> Decimal:
+    """Round a number as the scripts of a page do: as it is written there, and a half away from zero."""
+    number = Decimal(f"{value:.{FIGURES}g}").quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return number or abs(number)
 
 
 def p_value(p: float) -> str:

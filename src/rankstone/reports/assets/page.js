@@ -32,7 +32,7 @@ const Page = (() => {
   function decimals(values, ...apart) {
     const known = values.filter((value) => value !== null && value !== undefined), largest = Math.max(0, ...known.map(Math.abs));
     for (let digits = largest < 100 ? 2 : largest < 1000 ? 1 : 0; digits < 6; digits++) {
-      const hides = known.some((value) => value !== 0 && !/[1-9]/.test(Math.abs(value).toFixed(digits)));
+      const hides = known.some((value) => value !== 0 && !/[1-9]/.test(shown(value, digits)));
       const same = apart.some(([one, other]) => one !== null && other !== null && shown(one, 6) !== shown(other, 6) && shown(one, digits) === shown(other, digits));
       if (!hides && !same) return digits;
     }
