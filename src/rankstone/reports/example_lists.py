@@ -81,12 +81,13 @@ def examples(
                 progress(1)
     except (UsageError, InputError):
         return {**none, "note": "no_lists_here"}
-    ranked = pl.concat(one.with_columns(system=pl.lit(at)) for at, one in enumerate(lists))
-    top = ranked.filter(pl.col("rank") <= depth)
-    pool = top.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").first())
-    placed = pool.join(
-        ranked.select("query_id", "doc_id", "system", "rank"), on=["query_id", "doc_id"], how="left"
-    )
+    keys = ["query_id", "doc_id"]
+    ranked = [one.with_columns(system=pl.lit(at)) for at, one in enumerate(lists)]
+    top = pl.concat(one.filter(pl.col("rank") <= depth) for one in ranked)
+    pool = top.group_by(keys, maintain_order=True).agg(pl.col("relevance").first())
+    # one list at a time: a join of all would hold each many times over
+    found_at = pl.concat(one.join(pool, on=keys, how="semi").drop("relevance") for one in ranked)
+    placed = pool.join(found_at, on=keys, how="left")
     wide = placed.group_by("query_id", "doc_id", "relevance", maintain_order=True).agg("system", "rank")
     about = _titles(documents, pool["doc_id"].unique(maintain_order=True), found)
     queries = {

@@ -101,20 +101,10 @@ def page(content: dict[str, Any], result: object, words: Words, **told: str | No
     **told
         ``title`` and ``command``.
     """
-    data = {
-        **content["data"],
-        "lang": words.lang,
-        "words": words.phrases,
-        "digits": getattr(result, "digits", 4),
-    }
-    helpers = {
-        "shown": shown,
-        "decimals": decimals,
-        "p_value": p_value,
-        "about": about,
-        "printable": printable,
-    }
-    helpers |= {"flat": flat, "inputs": inputs, "versions": versions}
+    digits = getattr(result, "digits", 4)
+    data = {**content["data"], "lang": words.lang, "words": words.phrases, "digits": digits}
+    several = (shown, decimals, p_value, about, printable, flat, inputs, versions)
+    helpers = {one.__name__: one for one in several}
     return _rendered(
         "page", ["".join(map(_asset, _SCRIPTS))], view=content["view"], parts=content["parts"], found=result,
         say=words, data=_whole(as_data(data)), style=_whole(_asset("report.css")), **told, **helpers,
@@ -158,10 +148,9 @@ def _hash(source: str) -> str:
 
 def versions() -> str:
     """Return what a page was made with."""
-    packages = {name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")}
-    return " · ".join(
-        f"{name} {one}" for name, one in {**packages, "Python": platform.python_version()}.items()
-    )
+    found = {name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")}
+    found["Python"] = platform.python_version()
+    return " · ".join(f"{name} {one}" for name, one in found.items())
 
 
 def flat(values: Mapping[str, Any], above: str = "", *, last_name: bool = False) -> Iterator[tuple[str, str]]:

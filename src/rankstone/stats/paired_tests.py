@@ -148,15 +148,11 @@ def sign_test(units: Units) -> float:
     >>> sign_test(Units.of(np.array([[0.1], [0.2], [0.3], [0.0]])))
     0.25
     """
-    differences = _per_query(units)
-    return _coin(int((differences > 0).sum()), int((differences < 0).sum()))
-
-
-def _coin(wins: int, losses: int) -> float:
     from scipy import special
 
-    n = wins + losses
-    return 1.0 if not n else min(1.0, 2 * float(special.bdtr(min(wins, losses), n, 0.5)))
+    differences = _per_query(units)
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    return min(1.0, 2 * float(special.bdtr(min(wins, losses), wins + losses, 0.5)))
 
 
 def mcnemar(units: Units) -> float:
@@ -180,7 +176,7 @@ def mcnemar(units: Units) -> float:
             given=f"a difference of {differences[~np.isin(differences, (-1.0, 0.0, 1.0))][0]:g}",
             expected="Success@k, or another test",
         )
-    return _coin(int((differences > 0).sum()), int((differences < 0).sum()))
+    return sign_test(units)
 
 
 #: tests without a random number, by name
@@ -194,7 +190,7 @@ PAIRED: Final[dict[str, Callable[[Units], float]]] = {
 #: up to so many differences other than 0, all ways their signs can fall are looked at
 EXACT_UP_TO: Final = 20
 #: flips of one block; flips and pairs that are compared at a time: what a processor's cache holds
-_BLOCK, _CACHED, _TOGETHER = 4096, 512, 128
+_BLOCK, _CACHED, _TOGETHER = 4096, 1024, 64
 #: sums of so many bits, and differences of two of them, are exact as int64
 _SUM_BITS: Final = 62
 #: random flips of a byte: eight differences' signs at once
@@ -353,7 +349,7 @@ def _as_extreme(whole: Ints, pairs: Ints, flips: int, seed: int) -> Callable[[in
                 now = found[one[places], begin : begin + _CACHED]
                 now -= found[other[places[0]], begin : begin + _CACHED]
                 np.abs(now, out=now)
-                counts[places] += np.count_nonzero(now >= least[places, None], axis=1)
+                counts[places] += (now >= least[places, None]).sum(axis=1, dtype=np.int32)
         return counts
 
     return block

@@ -29,6 +29,8 @@ Result = TypeVar("Result")
 
 #: whole numbers up to 2^53 are exact as float64; a bit is kept in hand
 _EXACT_BITS: Final = 52
+#: products of so many numbers are made without threads of their own, which would wait beside ours; few rows
+_ALONE, _FEW = 1 << 18, 8
 #: random numbers made at a time: as many as fit into a processor's cache
 _SLICE: Final = 1 << 13
 #: sums that differ by less than this share of what was summed are equal: scores carry rounding errors
@@ -101,7 +103,9 @@ class Whole:
 
     def summed(self, counts: Floats) -> Floats:
         """Return sums over rows, each taken as often as counted, float64 ``[…, columns]``."""
-        sums: Floats = np.ldexp(counts @ self.whole, -self.bits)
+        rows = _ALONE // max(self.whole.size, 1)
+        parts = np.array_split(counts, -(-len(counts) // rows) or 1) if rows > _FEW else [counts]
+        sums: Floats = np.ldexp(np.concatenate([part @ self.whole for part in parts]), -self.bits)
         return sums
 
 

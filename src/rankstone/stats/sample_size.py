@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MOST: Final = 10**9
 #: searches that a thread works on at a time
 _BLOCK: Final = 512
+#: steps of the secant method; a computed power is off by less than half of this, where t is less than that
+_SECANTS, _ROUNDED, _FAR = 4, 2.0**-45, 50.0
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
@@ -58,14 +60,9 @@ def _power(effect: Floats, n: Floats | Ints, alpha: Floats) -> Floats:
     least = -special.stdtrit(df, alpha / 2)
     above, below = special.nctdtr(df, shift, least), special.nctdtr(df, shift, -least)
     for at in np.flatnonzero(np.isnan(above)):
-        above[at] = _normal(least[at] - shift[at])
+        above[at] = 0.5 * math.erfc((shift[at] - least[at]) / math.sqrt(2))  # normal: the limit
     found: Floats = 1.0 - above + np.where(np.isnan(below), 0.0, below)
     return found
-
-
-def _normal(z: float) -> float:
-    """Return the probability of a standard normal below z: the limit of the noncentral t."""
-    return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
 def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | None:
@@ -95,7 +92,8 @@ def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
         near = np.minimum(((quantile + special.ndtri(power)) / effect) ** 2 + quantile**2 / 2, MOST / 2)
     found, at = np.zeros(len(effect)), np.flatnonzero(effect)
     at = at[(near[at] < MOST / 2) | enough(np.full(len(at), float(MOST)), at)]
-    found[at] = _on_threads(enough, at, 1.0, np.floor(np.maximum(near - 1, 1)), np.ceil(near + 1))
+    low, high = np.floor(np.maximum(near - 1, 1)), np.ceil(near + 1)
+    found[at] = _on_threads(lambda some: _smallest(enough, some, 1.0, low[some], high[some]), at)
     return [int(n) or None for n in found]
 
 
@@ -115,26 +113,49 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
 
 def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
     """Return :func:`detectable` of each number of queries at its level."""
-
-    def enough(effect: Floats, at: Ints) -> Bools:
-        return _power(effect, n[at], alpha[at]) >= power
-
-    different, place = np.unique([n, alpha], axis=1, return_inverse=True)  # equal ones share a search
-    n, alpha = different
+    (n, alpha), place = np.unique([n, alpha], axis=1, return_inverse=True)  # equal ones share a search
     found, at = np.full(len(n), math.inf), np.flatnonzero(n > 1)  # one query has no spread
-    found[at] = _on_threads(enough, at, 0.0, np.zeros(len(n)), np.ones(len(n)))
+    found[at] = _on_threads(lambda some: _smallest_effect(n[some], alpha[some], power), at)
     return found[place.ravel()]
 
 
-def _on_threads(
-    enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, low: Floats, high: Floats
-) -> Floats:
-    """Return what :func:`_smallest` does; places do not depend on each other."""
+def _smallest_effect(n: Floats | Ints, alpha: Floats, power: float) -> Floats:
+    """Return :func:`detectable` of each; both arrays have one shape.
+
+    The secant method finds nearly all digits.  Where the power nearby is off by more than rounding, all
+    effects beyond are known to be enough or not, so only the last halvings compute a power.
+    """
+    from scipy import special
+
+    def powers(effect: Floats, at: Ints | slice = slice(None)) -> Floats:
+        return _power(effect, n[at], alpha[at])
+
+    wanted, least = special.ndtri(power), -special.stdtrit(n - 1, alpha / 2)
+    slope = each = np.sqrt((1 + least**2 / (2 * (n - 1))) / n)
+    near = np.where(least < _FAR, least / np.sqrt(n) + wanted * each, np.nan)
+    step = miss = np.nan
+    with np.errstate(all="ignore"):
+        for _ in range(_SECANTS):
+            before, miss = miss, wanted - special.ndtri(powers(near))
+            slope = np.where(np.isfinite(found := step / (before - miss)), found, slope)
+            near = np.abs(near + (step := slope * miss))
+    reach = each * (6 * _ROUNDED * math.exp(wanted**2 / 2))
+    no = np.where(powers(near - reach) < power - _ROUNDED, near - reach, 0.0)
+    yes = np.where(powers(near + reach) > power + _ROUNDED, near + reach, np.inf)
+
+    def enough(effect: Floats, at: Ints) -> Bools:
+        found = effect >= yes[at]
+        open_ = np.flatnonzero(~found & (effect > no[at]))
+        found[open_] = powers(effect[open_], at[open_]) >= power
+        return found
+
+    return _smallest(enough, np.arange(len(n)), 0.0, np.zeros(len(n)), np.ones(len(n)))
+
+
+def _on_threads(search: Callable[[Ints], Floats], at: Ints) -> Floats:
+    """Return the results of searches, which do not depend on each other."""
     parts = np.array_split(at, -(-len(at) // _BLOCK) or 1)
-    work = in_blocks(
-        lambda part: _smallest(enough, parts[part], begin, low[parts[part]], high[parts[part]]), len(parts)
-    )
-    return np.concatenate(list(work))
+    return np.concatenate(list(in_blocks(lambda part: search(parts[part]), len(parts))))
 
 
 def _smallest(

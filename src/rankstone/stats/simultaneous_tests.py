@@ -135,8 +135,7 @@ def _ones(totals: Floats) -> Floats:
 
 
 def _without_diagonal(p: Floats) -> Floats:
-    itself = np.arange(len(p))
-    p[itself, itself] = 1.0
+    p[np.diag_indices(len(p))] = 1.0
     return p
 
 
@@ -357,7 +356,7 @@ def randomised_tukey(
     >>> bool(found.p[0, 1, 0] > 0.5), bool(found.p[0, 2, 0] < 0.001)
     (True, True)
     """
-    families = [(totals, np.ones((totals.shape[0], totals.shape[2])) if sizes is None else sizes)]
+    families = [(totals, _ones(totals) if sizes is None else sizes)]
     return randomised_tukeys(families, shuffles=shuffles, seed=seed, threads=threads, progress=progress)[0]
 
 
@@ -399,10 +398,7 @@ def _scale(totals: Floats, sizes: Floats) -> Floats:
 def _compared(scaled: Floats, scale: Floats, largest: Floats) -> RandomisedTukey:
     means = np.array([[math.fsum(column) for column in measure.T] for measure in np.moveaxis(scaled, 2, 0)])
     gaps = np.moveaxis(means[:, :, None] - means[:, None, :], 0, 2)
-    p = p_values(np.abs(gaps), largest)
-    itself = np.arange(scaled.shape[1])
-    p[itself, itself] = 1.0
-    return RandomisedTukey(gaps * scale, p, largest, scale)
+    return RandomisedTukey(gaps * scale, _without_diagonal(p_values(np.abs(gaps), largest)), largest, scale)
 
 
 def _error(totals: Floats) -> float:
