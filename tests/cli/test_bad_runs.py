@@ -176,7 +176,7 @@ def test_comparing_commands_leave_bad_runs_out(
         assert "Some runs could not be scored" in shown
         assert all(f"{name} (" in shown for name in BAD)
     else:
-        assert "number left out: " in shown
+        assert "5 runs left out: " in shown
         assert "number could not be scored and is left out" in shown
 
 

@@ -93,10 +93,9 @@ def test_notes_in_brief_whole_and_none(files: list[str]) -> None:
     line = ("eval", *files, "-m", "HR@10 nDCG@2", "--ties", "input")
     brief = run(*line).stdout.splitlines()[4:]
     warning = "the cutoff 10 is deeper than every list (the longest has 4 documents)"
-    unjudged = "all 3 runs: up to 75.0% of the documents down to rank 2 unjudged"
     assert brief == [
-        f"audit  2 queries, 2 judgments · 2 warnings: all 3 runs: {warning}; {unjudged}",
-        "conventions  ties=input (default docid_desc)",
+        f"audit  2 queries, 2 judgments, all of relevant documents · 1 warning: all 3 runs: {warning}",
+        'conventions  ties=input (default docid_desc) · defaults: gain=linear rel=">0" missing=zero …',
     ]  # fmt: skip
     whole = run(*line, "-v").stdout.splitlines()[4:]
     assert len(whole) == 1 + 3 + 1 + 1

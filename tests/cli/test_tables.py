@@ -76,7 +76,7 @@ def test_an_exact_run_is_the_truth(files: dict[str, Path]) -> None:
 
     assert out[0].split() == ["run", "R(denom=min_R_k)@2"]
     assert out[1].split() == ["a", f"{(2 / 2 + 1 / 1) / 2:.4f}"]
-    assert out[2].startswith("audit  2 queries, 4 judgments · 1 warning: ")
+    assert out[2] == "audit  2 queries, 4 judgments, all of relevant documents · no warnings"
     report = json.loads(run("eval", "--exact-run", files["exact"], "--depth", 2, files["a"], "-m", "P@1 AP",
                             "--format", "json").stdout)  # fmt: skip
     assert report["runs"]["a"]["P@1"] == (1 + 0) / 2

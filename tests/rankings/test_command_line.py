@@ -49,7 +49,7 @@ def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
     assert any(
         line.startswith("both  1 query in common · 1 query only in old (q2), without") for line in lines
     )
-    assert lines[-1] == "conventions  all defaults"
+    assert lines[-1] == "conventions  defaults: ties=docid_desc …"
     whole = run(*files, "-m", "Jaccard@2 tau_b", "--verbose").stdout.splitlines()
     assert whole[-1] == "conventions  order=score score_dtype=float64 ties=docid_desc duplicates=error"
 

@@ -128,7 +128,7 @@ def scores(**systems: float) -> dict[str, dict[str, dict[str, float]]]:
             0.003,
             None,
             "No clear winner No clear winner between SPLADE and BM25",
-            r"; about [\d,]+ queries would confirm",
+            r"; detecting a difference of this size takes about [\d,]+ queries",
         ),
     ],
 )
@@ -490,7 +490,7 @@ def test_provenance_names_inputs_by_hash(page: Page) -> None:
     assert len(re.findall(r"sha256 [0-9a-f]{64}", text)) == 3
     assert "alignment.ties docid_desc" in text
     assert f"rankstone {rankstone.__version__}" in text
-    assert text.endswith("Make it again rankstone report …")
+    assert text.endswith("Reproduce rankstone report …")
 
 
 def test_the_method(page: Page) -> None:

@@ -43,7 +43,7 @@ def test_the_page_says_how_many_come_back() -> None:
     assert "40 % of users came back on day 1 2 of 5 users; 95 % interval 11.8 % to 76.9 %" in page.text()
     assert [row["rate"] for row in page.data["curve"]] == [0.4, 0.4, 0.25, None]
     assert page.data["cohorts"][0]["rows"][0]["cohort"] == "2024-01-01"
-    assert "Make it again rankstone online retention log.csv" in page.text("method")
+    assert "Reproduce rankstone online retention log.csv" in page.text("method")
 
 
 def test_left_out_cohorts_are_counted() -> None:

@@ -291,7 +291,7 @@ def test_saved_scores_report_what_was_detected(tmp_path: Path) -> None:
     expected = [f"{path}  read as: separator ';', decimal comma" for path in files.values()]
     whole = found.text(200, verbose=True)
     assert [line for line in whole.splitlines() if "read as" in line] == expected
-    assert "audit  no warnings · read as: separator ';', decimal comma" in found.text(200)
+    assert "audit  read as: separator ';', decimal comma · no warnings" in found.text(200)
     assert found.to_dict()["audit"]["scores"] == {
         str(path): ["separator ';'", "decimal comma"] for path in files.values()
     }

@@ -258,7 +258,8 @@ def compare(
     comparison = compare_pairs(
         source, baseline, primary, _columns(by), cluster, query_columns, settings, drawing
     )
-    comparison = replace(comparison, lang=lang, sources=sources)
+    labels = {str(measure): measure.label for measure in kept}
+    comparison = replace(comparison, lang=lang, sources=sources, labels=labels)
     if bounds:
         comparison = comparison.with_bounds(
             _bounds(comparison, qrels, named_runs, convention, columns, aligned)

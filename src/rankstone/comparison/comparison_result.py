@@ -106,6 +106,11 @@ class ComparedSystems(Result):
     replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lang: str = "en"
     digits: int = 4
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def label(self, measure: str) -> str:
+        """Return the name by which a measure was requested, as ``HR@10`` for what is Success@10."""
+        return self.labels.get(measure, measure)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -266,6 +271,8 @@ class Comparison(ComparedSystems):
         The judgments and runs; ``None`` for saved scores.
     lang, digits
         Language of sentences and headings (``en`` or ``zh``), and decimals.
+    labels
+        Measure → the name by which it was requested, which tables and pages show.
 
     Examples
     --------

@@ -8,13 +8,15 @@ from itertools import product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone._text import some
 from rankstone.comparison.test_families import ALL_PAIRS
-from rankstone.comparison.verdict import CLEAR, judged_share_counts
+from rankstone.comparison.verdict import CLEAR, JUDGED, judged_share_counts
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
 from rankstone.tables.markup import escaped_latex
+from rankstone.tables.notes import data_notes
 from rankstone.tables.phrases import phrase
-from rankstone.tables.sheet import Details, Sheet, Table, data_notes, shortened
+from rankstone.tables.sheet import Details, Sheet, Table, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,7 +110,7 @@ def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
     for measure in comparison.primary:
         words = comparison.table.filter(measure=measure)["verdict"]
         counts = {"clear": f"{words.is_in(CLEAR).sum():,}", "count": f"{len(words):,}"}
-        yield say("clear", measure=printable(measure, _NAME), **counts)
+        yield say("clear", measure=printable(comparison.label(measure), _NAME), **counts)
     yield say("every_pair")
 
 
@@ -124,7 +126,7 @@ def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
         rows.append((f"{row['rank']}", printable(row["system"], 300), mean, ends, word, counts, judged))
     versus = _short(comparison)[against or board["system"][0]]
     head = [
-        say("rank"), say("system"), printable(comparison.primary[0], _NAME),
+        say("rank"), say("system"), printable(comparison.label(comparison.primary[0]), _NAME),
         say("interval", level=percent(comparison.settings.confidence)),
         say("letters" if against is None else "verdict_head"), say("wtl"),
     ]  # fmt: skip
@@ -152,9 +154,9 @@ def _short(comparison: ComparedSystems) -> dict[str, str]:
     return {system: short[name] for system, name in shown.items()}
 
 
-def _names(row: dict[str, Any], short: dict[str, str]) -> dict[str, str]:
+def _names(comparison: ComparedSystems, row: dict[str, Any], short: dict[str, str]) -> dict[str, str]:
     names = {name: short[row[name]] for name in ("system", "versus")}
-    return {**names, "measure": printable(row["measure"], _NAME)}
+    return {**names, "measure": printable(comparison.label(row["measure"]), _NAME)}
 
 
 def _ends(row: dict[str, Any], digits: int) -> str:
@@ -170,7 +172,7 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
         if comparison.families[0].correction == "nemenyi":
             numbers = say("mean_ranks", numbers=numbers)
         n, margin = f"{row['n']:,}", comparison.settings.margin
-        line = say(row["verdict"], **_names(row, short), numbers=numbers, n=n, margin=margin)
+        line = say(row["verdict"], **_names(comparison, row, short), numbers=numbers, n=n, margin=margin)
         if row["needed"] is not None and row["needed_cautious"] is not None:
             line += say("would_decide", n=f"{row['needed']:,}", cautious=f"{row['needed_cautious']:,}")
         lines.append(line)
@@ -224,7 +226,7 @@ def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     head = (
         "",
         say("system"),
-        *comparison.measures,
+        *map(comparison.label, comparison.measures),
         *([comparison.judged[0]] if comparison.judged is not None else []),
     )
     numeric = (True, False, *(True for _ in head[2:]))
@@ -272,7 +274,7 @@ def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     letter = dict(zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True))
     rows = [
         (
-            printable(row["measure"], _NAME),
+            printable(comparison.label(row["measure"]), _NAME),
             printable(row["system"], 300)
             if has_baseline
             else f"{letter[row['system']]} − {letter[row['versus']]}",
@@ -300,7 +302,7 @@ def _segments(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     rows = []
     for row in comparison.segments.iter_rows(named=True):
         values = ", ".join("–" if row[name] is None else printable(row[name], _NAME) for name in by)
-        names = _names(row, short)
+        names = _names(comparison, row, short)
         what = f"{names['measure']} {names['system']} − {names['versus']}" if several else names["measure"]
         rows.append((f"{values} ({row['n']:,})", what, *_row(row, say, digits, corrected)))
     return Table(say("segments"), (", ".join(map(printable, by)), say("measure"), *head), tuple(rows), _KINDS)
@@ -346,6 +348,11 @@ def _pool_bias(comparison: ComparedSystems, say: Say, short: dict[str, str]) -> 
                 "other": short[other],
             }
             yield say("pool", **names, a=a, b=b)
+    elif comparison.judged is not None and not (comparison.relevant_alone or comparison.pool_bias):
+        shares = {name: share for name, share in _judged_shares(comparison).items() if share is not None}
+        low = [f"{short[name]} {share:.3f}" for name, share in shares.items() if share < JUDGED]
+        if low:
+            yield say("judged", judged=comparison.judged[0], names=some(low))
 
 
 def _caveats(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
@@ -359,7 +366,7 @@ def _caveats(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str
         comparison.table.select("measure", "left_out").unique(maintain_order=True).rows()
     ):
         if left_out:
-            yield say("left_out", measure=measure, n=f"{left_out:,}")
+            yield say("left_out", measure=comparison.label(measure), n=f"{left_out:,}")
     if comparison.table["units"][0] < min(FEW_CLUSTERS, comparison.table["n"][0]):
         yield say("few_clusters", units=f"{comparison.table['units'][0]:,}", least=FEW_CLUSTERS)
     correction, first = comparison.families[0].correction, comparison.table.filter(role="primary")
@@ -368,10 +375,10 @@ def _caveats(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str
     for row in comparison.table.iter_rows(named=True):
         includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
         if (row["p_adjusted"] <= comparison.settings.alpha) == includes_0:
-            yield say("borderline", **_names(row, short), p=_p(row["p_adjusted"]))
+            yield say("borderline", **_names(comparison, row, short), p=_p(row["p_adjusted"]))
         if row.get("lowest") is not None:
             low, high = signed(row["lowest"], digits), signed(row["highest"], digits)
-            yield say("flip", **_names(row, short), low=low, high=high)
+            yield say("flip", **_names(comparison, row, short), low=low, high=high)
 
 
 def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
@@ -397,7 +404,7 @@ def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]
         )
     if family.size > 1:
         yield say(family.interval_kind, level=percent(comparison.settings.confidence))
-    others = [measure for measure in comparison.measures if measure not in comparison.primary]
+    others = [comparison.label(one) for one in comparison.measures if one not in comparison.primary]
     if others:
         yield say("exploratory", measures=", ".join(others))
     several = [name for name, runs in comparison.replicates.items() if len(runs) > 1]
@@ -431,7 +438,7 @@ def latex_means(
             mark = f"$^{{{sign}}}$" if sign else ""
             cells[system].append(f"{bold} & {mark}" if raised else bold)
     wide, shape = (r"\multicolumn{2}{c}{%s}", "r@{}l") if raised else ("%s", "r")  # decimals stay aligned
-    head = ["", *(wide % escaped_latex(measure) for measure in comparison.measures)]
+    head = ["", *(wide % escaped_latex(comparison.label(measure)) for measure in comparison.measures)]
     rows = [[escaped_latex(names.get(system, system)), *row] for system, row in cells.items()]
     lines = [rf"\begin{{tabular}}{{l{shape * len(comparison.measures)}}}", r"\toprule"]
     lines += [" & ".join(head) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 CLEAR: Final = ("better", "worse", "higher", "lower")
 #: differences of queries that are worked on at a time
 _BLOCK: Final = 1 << 18
+#: a smaller share of judged documents is flagged
+JUDGED: Final = 0.9
 
 
 @dataclass(frozen=True, eq=False)

@@ -352,6 +352,7 @@ class Prepared:
             source=self.judged.source,
             queries=len(judgments.queries),
             judgments=len(judgments.grade),
+            relevant=int((judgments.grade > 0).sum()),
             negative=judgments.negative,
             duplicates=judgments.duplicates,
             empty=int((relevant == 0).sum()),

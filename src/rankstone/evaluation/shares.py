@@ -337,6 +337,7 @@ def _judgment_counts(judgments: Judgments) -> dict[str, int]:
     return {
         "queries": len(judgments.queries),
         "judgments": len(judgments.grade),
+        "relevant": int((judgments.grade > 0).sum()),
         "negative": judgments.negative,
         "duplicates": judgments.duplicates,
         "empty": int((judgments.ideal.relevant_count(ANY_GAIN) == 0).sum()),

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstone._text import InLines, counted, line, noted, plain, queries, read_as, some, spread
 from rankstone.errors import printable
-from rankstone.hits.ranks_and_ties import as_float32
+from rankstone.hits.ranks_and_ties import contradicted, near_ties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,7 +79,7 @@ def tally(batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Se
         rows=batch.height,
         tied=int(blocks.size.sum()),
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
-        tied_float32=_near_ties(batch),
+        tied_float32=near_ties(batch),
         duplicates=len(copies),
         contradicted=contradicted(batch),
         single=int((judged == 1).sum()),
@@ -87,38 +87,6 @@ def tally(batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Se
         judged=judged,
         unjudged=Counter({f"{k} {n}": count for k in cutoffs for n, count in _unjudged(hits, k)}),
     )
-
-
-def _near_ties(batch: Batch) -> int:
-    """Count neighbours whose keys differ as float64 and are equal as float32."""
-    if batch.key is None:
-        return 0
-    narrow = as_float32(batch.key)
-    same = np.flatnonzero(narrow[1:] == narrow[:-1])
-    apart = batch.key[same] != batch.key[same + 1]
-    return int((apart & ~np.isin(same + 1, batch.heads)).sum()) if apart.any() else 0
-
-
-def contradicted(batch: Batch) -> int:
-    """Count the lists of a sorted batch in which a better rank has a lower score.
-
-    Equal ranks, equal scores and rows without a rank are ignored.  Nearly always a comparison of neighbours
-    is enough; only lists in which these disagree are sorted.
-    """
-    if batch.key is None or batch.other is None:
-        return 0
-    rises = ~(batch.other[1:] <= batch.other[:-1])
-    rises[batch.heads[1:] - 1] = False
-    if not rises.any():
-        return 0
-    wanted = np.zeros(len(batch.lengths), bool)
-    wanted[batch.list_of_row[1:][rises]] = True
-    rows = np.flatnonzero(wanted[batch.list_of_row] & ~np.isnan(batch.other))
-    lists, key, other = batch.list_of_row[rows], batch.key[rows], batch.other[rows]
-    order = np.lexsort((-other, -key, lists))
-    lists, key, other = lists[order], key[order], other[order]
-    apart = (lists[1:] == lists[:-1]) & (key[1:] < key[:-1]) & (other[1:] > other[:-1])
-    return len(np.unique(lists[1:][apart]))
 
 
 def contradiction(lists: int, of: int, order: str) -> str:
@@ -152,6 +120,8 @@ class JudgmentsAudit:
         Their source.
     queries, judgments
         Judged queries, and judgments after merging.
+    relevant
+        Judgments with a grade above zero.
     negative, duplicates
         Grades below zero; rows merged away by ``duplicate_judgments``.
     empty
@@ -171,6 +141,7 @@ class JudgmentsAudit:
     source: str
     queries: int
     judgments: int
+    relevant: int
     negative: int
     duplicates: int
     empty: int
@@ -328,15 +299,18 @@ class RunAudit:
         excluded = audit.pop("left_out")
         return audit if excluded is None else audit | {"excluded": excluded}
 
-    def concerns(self) -> tuple[str, ...]:
-        """Return what deserves attention, the most important first; empty texts where all is well."""
+    def concerns(self, *, unjudged: bool) -> tuple[str, ...]:
+        """Return what deserves attention, the most important first; empty texts where all is well.
+
+        ``unjudged``: whether unjudged documents do; if only relevant ones are judged they are no surprise.
+        """
         k, share = next(iter(self.unjudged.items()), (0, 0.0))
         return (
             noted(self.duplicates, "duplicate row"),
             noted(self.missing, "query", "missing"),
             *self.warnings,
             noted(self.extra, "query", "without judgments"),
-            f"{share:.1%} of the documents down to rank {k} unjudged" if share > _HIGH else "",
+            f"{share:.1%} unjudged in the top {k}" if unjudged and share > _HIGH else "",
             noted(self.tied, "tied row") if self.tied > _HIGH * self.rows else "",
         )
 
@@ -376,10 +350,6 @@ def _about(alike: Sequence[tuple[str, str]], runs: int) -> str:
     if len({*sentences}) > 1:
         most = f"{'up to ' if most[0].isdigit() else ''}{most.partition(' (')[0]}"
     return ": ".join(filter(None, (who, most)))
-
-
-def _first_line(error: InputError) -> str:
-    return str(error).splitlines()[0]
 
 
 def _warned(warnings: Sequence[str]) -> list[str]:
@@ -473,25 +443,25 @@ class Audit(InLines):
     def brief(self) -> list[str]:
         """Return one line: what was judged, and what deserves attention, once for all runs it is true of."""
         judged, tables = self.judgments, {"queries": self.queries, "intents": self.intents}
-        found = [] if judged is None else [*filter(None, judged.concerns())]
+        alone = judged is not None and 0 < judged.judgments == judged.relevant
+        bad = self.bad_runs
+        found = [f"{counted(len(bad), 'run')} left out: {some(bad)}"] if bad else []
+        found += [] if judged is None else filter(None, judged.concerns())
         for name, table in tables.items():
             found += [f"{name}: {one}" for one in (table.concerns(name) if table else ()) if one]
         alike: dict[str, list[tuple[str, str]]] = {}
         for name, run in self.runs.items():
-            for one in filter(None, run.concerns()):
+            for one in filter(None, run.concerns(unjudged=not alone)):
                 alike.setdefault(re.sub(r"[\d.,]+", "#", one), []).append((printable(name), one))
         found += [_about(same, len(self.runs)) for same in alike.values()]
-        found += [
-            f"{printable(name)} left out: {_first_line(error)}" for name, error in self.bad_runs.items()
-        ]
         head = "" if judged is None else f"{queries(judged.queries)}, {counted(judged.judgments, 'judgment')}"
+        head += ", all of relevant documents" if alone else ""
         more = [f"{len(found) - _SHOWN} more with -v"] if len(found) > _SHOWN else []
         told = "; ".join(found[:_SHOWN] + more)
         warned = f"{counted(len(found), 'warning')}: {told}" if found else "no warnings"
         detected = [one.read_as for one in (judged, *tables.values(), *self.runs.values()) if one is not None]
-        return [
-            f"audit  {line(head, warned, read_as([*dict.fromkeys(chain(*detected, *self.scores.values()))]))}"
-        ]
+        how = read_as([*dict.fromkeys(chain(*detected, *self.scores.values()))])
+        return [f"audit  {line(head, how, warned)}"]
 
     def lines(self) -> list[str]:
         """Return one line for the judgments, one for each side table, and one for each run."""
@@ -509,5 +479,8 @@ class Audit(InLines):
                 for name, run in self.runs.items()
             ),
             *(f"all {len(self.runs)} runs  {warning}" for warning in _warned(shared)),
-            *(f"{printable(name)}  left out: {_first_line(error)}" for name, error in self.bad_runs.items()),
+            *(
+                f"{printable(name)}  left out: {str(error).splitlines()[0]}"
+                for name, error in self.bad_runs.items()
+            ),
         ]

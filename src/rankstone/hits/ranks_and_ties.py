@@ -153,6 +153,38 @@ def as_float32(key: Floats) -> NDArray[np.float32]:
         return key.astype(np.float32)
 
 
+def near_ties(batch: Batch) -> int:
+    """Count neighbours whose keys differ as float64 and are equal as float32."""
+    if batch.key is None:
+        return 0
+    narrow = as_float32(batch.key)
+    same = np.flatnonzero(narrow[1:] == narrow[:-1])
+    apart = batch.key[same] != batch.key[same + 1]
+    return int((apart & ~np.isin(same + 1, batch.heads)).sum()) if apart.any() else 0
+
+
+def contradicted(batch: Batch) -> int:
+    """Count the lists of a sorted batch in which a better rank has a lower score.
+
+    Equal ranks, equal scores and rows without a rank are ignored.  Nearly always a comparison of neighbours
+    is enough; only lists in which these disagree are sorted.
+    """
+    if batch.key is None or batch.other is None:
+        return 0
+    rises = ~(batch.other[1:] <= batch.other[:-1])
+    rises[batch.heads[1:] - 1] = False
+    if not rises.any():
+        return 0
+    wanted = np.zeros(len(batch.lengths), bool)
+    wanted[batch.list_of_row[1:][rises]] = True
+    rows = np.flatnonzero(wanted[batch.list_of_row] & ~np.isnan(batch.other))
+    lists, key, other = batch.list_of_row[rows], batch.key[rows], batch.other[rows]
+    order = np.lexsort((-other, -key, lists))
+    lists, key, other = lists[order], key[order], other[order]
+    apart = (lists[1:] == lists[:-1]) & (key[1:] < key[:-1]) & (other[1:] > other[:-1])
+    return len(np.unique(lists[1:][apart]))
+
+
 def tie_blocks(batch: Batch, options: AlignmentOptions) -> TieBlocks:
     """Return the tie blocks of a sorted batch."""
     if batch.key is None:

@@ -76,6 +76,7 @@ _CORE: Final = frozenset({*_IDS, *_NUMBERS})
 _OTHER: Final[dict[tuple[str, ...], str]] = {("qrels", "relevance"): "score", ("run", "score"): "relevance"}
 _SWAPPED: Final = "are judgments and run in the right order? QRELS comes first"
 _ALL_RELEVANT: Final = "if all rows are relevant documents, add a column relevance with 1 in every row"
+_TWICE: Final = "; a file with both is named twice: as QRELS and as a RUN"
 _IN_ORDER: Final = "order=input keeps the order of the rows"
 #: how many words a line of TREC text has: judgments, runs without and with a tag
 _TREC: Final = (4, 5, 6)
@@ -178,7 +179,10 @@ class Missing:
         if unknown == ["score"]:
             return f"{_option(renames)}; there is no score: {_IN_ORDER}" if renames else _IN_ORDER
         if not unknown:
-            return f"{_option(renames)}; or {_IN_ORDER}" if [*self.ours] == ["score"] else _option(renames)
+            more = f"; or {_IN_ORDER}" if [*self.ours] == ["score"] else ""
+            return _option(renames) + (
+                more or (_TWICE if "doc_id" in self._both_lists(guesses).values() else "")
+            )
         if all(name in guesses for name in self._unreserved()):
             return _ALL_RELEVANT if unknown == ["relevance"] and self._table == "qrels" else None
         theirs = {**renames, "THEIRS": unknown[0]}

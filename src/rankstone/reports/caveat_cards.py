@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from rankstone.comparison.verdict import JUDGED
 from rankstone.errors import printable
 from rankstone.reports.page_words import about, decimals, p_value, shown
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from rankstone.reports.leaderboard import Leaderboard
     from rankstone.reports.page_words import Words
 
-#: a smaller share of judged documents is flagged
-JUDGED: Final = 0.9
 #: fewer queries are few
 _FEW: Final = 25
 #: characters of names, and of why a run could not be scored

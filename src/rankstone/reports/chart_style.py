@@ -8,7 +8,6 @@ in the user's folder for such things, a file a version.
 
 from __future__ import annotations
 
-import importlib
 import math
 import os
 import re
@@ -16,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import MissingExtra, printable
+from rankstone.errors import installed, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.tables.phrases import phrase
 
@@ -52,10 +51,7 @@ _FIGURES: Final = 6
 
 def needed(package: str, installed_as: str | None = None) -> Any:  # noqa: ANN401 - a module
     """Return a package of the extra ``report``; say how to install it where it is missing."""
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise MissingExtra(f"{installed_as or package} is not installed", fix=_FIX) from error
+    return installed(package, installed_as or package, _FIX)
 
 
 def legible(text: object, longest: int = _NAME) -> str:

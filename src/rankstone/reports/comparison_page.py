@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone.comparison.verdict import JUDGED
 from rankstone.errors import printable
 from rankstone.reports import page_data
-from rankstone.reports.caveat_cards import JUDGED, cards, judged_shares
+from rankstone.reports.caveat_cards import cards, judged_shares
 from rankstone.reports.example_lists import examples, query_texts
 from rankstone.reports.leaderboard import Leaderboard
 from rankstone.tables.sheet import shortened

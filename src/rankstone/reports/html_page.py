@@ -22,7 +22,7 @@ from rankstone.io.atomic_files import atomic
 from rankstone.io.sources import is_database
 from rankstone.reports import chart_style as vega
 from rankstone.reports.chart_style import needed
-from rankstone.reports.page_words import about, decimals, p_value, shown
+from rankstone.reports.page_words import about, decimals, decimals_of, p_value, shown
 
 if TYPE_CHECKING:
     import os
@@ -103,7 +103,7 @@ def page(content: dict[str, Any], result: object, words: Words, **told: str | No
     """
     digits = getattr(result, "digits", 4)
     data = {**content["data"], "lang": words.lang, "words": words.phrases, "digits": digits}
-    several = (shown, decimals, p_value, about, printable, flat, inputs, versions)
+    several = (shown, decimals, decimals_of, p_value, about, printable, flat, inputs, versions)
     helpers = {one.__name__: one for one in several}
     return _rendered(
         "page", ["".join(map(_asset, _SCRIPTS))], view=content["view"], parts=content["parts"], found=result,

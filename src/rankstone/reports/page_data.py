@@ -48,7 +48,7 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
         low, high = matrix.declared
         bounds = [0.0, 1.0] if matrix.span == (0.0, 1.0) and high is None else None
         columns.append({
-            "name": name,
+            "name": found.label(name),
             "sign": matrix.sign,
             "primary": name in found.primary,
             "n": len(matrix),

@@ -96,6 +96,21 @@ def decimals(values: Iterable[float | None], *apart: tuple[float | None, float |
     return _MOST
 
 
+def decimals_of(
+    a: float, b: float, difference: float, low: float | None = None, high: float | None = None
+) -> int:
+    """Return decimals for two numbers and their difference: up to two more where those shown do not add up.
+
+    >>> decimals_of(0.7417, 0.3167, 0.425), decimals_of(0.78, 0.64, 0.14)
+    (3, 2)
+    """
+    least = decimals([a, b, difference, low, high], (a, b), (low, high))
+    for digits in range(least, min(least + 3, _MOST + 1)):
+        if _rounded(a, digits) - _rounded(b, digits) == _rounded(difference, digits):
+            return digits
+    return least
+
+
 def shown(value: float | None, digits: int = 2, *, sign: bool = False) -> str:
     """Return a number with a real minus sign, and with its sign if it is a difference.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from functools import cache
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
 
-from rankstone.errors import BadParameter, MissingExtra, UsageError, printable
+from rankstone.errors import BadParameter, UsageError, installed, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
-from rankstone.tables.sheet import Sheet, Table, data_notes
+from rankstone.tables.notes import data_notes
+from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     import os
@@ -303,9 +303,6 @@ def _without_lists(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not imported here
     """Return a frame as a pandas frame; texts and lists are Python objects, numbers NumPy's."""
-    try:
-        pandas = importlib.import_module("pandas")
-    except ImportError as error:
-        raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
+    pandas = installed("pandas", "pandas", 'pip install "rankstone[pandas]"')
     columns = frame.get_columns()
     return pandas.DataFrame({c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns})

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, printable
-from rankstone.evaluation.scores import Scores, of_measures
+from rankstone.evaluation.score_tables import of_measures
+from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.rankings.recorded_derivations import derive_beyond

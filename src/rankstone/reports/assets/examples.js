@@ -1,6 +1,6 @@
 // Examples: queries won and lost, and the two lists of the one that is chosen.
 const Examples = (() => {
-  const { D, W, el, say, several, count, shown, decimals } = Page;
+  const { D, W, el, say, several, count, shown, decimals, decimalsOf } = Page;
   const lists = () => D.lists;
 
   function listOf(system, id) {
@@ -42,7 +42,7 @@ const Examples = (() => {
     })));
   }
   function detail(two, query) {
-    const { a, b } = two.lead, digits = decimals([query.a, query.b, query.difference], [query.a, query.b]), held = lists().queries[query.id];
+    const { a, b } = two.lead, digits = decimalsOf(query.a, query.b, query.difference), held = lists().queries[query.id];
     const about = [query.text ? say("query_named", { id: query.id }) : null, query.attributes].filter(Boolean).join(" · ");
     const head = [el("h3", { class: "qh" }, query.text || say("query_named", { id: query.id })), about ? el("p", { class: "small" }, about) : null,
       el("p", {}, `${two.lead.measure.name} ${shown(query.b, digits)} → ${shown(query.a, digits)} `, el("b", {}, `(${shown(query.difference, digits, true)})`))];

@@ -38,6 +38,12 @@ const Page = (() => {
     }
     return 6;
   }
+  // Decimals of two numbers and their difference: up to two more where the numbers shown would not add up.
+  function decimalsOf(a, b, difference, low = null, high = null) {
+    const least = decimals([a, b, difference, low, high], [a, b], [low, high]);
+    const units = (value, digits) => Math.sign(value) * Number(shown(Math.abs(value), digits).replace(/[.,]/g, ""));
+    return [least, least + 1, least + 2].find((digits) => digits <= 6 && units(a, digits) - units(b, digits) === units(difference, digits)) ?? least;
+  }
   const about = (n) => count(Number(n.toPrecision(2)));
   const pValue = (p) => (p === null ? "–" : p < 0.0001 ? "<0.0001" : p < 0.1 ? String(Number(p.toPrecision(2))) : p.toFixed(2));
 
@@ -122,5 +128,5 @@ const Page = (() => {
     root.dataset.theme = (root.dataset.theme || (dark.matches ? "dark" : "light")) === "dark" ? "light" : "dark";
   });
   $("print").addEventListener("click", () => window.print());
-  return { D, W, $, el, svg, say, several, count, shown, decimals, about, pValue, table, compare, whenOpened };
+  return { D, W, $, el, svg, say, several, count, shown, decimals, decimalsOf, about, pValue, table, compare, whenOpened };
 })();

@@ -1,6 +1,6 @@
 // Two systems: the picture of their difference, queries won and lost, all measures, segments.
 const Pair = (() => {
-  const { D, W, $, el, say, several, count, shown, decimals, about, pValue } = Page;
+  const { D, W, $, el, say, several, count, shown, decimals, decimalsOf, about, pValue } = Page;
   const NAMES = { b: "better", w: "worse", h: "higher", l: "lower", e: "equivalent", i: "identical", o: "inconclusive" };
   const narrow = () => document.querySelector("main").clientWidth < 620;
   const bold = (text, mark) => text.split("\u0000").flatMap((part, at) => (at ? [el("b", {}, mark), part] : [part]));
@@ -31,7 +31,7 @@ const Pair = (() => {
   // -- the sentence of two systems, by the same phrases as the one at the top of a page of two ------------------
   function sentence(two) {
     const { measure, a, b, difference: d, counts, needed } = two.lead, known = d.low !== null;
-    const digits = decimals([a.mean, b.mean, d.value, d.low, d.high], [a.mean, b.mean], [d.low, d.high]);
+    const digits = decimalsOf(a.mean, b.mean, d.value, d.low, d.high);
     const parts = { a: a.name, b: b.name, measure: measure.name, mean_a: shown(a.mean, digits), mean_b: shown(b.mean, digits), level: D.pair_level,
       low: shown(d.low, digits, known && d.low < 0), high: shown(d.high, digits, known && d.low < 0), n: count(measure.n), margin: D.margin, needed: needed && about(needed), difference: "\u0000" };
     parts.interval = say(known ? "interval" : "no_interval", parts);
@@ -48,7 +48,7 @@ const Pair = (() => {
   }
 
   function picture(two) {
-    const { measure, a, b, difference: d } = two.lead, digits = decimals([a.mean, b.mean, d.value, d.low, d.high], [a.mean, b.mean], [d.low, d.high]);
+    const { measure, a, b, difference: d } = two.lead, digits = decimalsOf(a.mean, b.mean, d.value, d.low, d.high);
     const ranks = D.correction === "nemenyi", higher = ["higher", "lower"].includes(d.verdict) ? "higher_than" : "better_than";
     const [left, right] = measure.sign < 0 ? [a.name, b.name] : [b.name, a.name];
     const words = { difference: W.difference, left: say(higher, { a: left }), right: say(higher, { a: right }) };
@@ -84,7 +84,7 @@ const Pair = (() => {
   function extremes(two, queries) {
     const sign = two.lead.measure.sign, name = two.lead.a.name;
     const list = (title, some, none, kind) => el("div", {}, el("h3", {}, title), some.length ? el("ol", { class: "ql" }, some.map((query) => {
-      const digits = decimals([query.a, query.b, query.difference], [query.a, query.b]), unjudged = Examples.unjudged(two.a, query.id);
+      const digits = decimalsOf(query.a, query.b, query.difference), unjudged = Examples.unjudged(two.a, query.id);
       return el("li", {}, el("a", { href: address(two, query), title: query.id }, titleOf(query)), el("b", { class: kind }, shown(query.difference, digits, true)),
         el("span", {}, `${shown(query.b, digits)} → ${shown(query.a, digits)}` + (unjudged ? " · " + say("unjudged_of", { count: unjudged, a: name, k: Examples.length(two.a, query.id) }) : "")));
     })) : el("p", { class: "small" }, none));

@@ -1,0 +1,206 @@
+"""Tables of means: one row for each run, and rows below it for means over fewer queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self, cast
+
+from rankstone.errors import BadParameter, printable
+from rankstone.measures.core.syntax import parse_measure
+from rankstone.tables.notes import data_notes
+from rankstone.tables.results import HasMeans
+from rankstone.tables.sheet import Sheet, Table, cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from rankstone.measures.core.definition import Named
+    from rankstone.tables.results import Averaged
+    from rankstone.tables.sheet import Kind
+
+
+#: with more than this share of queries without a relevant document, the mean without them is shown, too
+_MANY_EMPTY = 0.01
+
+Row = tuple[str, ...]
+
+
+class RunMeans(HasMeans):
+    """A result that is shown with one row of means for each run."""
+
+    def sheet(
+        self: Averaged,
+        digits: int = 4,
+        by: Sequence[str] = (),
+        intervals: pl.DataFrame | None = None,
+        about: Sequence[str] = (),
+        ranks: str | None = None,
+    ) -> Sheet:
+        """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
+        return of_runs(self, digits, by, intervals, about, None if ranks is None else places(self, ranks))
+
+    def sorted(self, measure: str | Named) -> Self:
+        """Return the same scores with the runs sorted by a measure, the best first; without a mean last.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> runs = {"a": {"q1": ["x", "d"]}, "b": {"q1": ["d"]}}
+        >>> rankstone.evaluate({"q1": {"d": 1}}, runs, "RR").sorted("RR").to_dict()
+        {'b': {'RR': 1.0}, 'a': {'RR': 0.5}}
+        """
+        return self._with_runs([*places(cast("Averaged", self), measure)])
+
+    def _with_runs(self, names: Sequence[str]) -> Self:
+        """Return the scores of some runs, in an order."""
+        raise NotImplementedError
+
+    def has(self: Averaged, status: str) -> bool:
+        """Return True if any query has the given status for any measure."""
+        return any(self.share_of(run, status) for run in self.audit.runs)
+
+
+def of_runs(
+    scores: Averaged,
+    digits: int = 4,
+    by: Sequence[str] = (),
+    intervals: pl.DataFrame | None = None,
+    about: Sequence[str] = (),
+    places: Mapping[str, int] | None = None,
+) -> Sheet:
+    """Return means as a sheet: one row for each run, one column for each measure; the best are marked.
+
+    Parameters
+    ----------
+    scores
+        The scores.
+    digits
+        Decimals.
+    by
+        Columns of the query table: one row for each segment below its run.
+    intervals
+        ``run``, ``measure``, ``low``, ``high``, shown after the means.
+    about
+        Notes on the intervals.
+    places
+        Run → its place, which is shown; the best are then marked in plain text, too.
+    """
+    names = [str(measure) for measure in scores.measures]
+    rows: list[Row] = []
+    starts: dict[str, int] = {}
+    for run in scores.audit.runs:
+        starts[run] = len(rows)
+        rows += _rows(scores, run, names, digits, by, intervals)
+    front: tuple[str, ...] = ("run",) if places is None else ("#", "run")
+    if places is not None:
+        numbers = {at: str(places[run]) for run, at in starts.items()}
+        rows = [(numbers.get(at, ""), *row) for at, row in enumerate(rows)]
+    best = frozenset(_best(scores, starts, digits, len(front)) if len(starts) > 1 else ())
+    head = (*front, *(one.label for one in scores.measures))
+    kinds: list[Kind | bool] = ["id" for _ in front]
+    kinds += [True for _ in names]
+    table = Table("", head, tuple(rows), tuple(kinds), best=best, starred=places is not None)
+    stars = () if places is None else ("*  the best of its column; rankstone compare tests differences",)
+    return Sheet("", parts=(table,), notes=(*stars, *about, data_notes(scores.audit, scores.conventions)))
+
+
+def places(scores: Averaged, measure: str | Named) -> dict[str, int]:
+    """Return the place of each run by a measure, the best first; runs with equal means share one."""
+    chosen = {one.label: one for one in scores.measures}.get(str(measure)) or parse_measure(measure)
+    if chosen not in scores.measures:
+        raise BadParameter(
+            f"the runs have no {printable(chosen)}",
+            expected=", ".join(one.label for one in scores.measures),
+        )
+    sign = 1 if chosen.card.direction == "lower" else -1
+    means = {run: of[str(chosen)] for run, of in scores.to_dict().items()}
+    keys = {run: float("inf") if mean is None else sign * mean for run, mean in means.items()}
+    return {
+        run: 1 + sum(key < keys[run] for key in keys.values()) for run in sorted(keys, key=keys.__getitem__)
+    }
+
+
+def _best(scores: Averaged, starts: Mapping[str, int], digits: int, first: int) -> Iterator[tuple[int, int]]:
+    """Yield row and column of the best mean by each measure, and of those that are shown alike."""
+    means = scores.to_dict()
+    for column, measure in enumerate(scores.measures, first):
+        known = [mean for of in means.values() if (mean := of[str(measure)]) is not None]
+        if known and measure.card.direction in ("higher", "lower"):
+            best = cell((max if measure.card.direction == "higher" else min)(known), digits=digits)
+            for run, at in starts.items():
+                if cell(means[run][str(measure)], digits=digits) == best:
+                    yield at, column
+
+
+def _rows(
+    scores: Averaged,
+    run: str,
+    names: list[str],
+    digits: int,
+    by: Sequence[str],
+    intervals: pl.DataFrame | None,
+) -> Iterator[Row]:
+    def means(without: tuple[str, ...] = ()) -> list[str]:
+        frame = scores.mean(without=without).filter(run=run)
+        values = dict(zip(frame["measure"], frame["value"], strict=True))
+        return [cell(values[name], digits=digits) for name in names]
+
+    ends = {} if intervals is None else _ends(intervals.filter(run=run), digits)
+    yield printable(run), *(f"{mean}{ends.get(name, '')}" for name, mean in zip(names, means(), strict=True))
+    alignment, audit = scores.conventions["alignment"], scores.audit.runs[run]
+    if audit.missing and alignment["missing"] == "zero":
+        yield f"  … {audit.queries} answered queries", *means(("missing",))
+    if alignment["empty"] in ("zero", "one") and scores.share_of(run, "no_relevant") > _MANY_EMPTY:
+        yield "  … queries with a relevant document", *means(("no_relevant",))
+    if by:
+        frame = scores.mean(by=by).filter(run=run)
+        for segment in frame.partition_by(list(by), maintain_order=True):
+            what = ", ".join(f"{printable(name)}={cell(segment[name][0], 'run')}" for name in by)
+            values = (cell(value, digits=digits) for value in segment["value"])
+            yield f"  {what} ({segment['n'].max()!s})", *values
+
+
+def _ends(intervals: pl.DataFrame, digits: int) -> dict[str, str]:
+    """Return measure → its interval as text, with a blank in front."""
+    rows = intervals.drop_nulls("low").select("measure", "low", "high").iter_rows()
+    return {name: f" [{cell(low, digits=digits)}, {cell(high, digits=digits)}]" for name, low, high in rows}
+
+
+def of_measures(
+    scores: Averaged,
+    runs: Sequence[str],
+    digits: int,
+    groups: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]],
+) -> Sheet:
+    """Return means as a sheet: one row for each measure, groups of users below it, one column for each run.
+
+    Parameters
+    ----------
+    scores, digits
+        As for :func:`of_runs`.
+    runs
+        Their names.
+    groups
+        Column of the user table → means by it, and the largest gaps between its groups.
+    """
+    values = {(run, measure): value for run, measure, value, *_ in scores.mean().iter_rows()}
+    rows: list[Row] = []
+
+    def add(name: str, by_run: Mapping[str, float | None]) -> None:
+        rows.append((name, *(cell(by_run.get(run), digits=digits) for run in runs)))
+
+    for measure, label in ((str(one), one.label) for one in scores.measures):
+        add(label, {run: values[run, measure] for run in runs})
+        for column, (means, gaps) in groups.items():
+            by_group: dict[object, dict[str, float | None]] = {}
+            for run, group, what, value, *_ in means.iter_rows():
+                if what == measure:
+                    by_group.setdefault(group, {})[run] = value
+            for group, by_run in by_group.items():
+                add(f"  {printable(column)}={'–' if group is None else printable(group)}", by_run)
+            if by_group:
+                largest = {run: gap for run, what, _, gap, *_ in gaps.iter_rows() if what == measure}
+                add("  largest gap", largest)
+    table = Table("", ("measure", *map(printable, runs)), tuple(rows), ("id", *(True for _ in runs)))
+    return Sheet("", parts=(table,), notes=(data_notes(scores.audit, scores.conventions),))
