@@ -149,8 +149,6 @@ def written(
     **view
         Arguments of the result's ``sheet``.
     """
-    from rankstone.tables import markup
-    from rankstone.tables import sheet as terminal
     from rankstone.tables.results import as_csv, as_json, as_json_lines
 
     results = list(found) if isinstance(found, (list, tuple)) else [found]
@@ -162,6 +160,9 @@ def written(
         for one in results[1:]:
             rows = rows.vstack(one.to_frame())
         return as_csv(rows, formulas()) if form == "csv" else as_json_lines(rows)
+    from rankstone.tables import markup
+    from rankstone.tables import sheet as terminal
+
     given = view if digits is None else {**view, "digits": digits}
     sheets = [one.sheet(**given) for one in results]
     if kept("verbose"):

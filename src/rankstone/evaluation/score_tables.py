@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING
 
 from rankstone.errors import BadParameter, printable
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.tables.notes import data_notes
-from rankstone.tables.results import HasMeans
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
@@ -24,41 +23,6 @@ if TYPE_CHECKING:
 _MANY_EMPTY = 0.01
 
 Row = tuple[str, ...]
-
-
-class RunMeans(HasMeans):
-    """A result that is shown with one row of means for each run."""
-
-    def sheet(
-        self: Averaged,
-        digits: int = 4,
-        by: Sequence[str] = (),
-        intervals: pl.DataFrame | None = None,
-        about: Sequence[str] = (),
-        ranks: str | None = None,
-    ) -> Sheet:
-        """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
-        return of_runs(self, digits, by, intervals, about, None if ranks is None else places(self, ranks))
-
-    def sorted(self, measure: str | Named) -> Self:
-        """Return the same scores with the runs sorted by a measure, the best first; without a mean last.
-
-        Examples
-        --------
-        >>> import rankstone
-        >>> runs = {"a": {"q1": ["x", "d"]}, "b": {"q1": ["d"]}}
-        >>> rankstone.evaluate({"q1": {"d": 1}}, runs, "RR").sorted("RR").to_dict()
-        {'b': {'RR': 1.0}, 'a': {'RR': 0.5}}
-        """
-        return self._with_runs([*places(cast("Averaged", self), measure)])
-
-    def _with_runs(self, names: Sequence[str]) -> Self:
-        """Return the scores of some runs, in an order."""
-        raise NotImplementedError
-
-    def has(self: Averaged, status: str) -> bool:
-        """Return True if any query has the given status for any measure."""
-        return any(self.share_of(run, status) for run in self.audit.runs)
 
 
 def of_runs(

@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import polars as pl
 
 from rankstone.errors import BadParameter, did_you_mean, printable
-from rankstone.evaluation.score_tables import RunMeans
 from rankstone.measures.core.measure import Measure, Status
+from rankstone.tables.results import HasMeans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone.hits.alignment_audit import Audit
     from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.definition import Named
     from rankstone.measures.core.measure import Scored
+    from rankstone.tables.results import Averaged
+    from rankstone.tables.sheet import Sheet
 
 
 _STATUS = pl.Enum([status.name for status in Status])
@@ -66,6 +69,45 @@ class RunScores:
         assert self.about is not None  # noqa: S101 - measures with units are refused without the table
         units = self.about[name].unique(maintain_order=True)
         return units, _codes(self.about.select(name), units.to_frame())
+
+
+class RunMeans(HasMeans):
+    """A result that is shown with one row of means for each run."""
+
+    def sheet(
+        self: Averaged,
+        digits: int = 4,
+        by: Sequence[str] = (),
+        intervals: pl.DataFrame | None = None,
+        about: Sequence[str] = (),
+        ranks: str | None = None,
+    ) -> Sheet:
+        """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
+        from rankstone.evaluation.score_tables import of_runs, places
+
+        return of_runs(self, digits, by, intervals, about, None if ranks is None else places(self, ranks))
+
+    def sorted(self, measure: str | Named) -> Self:
+        """Return the same scores with the runs sorted by a measure, the best first; without a mean last.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> runs = {"a": {"q1": ["x", "d"]}, "b": {"q1": ["d"]}}
+        >>> rankstone.evaluate({"q1": {"d": 1}}, runs, "RR").sorted("RR").to_dict()
+        {'b': {'RR': 1.0}, 'a': {'RR': 0.5}}
+        """
+        from rankstone.evaluation.score_tables import places
+
+        return self._with_runs([*places(cast("Averaged", self), measure)])
+
+    def _with_runs(self, names: Sequence[str]) -> Self:
+        """Return the scores of some runs, in an order."""
+        raise NotImplementedError
+
+    def has(self: Averaged, status: str) -> bool:
+        """Return True if any query has the given status for any measure."""
+        return any(self.share_of(run, status) for run in self.audit.runs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,8 +17,7 @@ from rankstone._text import queries
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
 from rankstone.evaluation.request import choices
-from rankstone.evaluation.score_tables import RunMeans
-from rankstone.evaluation.scores import RunScores, Scores, as_rows, status_of, weights
+from rankstone.evaluation.scores import RunMeans, RunScores, Scores, as_rows, status_of, weights
 from rankstone.evaluation.shares import SUMMED
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.judgments import GradeCounts

@@ -13,14 +13,12 @@ import polars as pl
 from rankstone.errors import BadParameter, UsageError, installed, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
-from rankstone.tables.notes import data_notes
-from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone.tables.sheet import Details
+    from rankstone.tables.sheet import Details, Sheet
 
 
 _LINES: Final = (".jsonl", ".ndjson")
@@ -51,10 +49,14 @@ class Result:
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return what is shown, with this many decimals."""
+        from rankstone.tables.sheet import Sheet, Table
+
         return Sheet("", parts=(Table.of(self.to_frame(), digits=digits),), notes=(self._notes(),))
 
     def _notes(self) -> Details:
         """Return the audit, and the options that the numbers depend on."""
+        from rankstone.tables.notes import data_notes
+
         return data_notes(getattr(self, "audit", None), getattr(self, "conventions", None))
 
     def text(self, width: int = 80, *, verbose: bool = False) -> str:

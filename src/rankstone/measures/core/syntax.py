@@ -18,24 +18,31 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
-from rankstone.measures.core import trec_eval_names as trec_names
 from rankstone.measures.core.definition import Named, Threshold
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.registry import MEASURES
-from rankstone.measures.core.trec_eval_names import NAMES, NICKNAMES, TREC
 
 if TYPE_CHECKING:
     from dataclasses import Field
 
 #: names that have trec_eval's default cutoffs, or its persistence, where nothing follows them
-_TREC_DEFAULTS: Final = ("map_cut", "ndcg_cut", "rbp", "rbp_resid", *NICKNAMES)
+_TREC_DEFAULTS: Final = ("map_cut", "ndcg_cut", "rbp", "rbp_resid")
+
+
+def _trec() -> Any:  # noqa: ANN401 - a module
+    """Import the names of other programs, which take milliseconds to read, only if one may be meant."""
+    from rankstone.measures.core import trec_eval_names
+
+    return trec_eval_names
 
 
 def _is_own_name(name: str) -> bool:
     """Return True for a name that is not left to trec_eval's grammar."""
-    if name in _TREC_DEFAULTS:
+    if name in MEASURES:
+        return True
+    if name in _TREC_DEFAULTS or name in _trec().NICKNAMES:
         return False
-    return name in MEASURES or name.lower() in NAMES["spellings"] or MEASURES.canonical_name(name) is not None
+    return name.lower() in _trec().NAMES["spellings"] or MEASURES.canonical_name(name) is not None
 
 
 def resolve(name: str) -> tuple[str, dict[str, Any]]:
@@ -43,15 +50,15 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
     folded = name.lower()
     if name in MEASURES:
         return name, {}
-    if text := NAMES["spellings"].get(folded):
+    if text := _trec().NAMES["spellings"].get(folded):
         shape = _match(text)
         return shape["name"], dict(_pairs(shape["inside"] or "", text))
     if canonical := MEASURES.canonical_name(name):
         return canonical, {}
-    if folded in NAMES["ambiguous"]:
+    if folded in _trec().NAMES["ambiguous"]:
         raise UnknownMeasure(
             f"{printable(name)!r} means different measures in different libraries",
-            **NAMES["ambiguous"][folded],
+            **_trec().NAMES["ambiguous"][folded],
         )
     if attached := _ATTACHED.fullmatch(name):
         kind = _with_cutoff(attached["name"])
@@ -61,7 +68,7 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
                 fix=f"write {kind}@{attached['cut']}; `rankstone measures show {kind}` says how other tools "
                 "differ",
             )
-    known = [*NAMES["spellings"], *MEASURES.spellings(), *TREC]
+    known = [*_trec().NAMES["spellings"], *MEASURES.spellings(), *_trec().TREC]
     close = list(dict.fromkeys(_suggested(word) for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
@@ -84,7 +91,7 @@ def _with_cutoff(name: str) -> str | None:
 
 def _suggested(word: str) -> str:
     """Return the name to suggest: trec_eval's where only trec_eval has it, else the canonical one."""
-    return word if word in TREC and not _is_own_name(word) else resolve(word)[0]
+    return word if word in _trec().TREC and not _is_own_name(word) else resolve(word)[0]
 
 
 def _unquoted(text: str) -> str:
@@ -272,7 +279,7 @@ def measure_kind(text: str) -> type[Named]:
     """
     shape = _SHAPE.match(text)
     name = shape["name"] if shape else text
-    if not _is_own_name(name) and (texts := trec_names.own_texts(text)):
+    if not _is_own_name(name) and (texts := _trec().own_texts(text)):
         return measure_kind(texts[0])
     return MEASURES[resolve(name)[0]]
 
@@ -301,7 +308,7 @@ def trec_name(measure: Named) -> str:
     >>> [trec_name(measure) for measure in parse_measures("nDCG@10 nDCG(gain=exp2)@10")]
     ['ndcg_cut_10', 'nDCG(gain=exp2)@10']
     """
-    return trec_names.name_of(measure) or str(measure)
+    return _trec().name_of(measure) or str(measure)
 
 
 def _split(text: str) -> list[str]:
@@ -309,9 +316,7 @@ def _split(text: str) -> list[str]:
     parts, depth, word = [], 0, ""
     for at, char in enumerate(text):
         depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(char, 0)
-        separates = char.isspace() or (
-            char == "," and not trec_names.is_inside_parameters(word, text[at + 1 :])
-        )
+        separates = char.isspace() or (char == "," and not _trec().is_inside_parameters(word, text[at + 1 :]))
         if separates and depth == 0:
             parts.append(word)
             word = ""
@@ -332,7 +337,7 @@ def _labelled(text: str) -> list[Named]:
 
 def _read(text: str) -> list[Named]:
     shape = _SHAPE.match(text)
-    if not (shape and _is_own_name(shape["name"])) and (texts := trec_names.own_texts(text)):
+    if not (shape and _is_own_name(shape["name"])) and (texts := _trec().own_texts(text)):
         return [_read_ours(ours) for ours in texts]
     return [_read_ours(text)]
 
