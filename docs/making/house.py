@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "rankstone"
 #: the rooms from the ground up, with what each holds; imports go down only, never between rooms of one floor
 FLOORS: Final[tuple[dict[str, str], ...]] = (
     {"errors": "one tree of errors"},
-    {"_text": "English around numbers, for messages"},
+    {"_basics": "records, and English around numbers for messages"},
     {
         "io": "tables in (files, frames, databases, arrays), whole and atomic files out",
         "stats": "arrays in; p-values, intervals and the verdict from an interval out",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rankstone
-from rankstone._text import quoted
+from rankstone._basics import quoted
 from rankstone.cli.ending import ended, outdated
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ OWN_NAMES = {"replays", "walk_models", "user_walks"}
 #: what a room may import from outside the standard library, at any time
 PACKAGES = {
     "errors": set(),
-    "_text": set(),
+    "_basics": set(),
     # PyArrow and DuckDB where a database is read, fastexcel where a workbook is
     "io": {"numpy", "polars", "pyarrow", "duckdb", "fastexcel"},
     "stats": {"numpy", "scipy"},
@@ -123,8 +123,8 @@ def _is_for(module: str, package: str) -> bool:
 
 
 def test_the_command_line_uses_the_public_face() -> None:
-    """``cli`` imports packages, ``tables``, ``errors`` and ``_text``, never a module inside a room."""
-    allowed = re.compile(r"rankstone(\.(errors|_text|tables(\.\w+)?|cli(\.\w+)*|[a-z]+))?")
+    """``cli`` imports packages, ``tables``, ``errors`` and ``_basics``, never a module inside a room."""
+    allowed = re.compile(r"rankstone(\.(errors|_basics|tables(\.\w+)?|cli(\.\w+)*|[a-z]+))?")
     wrong = [
         one
         for one in house.imports()[0]

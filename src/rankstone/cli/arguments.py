@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from rankstone._text import quoted
+from rankstone._basics import quoted
 from rankstone.cli.options import DEFAULT_MEASURES, LISTS, PANELS
 from rankstone.errors import (
     BadParameter,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone._text import some
+from rankstone._basics import some
 from rankstone.cli.arguments import chosen_measures, named_runs, no_command, read_once, split_columns
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_format, progress_bar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone._text import quoted
+from rankstone._basics import quoted
 from rankstone.cli.arguments import (
     chosen_measures,
     judged_runs,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.comparison.letter_display import letters
 from rankstone.comparison.score_sources import fact_of
 from rankstone.comparison.verdict import CLEAR, judged_shares_differ
@@ -58,8 +59,7 @@ def comparison_frame(
     return frame.with_columns(finite)
 
 
-@dataclass(frozen=True, eq=False)
-class Sources:
+class Sources(Record):
     """The judgments and runs behind the scores, and the options they were read with.
 
     Attributes

@@ -8,7 +8,7 @@ from itertools import product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone._text import some
+from rankstone._basics import some
 from rankstone.comparison.test_families import ALL_PAIRS
 from rankstone.comparison.verdict import CLEAR, JUDGED, judged_share_counts
 from rankstone.errors import printable

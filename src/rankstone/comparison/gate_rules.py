@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import counted
 from rankstone.comparison.comparison_tables import percent
 from rankstone.errors import printable
 from rankstone.stats.bounded_means import unseen_share

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._text import exact
+from rankstone._basics import exact
 from rankstone.comparison.single_intervals import intervals
 from rankstone.diagnostics.cutoff_choice import tau_b
 from rankstone.errors import BadParameter, printable

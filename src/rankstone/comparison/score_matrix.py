@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import NotComparable, printable
 from rankstone.stats.anova_and_friedman import Blocked, ranks, two_way
 from rankstone.stats.sampling_units import Units
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Matrix:
+class Matrix(Record):
     """Scores of systems for the same queries, under one measure.
 
     Attributes

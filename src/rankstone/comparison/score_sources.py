@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
@@ -289,8 +289,7 @@ def _refuse_twice(frame: pl.DataFrame) -> None:
 MEANS: Final = ("mean", "weighted")
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
+class Source(Record):
     """Scores per query, from an evaluation or saved.
 
     Attributes

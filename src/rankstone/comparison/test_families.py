@@ -11,11 +11,12 @@ Where a system has several runs (seeds, folds), the variance between them is par
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.comparison.verdict import (
     Pair,
     PairStatistics,
@@ -53,8 +54,7 @@ ALL_PAIRS: Final = ("robust_tukey", "tukey", "max_t", "hsd", "nemenyi")
 DRAWN: Final = ("robust_tukey", "tukey", "max_t")
 
 
-@dataclass(frozen=True, eq=False)
-class AllPairs:
+class AllPairs(Record):
     """Corrected p-values and intervals of a family, by a procedure for all pairs.
 
     Attributes
@@ -97,8 +97,7 @@ def all_pairs(
     return [_pairs_from_cube(*one) for one in zip(families, matrices, found, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Cube:
+class _Cube(Record):
     """Results of a procedure, ``[systems, systems, measures]``: p-values, and the ends of intervals."""
 
     p: Floats
@@ -212,8 +211,7 @@ def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate
     return replace(found, error=math.sqrt(square), df=df)
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
+class Family(Record):
     """A family of comparisons: its size, correction and level.
 
     Attributes

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption
 from rankstone.evaluation.scores import Scores
 from rankstone.measures.core.definition import ANY_GAIN
@@ -48,8 +49,7 @@ _BLOCK: Final = 1 << 18
 JUDGED: Final = 0.9
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(Record):
     """Two systems that are compared by one measure.
 
     Attributes

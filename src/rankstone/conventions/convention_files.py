@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._text import some
+from rankstone._basics import some
 from rankstone.conventions.library_convention import Convention, Entry, Grades, Refusal
 from rankstone.errors import BadOption, UnknownConvention, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions

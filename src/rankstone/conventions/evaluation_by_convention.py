@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import quoted
+from rankstone._basics import quoted
 from rankstone.conventions.convention_files import confused_ids, convention, refused, refused_grade, witnesses
 from rankstone.conventions.library_convention import Convention, named
 from rankstone.errors import (

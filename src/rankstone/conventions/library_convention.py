@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone._basics import Record
 from rankstone.conventions.renamed_measures import renamed
 from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
@@ -245,8 +246,7 @@ class Reading:
         return *sorted(self.options.items()), ("declared", self.entry.declared)
 
 
-@dataclass(frozen=True, eq=False)
-class Convention:
+class Convention(Record):
     """The convention of one version of a library.
 
     Attributes

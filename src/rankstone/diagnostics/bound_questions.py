@@ -5,12 +5,13 @@ Here, too: which rule a measure's claims allow, and which measures and options h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.diagnostics.bound_search import scored
 from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.alignment_options import recorded_value
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
+class Question(Record):
     """One run's lists, or two runs' lists of the same queries and the difference of their values.
 
     Attributes

@@ -17,13 +17,13 @@ value reached, until it no longer rises (Dinkelbach, 1967).  ``docs/bounds.md`` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.diagnostics.bound_questions import Question, all_grades_matter, less, rule_of
 from rankstone.diagnostics.bound_search import Search, filled, scored, slices, value_of_some
 from rankstone.hits.list_arrays import ragged_range, running
@@ -56,8 +56,7 @@ def gained(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     return shares
 
 
-@dataclass(frozen=True, eq=False)
-class GainSteps:
+class GainSteps(Record):
     """The steps of the gain scale, and what raising holes by a step adds to numerator and denominator.
 
     Attributes
@@ -178,8 +177,7 @@ class GainSteps:
         return grades
 
 
-@dataclass(frozen=True, eq=False)
-class _Stops:
+class _Stops(Record):
     """The possible numbers of raised holes of a query; holes with the largest effect are raised first.
 
     Holes without effect are raised together or not at all.

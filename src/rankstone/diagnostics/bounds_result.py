@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.diagnostics.bound_search import Certificate
 from rankstone.errors import printable
 from rankstone.tables.results import Result, given
@@ -39,8 +40,7 @@ _PER_QUERY: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(Record):
     """One measure's bounds for some queries of a run, or of the difference of two.
 
     Attributes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone._text import counted, queries, some
+from rankstone._basics import counted, queries, some
 from rankstone.diagnostics.findings import (
     Finding,
     bad_numbers,

@@ -5,12 +5,13 @@ The cutoff at which a mean reaches a target is k*(τ) = min {k : M@k ≥ τ}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.diagnostics.mean_curves import mean_curve, resampled
 from rankstone.measures.core.curve import CurveValues
 
@@ -100,8 +101,7 @@ def interval(places: Ints, cutoffs: tuple[int, ...], resampling: Resampling) -> 
 Row = tuple[object, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class CurvePair:
+class CurvePair(Record):
     """Two runs' curves over shared queries.
 
     Attributes

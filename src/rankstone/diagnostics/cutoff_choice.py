@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, UsageError, between_0_and_1
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.stats.multiple_testing import adjusted
@@ -150,8 +151,7 @@ def tau_b(one: Ints, other: Ints) -> Floats:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Field:
+class _Field(Record):
     """Values of all runs, float64 ``[runs, queries, cutoffs]``, for queries in which all runs have one."""
 
     curve: AtK

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, queries, some
+from rankstone._basics import counted, queries, some
 from rankstone.diagnostics.checked_runs import check_run
 from rankstone.diagnostics.findings import (
     CheckReport,

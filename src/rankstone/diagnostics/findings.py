@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import counted
 from rankstone.errors import printable
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet

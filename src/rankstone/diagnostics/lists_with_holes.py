@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.hits.alignment import taken
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.list_arrays import Ideal, ragged_range
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 _ENTRY: Final = ("rank", "first", "last", "grade", "hole")
 
 
-@dataclass(frozen=True, eq=False)
-class ListsWithHoles:
+class ListsWithHoles(Record):
     """The lists of some queries: judged documents and holes, merged in rank order.
 
     Attributes

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.diagnostics.cutoff_choice import Resampling, resampled_means
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.measures.core.measure import Status
@@ -225,8 +226,7 @@ def _on_grid(curve: Curve, traced: CurveValues) -> tuple[Floats, Floats, Floats]
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, eq=False)
-class RunCurves:
+class RunCurves(Record):
     """One run's curves: queries, curves, and the measure that summarises each curve."""
 
     queries: pl.Series

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadParameter
 from rankstone.evaluation.scores import uncounted
 from rankstone.hits.hits import Hits
@@ -35,8 +36,7 @@ _BY_RANK: Final = frozenset({"additive", "first", "precisions"})
 _MOST: Final = 4_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class RandomLists:
+class RandomLists(Record):
     """Kinds of random lists, and the kind of each query.
 
     Attributes
@@ -239,8 +239,7 @@ class _Possible(NamedTuple):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Kind:
+class _Kind(Record):
     """Grades, best first, the number of documents with each, and the length of a list."""
 
     grade: Floats

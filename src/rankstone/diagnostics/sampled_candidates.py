@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, queries
+from rankstone._basics import counted, queries
 from rankstone.errors import BadParameter, BadValue, NotComparable, printable
 from rankstone.evaluation.pipeline import ScoredPart
 from rankstone.evaluation.prepared import Prepared
@@ -192,7 +192,6 @@ class Sampled(Result):
         return Sheet("", parts=(table,), notes=notes)
 
 
-@dataclass(frozen=True, eq=False)
 class _RankedPart(ScoredPart):
     """A part of a run: its scores, and the ranks of relevant documents among the others."""
 

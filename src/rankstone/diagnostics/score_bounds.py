@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Unpack
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.diagnostics.bound_differences import difference as differ
 from rankstone.diagnostics.bound_differences import together
 from rankstone.diagnostics.bound_questions import check_measure, check_options
@@ -125,7 +125,6 @@ def _scale(grades: Sequence[float] | None) -> Floats | None:
     return scale
 
 
-@dataclass(frozen=True, eq=False)
 class _Part(ScoredPart):
     """Scores and bounds of one chunk of hits, and its lists where they are needed again."""
 
@@ -134,8 +133,7 @@ class _Part(ScoredPart):
     rows: Ints | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
+class _Side(Record):
     """One of two runs: its lists, the numbers of their queries, their values, and their holes' ids."""
 
     lists: ListsWithHoles

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter, printable
 from rankstone.evaluation.prepared import Prepared, options_for
 from rankstone.evaluation.request import RunErrors, name_runs
@@ -134,8 +135,7 @@ class QueryRange:
         return self.low is None and self.high is None
 
 
-@dataclass(frozen=True, eq=False)
-class QuerySurvey:
+class QuerySurvey(Record):
     """The result of one pass over the query ids of a table.
 
     Attributes

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 
-from rankstone._text import queries
+from rankstone._basics import Record, queries
 from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
@@ -39,8 +39,7 @@ Piece = TypeVar("Piece", bound="ScoredPart")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, eq=False)
-class Pipeline:
+class Pipeline(Record):
     """Everything needed to score a run.
 
     Parameters
@@ -203,8 +202,7 @@ class Pipeline:
         return RunScores(names, by_measure, about)
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredPart:
+class ScoredPart(Record):
     """The scores of one chunk of hits."""
 
     names: pl.Series

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
 from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, prepare_judgments
 from rankstone.evaluation.request import (
@@ -375,8 +376,7 @@ def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:
 _NOT_LABELLED = ("exclude", "collapse", "intents")
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
+class Given(Record):
     """The input to score: judgments and runs, or one labelled table, called ``name``."""
 
     qrels: object

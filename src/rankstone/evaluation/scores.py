@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadParameter, did_you_mean, printable
 from rankstone.measures.core.measure import Measure, Status
 from rankstone.tables.results import HasMeans
@@ -46,8 +47,7 @@ _UNIT_SCHEMA: dict[str, Any] = {
 _MEAN = ("measure", "value", "n", "n_undefined")
 
 
-@dataclass(frozen=True, eq=False)
-class RunScores:
+class RunScores(Record):
     """The scores of one run.
 
     Attributes
@@ -269,8 +269,7 @@ def uncounted(*, undefined_propagates: bool) -> list[Status]:
     return [Status.dropped] if undefined_propagates else [Status.dropped, Status.undefined]
 
 
-@dataclass(frozen=True, eq=False)
-class _Averaging:
+class _Averaging(Record):
     """The data for means of one measure over any segments."""
 
     measure: Measure

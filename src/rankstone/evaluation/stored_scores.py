@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 import polars as pl
 
-from rankstone._text import queries
+from rankstone._basics import queries
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
 from rankstone.evaluation.request import choices

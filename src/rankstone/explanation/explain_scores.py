@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._text import quoted
+from rankstone._basics import quoted
 from rankstone.errors import (
     BadOption,
     BadParameter,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone._text import exact
+from rankstone._basics import exact
 from rankstone.measures.core.measure import Status
 from rankstone.tables.phrases import phrase
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.explanation.explanation_result import IdealRow, Intent, Row
 from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 _TRIED: Final = 20
 
 
-@dataclass(frozen=True, eq=False)
-class QueryTrace:
+class QueryTrace(Record):
     """The score of one query, and what the measure recorded.
 
     Attributes
@@ -93,8 +93,7 @@ class QueryTrace:
         return None if values is None else float(values[self.place])
 
 
-@dataclass(frozen=True, eq=False)
-class TracedList:
+class TracedList(Record):
     """The list of one query with document ids."""
 
     scored: QueryTrace

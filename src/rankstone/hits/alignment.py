@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import numpy as np
 import polars as pl
 
-from rankstone._text import some
+from rankstone._basics import Record, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.batches import Lists, ReadBatch, Scattered
@@ -56,8 +56,7 @@ class Stream(Protocol):
         """Return the place of a row of the stream, for messages."""
 
 
-@dataclass(frozen=True, eq=False)
-class RowCheck:
+class RowCheck(Record):
     """Refuses rows without an id, or whose score, rank or label is missing or not a number.
 
     Parameters
@@ -131,8 +130,7 @@ def _row(table: pl.DataFrame, at: int) -> str:
     return f"query {printable(table['query_id'][at])}{doc}"
 
 
-@dataclass(frozen=True, eq=False)
-class Aligner:
+class Aligner(Record):
     """Aligns runs with one set of judgments.
 
     Parameters

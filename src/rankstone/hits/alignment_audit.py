@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, plain, queries, read_as, some, spread
+from rankstone._basics import InLines, Record, counted, line, noted, plain, queries, read_as, some, spread
 from rankstone.errors import printable
 from rankstone.hits.ranks_and_ties import contradicted, near_ties
 
@@ -34,8 +34,7 @@ _HIGH: Final = 0.1
 _SHOWN: Final = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Record):
     """Counts over one batch of lists.
 
     Attributes
@@ -110,8 +109,7 @@ def _unjudged(hits: Hits, k: int) -> Iterator[tuple[int, int]]:
     return ((n, int(count)) for n, count in zip(lengths.tolist(), counts.tolist(), strict=True) if count)
 
 
-@dataclass(frozen=True, eq=False)
-class JudgmentsAudit:
+class JudgmentsAudit(Record):
     """The audit of the judgments.
 
     Attributes
@@ -176,8 +174,7 @@ class JudgmentsAudit:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class RunAudit:
+class RunAudit(Record):
     """The audit of one run: its content, and what alignment did with it.
 
     Attributes
@@ -373,8 +370,7 @@ def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list
     return warnings
 
 
-@dataclass(frozen=True, eq=False)
-class SideTableAudit:
+class SideTableAudit(Record):
     """The audit of a table of queries or of intents.
 
     Attributes

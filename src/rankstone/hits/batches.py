@@ -9,13 +9,15 @@ continue after another one began raises :class:`Scattered`, and the caller start
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
+
+from rankstone._basics import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,8 +39,7 @@ _WAITING_VIEWS: Final = 8
 _NEAR: Final = 1 << 10
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
+class Piece(Record):
     """Rows of whole lists, cut from the stream.
 
     Attributes
@@ -120,8 +121,7 @@ class _Gathered:
         self._whole = []
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(Record):
     """Rows of one list: the query, a view into the table, the row numbers."""
 
     query: object
@@ -160,8 +160,7 @@ def tail_of(ids: pl.Series) -> int:
         near *= 8
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(Record):
     """Rows of whole lists, one list after another.
 
     Attributes
@@ -268,8 +267,7 @@ class Scattered(Exception):
     """The rows of a query are not all together."""
 
 
-@dataclass(frozen=True, eq=False)
-class ReadBatch:
+class ReadBatch(Record):
     """A batch of the lists to score, with all queries that were read.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, noted
+from rankstone._basics import Record, counted, noted
 from rankstone.errors import printable
 from rankstone.hits.pair_index import BatchKeys, PairIndex, QueryIndex
 
@@ -26,8 +26,7 @@ SHOWN: Final = 3
 _PAIR: Final = ["query_id", "doc_id"]
 
 
-@dataclass(frozen=True, eq=False)
-class Exclusion:
+class Exclusion(Record):
     """Pairs that are excluded from lists.
 
     Attributes

@@ -5,12 +5,13 @@ For measures each group of a query becomes a query of its own; groups may have w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.judged_pool import Groups
@@ -118,8 +119,7 @@ def _parents(names: pl.DataFrame) -> Ints:
     return numbers.to_series().to_numpy().astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class ByGroup:
+class ByGroup(Record):
     """The hits of groups, as if each group were a query.
 
     Attributes
@@ -190,8 +190,7 @@ _PAIR = ["query_id", "subtopic"]
 _LARGEST = 1e100
 
 
-@dataclass(frozen=True, eq=False)
-class Intents:
+class Intents(Record):
     """Weights of subtopics, such as the shares of users with that intent.
 
     Attributes

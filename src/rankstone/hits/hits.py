@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, ragged_range, running, sums
 from rankstone.hits.trace import Remembering, Traced
 
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from rankstone.hits.trace import Trace
 
 
-@dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(Record):
     """Runs of hits with the same possible ranks.
 
     Attributes

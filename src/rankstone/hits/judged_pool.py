@@ -8,7 +8,7 @@ intent or assessor) or :class:`Places` (the ranks of retrieved documents without
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, BadValue, MissingColumn, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 _MAKING: Final = RLock()
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
+class Places(Record):
     """Ranks of retrieved documents without a grade, in rank order within each query.
 
     Attributes
@@ -69,8 +69,7 @@ class Places:
         return Places(offsets, *rows)
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
+class Groups(Record):
     """Judgments by group: subtopics of a query, intents, assessors.
 
     Attributes
@@ -120,8 +119,7 @@ class Groups:
         return ragged_range(self.offsets[docs], lengths), np.repeat(np.arange(len(docs)), lengths)
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(Record):
     """Judgments of documents for groups, one after another.
 
     Attributes
@@ -139,8 +137,7 @@ class Entries:
     grade: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
+class Pool(Record):
     """Every judged document of each query, in the order of the judgments.
 
     Attributes
@@ -303,8 +300,7 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
 _BOOLEANS: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
 
-@dataclass(frozen=True, eq=False)
-class QueryTable:
+class QueryTable(Record):
     """A table with one row for each query.
 
     Attributes

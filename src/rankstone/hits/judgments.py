@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.judged_pool import Groups, Pool
@@ -95,8 +96,7 @@ class GradeCounts:
         return (f"{why}, as scores do: are judgments and run in the right order?",)
 
 
-@dataclass(frozen=True, eq=False)
-class Judgments:
+class Judgments(Record):
     """The prepared judgments (qrels).
 
     Attributes
@@ -240,8 +240,7 @@ class Judgments:
         return self.ideal.take(batch.codes)
 
 
-@dataclass(frozen=True, eq=False)
-class SelfLabelled:
+class SelfLabelled(Record):
     """A labelled table: every row has its own grade, so nothing is joined.
 
     Attributes

@@ -12,11 +12,11 @@ around the median of three, and swaps across the split change the order of equal
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.hits.list_arrays import running
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def _count_long(value: Ints, levels: int, count: Ints) -> None:
             earlier += here
 
 
-@dataclass(frozen=True, eq=False)
-class _Split:
+class _Split(Record):
     """Elements in groups with equal digits so far, about to be split by the next digit.
 
     Attributes

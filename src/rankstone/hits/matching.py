@@ -6,11 +6,12 @@ It takes a few large steps over all rows, each of which leaves the interpreter f
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, DuplicateRows, printable
 from rankstone.hits.alignment_audit import Tally, tally
 from rankstone.hits.exclusion import without_query_documents
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from rankstone.hits.ranks_and_ties import RankedRows, Ranks
 
 
-@dataclass(frozen=True, eq=False)
-class Chunk:
+class Chunk(Record):
     """The hits of some queries.
 
     Attributes
@@ -70,8 +70,7 @@ class _Graded(NamedTuple):
     judged: Bools
 
 
-@dataclass(frozen=True, eq=False)
-class Matcher:
+class Matcher(Record):
     """Turns batches into hits, for one set of judgments.
 
     Parameters

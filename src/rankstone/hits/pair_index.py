@@ -7,12 +7,12 @@ keys agree, so a hash collision costs time, but never changes a result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.hits.list_arrays import ragged_range, sort_within
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray
         seed += 1
 
 
-@dataclass(frozen=True, eq=False)
-class Matches:
+class Matches(Record):
     """The result of a look-up: row ``row[i]`` of list ``list[i]`` holds pair ``pair[i]``; rows ascend."""
 
     row: NDArray[np.int64]

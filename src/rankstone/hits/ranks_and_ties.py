@@ -6,12 +6,12 @@ row of its list, and the steps below that are not needed cost nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, TiedScores, printable
 from rankstone.hits.list_arrays import ragged_range, sort_within
 from rankstone.hits.list_orders import quicksorted
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import Matches
 
 
-@dataclass(frozen=True, eq=False)
-class TieBlocks:
+class TieBlocks(Record):
     """Runs of equal keys in an ordered batch: rows ``start[i] … end[i]``, both included."""
 
     start: Ints
@@ -53,8 +52,7 @@ class TieBlocks:
         return TieBlocks(self.start[blocks], self.end[blocks])
 
 
-@dataclass(frozen=True, eq=False)
-class Ranks:
+class Ranks(Record):
     """The ranks of the matched rows of a batch.
 
     Attributes
@@ -78,8 +76,7 @@ class Ranks:
     others: RankedRows | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class RankedRows:
+class RankedRows(Record):
     """The ranks of some rows that are left in the lists, by place.
 
     Attributes

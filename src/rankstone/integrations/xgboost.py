@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, installed
 from rankstone.integrations.trainer_scores import Scoring, without_blanks
 
@@ -123,8 +123,7 @@ def name_of(measure: object) -> str:
     return without_blanks(str(measure)).replace(":", ";")
 
 
-@dataclass(frozen=True, eq=False)
-class _Evaluation:
+class _Evaluation(Record):
     """What XGBoost calls with predictions and their data."""
 
     scoring: Scoring

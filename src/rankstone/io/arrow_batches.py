@@ -12,13 +12,13 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakSet
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import InputError, MissingExtra, masked, printable
 from rankstone.io.input_table import ROWS
 from rankstone.io.list_columns import LISTS
@@ -41,8 +41,7 @@ _PREAMBLE: Final = re.compile(r"^(?:.*(?:Failed to connect:|ERROR:|FATAL:)|[A-Z_
 BUSY: Final = "connection has an open result"
 
 
-@dataclass(frozen=True, eq=False)
-class Batches:
+class Batches(Record):
     """A table of a database, or the result of a query.
 
     Attributes

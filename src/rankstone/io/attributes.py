@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, printable
 from rankstone.io.columns import hidden, renames, require
 from rankstone.io.databases import open_database
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-@dataclass(frozen=True, eq=False)
-class Attributes:
+class Attributes(Record):
     """A table with one row for each id, whose columns are read on request.
 
     Attributes

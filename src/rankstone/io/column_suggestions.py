@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
 
-from rankstone._text import quoted
+from rankstone._basics import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rankstone._text import quoted
+from rankstone._basics import quoted
 from rankstone.errors import BadOption, MissingColumn, UsageError, did_you_mean, printable
 from rankstone.io.column_suggestions import Kind, Missing, escaped
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.columns import CsvOptions, Renames, is_known
 from rankstone.io.damaged_files import PACKED, no_utf8
@@ -35,8 +35,7 @@ _ROWS: Final = 50
 _NAMES: Final = {"\t": "tab", " ": "blank"}
 
 
-@dataclass(frozen=True, eq=False)
-class Dialect:
+class Dialect(Record):
     """The dialect of one file.
 
     Attributes

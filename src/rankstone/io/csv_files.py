@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import counted
 from rankstone.errors import EmptyInput, InputError, MissingExtra, one_of, printable
 from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
 from rankstone.io.csv_dialect import Dialect, clean_names, dialect_of, refuse_copies

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
+from rankstone._basics import Record
 from rankstone.errors import InputError, did_you_mean, printable
 from rankstone.io.arrow_batches import (
     Batches,
@@ -60,8 +60,7 @@ _POSTGRES_SETTINGS: Final = (
 Run = Callable[[str], AbstractContextManager[Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class _Engine:
+class _Engine(Record):
     """How to query a kind of database.
 
     Attributes

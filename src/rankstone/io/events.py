@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.columns import by_alias, hidden, renames, require
@@ -35,8 +36,7 @@ _IDS: Final = ("user_id", "query_id", "doc_id", "impression_id")
 _ROW: Final = "the row"  # no column of ours is called so
 
 
-@dataclass(frozen=True, eq=False)
-class Events:
+class Events(Record):
     """The rows of a log, ``user_id`` and ``time`` for instance, read whenever a query over them is collected.
 
     Attributes

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone._text import quoted
+from rankstone._basics import Record, quoted
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, did_you_mean, one_of, printable
 from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL
@@ -133,8 +133,7 @@ def scan_files(
     return whole, (*notes, *blank_note(sum(part.blank_rows() for part in parts)))
 
 
-@dataclass(frozen=True, eq=False)
-class Scanned:
+class Scanned(Record):
     """One file of a table of any columns.
 
     Attributes

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadValue, InputError, MixedIds, RankstoneError, printable
 from rankstone.io.columns import require
 
@@ -35,8 +36,7 @@ def _unknown() -> None:
     """Return nothing: the default of what a source may know."""
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(Record):
     """Rows with canonical column names.
 
     Attributes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone._text import quoted, some
+from rankstone._basics import quoted, some
 from rankstone.errors import BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.file_formats import format_of

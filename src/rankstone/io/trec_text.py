@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadLine, printable
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import refuse_endless
@@ -41,8 +42,7 @@ _INFLATED: Final = 1 << 26
 Ranks = Literal["unread", "if_numbers", "needed"]
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
+class Layout(Record):
     """The columns of a TREC file by position, and an example of a line."""
 
     fields: tuple[str, ...]

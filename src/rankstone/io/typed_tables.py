@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import InputError, MixedIds, blaming
 from rankstone.io.column_suggestions import kind_of_type
 from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, renames
@@ -53,8 +54,7 @@ def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
         yield held.head(-1)
 
 
-@dataclass(frozen=True, eq=False)
-class TablePart:
+class TablePart(Record):
     """One of the frames that together are a table.
 
     Attributes
@@ -83,8 +83,7 @@ class TablePart:
             return int(self.frame.select(pl.len()).collect().item())
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
+class _Column(Record):
     """A column by our name: the column it is read from, its type, and the expression that extracts it."""
 
     root: str
@@ -170,8 +169,7 @@ def of_parts(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Scan:
+class _Scan(Record):
     """Restarts the frames of a table's parts, perhaps filtered."""
 
     titles: Sequence[str]

@@ -10,11 +10,11 @@ every such order is measured, and the steps of all lists are added up from the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import InputError, UsageError, printable
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.ltr.estimator_inputs import is_sparse, places_of, products
@@ -43,8 +43,7 @@ class Trials(NamedTuple):
     total: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class LineSearch:
+class LineSearch(Record):
     """Some lists, to be searched along any direction.
 
     Attributes

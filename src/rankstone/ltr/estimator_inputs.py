@@ -7,13 +7,13 @@ Features by name: the columns of frames, and in which of them each of a model's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadValue, EmptyInput, InputError, MissingColumn, UsageError, nearest, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.list_arrays import offsets_of
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 _ROWS = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
-class Queries:
+class Queries(Record):
     """Which rows each query has.
 
     Attributes
@@ -332,8 +331,7 @@ def in_order(features: Any, places: Ints | None) -> Any:  # noqa: ANN401 - dense
     return features if places is None else features[:, places]
 
 
-@dataclass(frozen=True, eq=False)
-class _Rearranged:
+class _Rearranged(Record):
     """A model that was trained on columns in another order."""
 
     model: Any

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadValue, InputError
 from rankstone.ltr.estimator_inputs import is_sparse
 from rankstone.ltr.pair_sums import Active, TrainingPairs, levels_of
@@ -91,8 +92,7 @@ class State(NamedTuple):
     active: list[Active]
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
+class _Block(Record):
     """Some queries: standardised features, pairs, what a pair weighs in each document's query."""
 
     features: Any
@@ -119,8 +119,7 @@ class _Block:
         return self._back(2 * self.weight * active.laplacian(self._scores(direction)))
 
 
-@dataclass(frozen=True, eq=False)
-class Hinge:
+class Hinge(Record):
     """The loss over all pairs, prepared once for any number of weights and of C.
 
     Attributes

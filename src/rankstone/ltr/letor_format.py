@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import reading
@@ -51,8 +51,7 @@ class Letor(NamedTuple):
     lines: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class _Piece:
+class _Piece(Record):
     labels: Floats
     qid: pl.Series | None
     comments: pl.Series

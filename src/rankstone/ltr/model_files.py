@@ -7,13 +7,14 @@ import os
 import re
 import sys
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import InputError, MissingExtra, RankstoneError, UnknownFormat, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.input_table import reading
@@ -44,8 +45,7 @@ class Scorer(Protocol):
         """Return a score a row, float64 ``[rows]``."""
 
 
-@dataclass(frozen=True, eq=False)
-class LinearModel:
+class LinearModel(Record):
     """A weight for each feature, by name, and how they came about.
 
     Attributes
@@ -260,8 +260,7 @@ def _is_number(value: object) -> bool:
     return abs(value) <= sys.float_info.max  # neither NaN nor a whole number of 400 digits
 
 
-@dataclass(frozen=True, eq=False)
-class _Foreign:
+class _Foreign(Record):
     """A model of a boosting library, which its file opens."""
 
     library: str

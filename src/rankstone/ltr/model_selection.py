@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.comparison.compare_systems import compare_scores
 from rankstone.errors import EmptyInput, InputError, UsageError, installed, printable
 from rankstone.hits.list_arrays import offsets_of
@@ -295,8 +296,7 @@ def _named(candidates: object, width: int) -> dict[str, Any]:
     return named
 
 
-@dataclass(frozen=True, eq=False)
-class _Work:
+class _Work(Record):
     """The data on which candidates are measured."""
 
     features: Any

@@ -12,12 +12,12 @@ without a tree).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.hits.list_arrays import sums
 
 if TYPE_CHECKING:
@@ -74,16 +74,14 @@ class _Cells:
         return np.concatenate(parts)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sides:
+class _Sides(Record):
     """The groups of one bit: documents with a 0 in it, and those with a 1."""
 
     low: _Cells
     high: _Cells
 
 
-@dataclass(frozen=True, eq=False)
-class _Reach:
+class _Reach(Record):
     """The first and last active partners of each document, under some scores."""
 
     low: Ints
@@ -96,8 +94,7 @@ class _Reach:
     high_to: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingPairs:
+class TrainingPairs(Record):
     """The pairs of some queries, whatever the scores.
 
     Attributes
@@ -160,8 +157,7 @@ def _reach(sides: _Sides, scores: Floats, span: float) -> _Reach:
     return _Reach(low, high, low_from, sides.low.end[of_high], sides.high.start[of_low], high_to)
 
 
-@dataclass(frozen=True, eq=False)
-class Active:
+class Active(Record):
     """The pairs that are active under some scores, as a matrix A of their weights, never written down."""
 
     gain: Floats | None

@@ -9,13 +9,13 @@ exploited.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadParameter, BadValue, InputError, MissingColumn, printable
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
@@ -153,8 +153,7 @@ def _numbers(place: Path) -> list[float]:
     return scores
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledLists:
+class LabelledLists(Record):
     """Labels of some lists laid end to end, and their ideal orders, made once for any number of scores.
 
     Attributes

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import UsageError
 from rankstone.ltr.estimator_inputs import places_of
 from rankstone.ltr.hinge_objective import Hinge, Scale
@@ -36,8 +36,7 @@ _ROUNDING = 8
 _INNER = 200
 
 
-@dataclass(frozen=True, eq=False)
-class Minimum:
+class Minimum(Record):
     """The result of the search.
 
     Attributes

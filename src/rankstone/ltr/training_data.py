@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._text import read_as
+from rankstone._basics import Record, read_as
 from rankstone.errors import BadValue, InputError, MissingColumn, UsageError, nearest, one_of, printable
 from rankstone.io.columns import hidden, renames, require, with_csv
 from rankstone.io.file_formats import parts_of, scan_parts
@@ -37,8 +37,7 @@ _RESERVED: Final = ("query_id", "doc_id", "relevance")
 _COMMON_NAMES: Final = {"qid": "query_id", "label": "relevance", "docid": "doc_id"}
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(Record):
     """Documents as features, each with its label and its query.
 
     Attributes

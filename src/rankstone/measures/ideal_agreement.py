@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import before, sums
 from rankstone.hits.list_orders import earlier_smaller, weight_of_earlier_smaller
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-@dataclass(frozen=True, eq=False)
-class OrderComparison:
+class OrderComparison(Record):
     """The place of every hit in the ranking and in an ideal order, and the pairs on which the two differ.
 
     Only hits are compared.  Two hits are in the right order if ranking and ideal order agree on them; if they

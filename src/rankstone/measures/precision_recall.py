@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption
 from rankstone.measures.average_precision import AP
 from rankstone.measures.core.claims import Claims
@@ -113,8 +114,7 @@ class PR(BinaryCurve):
         return Micro(found, int(hits.relevant_count(self.rel)[with_curve].sum()), int(with_curve.sum()))
 
 
-@dataclass(frozen=True, eq=False)
-class Steps:
+class Steps(Record):
     """Tie blocks with relevant documents (single hits without ties).
 
     Attributes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadParameter, BadValue
 from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.measures.core.claims import Claims
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 _NOWHERE: Final = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True, eq=False)
-class GroupJudgments:
+class GroupJudgments(Record):
     """The documents of each judgment group, retrieved ones first, in rank order, then by their ids.
 
     Attributes
@@ -52,8 +52,7 @@ class GroupJudgments:
         return place
 
 
-@dataclass(frozen=True, eq=False)
-class Preferences:
+class Preferences(Record):
     """The preferences of judgment groups for one document over another.
 
     Attributes
@@ -153,8 +152,7 @@ def _transitive_closure(group: Ints, winner: Ints, loser: Ints, docs: int) -> tu
     return group, winner, loser
 
 
-@dataclass(frozen=True, eq=False)
-class GradeZeroLimits:
+class GradeZeroLimits(Record):
     """Limits under which each group has as many documents of grade 0 as relevant ones.
 
     Attributes

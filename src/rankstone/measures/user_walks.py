@@ -11,11 +11,11 @@ So a walk is cut into *legs*, one down to each gain and one to the end, and no o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadValue
 from rankstone.hits.list_arrays import before, offsets_of, ragged_range, running, sums
 from rankstone.measures.core.gains_and_discounts import divisors
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     Continuation = Callable[[Floats, Floats, Floats], Floats]
 
 
-@dataclass(frozen=True, eq=False)
-class Legs:
+class Legs(Record):
     """The legs of walks: from one document with a gain (at first: from rank 1) to the next, or to the end.
 
     Attributes

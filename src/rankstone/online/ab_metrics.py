@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.online.log_tables import has_no_spread, with_error_bound
 from rankstone.stats.automatic_intervals import verdict
 from rankstone.stats.mean_intervals import Estimate, estimates
@@ -37,8 +38,7 @@ def metric_directions(k: int) -> dict[str, str]:
     return {names_at_k.get(name, name): direction for name, direction in DIRECTIONS.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Arm:
+class Arm(Record):
     """One metric of one variant.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, noted, some
+from rankstone._basics import counted, noted, some
 from rankstone.errors import BadOption, UsageError, above_0, between_0_and_1, printable
 from rankstone.io.columns import with_csv
 from rankstone.online.ab_metrics import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import some
+from rankstone._basics import some
 from rankstone.errors import BadOption, BadValue, EmptyInput, UsageError, between_0_and_1, one_of, printable
 from rankstone.io.columns import with_csv
 from rankstone.io.events import read_events

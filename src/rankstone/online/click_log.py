@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import BadValue, EmptyInput
 from rankstone.io.events import read_events
 from rankstone.online.local_times import Clock, read_times
@@ -38,8 +38,7 @@ REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ClickLog:
+class ClickLog(Record):
     """A click log, not yet read.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import InLines, counted, left_out, line, noted, queries, read_as, some
+from rankstone._basics import InLines, Record, counted, left_out, line, noted, queries, read_as, some
 from rankstone.errors import EmptyInput, InputError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.online.click_log import REASONS
@@ -286,8 +286,7 @@ _FEW_MOVED: Final = 30
 _WIDE_FACTOR: Final = 2
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedPairs:
+class JudgedPairs(Record):
     """Pairs with their estimates, and how they were estimated.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.online.user_activity import LEFT_OUT, NO_COHORT, count_distinct
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.proportions import wilson
@@ -62,8 +63,7 @@ class ObservedPeriods:
         return (cohort + window.first >= self.seen_from) & (cohort + window.known <= self.seen_to)
 
 
-@dataclass(frozen=True, eq=False)
-class CohortCounts:
+class CohortCounts(Record):
     """Counts of users by segment; periods and cohorts are numbered from 0.
 
     Attributes

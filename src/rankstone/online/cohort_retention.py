@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import counted
 from rankstone.errors import BadOption, BadValue, UsageError, between_0_and_1, one_of, printable
 from rankstone.io.columns import with_csv
 from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods, count

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._text import counted, noted, some
+from rankstone._basics import counted, noted, some
 from rankstone.errors import BadOption, MissingColumn, NotComparable, UsageError, between_0_and_1, one_of
 from rankstone.io.columns import with_csv
 from rankstone.online.estimators import (

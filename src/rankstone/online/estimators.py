@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, MissingColumn, nearest
 from rankstone.online.log_tables import check_positions, refuse_duplicates, with_error_bound
 from rankstone.stats.mean_intervals import estimates
@@ -174,8 +175,7 @@ def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weig
 _ONE = 1 + 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class WeightedRows:
+class WeightedRows(Record):
     """The rows of a log with their importance weights, float64 ``[rows]``.
 
     Attributes

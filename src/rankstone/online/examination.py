@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.stats.proportions import wilson
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ _MAX_STEP, _MAX_LOG = 2.0, 50.0
 _EQUAL = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Clicked:
+class Clicked(Record):
     """Clicks, single or aggregated: their pair, position, value, and session, each numbered from 0."""
 
     pair: Whole
@@ -52,8 +52,7 @@ class Clicked:
     session: Whole
 
 
-@dataclass(frozen=True, eq=False)
-class Examinations:
+class Examinations(Record):
     """Fitted examination probabilities.
 
     Attributes
@@ -182,8 +181,7 @@ def _scatter(shares: Any, clicks: Clicked) -> Floats:  # noqa: ANN401 - as above
     return scatter
 
 
-@dataclass(frozen=True, eq=False)
-class Estimates:
+class Estimates(Record):
     """Estimates by pair; NaN if not identified.
 
     Attributes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, noted, queries
+from rankstone._basics import counted, noted, queries
 from rankstone.errors import BadOption, NotComparable, one_of
 from rankstone.io.columns import with_csv
 from rankstone.online.log_tables import LogAudit, OnlineResult, Rankings, read_rankings

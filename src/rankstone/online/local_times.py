@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import BadOption, BadValue, EmptyInput, InputError, nearest, one_of, printable
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def _check_zone(option: str, zone: str | None) -> None:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class TimeReading:
+class TimeReading(Record):
     """How the times of a table are read.
 
     Attributes

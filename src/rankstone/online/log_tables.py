@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import InLines, counted, left_out, line, read_as
+from rankstone._basics import InLines, Record, counted, left_out, line, read_as
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, InputError, NotComparable, one_of, printable
 from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
@@ -39,8 +39,7 @@ _BOOLEAN: Final = ("clicked", "reward")
 _UNUSABLE: Final = "cannot be used"  # no column of ours has this name
 
 
-@dataclass(frozen=True, eq=False)
-class Log:
+class Log(Record):
     """A log in memory, with the requested columns only.
 
     Attributes
@@ -305,8 +304,7 @@ def rows_to_frame(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) 
     return frame.with_columns(pl.selectors.float().fill_nan(None))
 
 
-@dataclass(frozen=True, eq=False)
-class Rankings:
+class Rankings(Record):
     """A run as ranked lists.
 
     Attributes

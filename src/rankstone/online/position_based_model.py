@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, some
+from rankstone._basics import Record, counted, some
 from rankstone.errors import BadValue
 from rankstone.online.click_results import JudgedPairs
 from rankstone.online.examination import (
@@ -44,8 +44,7 @@ _HALVINGS: Final = 60
 _LEAST: Final = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class PositionCounts:
+class PositionCounts(Record):
     """Impressions and clicks by pair and position, one cell for each combination.
 
     Attributes

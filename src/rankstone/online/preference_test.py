@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, noted, some
+from rankstone._basics import Record, counted, noted, some
 from rankstone.errors import (
     BadValue,
     DuplicateRows,
@@ -56,8 +55,7 @@ _OPTIMISED_AND_FALLBACK: Final = ["optimised", "team_draft"]
 _EQUAL: Final = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class ImpressionCredits:
+class ImpressionCredits(Record):
     """The credit of each impression.
 
     Attributes

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import DuplicateRows, MissingColumn, MixedIds, nearest, one_of, printable
 from rankstone.io.events import Events, read_events
 from rankstone.online.local_times import Clock, TimeReading, read_times
@@ -40,8 +39,7 @@ def check_policies(**given: str) -> None:
         one_of(option, value, known[option])
 
 
-@dataclass(frozen=True, eq=False)
-class Registrations:
+class Registrations(Record):
     """Registrations, one row per user.
 
     Attributes
@@ -139,8 +137,7 @@ def with_same_id_type(events: Events, table: Events) -> tuple[Events, Events]:
     return events.with_text_ids(), table.with_text_ids()
 
 
-@dataclass(frozen=True, eq=False)
-class RetentionTables:
+class RetentionTables(Record):
     """The tables to read.
 
     Attributes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import InLines, counted, left_out, line, noted, read_as
+from rankstone._basics import InLines, counted, left_out, line, noted, read_as
 from rankstone.errors import BadOption, BadValue, EmptyInput, UsageError, one_of, printable
 
 if TYPE_CHECKING:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted, some
+from rankstone._basics import Record, counted, some
 from rankstone.errors import BadValue, printable
 from rankstone.online.click_log import hash_partitions
 from rankstone.online.click_results import ShownListsAudit
@@ -31,8 +30,7 @@ _LISTS_AT_ONCE: Final = 20_000_000
 _BITS: Final = 64
 
 
-@dataclass(frozen=True, eq=False)
-class ShownLists:
+class ShownLists(Record):
     """The lists of a log: rows of one session and query.
 
     Attributes
@@ -123,8 +121,7 @@ _PAIR: Final = ["query_id", "doc_id"]
 _PAIRS_AT_ONCE: Final = 5_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(Record):
     """Impressions counted by pair, position, value and propensity, sorted by these.
 
     Attributes

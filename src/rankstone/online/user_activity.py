@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import BadValue, InputError, printable
 from rankstone.online.local_times import DAY
 
@@ -36,8 +36,7 @@ _WORDS: Final = 8
 _USERS_PER_SHARE: Final = 3_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class ActivityPlan:
+class ActivityPlan(Record):
     """How events become activity bits.
 
     Attributes
@@ -157,8 +156,7 @@ NO_COHORT: Final = -1
 LEFT_OUT: Final = -2
 
 
-@dataclass(frozen=True, eq=False)
-class People:
+class People(Record):
     """Activity of users; with ``each``, one person per user and segment.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import printable
 from rankstone.tables.phrases import phrase
 from rankstone.tables.results import Result
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     Naming = Callable[[RecordedTable], list[str]]
 
 
-@dataclass(frozen=True, eq=False)
-class TraceTable:
+class TraceTable(Record):
     """A table that was summed.
 
     Attributes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.reports.page_words import decimals
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Leaderboard:
+class Leaderboard(Record):
     """Systems by their means of one measure, the best first.
 
     Attributes

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.comparison.score_matrix import ROUNDING, keys_of
 from rankstone.measures.core.aggregation import ExactSum
 from rankstone.measures.core.measure import Status
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 SUMS_SCHEMA: Final = "sums string"
 
 
-@dataclass(frozen=True, eq=False)
-class _Scores:
+class _Scores(Record):
     """One measure's scores of the queries for which all runs have a value, one column per run."""
 
     values: Floats
@@ -297,8 +297,7 @@ class MergingTask(Shipped):
         return whole
 
 
-@dataclass(frozen=True, eq=False)
-class DifferenceSums:
+class DifferenceSums(Record):
     """The input of t-tests, from sums; see :class:`rankstone.stats.paired_tests.Differences`.
 
     Attributes

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.comparison.compare_systems import ComparisonSettings
 from rankstone.comparison.comparison_result import ComparedSystems, comparison_frame
 from rankstone.comparison.pairwise_tests import ComparisonLayout
@@ -312,8 +313,7 @@ def _added_up(rows: Any, task: CountingTask | DrawingTask, kind: type[Any]) -> l
     return merging.merged(text for (text,) in few.collect())
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
+class _Sums(Record):
     """Computes statistics from the sums of the cluster."""
 
     layout: ComparisonLayout

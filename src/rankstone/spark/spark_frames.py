@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, MixedIds, UnknownFormat, UsageError, printable
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
@@ -255,8 +255,7 @@ def id_types(tables: Sequence[Rows]) -> dict[str, str]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class SparkInputs:
+class SparkInputs(Record):
     """The checked inputs, as rows of a few columns.
 
     Attributes

@@ -9,12 +9,13 @@ Effect sizes, and the verdict that follows from an interval, are here, too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.stats.bounded_means import END, adaptive, difference_limit, difference_p, share_limits
 from rankstone.stats.mean_intervals import Estimate
 from rankstone.stats.sampling_units import Units, effective_df
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 FEW_CLUSTERS: Final = 20
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BoundedMean(Estimate):
+class BoundedMean(Estimate, kw_only=True):
     """A mean of values within a range.
 
     Its limits are :func:`~rankstone.stats.bounded_means.worst_case` from both ends, where the unit at the end
@@ -90,8 +90,7 @@ class BoundedMean(Estimate):
         return float(low), float(high)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundedDifferences:
+class BoundedDifferences(Record):
     """Paired differences of many columns, whose limits are computed together when one is first asked for.
 
     Attributes
@@ -140,8 +139,7 @@ class BoundedDifferences:
         return np.where(self.dense, self.error, np.maximum(*both))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BoundedDifference(Estimate):
+class BoundedDifference(Estimate, kw_only=True):
     """A mean of paired differences, none of which is larger than the range of values.
 
     Its lower limit is the larger of two, :func:`~rankstone.stats.bounded_means.adaptive` and

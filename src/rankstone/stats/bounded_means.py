@@ -11,11 +11,11 @@ Bell and McCaffrey (2002).  ``benchmarks/certainty.py`` measures how often these
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.stats.sampling_units import effective_df, remainder
 
 if TYPE_CHECKING:
@@ -137,8 +137,7 @@ def _tail(values: Floats, tilt: Floats, limit: Floats, weight: Floats | float) -
     return near
 
 
-@dataclass(frozen=True, eq=False)
-class Adaptive:
+class Adaptive(Record):
     """A mean of each column with one more unit at the worst credible loss, and how it is distributed.
 
     Attributes

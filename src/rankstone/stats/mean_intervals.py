@@ -7,11 +7,11 @@ Efron (JASA 82, 1987) for BCa.  What is drawn again is units: queries, or cluste
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, between_0_and_1, did_you_mean
 from rankstone.stats.poisson_bootstrap import PoissonBootstrap
 from rankstone.stats.random_streams import Whole, draws, in_blocks
@@ -48,8 +48,7 @@ _HALVINGS: Final = 60
 _ROUNDING: Final = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Record):
     """A mean, and how uncertain it is.
 
     Attributes

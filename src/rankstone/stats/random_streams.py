@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def check_count(name: str, value: object, least: int, most: int) -> int:
     return value
 
 
-@dataclass(frozen=True, eq=False)
-class Whole:
+class Whole(Record):
     """Numbers as whole multiples of a power of two, so small that no sum over rows is rounded.
 
     Every column has its own power, so it does not depend on the other columns.  For values up

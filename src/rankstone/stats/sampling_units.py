@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.stats.random_streams import tolerance
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 _ONE_UNIT: Final = 1 - 2e-5
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
+class Units(Record):
     """Independent units: what each sums to, and how much it counts.
 
     A query is a unit of its own; where queries come in clusters (a user's, a session's), the cluster is the

@@ -23,11 +23,11 @@ Westfall and Young (1993).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.stats.anova_and_friedman import two_way
 from rankstone.stats.multiple_testing import critical, p_values
 from rankstone.stats.random_streams import Whole, draws, in_blocks, raw
@@ -52,8 +52,7 @@ _ROUNDING: Final = 1e-12
 _LEAST: Final = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class MaxT:
+class MaxT(Record):
     """Results for all pairs of systems, row minus column.
 
     Attributes
@@ -294,8 +293,7 @@ _NARROW: Final = 16
 _EXACT_BITS: Final = 52
 
 
-@dataclass(frozen=True, eq=False)
-class RandomisedTukey:
+class RandomisedTukey(Record):
     """Results of shuffling.
 
     Attributes

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from rankstone._basics import Record
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
@@ -36,16 +36,14 @@ _WIDE: Final = 50.0
 Piece = tuple[str, str]
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
+class Line(Record):
     """A line to draw: points from left to right, without gaps."""
 
     x: Sequence[float]
     y: Sequence[float]
 
 
-@dataclass(frozen=True, eq=False)
-class Drawing:
+class Drawing(Record):
     """Named lines that are drawn in a terminal, and omitted in other formats.
 
     Attributes

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.api import evaluate
 from rankstone.errors import BadParameter, OutOfRange, UsageError
 from rankstone.measures.core.measure import Measure
@@ -35,8 +36,7 @@ _RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 Row = tuple[str, str, float]
 
 
-@dataclass(frozen=True, eq=False)
-class World:
+class World(Record):
     """Judgments, a run, and options of alignment.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.conventions.identification.reported_number import roundings
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.prepared import options_for
@@ -165,8 +166,7 @@ def _score_facts(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
 _ALL: Final = {"missing": "zero", "extra": "keep", "empty": "zero"}
 
 
-@dataclass(frozen=True, eq=False)
-class Swept:
+class Swept(Record):
     """The scores of measures under one alignment.
 
     Attributes
@@ -275,8 +275,7 @@ class Sweeper:
         return self._ready.reads((measure,))
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(Record):
     """Hits of some queries; ``undefined`` if their lists are empty and therefore have no value."""
 
     hits: Hits

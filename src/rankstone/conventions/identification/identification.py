@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.conventions.convention_files import refused, refused_grade, witnesses
 from rankstone.conventions.identification.candidate_values import Sweeper
 from rankstone.conventions.identification.identification_result import Identification
@@ -154,8 +155,7 @@ def _searches(
     return {name: _Search(name, Sweeper(ready, run, name), reported, progress) for name, run in runs.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
+class _Job(Record):
     """The work under one alignment: our measures with their steps, and measures of libraries.
 
     ``declared`` is true if a query with an empty entry in the judgments counts.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import counted
 from rankstone.conventions.identification.search_space import grouped, printed_by_chance
 from rankstone.errors import printable
 from rankstone.tables.results import Result

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.conventions.convention_files import conventions
 from rankstone.conventions.identification.reported_number import (
     PUBLISHED,
@@ -144,8 +145,7 @@ def _numbers_of_libraries(name: str) -> dict[str, list[float]]:
     }
 
 
-@dataclass(frozen=True, eq=False)
-class LibraryMeasure:
+class LibraryMeasure(Record):
     """A measure of a library, with numbers for its placeholders."""
 
     library: Convention

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.conventions.trec_eval.output_lines import decoded, pieces
 from rankstone.evaluation.prepared import Prepared
 from rankstone.measures.core.aggregation import SMALLEST_IN_GMEAN, running_sum
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 _NINTH: Final = 9
 
 
-@dataclass(frozen=True, eq=False)
-class Results:
+class Results(Record):
     """The requested values of the queries that are printed.
 
     Attributes
@@ -157,8 +156,7 @@ class PreparedLines:
         return values
 
 
-@dataclass(frozen=True, eq=False)
-class _ScoresByName:
+class _ScoresByName(Record):
     """The scores of one run by the names of our measures."""
 
     scores: RunScores

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.conventions.replays.trec_eval import QueryScaledRBP, SeenResidual
 from rankstone.errors import BadLine, InputError, UnknownMeasure, UsageError, did_you_mean, printable
 from rankstone.measures.core.definition import Card, Threshold, parameter
@@ -238,8 +239,7 @@ def decoded(numbers: Sequence[float], length: int) -> str:
 MISSING: Final = -1_000_000.0
 
 
-@dataclass(frozen=True, eq=False)
-class ZScores:
+class ZScores(Record):
     """Mean and standard deviation of each measure on each query.
 
     Attributes

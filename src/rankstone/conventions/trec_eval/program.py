@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone._text import queries
+from rankstone._basics import Record, queries
 from rankstone.conventions.trec_eval.line_values import PreparedLines
 from rankstone.conventions.trec_eval.output_lines import ZScores, lines_of, requested_measures
 from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSIONS
@@ -111,8 +111,7 @@ class TrecJudgments:
         return cls(table, tuple(whole.unique().drop_nulls().sort()), notes)
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(Record):
     """A run, and the run id in its last line."""
 
     table: Table

@@ -8,12 +8,13 @@ Nothing here looks at a value that a transformation of JAX (``jit``, ``vmap``, `
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, BadValue, EmptyInput, printable
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.integrations.arrays.array_libraries import home_of
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 _MOST_AXES: Final = 2
 
 
-@dataclass(frozen=True, eq=False)
-class ArrayLayout:
+class ArrayLayout(Record):
     """Which values of an array belong to which list.
 
     Attributes
@@ -185,8 +185,7 @@ def _checked_sizes(sizes: NDArray[Any], values: int) -> Ints:
 _PAIRS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
-class Padded:
+class Padded(Record):
     """Lists as rows of one table, with arrays of one library.
 
     Attributes

@@ -12,12 +12,13 @@ and ties allow it, only so many of each row are taken from the top; nothing else
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from rankstone._basics import Record
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal
 
@@ -38,8 +39,7 @@ class NotOnDevice(TypeError):
     """Raised for what is not supported on the device; the caller computes it on the host."""
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(Record):
     """Numbers 0, 1, 2, … in runs, by the length of each run.
 
     Attributes
@@ -302,8 +302,7 @@ def device_lists(
         )
 
 
-@dataclass(frozen=True, eq=False)
-class DeviceLists:
+class DeviceLists(Record):
     """Lists of about the same length.
 
     Attributes

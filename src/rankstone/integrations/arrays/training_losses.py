@@ -15,12 +15,12 @@ computed from numbers of the two blocks, and none of the n²/2 swapped lists is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter
 from rankstone.integrations.arrays.array_layout import Padded
 from rankstone.integrations.arrays.device_arrays import blocks_of
@@ -98,8 +98,7 @@ def ideal_dcg(given: Padded, gain: Data, discounts: Floats) -> Data:
     return given.xp.where(total > 0, total, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Blocks:
+class _Blocks(Record):
     """The block of ties of each document; whole numbers ``[lists, longest]``."""
 
     given: Padded

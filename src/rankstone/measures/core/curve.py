@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from rankstone._text import queries
+from rankstone._basics import Record, queries
 from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.list_arrays import ragged_range, running
 from rankstone.measures.core.aggregation import aggregated
@@ -80,8 +80,7 @@ def relevant_needed(level: float, relevant: Ints, interp: str) -> Ints:
     return needed
 
 
-@dataclass(frozen=True, eq=False)
-class RecallSteps:
+class RecallSteps(Record):
     """The relevant hits of every query, and the interpolated precision at each of them.
 
     Attributes
@@ -162,8 +161,7 @@ def interpolated(hits: Hits, relevant: Bools, R: Ints, levels: Sequence[float], 
     return table
 
 
-@dataclass(frozen=True, eq=False)
-class Points:
+class Points(Record):
     """Points of the curves of many queries, one query after another.
 
     Attributes
@@ -193,8 +191,7 @@ class Points:
         return cls(np.concatenate(([0], np.cumsum(lengths[order]))), x[at], y[at])
 
 
-@dataclass(frozen=True, eq=False)
-class Micro:
+class Micro(Record):
     """Counts of relevant documents over all queries, for the micro curve.
 
     Attributes
@@ -223,8 +220,7 @@ class Micro:
         return k, found / max(self.relevant, 1), found / (k * max(self.queries, 1))
 
 
-@dataclass(frozen=True, eq=False)
-class CurveValues:
+class CurveValues(Record):
     """One curve of some queries.
 
     Attributes

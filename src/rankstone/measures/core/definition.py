@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from rankstone._text import exact
+from rankstone._basics import exact
 from rankstone.errors import BadOption, BadParameter, nearest, printable
 from rankstone.measures.core.aggregation import aggregated, ratio_of_sums, share_trimmed
 from rankstone.measures.core.claims import Claims

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._text import exact
+from rankstone._basics import exact
 from rankstone.errors import BadParameter, BadValue, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.measures.core.definition import ANY_GAIN, Threshold

@@ -7,13 +7,13 @@ measures and are defined here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from rankstone._text import queries
+from rankstone._basics import Record, queries
 from rankstone.errors import BadOption, OutOfRange
 from rankstone.measures.core.definition import ANY_GAIN, PerQuery
 
@@ -47,8 +47,7 @@ class Status(IntEnum):
 _ROUNDING: Final = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Contributions:
+class Contributions(Record):
     """The table a score is the sum of.
 
     Attributes
@@ -72,8 +71,7 @@ class Contributions:
     bounded: Bools | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Scored:
+class Scored(Record):
     """One measure's scores of some queries; arrays ``[queries]``, ``status`` as :class:`Status`.
 
     ``weight`` is the weight that the measure gives each query, ``None`` where it gives none.
@@ -259,8 +257,7 @@ class OfWholeLists:
     zero_norm: ClassVar[Status] = Status.undefined
 
 
-@dataclass(frozen=True, eq=False)
-class IdealNorm:
+class IdealNorm(Record):
     """A norm ``rest + Σ_{r ≤ depth} w(r) · g_r`` over the gains g_1 ≥ g_2 ≥ … of the ideal list.
 
     Attributes

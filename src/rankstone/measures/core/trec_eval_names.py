@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone._text import exact
+from rankstone._basics import exact
 from rankstone.errors import BadParameter, printable
 from rankstone.measures.core.definition import MOST_RANKS
 

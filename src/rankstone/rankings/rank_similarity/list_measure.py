@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import OutOfRange
 from rankstone.measures.core.definition import PerQuery, parameter
 
@@ -38,8 +39,7 @@ class PairStatus(IntEnum):
     only_b = 4
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(Record):
     """One measure's values for some queries; arrays ``[queries]``.
 
     Attributes

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput
 from rankstone.hits.alignment import RowCheck
 from rankstone.hits.batches import Lists, Scattered
@@ -51,8 +52,7 @@ class PairTally(NamedTuple):
         return cls(*map(sum, zip(*parts, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class LoadedRun:
+class LoadedRun(Record):
     """All lists of a run.
 
     Attributes
@@ -80,8 +80,7 @@ class LoadedRun:
         return PairIndex(QueryIndex(self.names), self.ranked.query, self.docs)
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedLists:
+class StreamedLists(Record):
     """Some lists of the streamed run, without their documents.
 
     Attributes
@@ -104,16 +103,14 @@ class StreamedLists:
     tally: PairTally
 
 
-@dataclass(frozen=True, eq=False)
-class PairChunk:
+class PairChunk(Record):
     """Some lists of the streamed run, and for queries that both runs have the pairs of lists."""
 
     paired: PairedLists
     lists: StreamedLists
 
 
-@dataclass(frozen=True, eq=False)
-class _Ordered:
+class _Ordered(Record):
     """A sorted batch: the rows that are kept, best first, and their tie blocks."""
 
     batch: Batch
@@ -296,8 +293,7 @@ def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> PairChunk:
 _ROWS: Final = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
-class PairPart:
+class PairPart(Record):
     """The values of a chunk, whose documents are released.
 
     Attributes

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
@@ -107,8 +108,7 @@ def _ranks(row: Ints) -> Floats:
     return ranks
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
+class Side(Record):
     """One list at every depth; arrays ``[depths]``.
 
     Attributes
@@ -137,8 +137,7 @@ class Side:
         return cls(part, last, first - 1 + size * part * part)
 
 
-@dataclass(frozen=True, eq=False)
-class Depths:
+class Depths(Record):
     """All depths of all queries, down to the end of the longer list of each.
 
     Attributes

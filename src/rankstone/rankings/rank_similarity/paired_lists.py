@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, queries, read_as, some, spread
+from rankstone._basics import InLines, counted, line, noted, queries, read_as, some, spread
 from rankstone.errors import printable
 from rankstone.hits.trace import Remembering, Traced
 from rankstone.rankings.rank_similarity.overlap import Depths

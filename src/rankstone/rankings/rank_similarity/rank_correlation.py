@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.hits.list_orders import earlier_smaller
@@ -313,8 +314,7 @@ def whole_sums(values: Ints, offsets: Ints) -> Ints:
     return within
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
+class Counts(Record):
     """How two rankings x and y order each document and the others of its query.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
@@ -93,8 +94,7 @@ class RBO(ListMeasure):
         return getattr(agreement, self.score)(), np.ones(paired.queries)
 
 
-@dataclass(frozen=True, eq=False)
-class _WeightedAgreement:
+class _WeightedAgreement(Record):
     """The scores of RBO from the agreement at all depths; every method returns float64 ``[queries]``."""
 
     paired: PairedLists

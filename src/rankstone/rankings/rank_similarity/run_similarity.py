@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import numpy as np
 import polars as pl
 
-from rankstone._text import some
+from rankstone._basics import some
 from rankstone.errors import BadOption, InputError, NotComparable, nearest, printable
 from rankstone.hits.alignment_options import ORDERINGS, AlignmentOptions, OrderingKeywords
 from rankstone.io import read_run

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import UsageError
 from rankstone.evaluation.request import name_runs
 from rankstone.hits.alignment_options import AlignmentOptions
@@ -114,8 +115,7 @@ def measure_runs(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Request:
+class _Request(Record):
     """The runs, tables and options of a call, which can be read more than once."""
 
     runs: Mapping[str, object]
@@ -196,8 +196,7 @@ class _Request:
         return inputs.reading(run).frame, inputs.tables
 
 
-@dataclass(frozen=True, eq=False)
-class _Inputs:
+class _Inputs(Record):
     """The tables and measures, and a reader of runs; a run that was read ahead is returned once."""
 
     request: _Request

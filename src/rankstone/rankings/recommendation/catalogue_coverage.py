@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone._text import counted
+from rankstone._basics import counted
 from rankstone.errors import NotComparable
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.recommendation.recommendation_measure import (

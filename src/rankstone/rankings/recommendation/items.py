@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter, BadValue, InputError, MissingColumn, printable
 from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.hits.trace import Remembering
@@ -29,8 +30,7 @@ _WORD: Final = 64
 _WIDEST: Final = 8
 
 
-@dataclass(frozen=True, eq=False)
-class Sets:
+class Sets(Record):
     """The categories of each item.
 
     Attributes
@@ -110,8 +110,7 @@ class Sets:
         return sums(self.label, np.repeat(parts, self.size), len(self.names))
 
 
-@dataclass(frozen=True, eq=False)
-class Vectors:
+class Vectors(Record):
     """The features of each item, float64 ``[table rows, features]``; ``known`` where none is missing."""
 
     values: Floats
@@ -311,8 +310,7 @@ def keys(user: Numbers, item: Numbers) -> NDArray[np.uint64]:
     return (user.astype(np.uint64) << _BITS) | item
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(Record):
     """Pairs sorted by user, then item; a pair may come more than once.
 
     Attributes

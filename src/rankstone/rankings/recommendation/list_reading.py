@@ -8,12 +8,12 @@ nine tenths of the ids are never read.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.list_arrays import ragged_range
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-@dataclass(frozen=True, eq=False)
-class RunLists:
+class RunLists(Record):
     """The lists of one run, and counts for the audit.
 
     Attributes
@@ -109,8 +108,7 @@ def read_lists(
     return RunLists(table.source, frame, rows, tied, dropped, table.read_as())
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(Record):
     """The lists of one batch: names, first rows, lengths, marks of items; rows read, tied and dropped."""
 
     names: pl.Series
@@ -120,8 +118,7 @@ class _Part:
     tally: tuple[int, int, int]
 
 
-@dataclass(frozen=True, eq=False)
-class _Cutter:
+class _Cutter(Record):
     """Sorts and cuts the lists of a batch, and marks their items."""
 
     items: Codes

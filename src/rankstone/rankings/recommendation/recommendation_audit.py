@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone._text import InLines, counted, line, noted, read_as, some, spread
+from rankstone._basics import InLines, counted, line, noted, read_as, some, spread
 from rankstone.errors import NotComparable, printable
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ ratio of two groups, a spread) define their own ``ratio``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.measures.core.definition import ANY_GAIN, Named, PerQuery, Threshold
 from rankstone.measures.core.gains_and_discounts import check_persistence, divisors
 from rankstone.measures.core.measure import Contributions, Scored, Status
@@ -131,8 +131,7 @@ class PerListMeasure(Needs, PerQuery):
         return Scored(numerator, norm, value, status)
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(Record):
     """The contributions of items (or pairs) to the value of a run, and the norm."""
 
     values: Floats

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import BadOption, EmptyInput, NotComparable
 from rankstone.hits.judgments import Judgments
 from rankstone.hits.trace import Remembering
@@ -47,8 +47,7 @@ _TABLES: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Catalogue:
+class Catalogue(Record):
     """Everything that could have been recommended.
 
     Attributes

@@ -7,11 +7,11 @@ are; its extremes over all distributions of ranks that agree with the sample are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal
 
@@ -186,8 +186,7 @@ _LEVELS: Final = 10
 _GROWTH: Final = 0.3
 
 
-@dataclass(frozen=True, eq=False)
-class Identified:
+class Identified(Record):
     """Distributions of ranks among all items that agree with ranks among sampled ones.
 
     Attributes
