@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers \
-  pages site docs bench nightly fuzz regression coverage fix clean
+  pages site docs bench speed profile nightly fuzz regression coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -135,6 +135,12 @@ docs: pages site ## write the pages, build the site
 bench: $(VENV)/.bench ## time and memory beside the peers, one table
 	$(if $(findstring --peers all,$(ARGS)),$(BIN)/python tests/live/environments.py rectools)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+speed: $(VENV)/.run ## CPU seconds of three short cases beside those of the commit in benchmarks/baseline.txt
+	$(BIN)/python benchmarks/speed.py $(ARGS)
+
+profile: $(VENV)/.run ## where the time of a command goes: imports, rooms, threads (ARGS="eval QRELS RUN")
+	$(BIN)/python benchmarks/profiling.py $(ARGS)
 
 nightly: $(VENV)/.test ## fresh seeds for every random test, for an hour (MINUTES=…)
 	$(BIN)/python tests/nightly.py $(or $(MINUTES),60) $(ARGS)

@@ -71,11 +71,11 @@ def _cases() -> dict[str, list[str]]:
     demo = ROOT / "src" / "rankstone" / "demo"
     tiny = [str(demo / name) for name in ("qrels.txt", "bm25.run", "tfidf.run")]
     large = [str(into / f"passages.{name}.parquet") for name in ("qrels", "run")]
-    five = ["-m", "nDCG@10 AP RR@10 R@100 P@10", "--format", "csv"]
+    five = ["-m", "nDCG@10 AP RR@10 R@100 P@10", "--format", "csv", "--quiet"]
     return {
         "eval, two small runs": ["eval", *tiny, *five],
         "eval, 350,000 rows of Parquet": ["eval", *large, *five],
-        "compare, two small runs": ["compare", *tiny, "-m", "nDCG@10 AP"],
+        "compare, two small runs": ["compare", *tiny, "-m", "nDCG@10 AP", "--quiet"],
     }
 
 
