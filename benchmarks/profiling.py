@@ -1,6 +1,6 @@
 """Where the time of a command goes: imports, and the self time of every room of the package.
 
-``python benchmarks/profiling.py eval QRELS RUN -m nDCG@10`` runs the command several times: as it is, with one
+``python benchmarks/profiling.py eval QRELS RUN`` runs the command several times: as it is, with one
 thread, with ``-X importtime`` and under cProfile.  It prints tables in Markdown: wall and CPU seconds with
 and without threads, imports by package, and self time by room.  Without a command it is `eval` of the demo's
 two runs.
