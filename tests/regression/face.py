@@ -29,7 +29,8 @@ def libraries() -> list[tuple[str, list[str], list[str]]]:
 
 def options(world: World) -> dict[str, Any]:
     """Return the options of a world by their present names: ``sort`` is sort_algorithm since version 0.2."""
-    known = (getattr(rankstone, "AlignmentOptions", None) or vars(rankstone)["Alignment"])()
+    names = ("AlignmentOptions", "Alignment")
+    known = next(getattr(rankstone, name) for name in names if hasattr(rankstone, name))()
     return {n if hasattr(known, n) else f"{n}_algorithm": value for n, value in world.options.items()}
 
 
