@@ -453,8 +453,8 @@ class Audit(InLines):
         head = "" if judged is None else f"{queries(judged.queries)}, {counted(judged.judgments, 'judgment')}"
         head += ", all of relevant documents" if alone else ""
         more = [f"{len(found) - _SHOWN} more with -v"] if len(found) > _SHOWN else []
-        told = "; ".join(found[:_SHOWN] + more)
-        warned = f"{counted(len(found), 'warning')}: {told}" if found else "no warnings"
+        shown = "; ".join(found[:_SHOWN] + more)
+        warned = f"{counted(len(found), 'warning')}: {shown}" if found else "no warnings"
         detected = [one.read_as for one in (judged, *tables.values(), *self.runs.values()) if one is not None]
         how = read_as([*dict.fromkeys(chain(*detected, *self.scores.values()))])
         return [f"audit  {line(head, how, warned)}"]

@@ -99,5 +99,5 @@ def page_of(
             expected="a comparison, curves, bounds, scores beyond accuracy, or retention",
             fix="result.to_html() is a table, result.write(path) writes files",
         )
-    told = {"title": title, "command": None if command is None else masked(command)}
-    return page(content, result, words, **told)
+    named = {"title": title, "command": None if command is None else masked(command)}
+    return page(content, result, words, **named)
