@@ -7,6 +7,7 @@ Results go to standard output, everything else to standard error.  Exit codes: 0
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import NoReturn
 
@@ -70,6 +71,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; a usage error never shows a traceback."""
     # one command is over before cycles of garbage add up; looking for them costs a tenth of the time
     gc.disable()
+    if sys.argv[1:2] != ["ltr"]:  # nothing else multiplies matrices, and BLAS threads wait for work busily
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = interrupt_again
     open_streams()
     native = NativeErrors()

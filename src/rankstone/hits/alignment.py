@@ -19,7 +19,7 @@ import polars as pl
 from rankstone._basics import Record, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.batches import Lists, ReadBatch, Scattered
+from rankstone.hits.batches import Lists, ReadBatch, Scattered, is_scattered
 from rankstone.hits.hits import Hits
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
@@ -84,9 +84,9 @@ class RowCheck(Record):
                 )
         for column, name in (("key", self.options.order), ("label", "relevance")):
             if column in table.columns:
-                bad = np.isnan(table[column].to_numpy())
-                if bad.any():
-                    raise self._not_a_number(piece, column, name, int(bad.argmax()))
+                numbers = table[column].to_numpy()
+                if len(numbers) and np.isnan(numbers.max()):
+                    raise self._not_a_number(piece, column, name, int(np.isnan(numbers).argmax()))
         if "label" in table.columns:
             self._check_labels(piece)
             return self._settled(piece)
@@ -94,9 +94,8 @@ class RowCheck(Record):
 
     def _check_labels(self, piece: Piece) -> None:
         label = piece.table["label"].to_numpy()
-        large = np.abs(label) > LARGEST_GRADE
-        if large.any():
-            at = int(large.argmax())
+        if max(label.max(initial=0), -label.min(initial=0)) > LARGEST_GRADE:
+            at = int((np.abs(label) > LARGEST_GRADE).argmax())
             raise bad_grade("a label", label[at], self.locate(piece.row(at)), _row(piece.table, at))
 
     def _not_a_number(self, piece: Piece, column: str, name: str, at: int) -> BadValue:
@@ -175,16 +174,20 @@ class Aligner(Record):
         Judged queries that the run does not answer come last, in a separate chunk; there is always a chunk.
         The second value records which queries the run answers.
         """
-        lists = self._lists(stream)
-        try:
-            results = self._work(lists, lists.contiguous(self._tables(stream)), stream, each)
-        except Scattered:
-            if not self.regroups:
-                raise
-            results = None
+        lists, tables = self._lists(stream), iter(self._tables(stream))
+        begin = list(islice(tables, 1))
+        results = None
+        if not (begin and is_scattered(begin[0]["query_id"])):
+            try:
+                results = self._work(lists, lists.contiguous(chain(begin, tables)), stream, each)
+            except Scattered:
+                begin = []
         if results is None:  # outside the handler, whose traceback would keep the first stream alive
+            if not self.regroups:
+                raise Scattered
+            tables = tables if begin else iter(self._tables(stream))
             lists = self._lists(stream)
-            results = self._work(lists, lists.regrouped(self._tables(stream)), stream, each)
+            results = self._work(lists, lists.regrouped(chain(begin, tables)), stream, each)
         if isinstance(self.judgments, Judgments):
             names, codes = self._empty_lists(self.judgments, stream, lists)
             if len(codes) and self.options.no_results != "drop":

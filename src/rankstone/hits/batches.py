@@ -28,10 +28,16 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import QueryIndex
 
 
-#: rows of a batch of regrouped data: its keys then fit into the processor's cache
-_ROWS: Final = 1 << 17
-#: pieces whose ids are numbered at the same time
+#: rows of a batch of regrouped data
+_ROWS: Final = 1 << 18
+#: pieces that are sorted into buckets at the same time
 _THREADS: Final = 2
+#: buckets of queries; a bucket is one byte
+_BUCKETS: Final = 1 << 8
+#: how many numbers 16 bits can hold
+_SMALL_NUMBERS: Final = 1 << 16
+#: rows in which scattered queries are looked for before anything else
+_LOOK: Final = 1 << 14
 #: how many rows, and views into tables, may wait for the rest of their lists
 _WAITING_ROWS: Final = 1 << 17
 _WAITING_VIEWS: Final = 8
@@ -182,12 +188,12 @@ class Batch(Record):
     label
         float64 ``[rows]``: grades of a labelled table, else ``None``.
     hash
-        uint64: hash of every document in ``docs``.
+        uint64 ``[rows]``: hash of each row's document.
     rows
         Row numbers of ``docs`` in the whole table; only the first where they are consecutive.
     take
-        int64 ``[rows]``: the index of each row's document, hash and row number; ``None`` for rows in their
-        original order.
+        int64 ``[rows]``: the index of each row's document and row number; ``None`` for rows in their original
+        order.
     """
 
     names: pl.Series
@@ -225,7 +231,7 @@ class Batch(Record):
     def hashes(self) -> NDArray[np.uint64]:
         """Hash of each row's document, uint64 ``[rows]``."""
         assert self.hash is not None  # noqa: S101 - documents and their hashes come together
-        return self.hash if self.take is None else self.hash[self.take]
+        return self.hash
 
     @property
     def documents(self) -> pl.Series:
@@ -235,7 +241,7 @@ class Batch(Record):
 
     def ids(self, rows: NDArray[np.int64]) -> pl.Series:
         """Return the document ids of some rows."""
-        return self.documents.gather(rows if self.take is None else self.take[rows])
+        return self.documents[rows if self.take is None else self.take[rows]]
 
     def table_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of some rows in the whole table."""
@@ -250,6 +256,7 @@ class Batch(Record):
             key=None if self.key is None else self.key[rows],
             other=None if self.other is None else self.other[rows],
             label=None if self.label is None else self.label[rows],
+            hash=None if self.hash is None else self.hash[rows],
             take=rows if self.take is None else self.take[rows],
         )
 
@@ -330,22 +337,57 @@ class Lists:
     def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], ReadBatch]]:
         """Bring the rows of each query together, in their order, and read batches from that.
 
-        The table is held in memory; documents stay in place and are indexed by row.
+        The table is held in memory, in buckets of queries.  Each piece of the stream is sorted into buckets,
+        then each bucket by query, so that both happen in the processor's cache; documents stay in place.
         """
-        group, names, whole = self._gather(tables)
-        codes = self._codes(names)
-        lengths = np.bincount(group, minlength=len(names))
-        take = _together(group)
-        del group
-        ends = np.cumsum(lengths)
+        waiting: list[Future[_Bucketed]] = []
+        row = 0
+        categories = pl.Categorical(pl.Categories.random())
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for table in tables:
+                waiting.append(pool.submit(self._in_buckets, Piece(table, row), categories))
+                waiting[max(0, len(waiting) - _THREADS - 1)].result()  # few texts wait in memory
+                row += table.height
+        parts = [part.result() for part in waiting]
+        if not parts:
+            return
+        ids = pl.concat([part.ids for part in parts])
+        docs = None if parts[0].docs is None else pl.concat([part.docs for part in parts if part.docs is not None])
+        ends = np.sum([part.ends for part in parts], axis=0)
 
         def read(begin: int, end: int) -> ReadBatch:
-            rows = take[ends[begin] - lengths[begin] : ends[end - 1]]
-            part = whole.rows_at(rows, lengths[begin:end])
-            return self._checked(replace(part, names=names[begin:end], codes=codes[begin:end]))
+            columns = {
+                name: np.concatenate([p.columns[name][p.ends[begin] : p.ends[end]] for p in parts])
+                for name in parts[0].columns
+            }
+            number = columns.pop("number")
+            order = _together(number)
+            number, columns = number[order], {name: column[order] for name, column in columns.items()}
+            heads = np.flatnonzero(np.append(True, number[1:] != number[:-1]))
+            row = columns.pop("row")
+            names = ids[row[heads]]
+            names = names if names.dtype == pl.Int64 else names.cast(pl.String)
+            none: dict[str, Any] = dict.fromkeys(("key", "label", "hash"))
+            lengths = np.diff(np.append(heads, len(row)))
+            batch = Batch(names, self._codes(names), lengths, docs, take=row, **none | columns)
+            return self._checked(batch)
 
-        for begin, end in _cuts(ends, _ROWS):
+        for begin, end in _cuts(ends[1:], _ROWS):
             yield partial(read, begin, end)
+
+    def _in_buckets(self, piece: Piece, categories: pl.DataType) -> _Bucketed:
+        """Return a piece with its numbers sorted into buckets."""
+        table = self._with_arrays(piece).table
+        ids = table["query_id"]
+        ids = ids.cast(categories) if ids.dtype == pl.String else ids
+        number = ids.to_physical().to_numpy()
+        bucket = _bucket_of(number)
+        order = np.argsort(bucket, kind="stable")
+        others = [name for name in table.columns if name not in ("query_id", "doc_id")]
+        columns = {name: table[name].to_numpy()[order] for name in others}
+        columns |= {"number": number[order], "row": order + piece.rows}
+        ends = np.append(0, np.cumsum(np.bincount(bucket, minlength=_BUCKETS)))
+        return _Bucketed(ids, table["doc_id"] if "doc_id" in table.columns else None, columns, ends)
 
     def admit(self, batch: ReadBatch) -> None:
         """Record the queries of a batch, in the order of the stream.
@@ -370,27 +412,17 @@ class Lists:
         """Return the distinct unjudged queries that were read."""
         return pl.concat(self._unjudged).unique() if self._unjudged else pl.Series([], dtype=pl.String)
 
-    def _gather(self, tables: Iterable[pl.DataFrame]) -> tuple[NDArray[np.int64], pl.Series, Batch]:
-        """Return the group of each row, the names of the groups, and all rows as one batch without lists."""
-        parts, row = list[pl.DataFrame](), 0
-        with ThreadPoolExecutor(_THREADS) as pool:
-            groups = _Groups(pool)
-            for table in tables:
-                checked = self._check(Piece(table, row)).table
-                groups.add(checked["query_id"])
-                parts.append(checked.drop("query_id"))
-                row += table.height
-            group, names = groups.numbered()
-        none = np.empty(0, np.int64)
-        # texts are not copied; other columns are copied quickly, and then faster to read
-        small = pl.String not in parts[0].dtypes if parts else False
-        return group, names, _batch(pl.concat(parts, rechunk=small), names[:0], none, none, 0)
-
     def _read(self, piece: Piece) -> ReadBatch:
-        piece = self._check(piece)
+        piece = self._with_arrays(piece)
         runs = piece.table["query_id"].rle().struct.unnest()
         names, lengths = runs["value"], runs["len"].to_numpy().astype(np.int64)
         return self._checked(_batch(piece.table, names, self._codes(names), lengths, piece.rows))
+
+    def _with_arrays(self, piece: Piece) -> Piece:
+        """Return a checked piece with its numbers as one array each; texts, of which few matter, stay in place."""
+        parts = piece.table.get_columns()
+        whole = pl.DataFrame([part if part.dtype == pl.String else part.rechunk() for part in parts])
+        return self._check(replace(piece, table=whole))
 
     def _codes(self, names: pl.Series) -> NDArray[np.int64]:
         if self._queries is None:
@@ -419,11 +451,37 @@ def _distinct(codes: NDArray[np.int64]) -> bool:
     return not (ordered[1:] == ordered[:-1]).any()
 
 
-def _together(group: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the row numbers ordered by group, each group's rows in their order."""
-    frame = pl.DataFrame({"group": group})
-    order = frame.select(pl.arg_sort_by("group", maintain_order=True)).to_series()
+class _Bucketed(Record):
+    """A piece of the stream: ids of its queries and documents by row, numbers sorted into buckets of queries."""
+
+    ids: pl.Series
+    docs: pl.Series | None
+    columns: dict[str, NDArray[Any]]
+    ends: NDArray[np.int64]
+
+
+def _bucket_of(number: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return a bucket for each query's number; consecutive numbers are in different ones."""
+    folded = number ^ (number >> 8) ^ (number >> 16) ^ (number >> 24)
+    return folded.astype(np.uint8)
+
+
+def _together(number: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the order that brings equal numbers of some buckets together, each one's rows in their order."""
+    high, bucket = number >> 8, _bucket_of(number)  # these two determine a number
+    low, first = int(high.min()), int(bucket.min())
+    span = int(high.max()) - low + 1
+    if span * (int(bucket.max()) - first + 1) <= _SMALL_NUMBERS:  # which NumPy sorts by counting
+        small = (bucket - first).astype(np.uint16) * np.uint16(span) + (high - low).astype(np.uint16)
+        return np.argsort(small, kind="stable")
+    order = pl.DataFrame({"number": number}).select(pl.arg_sort_by("number", maintain_order=True)).to_series()
     return order.to_numpy().astype(np.int64)
+
+
+def is_scattered(ids: pl.Series) -> bool:
+    """Return True if rows at the beginning already show that those of a query are not all together."""
+    head = ids[:_LOOK]
+    return head.n_unique() < 1 + ((head[1:] != head[:-1]).sum() or 0)
 
 
 def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
@@ -434,34 +492,6 @@ def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
         end = max(begin + 1, int(np.searchsorted(ends, before + rows)))
         yield begin, end
         begin = end
-
-
-class _Groups:
-    """Numbers the distinct ids of a column piece by piece, without keeping the ids."""
-
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._pool = pool
-        self._categories = pl.Categorical(pl.Categories.random())
-        self._parts: list[Future[pl.Series]] = []
-
-    def add(self, ids: pl.Series) -> None:
-        self._parts.append(self._pool.submit(self._coded, ids))
-        self._parts[max(0, len(self._parts) - _THREADS - 1)].result()  # few texts wait in memory
-
-    def _coded(self, ids: pl.Series) -> pl.Series:
-        return ids.cast(self._categories) if ids.dtype == pl.String else ids
-
-    def numbered(self) -> tuple[NDArray[np.int64], pl.Series]:
-        """Return the number of each row's id, and the distinct ids by number."""
-        ids = pl.concat([part.result() for part in self._parts])
-        distinct = ids.unique(maintain_order=True)
-        if ids.dtype == pl.Int64:
-            names = pl.DataFrame({"id": distinct, "number": np.arange(len(distinct))})
-            joined = pl.DataFrame({"id": ids}).join(names, on="id", how="left", maintain_order="left")
-            return joined["number"].to_numpy(), distinct
-        number = np.empty(int(distinct.to_physical().to_numpy().max()) + 1, np.int64)
-        number[distinct.to_physical().to_numpy()] = np.arange(len(distinct))
-        return number[ids.to_physical().to_numpy()], distinct.cast(pl.String)
 
 
 def _batch(

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankstone._basics import Record, counted, noted
 from rankstone.errors import printable
-from rankstone.hits.pair_index import BatchKeys, PairIndex, QueryIndex
+from rankstone.hits.pair_index import PairIndex, QueryIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +52,7 @@ class Exclusion(Record):
 
     def without(self, batch: Batch) -> tuple[Batch, Ints]:
         """Return the batch without the excluded rows, and the pair of each excluded row."""
-        matches = self.pairs.find(batch, self.pairs.queries.codes(batch.names), BatchKeys(batch))
+        matches = self.pairs.find(batch, self.pairs.queries.codes(batch.names))
         return batch.without_rows(matches.row), matches.pair
 
     def unmatched(self, matched: Iterable[Ints]) -> tuple[int, list[str]]:

@@ -314,7 +314,12 @@ class Hits(Remembering, Traced):
         """
         masked, blocks = np.flatnonzero(mask), self.blocks
         each = np.searchsorted(masked, self.offsets)
-        chosen = blocks.of_hit[masked[each[:-1][each[1:] > each[:-1]]]]
+        heads = masked[each[:-1][each[1:] > each[:-1]]]
+        if not self.has_tied_ranks:
+            values = np.zeros_like(self.rank, np.float64)
+            values[heads] = value(self.rank[heads])
+            return values if k is None else np.where(self.rank <= self._cutoff_per_hit(k), values, 0.0)
+        chosen = blocks.of_hit[heads]
         inside = self.inside(mask)
         first, size, m = blocks.first[chosen], blocks.size[chosen], inside[chosen]
         lengths = size - m + 1

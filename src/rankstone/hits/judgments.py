@@ -14,8 +14,8 @@ from rankstone._basics import Record
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.judged_pool import Groups, Pool
-from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
-from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
+from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, next_to_equals, offsets_of
+from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,6 +33,8 @@ _HARDLY: Final = 0.9
 _QUARTERS: Final = 4
 #: fewer judgments are sorted before another thread has started
 _SMALL: Final = 1 << 14
+#: grades counted at a time
+_SLICE: Final = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -63,20 +65,17 @@ class GradeCounts:
     @classmethod
     def of(cls, judged: Ideal) -> GradeCounts:
         """Count grades that are sorted within each query."""
-        grade = judged.grade
-        part = _QUARTERS * grade != np.floor(_QUARTERS * grade)  # half stars are grades
-        lengths = np.diff(judged.offsets)
-        fresh = np.ones(len(grade), bool)
-        fresh[1:] = grade[1:] != grade[:-1]
-        fresh[judged.offsets[:-1][lengths > 0]] = True
-        running = np.concatenate(([0], np.cumsum(fresh)))
-        differ = running[judged.offsets[1:]] - running[judged.offsets[:-1]]
+        fresh = ~next_to_equals(judged.grade, np.diff(judged.offsets))
+        lengths, differ = np.diff(judged.offsets), counts_within(fresh, judged.offsets)
         several, many = lengths > 1, lengths >= _REPEATS
-        counts = (
-            len(grade), part.sum(), (grade < 0).sum(), (part & (grade < 0)).sum(),
-            lengths[several].sum(), differ[several].sum(), lengths[many].sum(), differ[many].sum(),
-        )  # fmt: skip
-        return cls(*map(int, counts))
+        by_grade = np.zeros(4, np.int64)
+        for begin in range(0, len(fresh), _SLICE):  # which fit into the processor's cache
+            grade = judged.grade[begin : begin + _SLICE]
+            quarters = _QUARTERS * grade  # half stars are grades
+            part, below = quarters != np.floor(quarters), grade < 0
+            by_grade += len(grade), part.sum(), below.sum(), (part & below).sum()
+        by_query = lengths[several].sum(), differ[several].sum(), lengths[many].sum(), differ[many].sum()
+        return cls(*map(int, (*by_grade, *by_query)))
 
     @classmethod
     def summed(cls, counts: Mapping[str, int]) -> GradeCounts:
@@ -223,9 +222,9 @@ class Judgments(Record):
         id_order = self.pairs.docs.cast(pl.String).rank("ordinal").to_numpy().astype(np.int64)
         return Pool(self.pairs.offsets, self.grade, self.columns, id_order, self.groups)
 
-    def match(self, batch: Batch, keys: BatchKeys) -> Matches:
+    def match(self, batch: Batch) -> Matches:
         """Return the judged rows of a batch."""
-        return self.pairs.find(batch, batch.codes, keys)
+        return self.pairs.find(batch, batch.codes)
 
     def grades(self, _batch: Batch, matches: Matches) -> Floats:
         """Return the grades of matches, float64."""
@@ -254,7 +253,7 @@ class SelfLabelled(Record):
     lowest_grade: float = 0.0
     ideal: Ideal | None = None
 
-    def match(self, batch: Batch, _keys: BatchKeys | None) -> Matches:
+    def match(self, batch: Batch) -> Matches:
         """Return all rows that count as judged (rows with negative labels may not)."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
         row = np.flatnonzero(~np.isnan(batch.label))
@@ -279,7 +278,7 @@ class SelfLabelled(Record):
 
 def judged_queries(table: pl.DataFrame, declared: pl.Series | None = None) -> QueryIndex:
     """Return the queries of a table of judgments, then those ``declared`` to have no relevant document."""
-    names = table["query_id"].unique(maintain_order=True)
+    names = table["query_id"].rle().struct.field("value").unique(maintain_order=True)
     if declared is not None:
         names = pl.concat([names, declared]).unique(maintain_order=True)
     return QueryIndex(names)
@@ -315,12 +314,10 @@ def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
         if table[column].null_count():
             at = first(table[column].is_null())
             raise BadValue(f"a judgment without {column}", where=locate(at), expected="an id")
-    bad = ~(np.abs(table["relevance"].to_numpy()) <= LARGEST_GRADE)
-    if bad.any():
-        row = int(bad.argmax())
-        raise bad_grade(
-            "a judgment's grade", table["relevance"].to_numpy()[row], locate(row), _pair(table, row)
-        )
+    grade = table["relevance"].to_numpy()
+    if len(grade) and not -LARGEST_GRADE <= grade.min() <= grade.max() <= LARGEST_GRADE:
+        row = int((~(np.abs(grade) <= LARGEST_GRADE)).argmax())
+        raise bad_grade("a judgment's grade", grade[row], locate(row), _pair(table, row))
     if "propensity" in table.columns:
         chance = table["propensity"].to_numpy()
         bad = ~(np.isfinite(chance) & (chance > 0))

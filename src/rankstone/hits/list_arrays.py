@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     #: statuses: there may be many millions of them
     Codes = NDArray[np.int8]
-    Keys = NDArray[np.uint64]
     #: one cutoff for all queries, or int64 ``[queries]``
     Cutoff = int | Ints
 
@@ -35,8 +34,7 @@ _EXACT = 2.0**52
 #: values sorted at a time
 _SLICE = 1 << 17
 #: how long lists must be on average to be sorted one by one
-_WORTH_A_CALL = 16
-_LAST_KEY = np.uint64(2**64 - 1)
+_WORTH_A_CALL = 24
 
 
 def sums(group: Ints, values: Floats, groups: int) -> Floats:
@@ -110,11 +108,12 @@ def descending_within(group: Ints, values: Floats) -> Floats:
     """
     if not len(values):
         return values
-    low, high = values.min(), values.max()
-    whole = high - low < _SMALL and abs(low) < _EXACT and (values == np.floor(values)).all()
+    low, high, slices = values.min(), values.max(), [*_slices(group)]
+    whole = high - low < _SMALL and abs(low) < _EXACT
+    whole = whole and all((values[a:b] == np.floor(values[a:b])).all() for a, b in slices)
     levels = (np.arange(low, high + 1) if whole else np.unique(values))[::-1]
     result = np.empty(len(values))
-    for begin, end in _slices(group):
+    for begin, end in slices:
         part = values[begin:end]
         if group[begin] == group[end - 1]:
             result[begin:end] = np.sort(part)[::-1]
@@ -124,7 +123,19 @@ def descending_within(group: Ints, values: Floats) -> Floats:
     return result
 
 
-def sort_within(keys: Keys, lengths: Ints) -> None:
+def next_to_equals(values: NDArray[Any], lengths: Ints) -> Bools:
+    """Return which values equal the one before them in their list, bool ``[values]``.
+
+    >>> next_to_equals(np.array([7, 7, 7, 5, 5]), np.array([2, 3])).tolist()
+    [False, True, False, False, True]
+    """
+    same = np.zeros(len(values), bool)
+    np.equal(values[1:], values[:-1], out=same[1:])
+    same[(np.cumsum(lengths) - lengths)[lengths > 0]] = False
+    return same
+
+
+def sort_within(keys: NDArray[np.unsignedinteger], lengths: Ints) -> None:
     """Sort each of many lists end to end in place, ascending.
 
     Short lists of about the same length are the rows of one table: that, and one call for each long list, is
@@ -140,17 +151,27 @@ def sort_within(keys: Keys, lengths: Ints) -> None:
     if (lengths == lengths[0]).all():
         keys.reshape(len(lengths), -1).sort(axis=1)
         return
+    begin = 0
     if len(keys) > _WORTH_A_CALL * len(lengths):
-        begin = 0
         for end in np.cumsum(lengths).tolist():
             keys[begin:end].sort()
             begin = end
         return
+    step = _SLICE * len(lengths) // len(keys) + 1
+    for first in range(0, len(lengths), step):
+        part = lengths[first : first + step]
+        end = begin + int(part.sum())
+        _sort_as_rows(keys[begin:end], part)
+        begin = end
+
+
+def _sort_as_rows(keys: NDArray[np.unsignedinteger], lengths: Ints) -> None:
+    """Sort lists in tables for similar lengths; padding is sorted to the end of a row."""
     bits = np.frexp(lengths.astype(np.float64))[1]
     for bucket in np.unique(bits[lengths > 0]):
         chosen = bits == bucket
         rows, inside = lengths[chosen], np.repeat(chosen, lengths)
-        table = np.full((len(rows), int(rows.max())), _LAST_KEY)  # padding is sorted to the end of a row
+        table = np.full((len(rows), int(rows.max())), np.iinfo(keys.dtype).max, keys.dtype)
         valid = np.arange(table.shape[1]) < rows[:, None]
         table[valid] = keys[inside]
         table.sort(axis=1)

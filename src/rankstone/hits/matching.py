@@ -20,7 +20,7 @@ from rankstone.hits.imputation import impute
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import Ideal, descending_within
-from rankstone.hits.pair_index import BatchKeys, Matches
+from rankstone.hits.pair_index import Matches, repeated_documents
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 
 if TYPE_CHECKING:
@@ -94,14 +94,13 @@ class Matcher(Record):
         if options.identical_ids == "drop":
             batch = without_query_documents(batch)
         batch = sort_lists(batch, options)
-        keys = None if batch.docs is None else BatchKeys(batch)
-        twice = np.empty(0, np.int64) if keys is None else keys.duplicates()
-        matches = self._match(batch, keys)
+        twice = np.empty(0, np.int64) if batch.docs is None else repeated_documents(batch)
+        matches = self.judgments.match(batch)
         ideal = self.judgments.ideal_of(batch, matches)
         graded = self._graded(batch, matches)
         matches = graded.matches
         blocks = tie_blocks(batch, options)
-        others, in_pool = self._others(batch, keys, matches)
+        others, in_pool = self._others(batch, matches)
         try:
             ranks = rank(batch, blocks, twice, matches, graded.grade, options, others)
         except DuplicateRows as error:
@@ -132,12 +131,6 @@ class Matcher(Record):
             counted = replace(tally(batch, blocks, twice, hits, self.cutoffs), left_out=left_out)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
 
-    def _match(self, batch: Batch, keys: BatchKeys | None) -> Matches:
-        if isinstance(self.judgments, SelfLabelled):
-            return self.judgments.match(batch, keys)
-        assert keys is not None  # noqa: S101 - a run against judgments has documents
-        return self.judgments.match(batch, keys)
-
     def _graded(self, batch: Batch, matches: Matches) -> _Graded:
         """Return the rows with a grade: the judged ones, or all where grades are imputed."""
         grades = self.judgments.grades(batch, matches)
@@ -165,7 +158,7 @@ class Matcher(Record):
             return known
         return _with_additions(known, matches.list[hit][further], graded.grade[hit][further])
 
-    def _others(self, batch: Batch, keys: BatchKeys | None, matches: Matches) -> tuple[Ints | None, Bools]:
+    def _others(self, batch: Batch, matches: Matches) -> tuple[Ints | None, Bools]:
         """Return the ungraded rows whose ranks a measure needs, and which of them were pooled."""
         none = np.empty(0, np.int64)
         pooled = none
@@ -173,8 +166,8 @@ class Matcher(Record):
             return None, none.astype(bool)
         if self.options.unjudged == "condensed_keep_rank":  # removed, though ranks do not close up
             return none, none.astype(bool)
-        if isinstance(self.judgments, Judgments) and self.judgments.pooled is not None and keys is not None:
-            pooled = self.judgments.pooled.find(batch, batch.codes, keys).row
+        if isinstance(self.judgments, Judgments) and self.judgments.pooled is not None:
+            pooled = self.judgments.pooled.find(batch, batch.codes).row
             pooled = pooled[~np.isin(pooled, matches.row)]  # these have an imputed grade
         if "holes" not in self.brings and isinstance(self.judgments, Judgments):
             return pooled, np.ones(len(pooled), bool)

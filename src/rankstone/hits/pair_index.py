@@ -1,29 +1,33 @@
 """An index of (query, document) pairs, in which a whole batch of rows is looked up at once.
 
-Rows and pairs are compared by packed 64-bit keys: ``query | high bits of the document's hash``.  One
-vectorised sort of a batch's keys finds both its duplicates and its judged rows.  Ids are compared wherever
-keys agree, so a hash collision costs time, but never changes a result.
+The pairs to look up are entered into a hash table in which every list has slots of its own, side by side, so
+that it fits into the processor's cache.  Ids are compared wherever hashes agree: a collision costs time, but
+never changes a result.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import ragged_range, sort_within
+from rankstone.hits.list_arrays import next_to_equals, ragged_range, sort_within
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from rankstone.hits.batches import Batch
 
 
-_KEY_BITS = 64
-#: bits of a document's hash in a batch's keys; with so many, collisions are rare
-_MOST_HASH_BITS = 32
+_HASH_BITS: Final = 64
+#: an odd number that mixes the bits of a hash: 2⁶⁴ divided by the golden ratio
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+#: after so many tables only pairs whose hashes are equal, or that are very unlucky, have no slot
+_TABLES: Final = 12
 
 
 def hash_ids(ids: pl.Series, seed: int = 0) -> NDArray[np.uint64]:
@@ -45,17 +49,16 @@ class QueryIndex:
         """Return the index of each name, -1 for unknown ones."""
         if not len(self) or not len(names):
             return np.full(len(names), -1, np.int64)
-        first = int(self._look_up(names.head(1))[0])
-        if first >= 0 and self.names.slice(first, len(names)).equals(names):  # most come in the same order
+        first = int(self._candidates(names.head(1))[0])
+        if self.names.slice(first, len(names)).equals(names):  # most come in the same order
             return np.arange(first, first + len(names))
-        return self._look_up(names)
+        codes = self._candidates(names)
+        return np.where(same_ids(self.names, codes, names), codes, -1)
 
-    def _look_up(self, names: pl.Series) -> NDArray[np.int64]:
-        hashes = hash_ids(names, self._seed)
-        at = np.minimum(np.searchsorted(self._sorted, hashes), len(self) - 1)
-        codes = self._order[at]
-        same = (self.names.gather(codes) == names).to_numpy()
-        return np.where(same, codes, -1)
+    def _candidates(self, names: pl.Series) -> NDArray[np.int64]:
+        """Return for each name the only index that it can have."""
+        at = np.searchsorted(self._sorted, hash_ids(names, self._seed))
+        return self._order[np.minimum(at, len(self) - 1)]
 
 
 def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray[np.uint64]]:
@@ -125,19 +128,9 @@ class PairIndex:
 
     def duplicates(self) -> NDArray[np.int64]:
         """Return the positions in the index of all pairs that occur more than once."""
-        ordered = self._hash.copy()
-        sort_within(ordered, np.diff(self.offsets))
-        same = ordered[1:] == ordered[:-1]
-        ends = self.offsets[1:-1]
-        same[ends[(ends > 0) & (ends < len(ordered))] - 1] = False  # neighbours of two queries
-        if not same.any():
-            return np.empty(0, np.int64)
-        suspect = np.zeros(len(self.queries), bool)
-        suspect[self.query[:-1][same]] = True
-        at = np.flatnonzero(suspect[self.query])
-        return at[_repeated(self.query[at], self.docs.gather(at))]
+        return repeated(self._hash, np.diff(self.offsets), self.docs.gather)
 
-    def find(self, batch: Batch, codes: NDArray[np.int64], keys: BatchKeys) -> Matches:
+    def find(self, batch: Batch, codes: NDArray[np.int64]) -> Matches:
         """Return the rows of a batch that hold a pair of this index, in row order.
 
         ``codes`` are the indexes of the batch's queries, -1 for unknown ones.
@@ -147,81 +140,115 @@ class PairIndex:
         counts = self.offsets[codes + 1] - self.offsets[codes]
         lists = np.repeat(known, counts)
         pair = ragged_range(self.offsets[codes], counts)
-        hashes = self._hash[self._pairs_of(codes, pair)]
-        which, row = keys.look_up(keys.of(lists, hashes))
-        same = (batch.ids(row) == self.docs.gather(pair[which])).to_numpy()
+        if len(codes) and (np.diff(codes) == 1).all():  # then their pairs are neighbours
+            near = slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
+            hashes, docs = self._hash[near], self.docs[near]
+        else:
+            hashes, docs = self._hash[pair], self.docs[pair]
+        rows, which, without = _look_up(batch, lists, hashes)
+        same = same_ids(docs, which, batch.ids(rows))
         if not same.all():
-            which, row = which[same], row[same]
-        order = np.argsort(row)
-        which = which[order]
-        return Matches(row[order], lists[which], pair[which])
-
-    def _pairs_of(self, codes: NDArray[np.int64], pair: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-        """Return the pairs of some queries, as a slice where the queries are consecutive."""
-        if len(codes) and (np.diff(codes) == 1).all():
-            return slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
-        return pair
+            rows, which = rows[same], which[same]
+        if len(without):
+            more, these = _among(batch, lists[without], docs[without])
+            rows, which = np.append(rows, more), np.append(which, without[these])
+            order = np.argsort(rows, kind="stable")
+            rows, which = rows[order], which[order]
+        return Matches(rows, lists[which], pair[which])
 
 
-class BatchKeys:
-    """The sorted keys of a batch, ``list number | hash bits``, and the row of each.
+def _look_up(
+    batch: Batch, lists: NDArray[np.int64], hashes: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows with the hash of a document of their list, ascending, which document, and those left out.
 
-    List, hash and row share 64 bits while they are sorted.
+    A document takes a slot of its list by the first bits of its hash.  Several may want one: the last gets
+    it, and the others enter the next table, where only rows that met a slot of another document are left.
     """
+    wanted = np.maximum(np.bincount(lists, minlength=len(batch.lengths)), batch.lengths)
+    bits = np.frexp(wanted.astype(np.float64))[1]
+    begin = np.cumsum(1 << bits) - (1 << bits)
+    shift = (_HASH_BITS - bits).astype(np.uint64)
+    row_hash = batch.hashes
+    slot = (row_hash >> (shift[:1] if (shift == shift[:1]).all() else np.repeat(shift, batch.lengths))).view(
+        np.int64
+    )
+    slot += np.repeat(begin, batch.lengths)
+    which, row, found, without = np.arange(len(hashes)), None, [], list[Any]()
+    table = np.zeros(int((1 << bits).sum()), np.int32)
+    for _ in range(_TABLES):
+        own = (hashes >> shift[lists]).view(np.int64) + begin[lists]
+        number = np.arange(1, len(own) + 1, dtype=np.int32)
+        table[own] = number
+        at = table[slot]
+        met = np.flatnonzero(at != 0)  # several times as fast as of the numbers themselves
+        at, row_hash, slot = at[met] - 1, row_hash[met], slot[met]
+        row = met if row is None else row[met]
+        same = row_hash == hashes[at]
+        hit = np.flatnonzero(same)
+        found.append((row[hit], which[at[hit]]))
+        winner = table[own]
+        lost = np.flatnonzero(winner != number)
+        twin = hashes[lost] == hashes[winner[lost] - 1]
+        without.append(which[lost[twin]])
+        lost = lost[~twin]
+        if not len(lost):
+            break
+        table[own] = 0
+        table[own[lost]] = 1
+        rest = np.flatnonzero(~same & (table[slot] != 0))
+        theirs = lists[at[rest]]
+        table[own[lost]] = 0
+        row, row_hash = row[rest], row_hash[rest] * _MIX
+        which, lists, hashes = which[lost], lists[lost], hashes[lost] * _MIX
+        slot = (row_hash >> shift[theirs]).view(np.int64) + begin[theirs]
+    else:
+        without.append(which)
+    left_out = np.concatenate(without)
+    if len(found) == 1:
+        return *found[0], left_out
+    rows, documents = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.argsort(rows, kind="stable")
+    return rows[order], documents[order], left_out
 
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-        self._row_bits = max(batch.height - 1, 1).bit_length()
-        list_bits = max(len(batch.lengths) - 1, 1).bit_length()
-        self._hash_bits = min(_KEY_BITS - self._row_bits - list_bits, _MOST_HASH_BITS)
-        key = batch.hashes >> np.uint64(_KEY_BITS - self._hash_bits)
-        key <<= np.uint64(self._row_bits)
-        key |= np.arange(batch.height, dtype=np.uint64)
-        lists = np.arange(len(batch.lengths), dtype=np.uint64)
-        key |= np.repeat(lists << np.uint64(self._hash_bits + self._row_bits), batch.lengths)
-        sort_within(key, batch.lengths)
-        self._row = key & np.uint64((1 << self._row_bits) - 1)
-        key >>= np.uint64(self._row_bits)
-        self._key = key
-        self._shared = _equal_neighbours(key)
 
-    def of(self, lists: NDArray[np.int64], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the keys of documents in lists."""
-        key = hashes >> np.uint64(_KEY_BITS - self._hash_bits)
-        key |= lists.astype(np.uint64) << np.uint64(self._hash_bits)
-        return key
-
-    def duplicates(self) -> NDArray[np.int64]:
-        """Return the rows whose document is in their list more than once."""
-        rows = self._row[self._shared].astype(np.int64)
-        if not len(rows):
-            return rows
-        return np.sort(rows[_repeated(self._batch.list_of_row[rows], self._batch.ids(rows))])
-
-    def look_up(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which of these keys are present, and the row of each.
-
-        A key of several rows is returned several times.
-        """
-        if not len(self._key):
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        at = np.searchsorted(self._key, keys)
-        at[at == len(self._key)] = 0
-        which = np.flatnonzero(self._key[at] == keys)
-        at = at[which]
-        if len(self._shared):  # rows with the same key are neighbours
-            copies = np.searchsorted(self._key, keys[which], side="right") - at
-            which, at = np.repeat(which, copies), ragged_range(at, copies)
-        return which, self._row[at].astype(np.int64)
+def _among(
+    batch: Batch, lists: NDArray[np.int64], docs: pl.Series
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows with one of these documents in these lists, and which, by their ids alone."""
+    rows = np.flatnonzero(np.isin(batch.list_of_row, lists))
+    here = pl.DataFrame({"list": batch.list_of_row[rows], "doc": batch.ids(rows), "row": rows})
+    pairs = pl.DataFrame({"list": lists, "doc": docs, "which": np.arange(len(docs))})
+    met = here.join(pairs, on=["list", "doc"])
+    return met["row"].to_numpy(), met["which"].to_numpy()
 
 
-def _equal_neighbours(key: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the positions of all sorted keys that equal a neighbour."""
-    same = key[1:] == key[:-1]
+def same_ids(ids: pl.Series, at: NDArray[np.int64], others: pl.Series) -> NDArray[np.bool_]:
+    """Return where the ids at some places equal other ids, bool ``[places]``."""
+    if ids.dtype == pl.Int64 and others.dtype == pl.Int64:
+        return ids.to_numpy()[at] == others.to_numpy()
+    return (ids[at] == others).to_numpy()
+
+
+def repeated_documents(batch: Batch) -> NDArray[np.int64]:
+    """Return the rows whose document is in their list more than once."""
+    return repeated(batch.hashes, batch.lengths, batch.ids)
+
+
+def repeated(
+    hashes: NDArray[np.uint64], lengths: NDArray[np.int64], ids: Callable[[NDArray[np.int64]], pl.Series]
+) -> NDArray[np.int64]:
+    """Return the places of ids that are in their list more than once; ``ids`` returns those at some places.
+
+    Half of each hash is enough to find lists that may have any.
+    """
+    halves = (hashes >> np.uint64(_HASH_BITS // 2)).astype(np.uint32)
+    sort_within(halves, lengths)
+    same = next_to_equals(halves, lengths)
     if not same.any():
         return np.empty(0, np.int64)
-    return np.flatnonzero(np.append(same, False) | np.append(False, same))
-
-
-def _repeated(group: NDArray[np.int64], ids: pl.Series) -> NDArray[np.bool_]:
-    return pl.DataFrame({"group": group, "id": ids}).is_duplicated().to_numpy()
+    list_of = np.repeat(np.arange(len(lengths)), lengths)
+    suspect = np.zeros(len(lengths), bool)
+    suspect[list_of[same]] = True
+    at = np.flatnonzero(suspect[list_of])
+    return at[pl.DataFrame({"list": list_of[at], "id": ids(at)}).is_duplicated().to_numpy()]

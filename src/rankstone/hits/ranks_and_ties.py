@@ -13,7 +13,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, TiedScores, printable
-from rankstone.hits.list_arrays import ragged_range, sort_within
+from rankstone.hits.list_arrays import next_to_equals, ragged_range, sort_within
 from rankstone.hits.list_orders import quicksorted
 
 if TYPE_CHECKING:
@@ -154,10 +154,8 @@ def near_ties(batch: Batch) -> int:
     """Count neighbours whose keys differ as float64 and are equal as float32."""
     if batch.key is None:
         return 0
-    narrow = as_float32(batch.key)
-    same = np.flatnonzero(narrow[1:] == narrow[:-1])
-    apart = batch.key[same] != batch.key[same + 1]
-    return int((apart & ~np.isin(same + 1, batch.heads)).sum()) if apart.any() else 0
+    same = np.flatnonzero(next_to_equals(as_float32(batch.key), batch.lengths))
+    return int((batch.key[same] != batch.key[same - 1]).sum())
 
 
 def contradicted(batch: Batch) -> int:
@@ -186,11 +184,7 @@ def tie_blocks(batch: Batch, options: AlignmentOptions) -> TieBlocks:
     """Return the tie blocks of a sorted batch."""
     if batch.key is None:
         return TieBlocks(np.empty(0, np.int64), np.empty(0, np.int64))
-    key = _comparable(batch.key, options)
-    ties = np.zeros(batch.height, bool)
-    ties[1:] = key[1:] == key[:-1]
-    ties[batch.heads] = False
-    rows = np.flatnonzero(ties)
+    rows = np.flatnonzero(next_to_equals(_comparable(batch.key, options), batch.lengths))
     fresh = np.diff(rows, prepend=-2) > 1
     ends = np.flatnonzero(np.append(fresh[1:], True)) if len(rows) else rows
     return TieBlocks(rows[fresh] - 1, rows[ends])

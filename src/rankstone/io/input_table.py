@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EVERYTHING: Final = "all"
 #: rows of one piece of a stream: large enough that a call per piece costs nothing, small enough to
 #: keep many pieces in memory
-ROWS: Final = 1 << 18
+ROWS: Final = 1 << 19
 
 Locate = Callable[[int], str]
 Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
@@ -106,7 +106,8 @@ class Table(Record):
         """Read the whole table."""
         pieces = list(self.tables([pl.col(name) for name in columns or self.schema]))
         if pieces:
-            return pl.concat(pieces, rechunk=True)
+            parts = pl.concat(pieces).get_columns()  # numbers become one array each; texts are not copied
+            return pl.DataFrame([part if part.dtype == pl.String else part.rechunk() for part in parts])
         return pl.DataFrame(schema={name: self.schema[name] for name in columns or self.schema})
 
     def without_empty(self) -> Table:

@@ -210,7 +210,8 @@ class Measure(PerQuery):
             status[parts.bounded] = Status.lower_bound
         status[norm <= 0] = self.zero_norm  # an ideal list of negative grades counts as zero
         self._apply_empty(hits, empty, value, status)
-        status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
+        if not hits.found.all():
+            status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
         self._check_span(hits, value, without)
@@ -219,6 +220,8 @@ class Measure(PerQuery):
     def _check_span(self, hits: Hits, value: Floats, without: Bools) -> None:
         """Refuse values outside the range of the card, and values that are not finite."""
         low, high = self.span_of(hits)
+        if low is not None and high is not None and low <= value.min(initial=low) <= value.max(initial=high) <= high:
+            return
         outside = ~np.isfinite(value) & ~without
         if low is not None:
             outside |= value < low - _ROUNDING
@@ -233,7 +236,9 @@ class Measure(PerQuery):
         if relevant is None:
             return
         none = relevant == 0
-        if empty == "error" and none.any():
+        if not none.any():
+            return
+        if empty == "error":
             raise BadOption(
                 f"{queries(int(none.sum()))} without a relevant document for {self}",
                 fix="choose their value: empty=zero, one, undefined or drop",

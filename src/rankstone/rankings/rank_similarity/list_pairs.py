@@ -19,7 +19,7 @@ from rankstone.errors import DuplicateRows, EmptyInput
 from rankstone.hits.alignment import RowCheck
 from rankstone.hits.batches import Lists, Scattered
 from rankstone.hits.list_arrays import ragged_range
-from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
+from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex, repeated_documents
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
 from rankstone.rankings.rank_similarity.paired_lists import ListsAudit, PairedLists, Ranked, RankingAudit
@@ -114,7 +114,6 @@ class _Ordered(Record):
     """A sorted batch: the rows that are kept, best first, and their tie blocks."""
 
     batch: Batch
-    keys: BatchKeys
     heads: Ints
     rows: Ints
     first: Ints
@@ -235,8 +234,7 @@ def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
     """Sort every list of a batch, with ties and duplicates by the options."""
     heads = batch.table_rows(batch.starts)
     batch = sort_lists(batch, options)
-    keys = BatchKeys(batch)
-    twice = keys.duplicates()
+    twice = repeated_documents(batch)
     blocks = tie_blocks(batch, options)
     rows = np.arange(batch.height)
     every = Matches(rows, batch.list_of_row, rows)
@@ -251,7 +249,7 @@ def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
         duplicates=len(twice),
     )
-    return _Ordered(batch, keys, heads, rows[ranks.kept], ranks.first, ranks.last, ranks.n, tally)
+    return _Ordered(batch, heads, rows[ranks.kept], ranks.first, ranks.last, ranks.n, tally)
 
 
 def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> PairChunk:
@@ -272,7 +270,7 @@ def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> PairChunk:
     a = Ranked(offsets, loaded.first[taken], loaded.last[taken])
     place = np.full(batch.height, -1)
     place[rows] = np.arange(len(rows))
-    matches = index.find(batch, batch.codes, ordered.keys)
+    matches = index.find(batch, batch.codes)
     number = np.cumsum(known) - 1
     of_a = matches.pair - loaded.offsets[batch.codes[matches.list]] + offsets[number[matches.list]]
     to_b = np.full(len(taken), -1)
