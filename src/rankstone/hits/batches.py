@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _ROWS: Final = 1 << 18
 #: pieces that are sorted into buckets at the same time
 _THREADS: Final = 2
+#: rows that are sorted into buckets at a time
+_PART: Final = 1 << 17
 #: buckets of queries; a bucket is one byte
 _BUCKETS: Final = 1 << 8
 #: how many numbers 16 bits can hold
@@ -340,18 +342,16 @@ class Lists:
         The table is held in memory, in buckets of queries.  Each piece of the stream is sorted into buckets,
         then each bucket by query, so that both happen in the processor's cache; documents stay in place.
         """
-        waiting: list[Future[_Bucketed]] = []
-        row = 0
-        categories = pl.Categorical(pl.Categories.random())
+        waiting: list[Future[list[_Bucketed]]] = []
+        row, numbers = 0, _QueryNumbers(self._queries)
         with ThreadPoolExecutor(_THREADS) as pool:
             for table in tables:
-                waiting.append(pool.submit(self._in_buckets, Piece(table, row), categories))
+                waiting.append(pool.submit(self._in_buckets, Piece(table, row), numbers))
                 waiting[max(0, len(waiting) - _THREADS - 1)].result()  # few texts wait in memory
                 row += table.height
-        parts = [part.result() for part in waiting]
+        parts = [part for piece in waiting for part in piece.result()]
         if not parts:
             return
-        ids = pl.concat([part.ids for part in parts])
         docs = None if parts[0].docs is None else pl.concat([part.docs for part in parts if part.docs is not None])
         ends = np.sum([part.ends for part in parts], axis=0)
 
@@ -360,34 +360,24 @@ class Lists:
                 name: np.concatenate([p.columns[name][p.ends[begin] : p.ends[end]] for p in parts])
                 for name in parts[0].columns
             }
-            number = columns.pop("number")
-            order = _together(number)
-            number, columns = number[order], {name: column[order] for name, column in columns.items()}
+            order = _together(columns["number"])
+            columns = {name: column[order] for name, column in columns.items()}
+            number, row = columns.pop("number"), columns.pop("row")
             heads = np.flatnonzero(np.append(True, number[1:] != number[:-1]))
-            row = columns.pop("row")
-            names = ids[row[heads]]
-            names = names if names.dtype == pl.Int64 else names.cast(pl.String)
+            names, codes = numbers.named(number[heads])
             none: dict[str, Any] = dict.fromkeys(("key", "label", "hash"))
             lengths = np.diff(np.append(heads, len(row)))
-            batch = Batch(names, self._codes(names), lengths, docs, take=row, **none | columns)
-            return self._checked(batch)
+            return self._checked(Batch(names, codes, lengths, docs, take=row, **none | columns))
 
         for begin, end in _cuts(ends[1:], _ROWS):
             yield partial(read, begin, end)
 
-    def _in_buckets(self, piece: Piece, categories: pl.DataType) -> _Bucketed:
-        """Return a piece with its numbers sorted into buckets."""
-        table = self._with_arrays(piece).table
-        ids = table["query_id"]
-        ids = ids.cast(categories) if ids.dtype == pl.String else ids
-        number = ids.to_physical().to_numpy()
-        bucket = _bucket_of(number)
-        order = np.argsort(bucket, kind="stable")
-        others = [name for name in table.columns if name not in ("query_id", "doc_id")]
-        columns = {name: table[name].to_numpy()[order] for name in others}
-        columns |= {"number": number[order], "row": order + piece.rows}
-        ends = np.append(0, np.cumsum(np.bincount(bucket, minlength=_BUCKETS)))
-        return _Bucketed(ids, table["doc_id"] if "doc_id" in table.columns else None, columns, ends)
+    def _in_buckets(self, piece: Piece, numbers: _QueryNumbers) -> list[_Bucketed]:
+        """Return parts of a piece with their numbers sorted into buckets."""
+        return [
+            _Bucketed.of(self._with_arrays(Piece(table, piece.row(at * _PART))).table, piece.row(at * _PART), numbers)
+            for at, table in enumerate(piece.table.iter_slices(_PART))
+        ]
 
     def admit(self, batch: ReadBatch) -> None:
         """Record the queries of a batch, in the order of the stream.
@@ -452,12 +442,57 @@ def _distinct(codes: NDArray[np.int64]) -> bool:
 
 
 class _Bucketed(Record):
-    """A piece of the stream: ids of its queries and documents by row, numbers sorted into buckets of queries."""
+    """A part of the stream: its documents by row, and numbers sorted into buckets of queries."""
 
-    ids: pl.Series
     docs: pl.Series | None
     columns: dict[str, NDArray[Any]]
     ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: pl.DataFrame, first_row: int, numbers: _QueryNumbers) -> _Bucketed:
+        """Sort a table, whose rows fit into the processor's cache."""
+        number = numbers.of(table["query_id"])
+        bucket = _bucket_of(number)
+        order = np.argsort(bucket, kind="stable")
+        others = [name for name in table.columns if name not in ("query_id", "doc_id")]
+        columns = {name: table[name].to_numpy()[order] for name in others}
+        columns |= {"number": number[order], "row": order + first_row}
+        ends = np.searchsorted(bucket[order], np.arange(_BUCKETS + 1))
+        return cls(table["doc_id"] if "doc_id" in table.columns else None, columns, ends)
+
+
+class _QueryNumbers:
+    """Numbers of query ids: judged queries have their index, others follow; whole numbers without judgments count themselves."""
+
+    def __init__(self, queries: QueryIndex | None) -> None:
+        self._queries = queries
+        self._judged = 0 if queries is None else len(queries)
+        self._categories = pl.Categorical(pl.Categories.random())
+        self._kept = pl.Series(dtype=self._categories)  # without a series of this type Polars forgets the texts
+        self._kind: pl.DataType = pl.String()
+
+    def of(self, ids: pl.Series) -> NDArray[np.int64]:
+        """Return the number of each id."""
+        self._kind = ids.dtype
+        if self._queries is None and ids.dtype == pl.Int64:
+            return ids.to_numpy()
+        number = np.full(len(ids), -1) if self._queries is None else self._queries.codes(ids)
+        others = np.flatnonzero(number < 0)
+        if len(others):
+            number[others] = self._judged + ids[others].cast(pl.String).cast(self._categories).to_physical().to_numpy()
+        return number
+
+    def named(self, number: NDArray[np.int64]) -> tuple[pl.Series, NDArray[np.int64]]:
+        """Return the ids with these numbers, and their indexes among the judged queries, -1 for unjudged ones."""
+        if self._queries is None and self._kind == pl.Int64:
+            return pl.Series(number), np.full(len(number), -1)
+        other = number >= self._judged
+        physical = pl.Series((number[other] - self._judged).astype(np.uint32))
+        names = physical.cat.to(self._categories).cast(pl.String).cast(self._kind)
+        if self._queries is not None:
+            order = np.argsort(np.append(np.flatnonzero(~other), np.flatnonzero(other)))
+            names = pl.concat([self._queries.names[number[~other]], names])[order]
+        return names, np.where(other, -1, number)
 
 
 def _bucket_of(number: NDArray[Any]) -> NDArray[np.uint8]:

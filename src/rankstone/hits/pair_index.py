@@ -7,6 +7,7 @@ never changes a result.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
@@ -28,6 +29,8 @@ _HASH_BITS: Final = 64
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 #: after so many tables only pairs whose hashes are equal, or that are very unlucky, have no slot
 _TABLES: Final = 12
+#: fewer of the known names than one in so many are looked up by binary search
+_FEW: Final = 16
 
 
 def hash_ids(ids: pl.Series, seed: int = 0) -> NDArray[np.uint64]:
@@ -57,8 +60,25 @@ class QueryIndex:
 
     def _candidates(self, names: pl.Series) -> NDArray[np.int64]:
         """Return for each name the only index that it can have."""
-        at = np.searchsorted(self._sorted, hash_ids(names, self._seed))
-        return self._order[np.minimum(at, len(self) - 1)]
+        hashes = hash_ids(names, self._seed)
+        if len(names) * _FEW < len(self):
+            return self._order[np.minimum(np.searchsorted(self._sorted, hashes), len(self) - 1)]
+        shift, begin = self._by_first_bits
+        at = begin[(hashes >> shift).view(np.int64)]
+        behind = np.flatnonzero(self._sorted[at] < hashes)
+        while len(behind):
+            at[behind] += 1
+            at[behind[at[behind] == len(self)]] = len(self) - 1
+            behind = behind[(self._sorted[at[behind]] < hashes[behind]) & (at[behind] < len(self) - 1)]
+        return self._order[at]
+
+    @cached_property
+    def _by_first_bits(self) -> tuple[np.uint64, NDArray[np.int64]]:
+        """Where the hashes with the same first bits begin: of many names most are found there at once."""
+        bits = len(self).bit_length() + 1
+        shift = np.uint64(_HASH_BITS - bits)
+        begin = np.searchsorted(self._sorted, np.arange(1 << bits, dtype=np.uint64) << shift)
+        return shift, np.minimum(begin, len(self) - 1)
 
 
 def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray[np.uint64]]:
@@ -130,6 +150,11 @@ class PairIndex:
         """Return the positions in the index of all pairs that occur more than once."""
         return repeated(self._hash, np.diff(self.offsets), self.docs.gather)
 
+    @cached_property
+    def _whole_docs(self) -> pl.Series:
+        """The documents in one array, from which many are taken faster."""
+        return self.docs.rechunk()
+
     def find(self, batch: Batch, codes: NDArray[np.int64]) -> Matches:
         """Return the rows of a batch that hold a pair of this index, in row order.
 
@@ -142,15 +167,15 @@ class PairIndex:
         pair = ragged_range(self.offsets[codes], counts)
         if len(codes) and (np.diff(codes) == 1).all():  # then their pairs are neighbours
             near = slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
-            hashes, docs = self._hash[near], self.docs[near]
+            hashes, docs, first = self._hash[near], self.docs[near], near.start
         else:
-            hashes, docs = self._hash[pair], self.docs[pair]
+            hashes, docs, first = self._hash[pair], self._whole_docs, 0
         rows, which, without = _look_up(batch, lists, hashes)
-        same = same_ids(docs, which, batch.ids(rows))
+        same = same_ids(docs, pair[which] - first, batch.ids(rows))
         if not same.all():
             rows, which = rows[same], which[same]
         if len(without):
-            more, these = _among(batch, lists[without], docs[without])
+            more, these = _among(batch, lists[without], self.docs[pair[without]])
             rows, which = np.append(rows, more), np.append(which, without[these])
             order = np.argsort(rows, kind="stable")
             rows, which = rows[order], which[order]
