@@ -23,8 +23,8 @@ from rankstone.evaluation.prepared import Prepared, options_for
 from rankstone.evaluation.request import RunErrors, name_runs
 from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others, scored_share
 from rankstone.evaluation.stored_scores import Origin, Store, StoredScores, check_trailer
-from rankstone.hits.batches import Scattered
 from rankstone.hits.judgments import lowest_of
+from rankstone.hits.query_lists import Scattered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

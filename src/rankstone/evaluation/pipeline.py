@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_audit import Tally
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.batches import Lists
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.hits.matching import Chunk
+    from rankstone.hits.query_lists import Lists
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure, Scored
 

@@ -19,12 +19,12 @@ import polars as pl
 from rankstone._basics import Record, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.batches import Lists, ReadBatch, Scattered, is_scattered
 from rankstone.hits.hits import Hits
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
 from rankstone.hits.list_arrays import Ideal, ragged_range
 from rankstone.hits.matching import Chunk, Matcher
+from rankstone.hits.query_lists import Lists, ReadBatch, Scattered, is_scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

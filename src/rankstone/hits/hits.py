@@ -205,6 +205,17 @@ class Hits(Remembering, Traced):
         counted: Ints = run - self.spread(before)
         return counted
 
+    def numbered(self, mask: Bools) -> tuple[Ints, Ints]:
+        """Return the masked hits, and the number of each among those of its query, from 1."""
+        some = np.flatnonzero(mask)
+        first = np.searchsorted(some, self.offsets)
+        number = np.arange(1, len(some) + 1, like=first) - np.repeat(first[:-1], np.diff(first))
+        return some, number
+
+    def cut(self, values: Floats, k: Cutoff | None) -> Floats:
+        """Return the values, 0 for hits below a cutoff, float64 ``[hits]``."""
+        return values if k is None else np.where(self.rank <= self._cutoff_per_hit(k), values, 0.0)
+
     def _cutoff_per_hit(self, k: Cutoff) -> Ints | int:
         """Return the cutoff as it applies to each hit."""
         return k if isinstance(k, int) else self.spread(k)
@@ -286,8 +297,7 @@ class Hits(Remembering, Traced):
             Ranks below this count 0: one cutoff, or int64 ``[queries]``; ``None`` for whole lists.
         """
         if not self.has_tied_ranks:
-            values = value(self.rank)
-            return values if k is None else np.where(self.rank <= self._cutoff_per_hit(k), values, 0.0)
+            return self.cut(value(self.rank), k)
         return self.over_places(lambda rank, _: value(rank), k)
 
     def discounted(self, gain: Floats, divisor: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
@@ -296,8 +306,7 @@ class Hits(Remembering, Traced):
         A division, not a product with a stored reciprocal: that would change the last bit.
         """
         discount = divisor(self.rank)
-        shares = gain / discount
-        shares = shares if k is None else np.where(self.rank <= self._cutoff_per_hit(k), shares, 0.0)
+        shares = self.cut(gain / discount, k)
         if not self.has_tied_ranks:
             self.record_columns(gain=gain, divisor=discount)
             return shares
@@ -318,7 +327,7 @@ class Hits(Remembering, Traced):
         if not self.has_tied_ranks:
             values = np.zeros_like(self.rank, np.float64)
             values[heads] = value(self.rank[heads])
-            return values if k is None else np.where(self.rank <= self._cutoff_per_hit(k), values, 0.0)
+            return self.cut(values, k)
         chosen = blocks.of_hit[heads]
         inside = self.inside(mask)
         first, size, m = blocks.first[chosen], blocks.size[chosen], inside[chosen]

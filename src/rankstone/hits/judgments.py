@@ -256,7 +256,8 @@ class SelfLabelled(Record):
     def match(self, batch: Batch) -> Matches:
         """Return all rows that count as judged (rows with negative labels may not)."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
-        row = np.flatnonzero(~np.isnan(batch.label))
+        none = len(batch.label) and np.isnan(batch.label.max())
+        row = np.flatnonzero(~np.isnan(batch.label)) if none else np.arange(batch.height)
         lists = batch.list_of_row
         return Matches(row, lists if len(row) == batch.height else lists[row], row)
 

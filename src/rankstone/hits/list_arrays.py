@@ -15,7 +15,7 @@ import numpy as np
 from rankstone.hits.trace import Remembering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     Cutoff = int | Ints
 
 #: scales of at most this many whole grades are sorted without looking for their levels first
-_SMALL = 256
+_SMALL = 1 << 16
 #: whole numbers below this are exact as float64, and so is one more than each
 _EXACT = 2.0**52
-#: values sorted at a time
+#: values that are worked on at a time, in the processor's cache
 _SLICE = 1 << 17
 #: how long lists must be on average to be sorted one by one
 _WORTH_A_CALL = 24
@@ -108,19 +108,18 @@ def descending_within(group: Ints, values: Floats) -> Floats:
     """
     if not len(values):
         return values
-    low, high, slices = values.min(), values.max(), [*_slices(group)]
+    low, high, lengths = values.min(), values.max(), np.bincount(group)
+    parts = [values[begin : begin + _SLICE] for begin in range(0, len(values), _SLICE)]
     whole = high - low < _SMALL and abs(low) < _EXACT
-    whole = whole and all((values[a:b] == np.floor(values[a:b])).all() for a, b in slices)
-    levels = (np.arange(low, high + 1) if whole else np.unique(values))[::-1]
-    result = np.empty(len(values))
-    for begin, end in slices:
-        part = values[begin:end]
-        if group[begin] == group[end - 1]:
-            result[begin:end] = np.sort(part)[::-1]
-            continue
-        above = (high - part).astype(np.int64) if whole else np.searchsorted(-levels, -part)
-        result[begin:end] = levels[_ascending_within(group[begin:end] - group[begin], above, len(levels))]
-    return result
+    if whole and all((part == np.floor(part)).all() for part in parts):
+        below = np.concatenate([(high - part).astype(np.uint16) for part in parts])
+        sort_within(below, lengths)
+        grades: Floats = high - below.astype(np.float64)
+        return grades
+    levels = np.unique(values)[::-1]
+    level = np.searchsorted(-levels, -values).astype(np.uint64)
+    sort_within(level, lengths)
+    return levels[level]
 
 
 def next_to_equals(values: NDArray[Any], lengths: Ints) -> Bools:
@@ -176,29 +175,6 @@ def _sort_as_rows(keys: NDArray[np.unsignedinteger], lengths: Ints) -> None:
         table[valid] = keys[inside]
         table.sort(axis=1)
         keys[inside] = table[valid]
-
-
-def _slices(group: Ints) -> Iterator[tuple[int, int]]:
-    """Cut ascending groups into slices that fit into a processor's cache; no group is split."""
-    begin = 0
-    while begin < len(group):
-        end = min(begin + _SLICE, len(group))
-        if end < len(group):
-            first = int(np.searchsorted(group[begin:], group[end - 1])) + begin
-            end = first if first > begin else int(np.searchsorted(group, group[begin], side="right"))
-        yield begin, end
-        begin = end
-
-
-def _ascending_within(group: Ints, code: Ints, codes: int) -> Ints:
-    """Sort numbers below ``codes`` ascending within each group; ``group`` counts from 0."""
-    cells = (int(group[-1]) + 1) * codes
-    code += group * codes
-    if cells > len(code):
-        code.sort()
-        return code - group * codes
-    counts = np.bincount(code, minlength=cells)  # few cells: counting is enough
-    return np.repeat(np.tile(np.arange(codes), cells // codes), counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +241,16 @@ class Ideal(Remembering):
             above = inside & (self.grade[at] > grade)
             low, high = np.where(above, middle + 1, low), np.where(above | ~inside, high, middle)
         return low
+
+    def down_to(self, k: int) -> Ideal:
+        """Return the best ``k`` grades of each query."""
+        lengths = np.minimum(np.diff(self.offsets), k)
+        if int(lengths.sum()) == len(self.grade):
+            return self
+        return self.remember(
+            ("down to", k),
+            lambda: Ideal(offsets_of(lengths), self.grade[ragged_range(self.offsets[:-1], lengths)]),
+        )
 
     def take(self, codes: Ints) -> Ideal:
         """Return the ideal lists of some queries, in that order; code -1 has an empty list."""

@@ -109,7 +109,8 @@ class Matcher(Record):
         self._check_candidates(batch, ranks.n)
         hit = ranks.kept
         lists = matches.list[hit]
-        counts = np.bincount(lists, minlength=len(batch.lengths))
+        every = len(lists) == batch.height
+        counts = batch.lengths if every else np.bincount(lists, minlength=len(batch.lengths))
         hits = Hits(
             offsets=np.concatenate(([0], np.cumsum(counts))),
             rank=ranks.rank,

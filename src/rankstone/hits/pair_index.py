@@ -250,9 +250,10 @@ def _among(
 
 def same_ids(ids: pl.Series, at: NDArray[np.int64], others: pl.Series) -> NDArray[np.bool_]:
     """Return where the ids at some places equal other ids, bool ``[places]``."""
-    if ids.dtype == pl.Int64 and others.dtype == pl.Int64:
-        return ids.to_numpy()[at] == others.to_numpy()
-    return (ids[at] == others).to_numpy()
+    numbers = ids.dtype == pl.Int64 and others.dtype == pl.Int64
+    same: NDArray[np.bool_]
+    same = ids.to_numpy()[at] == others.to_numpy() if numbers else (ids[at] == others).to_numpy()
+    return same
 
 
 def repeated_documents(batch: Batch) -> NDArray[np.int64]:
@@ -276,4 +277,5 @@ def repeated(
     suspect = np.zeros(len(lengths), bool)
     suspect[list_of[same]] = True
     at = np.flatnonzero(suspect[list_of])
-    return at[pl.DataFrame({"list": list_of[at], "id": ids(at)}).is_duplicated().to_numpy()]
+    twice: NDArray[np.bool_] = pl.DataFrame({"list": list_of[at], "id": ids(at)}).is_duplicated().to_numpy()
+    return at[twice]

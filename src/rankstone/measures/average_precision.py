@@ -31,8 +31,13 @@ class PrecisionAtHits(BinaryMeasure):
         (McSherry and Najork, 2008); a block of one is the textbook formula.
         """
         limit, relevant = self.limit(hits), hits.relevant(self.rel)
-        above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
         hits.record_columns(found=lambda: hits.running_count(relevant))
+        if not hits.has_tied_ranks:
+            some, found = hits.numbered(relevant)
+            values = np.zeros_like(hits.rank, np.float64)
+            values[some] = found / hits.rank[some]
+            return hits.cut(values, limit)
+        above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
 
         def precision(rank: Ints, block: Ints | slice) -> Floats:
             rise = (inside[block] - 1) / np.maximum(blocks.size[block] - 1, 1)

@@ -255,7 +255,12 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         depth = self._ideal_depth(hits)
         if self.ideal in ("k_ones", "k_of_R"):
             return self._ones(hits, depth)
-        ideal = self._ideal_gains(hits)
+        plain = self.ideal == "judged" and self.pad != "min_grade" and never_falls(self.gain)
+        if plain and isinstance(depth, int) and hits.trace is None:
+            ideal = hits.ideal.down_to(depth)  # in long lists most grades have no share
+            ideal = ideal.regraded(self.worth(ideal.grade))
+        else:
+            ideal = self._ideal_gains(hits)
         divisor = self.divisor(ideal.rank)
         shares = ideal.grade / divisor
         if depth is not None:

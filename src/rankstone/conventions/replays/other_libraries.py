@@ -4,6 +4,8 @@ LightGBM's area under the curve: 1 if there is only one class.
 
 Spark's nDCG of graded relevance, whose ideal list is in the given order of labels.
 
+MLflow's nDCG, whose ideal list contains the repetitions of the list.
+
 Rax's ordered pairs: ties are in the wrong order, and a list without pairs is 0.
 """
 
@@ -18,14 +20,16 @@ from rankstone.conventions.replays import Replay
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.auc import AUC as SOUND
 from rankstone.measures.average_precision import AP
+from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
+from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import DCG
 from rankstone.measures.ideal_agreement import RC, OrderComparison
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 
 class MAP(AP):
@@ -102,3 +106,36 @@ class OPA(Replay, RC):
         of_hit = np.empty(len(parts.hits))
         of_hit[order.hit] = order.tied_other_grades(np.ones(len(of_hit))) / 2
         return replace(parts, hits=parts.hits - of_hit)
+
+
+class MLflowNDCG(Replay, BinaryMeasure):
+    """Binary nDCG to the depth of the list; a repeated relevant document counts again, in the ideal list too.
+
+    >>> print(MLflowNDCG(k=5))
+    ndcg_at_k@5
+    """
+
+    name: ClassVar[str] = "ndcg_at_k"
+    family: ClassVar[str] = "cumulated gain"
+    brings: ClassVar[frozenset[str]] = frozenset({"pool"})
+
+    #: the ideal list depends on which documents are among the first k
+    claims = Claims(closed_under_ties=False)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit its discount; divide by those of the ideal list."""
+        shares = np.where(hits.relevant(self.rel), 1.0 / np.log2(hits.rank + 1.0), 0.0)
+        depth = np.minimum(hits.relevant_count(self.rel) + self._repeated(hits, shares > 0), hits.n)
+        depth = depth if self.k is None else np.minimum(depth, self.k)
+        ranks = np.arange(1, int(depth.max(initial=0)) + 1)
+        ideal = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(ranks + 1.0))))
+        return Contributions(shares, ideal[depth])
+
+    def _repeated(self, hits: Hits, relevant: Bools) -> Ints:
+        """Count the relevant hits that repeat an earlier one, int64 ``[queries]``."""
+        _, member = hits.judged_documents()
+        at = np.flatnonzero(relevant)
+        _, first = np.unique(member[at], return_index=True)
+        again = relevant.copy()
+        again[at[first]] = False
+        return hits.count(again)

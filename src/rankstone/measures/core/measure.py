@@ -220,7 +220,11 @@ class Measure(PerQuery):
     def _check_span(self, hits: Hits, value: Floats, without: Bools) -> None:
         """Refuse values outside the range of the card, and values that are not finite."""
         low, high = self.span_of(hits)
-        if low is not None and high is not None and low <= value.min(initial=low) <= value.max(initial=high) <= high:
+        if (
+            low is not None
+            and high is not None
+            and low <= value.min(initial=low) <= value.max(initial=high) <= high
+        ):
             return
         outside = ~np.isfinite(value) & ~without
         if low is not None:

@@ -17,9 +17,9 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput
 from rankstone.hits.alignment import RowCheck
-from rankstone.hits.batches import Lists, Scattered
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex, repeated_documents
+from rankstone.hits.query_lists import Lists, Scattered
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
 from rankstone.rankings.rank_similarity.paired_lists import ListsAudit, PairedLists, Ranked, RankingAudit
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.batches import Batch, ReadBatch
+    from rankstone.hits.batches import Batch
     from rankstone.hits.list_arrays import Bools, Ints
+    from rankstone.hits.query_lists import ReadBatch
     from rankstone.io.input_table import Table
 
 Result = TypeVar("Result")
