@@ -20,7 +20,7 @@ from rankstone.hits.imputation import impute
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import Ideal, descending_within
-from rankstone.hits.pair_index import Matches, repeated_documents
+from rankstone.hits.pair_index import Matches, repeated
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ class Matcher(Record):
         if options.identical_ids == "drop":
             batch = without_query_documents(batch)
         batch = sort_lists(batch, options)
-        twice = np.empty(0, np.int64) if batch.docs is None else repeated_documents(batch)
+        twice = (
+            np.empty(0, np.int64) if batch.docs is None else repeated(batch.hashes, batch.lengths, batch.ids)
+        )
         matches = self.judgments.match(batch)
         ideal = self.judgments.ideal_of(batch, matches)
         graded = self._graded(batch, matches)

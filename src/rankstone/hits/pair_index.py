@@ -62,14 +62,13 @@ class QueryIndex:
         """Return for each name the only index that it can have."""
         hashes = hash_ids(names, self._seed)
         if len(names) * _FEW < len(self):
-            return self._order[np.minimum(np.searchsorted(self._sorted, hashes), len(self) - 1)]
+            return self._order[np.searchsorted(self._sorted, hashes)]
         shift, begin = self._by_first_bits
         at = begin[(hashes >> shift).view(np.int64)]
         behind = np.flatnonzero(self._sorted[at] < hashes)
         while len(behind):
             at[behind] += 1
-            at[behind[at[behind] == len(self)]] = len(self) - 1
-            behind = behind[(self._sorted[at[behind]] < hashes[behind]) & (at[behind] < len(self) - 1)]
+            behind = behind[self._sorted[at[behind]] < hashes[behind]]
         return self._order[at]
 
     @cached_property
@@ -77,19 +76,21 @@ class QueryIndex:
         """Where the hashes with the same first bits begin: of many names most are found there at once."""
         bits = len(self).bit_length() + 1
         shift = np.uint64(_HASH_BITS - bits)
-        begin = np.searchsorted(self._sorted, np.arange(1 << bits, dtype=np.uint64) << shift)
-        return shift, np.minimum(begin, len(self) - 1)
+        return shift, np.searchsorted(self._sorted, np.arange(1 << bits, dtype=np.uint64) << shift)
 
 
 def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray[np.uint64]]:
-    """Return a seed that gives distinct names distinct hashes, their order by hash, and the hashes."""
+    """Return a seed that gives distinct names distinct hashes, their order by hash, and the hashes.
+
+    At the end stands the largest hash there can be, for the first name: nothing is found behind it.
+    """
     seed = 0
     while True:
         hashes = hash_ids(names, seed)
         order = np.argsort(hashes)
         ordered = hashes[order]
         if not (ordered[1:] == ordered[:-1]).any():
-            return seed, order, ordered
+            return seed, np.append(order, 0), np.append(ordered, np.iinfo(np.uint64).max)
         seed += 1
 
 
@@ -250,15 +251,9 @@ def _among(
 
 def same_ids(ids: pl.Series, at: NDArray[np.int64], others: pl.Series) -> NDArray[np.bool_]:
     """Return where the ids at some places equal other ids, bool ``[places]``."""
-    numbers = ids.dtype == pl.Int64 and others.dtype == pl.Int64
-    same: NDArray[np.bool_]
-    same = ids.to_numpy()[at] == others.to_numpy() if numbers else (ids[at] == others).to_numpy()
-    return same
-
-
-def repeated_documents(batch: Batch) -> NDArray[np.int64]:
-    """Return the rows whose document is in their list more than once."""
-    return repeated(batch.hashes, batch.lengths, batch.ids)
+    if ids.dtype == pl.Int64 and others.dtype == pl.Int64:
+        return np.equal(ids.to_numpy()[at], others.to_numpy())  # type: ignore[no-any-return]
+    return np.asarray(ids[at] == others, bool)
 
 
 def repeated(

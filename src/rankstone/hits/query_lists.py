@@ -128,10 +128,9 @@ class Lists:
                 waiting[max(0, len(waiting) - _THREADS - 1)].result()  # few texts wait in memory
                 row += table.height
         parts = [part for piece in waiting for part in piece.result()]
-        ends = np.sum([part.ends for part in parts], axis=0)[1:] if parts else np.empty(0, np.int64)
         texts = [part.docs for part in parts if part.docs is not None]
         docs = pl.concat(texts) if texts else None
-        for begin, end in _cuts(ends, _ROWS):
+        for begin, end in _cuts(np.sum([part.ends[1:] for part in parts], axis=0), _ROWS):
             yield partial(self._read_buckets, parts, docs, numbers, begin, end)
 
     def _in_buckets(self, piece: pl.DataFrame, row: int, numbers: _QueryNumbers) -> list[_Bucketed]:

@@ -18,7 +18,7 @@ from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput
 from rankstone.hits.alignment import RowCheck
 from rankstone.hits.list_arrays import ragged_range
-from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex, repeated_documents
+from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex, repeated
 from rankstone.hits.query_lists import Lists, Scattered
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
@@ -235,7 +235,7 @@ def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
     """Sort every list of a batch, with ties and duplicates by the options."""
     heads = batch.table_rows(batch.starts)
     batch = sort_lists(batch, options)
-    twice = repeated_documents(batch)
+    twice = repeated(batch.hashes, batch.lengths, batch.ids)
     blocks = tie_blocks(batch, options)
     rows = np.arange(batch.height)
     every = Matches(rows, batch.list_of_row, rows)
