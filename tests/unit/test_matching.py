@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,12 @@ from rankstone.hits import query_lists
 from rankstone.hits.batches import Batch
 from rankstone.hits.pair_index import PairIndex, QueryIndex, hash_ids, repeated
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 LISTS = 7
 #: how a document's hash is spoiled: not at all, or so that many or all documents have the same
-SPOILED = {
+SPOILED: dict[str, Callable[[Any], Any]] = {
     "none": lambda hashes: hashes,
     "few values": lambda hashes: hashes % np.uint64(5),
     "equal first bits": lambda hashes: hashes >> np.uint64(40),
@@ -83,8 +86,8 @@ def test_scattered_rows(
     rng = np.random.default_rng(3)
     query = np.repeat(np.arange(60), rng.integers(1, 30, 60))
     number = {"dense": query, "sparse": query * 10**15 - 7, "text": query}[ids]
-    name = pl.Series(number).cast(pl.String) if ids == "text" else pl.Series(number)
-    run = pl.DataFrame({"query_id": name, "doc_id": np.arange(len(query)), "score": rng.random(len(query))})
+    names = pl.Series(number).cast(pl.String) if ids == "text" else pl.Series(number)
+    run = pl.DataFrame({"query_id": names, "doc_id": np.arange(len(query)), "score": rng.random(len(query))})
     labelled = run.with_columns(label=pl.Series(rng.integers(0, 3, len(query))))
     qrels = labelled.filter(pl.Series(query % 3 > 0)).select("query_id", "doc_id", relevance="label")
     mixed = rng.permutation(len(query))
