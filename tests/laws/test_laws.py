@@ -234,7 +234,8 @@ def test_batch_borders_change_nothing(scattered: bool, world: World, chosen: dic
     large = bits(world, DISTINCT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rankstone.io.input_table.ROWS", 3)
-        patch.setattr("rankstone.hits.batches._ROWS", 3)
+        for name in ("_LOOK", "_PART", "_ROWS"):
+            patch.setattr(f"rankstone.hits.query_lists.{name}", 3)
         small = bits(world, DISTINCT)
     assert large == small
 
@@ -254,7 +255,8 @@ def test_batch_borders_in_text_change_nothing(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rankstone.io.trec_text.ROWS", 3)
         patch.setattr("rankstone.io.input_table.ROWS", 3)
-        patch.setattr("rankstone.hits.batches._ROWS", 3)
+        for name in ("_LOOK", "_PART", "_ROWS"):
+            patch.setattr(f"rankstone.hits.query_lists.{name}", 3)
         found = rankstone.evaluate(qrels, run, plain, candidates=CANDIDATES, **chosen).per_query.drop("run")
     assert found.sort("measure", "query_id").equals(expected.sort("measure", "query_id"))
 
