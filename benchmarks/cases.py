@@ -43,6 +43,7 @@ BETWEEN_HITS = (
 )
 FIVE = "rankstone, five measures"
 SCAN = "bare Polars scan"
+TEXT_SCAN = "bare Polars scan of the text"
 GROUP_BY = "bare Polars group-by of the items"
 PYTREC = "pytrec_eval"
 RANX = "ranx"
@@ -52,6 +53,7 @@ NUMPY_POLARS = "import numpy, polars"
 METRICS = "Spark's RankingMetrics, rows kept in memory"
 RECTOOLS = "RecTools (pandas)"
 SKLEARN = "scikit-learn, nDCG only"
+DEMO = Path(__file__).parents[1] / "src" / "rankstone" / "demo"
 #: RecTools asks for an older NumPy, so it has an environment of its own: make live LIBRARIES=rectools
 OTHER_PYTHON = Path(__file__).parents[1] / ".venv-live" / "rectools" / "bin" / "python"
 #: millions of rows → the share of a full-sized large collection
@@ -62,7 +64,10 @@ _MOST_OBJECTS = 10
 
 @dataclass(frozen=True)
 class Subject:
-    """One process to run: its command, what must be installed, and the most runs worth their time."""
+    """One process to run: its command, what must be installed, and the most runs worth their time.
+
+    ``terminal``: its output goes to a pseudo-terminal.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -70,15 +75,20 @@ class Subject:
     at_most: int = 1_000
     barred: bool = True
     interpreter: Path | None = None
+    terminal: bool = False
 
 
 @dataclass(frozen=True)
 class Bar:
-    """An upper limit for the case's first subject: absolute, or times what another subject took."""
+    """An upper limit for the case's first subject: absolute, or times what another subject took.
 
-    what: Literal["time", "memory", "imports"]
+    ``printed`` is the last word that the subject prints, a number, and ``label`` says what it counts.
+    """
+
+    what: Literal["time", "memory", "printed"]
     limit: float
     against: str | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,20 +112,40 @@ def cases(root: Path, scale: float) -> tuple[Case, ...]:
     """List every case, for data kept in a folder, of a share of their full size."""
     data = folder(root, scale)
     return (
+        *_tiny(),
         _fifty(data),
         *_passages(data),
         *_measures(data),
         *_users(data),
         *_large(data),
-        _spark(data),
+        *_spark(data),
         _labelled(data),
         *_one_list(data),
         _beyond(data),
         _retention(data),
         *_imports(),
-        _identifying(data),
+        *_identifying(data),
         *(_growing(folder(root, scale * share), millions, share) for millions, share in GROWTH.items()),
     )
+
+
+def _tiny() -> Iterator[Case]:
+    """Evaluate two files of a few kilobytes: nearly all of it is the start of Python and its libraries."""
+    files = str(DEMO / "qrels.txt"), str(DEMO / "bm25.run")
+    for name, about, limit, more in (
+        ("tiny-csv", "CSV", 1.25, ("--format", "csv")),
+        ("tiny-terminal", "the table on a terminal", 1.35, ()),
+    ):
+        command = (*_program(), "eval", *files, "-m", MEASURES, *more)
+        ours = Subject("rankstone", command, ("rankstone",), terminal=not more)
+        yield Case(
+            name,
+            f"two files of the demo, 7 and 13 kB; {MEASURES}; {about}",
+            None,
+            (ours, Subject(NUMPY_POLARS, (sys.executable, "-P", "-c", "import numpy, polars"))),
+            (Bar("time", limit, NUMPY_POLARS),),
+            times=3,
+        )
 
 
 def _fifty(data: Path) -> Case:
@@ -132,7 +162,7 @@ def _fifty(data: Path) -> Case:
             Subject(IR_MEASURES, _peer("ir_measures_text", *files), ("ir_measures",), barred=False),
             Subject(RANX, _peer("ranx_trec", *files), ("ranx",), barred=False),
         ),
-        (Bar("time", 1.8, NUMPY_POLARS),),
+        (Bar("time", 1.5, NUMPY_POLARS),),
         times=3,
     )
 
@@ -157,7 +187,7 @@ def _growing(data: Path, millions: int, share: float) -> Case:
             Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
             *(peers if small else ()),
         ),
-        (Bar("time", 120), Bar("memory", 6e9)) if millions >= max(GROWTH) else (),
+        (Bar("time", 45), Bar("memory", 3e9)) if millions >= max(GROWTH) else (),
         scale=share,
         huge=millions >= max(GROWTH),
     )
@@ -183,8 +213,8 @@ def _passages(data: Path) -> tuple[Case, ...]:
             Subject(RANX, _peer("ranx_parquet", qrels, run), ("ranx", "polars"), at_most=2),
         ),
         (
-            Bar("time", 2, SCAN),
-            Bar("time", 0.12, PYTREC),
+            Bar("time", 1.75, SCAN),
+            Bar("time", 0.08, PYTREC),
             Bar("memory", 0.25, PYTREC),
             Bar("time", 0.05, RANX),
         ),
@@ -195,12 +225,13 @@ def _passages(data: Path) -> tuple[Case, ...]:
         "passages",
         (
             _rankstone("rankstone", *text, "-m", MEASURES),
-            Subject(PYTREC, _peer("pytrec_eval_text", *text), ("pytrec_eval",)),
+            Subject(TEXT_SCAN, _peer("text_scan", text[1]), ("polars",)),
+            Subject(PYTREC, _peer("pytrec_eval_text", *text), ("pytrec_eval",), at_most=2),
             Subject(IR_MEASURES, _peer("ir_measures_text", *text), ("ir_measures",), at_most=1, barred=False),
         ),
-        (Bar("time", 0.2, PYTREC),),
+        (Bar("time", 1.7, TEXT_SCAN), Bar("time", 0.2, PYTREC)),
     )
-    return parquet, trec, _shuffled("7m", "parquet-7m", "passages", qrels, run, shuffled)
+    return parquet, trec, _shuffled("7m", "parquet-7m", "passages", qrels, run, shuffled, 2)
 
 
 def _measures(data: Path) -> tuple[Case, ...]:
@@ -214,7 +245,7 @@ def _measures(data: Path) -> tuple[Case, ...]:
             f"parquet-7m with all {len(every.split())} measures that plain judgments are enough for",
             "passages",
             (_rankstone("rankstone, every measure", *files, "-m", every), five),
-            (Bar("time", 3, FIVE),),
+            (Bar("time", 1.5, FIVE),),
         ),
         Case(
             "convention-7m",
@@ -283,16 +314,16 @@ def _users(data: Path) -> tuple[Case, ...]:
             _rectools(qrels, run),
             Subject(SKLEARN, _peer("sklearn_parquet", qrels, run), ("sklearn",), at_most=1, barred=False),
         ),
-        (Bar("time", 3.5, SCAN), Bar("memory", 1.2e9), Bar("memory", 0.25, PYTREC)),
+        (Bar("time", 2.5, SCAN), Bar("memory", 1.2e9), Bar("memory", 0.25, PYTREC)),
     )
-    return recsys, _shuffled("20m", "recsys-20m", "users", qrels, run, shuffled)
+    return recsys, _shuffled("20m", "recsys-20m", "users", qrels, run, shuffled, 2.5)
 
 
 def _large(data: Path) -> Iterator[Case]:
     """Look at folders of Parquet that are larger than most memories once they are unpacked."""
     lists = {
-        "large": ("200,000,000 rows in ten files: 2,000,000 users × 100 items, four judgments a user", 6.0),
-        "skewed": ("the same with lists of very different lengths and 5 % tied scores", 6.0),
+        "large": ("200,000,000 rows in ten files: 2,000,000 users × 100 items, four judgments a user", 3.0),
+        "skewed": ("the same with lists of very different lengths and 5 % tied scores", 4.0),
     }
     for name, (about, limit) in lists.items():
         qrels, run = str(data / f"{name}.qrels.parquet"), str(data / f"{name}.run")
@@ -308,22 +339,21 @@ def _large(data: Path) -> Iterator[Case]:
         )
 
 
-def _spark(data: Path) -> Case:
-    """Hold Spark against Spark: two threads of this machine."""
-    files = str(data / "users.qrels.parquet"), str(data / "users.run.parquet")
-    return Case(
-        "spark-20m",
-        "recsys-20m by Spark, local[2], with the start of its session",
-        "users",
-        (
-            Subject("rankstone on Spark", _peer("rankstone_on_spark", *files), ("pyspark", "pyarrow")),
-            Subject(METRICS, _peer("ranking_metrics", *files), ("pyspark", "pyarrow"), at_most=1),
-        ),
-        (Bar("time", 0.25, METRICS),),
-    )
+def _spark(data: Path) -> Iterator[Case]:
+    """Hold Spark against Spark: two threads of this machine, in one session."""
+    program = sys.executable, "-P", str(Path(__file__).with_name("spark_session.py"))
+    for ids, limit in (("text", 0.2), ("integer", 0.15)):
+        yield Case(
+            f"spark-20m-{ids}",
+            f"recsys-20m with {ids} ids by Spark and by {METRICS}, in turns in one session of local[2], once "
+            "to warm up and five times to measure",
+            "users",
+            (Subject("both", (*program, str(data), ids), ("pyspark", "pyarrow"), at_most=1),),
+            (Bar("printed", limit, label="median seconds ÷ RankingMetrics"),),
+        )
 
 
-def _shuffled(size: str, of: str, dataset: str, qrels: str, run: str, shuffled: str) -> Case:
+def _shuffled(size: str, of: str, dataset: str, qrels: str, run: str, shuffled: str, limit: float) -> Case:
     return Case(
         f"shuffled-{size}",
         f"{of} with its rows shuffled",
@@ -332,7 +362,7 @@ def _shuffled(size: str, of: str, dataset: str, qrels: str, run: str, shuffled: 
             _rankstone("rankstone, rows shuffled", qrels, shuffled, "-m", MEASURES),
             _rankstone(ORDERED, qrels, run, "-m", MEASURES),
         ),
-        (Bar("time", 4, ORDERED),),
+        (Bar("time", limit, ORDERED),),
     )
 
 
@@ -347,7 +377,7 @@ def _labelled(data: Path) -> Case:
             _rankstone("rankstone", "--labeled", file, "-m", LABELLED_MEASURES),
             Subject(SCAN, _peer("scan", file, *LABELLED_COLUMNS), ("polars",)),
         ),
-        (Bar("time", 25), Bar("memory", 3e9)),
+        (Bar("time", 5, SCAN), Bar("memory", 3e9)),
     )
 
 
@@ -409,7 +439,7 @@ def _imports() -> tuple[Case, ...]:
         "rankstone --help",
         None,
         (Subject("rankstone --help", _peer("help_imports"), ("rankstone",)),),
-        (Bar("imports", 0),),
+        (Bar("printed", 0, label="imports of NumPy and Polars"),),
     )
     typed = ("--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5")
     explaining = Case(
@@ -426,29 +456,33 @@ def _imports() -> tuple[Case, ...]:
     return importing, helping, explaining
 
 
-def _identifying(data: Path) -> Case:
+def _identifying(data: Path) -> Iterator[Case]:
     """Search for the number of a run of 100 topics, by its name, and without a word of what it is called."""
     files = str(data / "topics.qrels.txt"), str(data / "topics.run.txt")
     told = (*files, "--value", "0.0335")
-    return Case(
-        "identify",
-        "rankstone identify, 100 topics × 1,000 documents, TREC text",
-        "topics",
-        (
-            _rankstone("an nDCG@10", *told, "-m", "nDCG@10", verb="identify"),
-            _rankstone("any measure", *told, verb="identify"),
-        ),
-        (Bar("time", 2),),
-    )
+    for name, about, limit, more in (
+        ("identify-named", "an nDCG@10", 1, ("-m", "nDCG@10")),
+        ("identify-any", "any measure", 2, ()),
+    ):
+        yield Case(
+            name,
+            f"rankstone identify of {about}, 100 topics × 1,000 documents, TREC text",
+            "topics",
+            (_rankstone("rankstone", *told, *more, verb="identify"),),
+            (Bar("time", limit),),
+        )
 
 
 def _rankstone(name: str, *arguments: str, verb: str = "eval", barred: bool = True) -> Subject:
     """Run rankstone as its users do: by the installed command, or by the module where there is none."""
-    script = Path(sys.executable).with_name("rankstone")
-    program = (str(script),) if script.exists() else (sys.executable, "-P", "-m", "rankstone")
     return Subject(
-        name, (*program, *verb.split(), *arguments, "--format", "json"), ("rankstone",), barred=barred
+        name, (*_program(), *verb.split(), *arguments, "--format", "json"), ("rankstone",), barred=barred
     )
+
+
+def _program() -> tuple[str, ...]:
+    script = Path(sys.executable).with_name("rankstone")
+    return (str(script),) if script.exists() else (sys.executable, "-P", "-m", "rankstone")
 
 
 def _peer(function: str, *arguments: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import statistics
 import subprocess
@@ -10,11 +11,12 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 #: a process that takes longer is ended and counts as failed
 PATIENCE_S = 900.0
@@ -27,6 +29,7 @@ class Process:
     """One finished process."""
 
     seconds: float
+    cpu: float
     peak: int
     code: int
     out: str
@@ -46,6 +49,11 @@ class Measured:
         return statistics.median(process.seconds for process in self.processes)
 
     @property
+    def cpu(self) -> float:
+        """The median CPU time, of all threads, in user and system mode."""
+        return statistics.median(process.cpu for process in self.processes)
+
+    @property
     def spread(self) -> tuple[float, float]:
         """The shortest and the longest wall time."""
         every = [process.seconds for process in self.processes]
@@ -62,32 +70,37 @@ class Measured:
         return self.processes[-1].out
 
 
-def run_process(command: Sequence[str]) -> Process:
-    """Run a command to its end and ask the kernel what it took.
+def run_process(command: Sequence[str], *, terminal: bool = False) -> Process:
+    """Run a command to its end, perhaps with its output on a terminal, and ask the kernel what it took.
 
     A new process starts with its parent's peak on its account, so the peak of a tiny one shows ours: some
     20 MB, as this program imports nothing large.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        shown = _terminal() if terminal else out.fileno()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=shown, stderr=err)
         impatience = threading.Timer(PATIENCE_S, os.kill, (process.pid, signal.SIGKILL))
         impatience.start()
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
         impatience.cancel()
+        if terminal:
+            os.close(shown)
         process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for stream in (out, err):
             stream.seek(0)
             texts.append(stream.read().decode(errors="replace"))
-    return Process(seconds, usage.ru_maxrss * RSS_UNIT, process.returncode, *texts)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Process(seconds, cpu, usage.ru_maxrss * RSS_UNIT, process.returncode, *texts)
 
 
 def in_turns(
     commands: Mapping[str, Sequence[str]],
     runs: Mapping[str, int],
     once: Mapping[str, bool],
+    on_terminal: Collection[str] = (),
     warm_ups: int = 1,
 ) -> dict[str, Measured]:
     """Run A B A B …: warm-up rounds that do not count, then each command as often as ``runs`` says.
@@ -100,7 +113,7 @@ def in_turns(
             cold = turn < 0 and once[name]
             if measured[name].problem is not None or turn >= runs[name] or cold:
                 continue
-            process = run_process(command)
+            process = run_process(command, terminal=name in on_terminal)
             _say(f"  {'warm-up' if turn < 0 else turn + 1}  {name}: {process.seconds:.2f} s")
             if process.code:
                 measured[name] = Measured(problem=_failure(process))
@@ -108,6 +121,19 @@ def in_turns(
             elif turn >= 0:
                 measured[name].processes.append(process)
     return measured
+
+
+def _terminal() -> int:
+    """Return the end of a new pseudo-terminal that a process writes to; what it writes is thrown away."""
+    reading, writing = pty.openpty()
+
+    def read() -> None:
+        with suppress(OSError):  # the other end is closed
+            while os.read(reading, 1 << 16):
+                pass
+
+    threading.Thread(target=read, daemon=True).start()
+    return writing
 
 
 def _failure(process: Process) -> str:

@@ -19,7 +19,7 @@ from measure import Measured, in_turns
 from table import report
 
 DATA = Path(__file__).with_name(".data")
-RUNS = 5
+RUNS = 7
 SHORT_RUNS = 1
 SHORT_SCALE = 0.05
 _LARGEST = 10
@@ -62,6 +62,7 @@ def _measure(case: Case, runs: int, peers: str) -> dict[str, Measured]:
         {subject.name: subject.command for subject in there},
         {subject.name: min(runs * case.times, subject.at_most) for subject in there},
         {subject.name: subject.at_most == 1 or case.huge for subject in there},
+        {subject.name for subject in there if subject.terminal},
     )
     return {s.name: measured.get(s.name, Measured(problem=NOT_INSTALLED)) for s in chosen}
 

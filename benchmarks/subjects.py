@@ -39,6 +39,19 @@ def scan(file: str, *columns: str) -> None:
     print(rows)
 
 
+def text_scan(file: str) -> None:
+    """Read the query, the document and the score of a TREC run and count the rows, as Polars reads CSV."""
+    import polars as pl
+
+    named = {"new_columns": ["query_id", "q0", "doc_id", "rank", "score", "tag"]}
+    kinds = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    text = pl.scan_csv(file, separator=" ", has_header=False, **named, schema_overrides=kinds)
+    rows = 0
+    for batch in text.select(kinds).collect_batches():
+        rows += batch.height
+    print(rows)
+
+
 def group_by(file: str, column: str) -> None:
     """Count the rows of each value of a column: the least that any measure of a catalogue must do."""
     import polars as pl
@@ -158,8 +171,11 @@ def ranking_metrics(qrels: str, run: str) -> None:
 
 
 def _session() -> Any:  # noqa: ANN401 - pyspark's SparkSession
+    import os
+
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     building = SparkSession.builder.master("local[2]").config("spark.driver.memory", "6g")
     told = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     session = building.config(map=told).getOrCreate()

@@ -22,13 +22,14 @@ PACKAGES = (
     *("scikit-learn", "pyspark"),
 )
 HEAD = """\
-| case | subject | runs | seconds, median (range) | peak MB | time ÷ this | memory ÷ this | bar |
-|---|---|--:|--:|--:|--:|--:|---|"""
+| case | subject | runs | seconds, median (range) | CPU s | peak MB | time ÷ this | memory ÷ this | bar |
+|---|---|--:|--:|--:|--:|--:|--:|---|"""
 LEGEND = """\
 Every run is a whole process in a fresh interpreter, from its start to its end; subjects of a case take
 turns after a warm-up round, so files are in the page cache (peers that take long are run once, and so is
-what takes many gigabytes). MB are 10⁶ bytes of peak resident memory, the
-largest of all runs. “÷ this” divides what the case's first subject took by what this row's subject took."""
+what takes many gigabytes). CPU seconds are those of all threads, in user and system mode, median. MB are
+10⁶ bytes of peak resident memory, the largest of all runs.
+“÷ this” divides what the case's first subject took by what this row's subject took."""
 
 
 def report(
@@ -114,11 +115,12 @@ def _rows(case: Case, measured: Mapping[str, Measured], scale: float) -> Iterato
         bars = [_verdict(bar, main, result, scale) for bar in case.bars if bar.against == against]
         cells = [case.name if index == 0 else "", name]
         if result.problem is not None:
-            cells += ["", result.problem.splitlines()[0], "", "", ""]
+            cells += ["", result.problem.splitlines()[0], "", "", "", ""]
         else:
             low, high = result.spread
             runs = str(len(result.processes))
-            cells += [runs, f"{result.seconds:.3g} ({low:.3g}–{high:.3g})", f"{result.peak / 1e6:,.0f}"]
+            cells += [runs, f"{result.seconds:.3g} ({low:.3g}–{high:.3g})", f"{result.cpu:.3g}"]
+            cells.append(f"{result.peak / 1e6:,.0f}")
             compared = index > 0 and main.problem is None
             cells.append(f"{main.seconds / result.seconds:.3g} ×" if compared else "")
             cells.append(f"{main.peak / result.peak:.3g} ×" if compared else "")
@@ -127,15 +129,14 @@ def _rows(case: Case, measured: Mapping[str, Measured], scale: float) -> Iterato
 
 def _verdict(bar: Bar, main: Measured, other: Measured, scale: float) -> str:
     """Say a bar and whether it is kept."""
-    unit, size = {"time": (" s", 1.0), "memory": (" GB", 1e9), "imports": (" of NumPy, Polars", 1.0)}[
-        bar.what
-    ]
+    unit, size = {"time": (" s", 1.0), "memory": (" GB", 1e9), "printed": ("", 1.0)}[bar.what]
     limit = f"{bar.limit:g} ×" if bar.against else f"{bar.limit / size:g}{unit}"
-    text = f"{bar.what} ≤ {limit}: "
+    text = f"{bar.label or bar.what} ≤ {limit}: "
     if main.problem is not None or other.problem is not None:
         return text + "not measured"
     value = _amount(bar, main) / _amount(bar, other) if bar.against else _amount(bar, main)
     kept = value <= bar.limit
+    text += f"{value:.3g}, " if bar.what == "printed" else ""
     if scale != 1:
         return text + ("(ok)" if kept else "(missed)")
     return text + ("ok" if kept else "**MISSED**")

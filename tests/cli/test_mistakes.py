@@ -152,7 +152,7 @@ def test_standard_input_is_read_once(shell: Shell, line: str) -> None:
         ("evl q.txt a.run", "did you mean eval?"),
         ("conventions xgboost", "rankstone conventions show xgboost-"),
         ("conventions lst", "did you mean list?"),
-        ("measures ndcg", "rankstone measures show ndcg"),
+        ("measures ndcg", "rankstone measures show nDCG"),
         ("measures shw", "did you mean show?"),
         ("conventions list --format xml", "expected: text, json"),
         ("conventions show ranx --format xml", "expected: text, md, json"),

@@ -14,6 +14,7 @@ import rankstone
 import rankstone.spark
 from rankstone.errors import MissingExtra, RankstoneError
 from rankstone.spark.score_sums import MeasureSums, MergingTask
+from rankstone.spark.spark_frames import session
 from rankstone.spark.spark_scores import spark_errors
 
 if TYPE_CHECKING:
@@ -74,6 +75,18 @@ def test_executors_without_packages(spark: Any, tmp_path: Path, monkeypatch: pyt
     with pytest.raises(MissingExtra, match="executors have no") as raised:
         rankstone.spark.evaluate(there(spark, QRELS), there(spark, RUN), "AP")
     assert "pip install" in str(raised.value)
+    assert f"PYSPARK_PYTHON={sys.executable}" in str(raised.value)
+
+
+@pytest.mark.spark
+def test_the_python_of_a_session(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one machine a session that we start or find runs this Python, unless another one is named."""
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "python3")
+    session()
+    assert spark.sparkContext.pythonExec == "python3"
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    session()
+    assert spark.sparkContext.pythonExec == sys.executable
 
 
 @pytest.mark.spark

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone._basics import some
-from rankstone.cli.arguments import chosen_measures, named_runs, no_command, read_once, split_columns
-from rankstone.cli.declaring import declare
+from rankstone.cli.arguments import chosen_measures, named_runs, read_once, split_columns
+from rankstone.cli.declaring import CardGroup, declare
 from rankstone.cli.execution import check_format, progress_bar
-from rankstone.errors import UnknownConvention, UsageError
+from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,24 +27,13 @@ if TYPE_CHECKING:
 _NUMBERS = 6
 
 
-class _Group(click.Group):
-    """Reads a bare name of a library as ``show NAME``."""
+def _known(name: str) -> str:
+    from rankstone.conventions import convention
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        from rankstone.conventions import convention
-
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            try:
-                known = convention(args[0])
-            except UnknownConvention:
-                raise no_command(args[0], self.commands) from None
-            raise no_command(args[0], self.commands, f"rankstone conventions show {known}")
-        return super().resolve_command(ctx, args)
+    return str(convention(name))
 
 
-@click.group("conventions", cls=_Group, invoke_without_command=True)
+@click.group("conventions", cls=CardGroup, known=_known, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List the libraries whose numbers can be computed, by `eval --convention`."""

@@ -267,3 +267,23 @@ class CommandGroup(click.Group):
         for section, commands in self._sections.items():
             with formatter.section(section):
                 formatter.write_dl(list(commands.items()))
+
+
+class CardGroup(click.Group):
+    """Says how to show the card of a bare name: ``measures nDCG`` should be ``measures show nDCG``."""
+
+    def __init__(self, *given: Any, known: Callable[[str], str], **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._known = known
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or refuse a word that is none."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            try:
+                fix = f"rankstone {self.name} show {self._known(args[0])}"
+            except RankstoneError:
+                fix = None
+            raise no_command(args[0], self.commands, fix)
+        return super().resolve_command(ctx, args)

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.arguments import no_command
-from rankstone.cli.declaring import declare
+from rankstone.cli.declaring import CardGroup, declare
 from rankstone.cli.execution import check_format
-from rankstone.errors import UnknownMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,23 +30,11 @@ _WIDEST = 96
 _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
 
 
-class _Group(click.Group):
-    """Reads a bare name of a measure as ``show NAME``."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            try:
-                _kinds((args[0],))
-            except UnknownMeasure:
-                raise no_command(args[0], self.commands) from None
-            raise no_command(args[0], self.commands, f"rankstone measures show {args[0]}")
-        return super().resolve_command(ctx, args)
+def _known(name: str) -> str:
+    return _kinds((name,))[0].name
 
 
-@click.group("measures", cls=_Group, invoke_without_command=True)
+@click.group("measures", cls=CardGroup, known=_known, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List the measures by family; `measures show nDCG` prints a card."""

@@ -14,8 +14,8 @@ from rankstone.comparison.verdict import CLEAR, JUDGED, judged_share_counts
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
 from rankstone.tables.markup import escaped_latex
-from rankstone.tables.notes import data_notes
 from rankstone.tables.phrases import phrase
+from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Details, Sheet, Table, shortened
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measures
 from rankstone.stats.mean_intervals import RESAMPLED
 from rankstone.tables.drawing import Drawing, Line
-from rankstone.tables.notes import data_notes
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result, data_notes, given
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:

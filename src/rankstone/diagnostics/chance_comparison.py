@@ -21,8 +21,7 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.measures.core.definition import ANY_GAIN
-from rankstone.tables.notes import data_notes
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result, data_notes, given
 from rankstone.tables.sheet import Details, Sheet
 from rankstone.tables.sheet import Table as Shown
 

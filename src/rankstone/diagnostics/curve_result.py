@@ -15,8 +15,7 @@ from rankstone.diagnostics.mean_curves import MeanCurves
 from rankstone.errors import printable
 from rankstone.measures.at_cutoffs import targets_of
 from rankstone.tables.drawing import MARKS, Drawing, Line, is_logarithmic
-from rankstone.tables.notes import data_notes
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result, data_notes, given
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankstone.errors import BadParameter, printable
 from rankstone.measures.core.syntax import parse_measure
-from rankstone.tables.notes import data_notes
+from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:

@@ -24,10 +24,8 @@ _PEERS = "the same for -R qrels_jg; there a group whose judgments are all below 
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupMean(IntentAware, BinaryMeasure):
+class GroupMean(IntentAware, BinaryMeasure, family="judgment groups"):
     """The mean of another measure over the judgment groups of a query."""
-
-    family: ClassVar[str] = "judgment groups"
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return how many documents are relevant to some group; imputed grades do not count."""

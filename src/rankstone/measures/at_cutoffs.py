@@ -34,7 +34,7 @@ _RUN: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtK(Curve):
+class AtK(Curve, family="curves"):
     """A measure at several cutoffs, from one alignment.
 
     At each cutoff it is exactly the measure with that cutoff, to the last bit.  ``Success`` gives the
@@ -45,7 +45,6 @@ class AtK(Curve):
     nDCG(gain=exp2)@1..3,10
     """
 
-    family: ClassVar[str] = "curves"
     takes_cutoff: ClassVar[bool] = False
     axes: ClassVar[tuple[str, str]] = ("k", "value")
     card: ClassVar[Card] = Card(

@@ -28,10 +28,9 @@ _REQUIRED: Final = "choose one: negatives=judged, negatives=candidates or negati
 
 
 @dataclass(frozen=True, kw_only=True)
-class NegativesMeasure(BinaryMeasure):
+class NegativesMeasure(BinaryMeasure, family="pairs"):
     """A measure that compares relevant documents with negatives."""
 
-    family: ClassVar[str] = "pairs"
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
 

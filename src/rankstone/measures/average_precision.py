@@ -47,14 +47,13 @@ class PrecisionAtHits(BinaryMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AP(PrecisionAtHits):
+class AP(PrecisionAtHits, family="average precision"):
     """Average precision: precision at every relevant hit, averaged over all relevant documents.
 
     >>> print(AP(denom="min_R_k", k=5))
     AP(denom=min_R_k)@5
     """
 
-    family: ClassVar[str] = "average precision"
     aliases: ClassVar[tuple[str, ...]] = ("MAP", "AveragePrecision")
     card: ClassVar[Card] = Card(
         sentence="How early do the relevant documents come, over the whole list?",
@@ -135,14 +134,13 @@ class AP(PrecisionAtHits):
         return most.astype(np.float64)
 
 
-class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
+class yaap(PrecisionAtHits, family="average precision"):  # noqa: N801 - the name of the field
     """Yet another average precision: the log-odds of AP, so that the mean respects extremes.
 
     >>> print(yaap())
     yaap
     """
 
-    family: ClassVar[str] = "average precision"
     card: ClassVar[Card] = Card(
         sentence="Average precision stretched, so that 0.95 to 0.99 is as large a step as 0.5 to 0.84.",
         formula="yaap@k = ln( (1 + S) / (1 + R − S) ),  S = Σ_{i ≤ k} b_i · P@i",
@@ -201,14 +199,13 @@ class Blended(BinaryMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Q(Blended):
+class Q(Blended, family="average precision"):
     """Q-measure: average precision in which gains count as well as hits.
 
     >>> print(Q(k=10, denom="min_R_k"))
     Q(denom=min_R_k)@10
     """
 
-    family: ClassVar[str] = "average precision"
     aliases: ClassVar[tuple[str, ...]] = ("QMeasure", "Q-measure")
     card: ClassVar[Card] = Card(
         sentence="How early do relevant documents come, and the better ones before the others?",
@@ -243,14 +240,13 @@ class Q(Blended):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GAP(BinaryMeasure):
+class GAP(BinaryMeasure, family="average precision"):
     """Graded average precision: AP averaged over users who differ in what is relevant enough.
 
     >>> print(GAP(k=10))
     GAP@10
     """
 
-    family: ClassVar[str] = "average precision"
     aliases: ClassVar[tuple[str, ...]] = ("GradedAveragePrecision",)
     card: ClassVar[Card] = Card(
         sentence="How early do relevant documents come for users some of whom want top grades only?",

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdealGains(Measure):
+class IdealGains(Measure, family="cumulated gain"):
     """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
-
-    family: ClassVar[str] = "cumulated gain"
 
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
 

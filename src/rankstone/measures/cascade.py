@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ERR(UnitGain):
+class ERR(UnitGain, family="user models"):
     """Expected reciprocal rank: one over the rank at which a reader of the cascade is satisfied.
 
     >>> print(ERR(max_grade=4, k=20))
     ERR(max_grade=4)@20
     """
 
-    family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("ExpectedReciprocalRank",)
     examples: ClassVar[tuple[str, ...]] = ("ERR(max_grade=4)@20", "ERR(gain=linear_plus1, max_grade=3)")
     card: ClassVar[Card] = Card(

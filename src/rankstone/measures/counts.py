@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Count(BinaryMeasure):
+class Count(BinaryMeasure, family="counts"):
     """A number of documents, summed over queries."""
 
-    family: ClassVar[str] = "counts"
     needs_relevant: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = False
 
@@ -159,10 +158,9 @@ class NumQ(Count):
     claims = Claims(bounds_by="uniform")
 
 
-class JudgmentCoverage(Measure):
+class JudgmentCoverage(Measure, family="counts"):
     """A measure of whether documents are judged, whatever their grade."""
 
-    family: ClassVar[str] = "counts"
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
 

@@ -32,10 +32,8 @@ TOOLS: Final = "cwl_eval, ir_measures"
 DEEPEST: Final = 10**6
 
 
-class UserModel(UnitGain):
+class UserModel(UnitGain, family="user models"):
     """The mean gain per rank examined, for a user who walks as the model says."""
-
-    family: ClassVar[str] = "user models"
 
     def __post_init__(self) -> None:
         """Refuse a walk without an end, and one that is too long."""

@@ -90,14 +90,13 @@ class GainMeasure(GradedMeasure):
         return Contributions(self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits))
 
 
-class CG(GainMeasure):
+class CG(GainMeasure, family="cumulated gain"):
     """Cumulated gain: the gains of the first k ranks, added.
 
     >>> print(CG(k=5))
     CG@5
     """
 
-    family: ClassVar[str] = "cumulated gain"
     card: ClassVar[Card] = Card(
         sentence="How much relevance do the first k results have in total?",
         formula="CG@k = Σ_{i ≤ k} g_i",
@@ -113,14 +112,13 @@ class CG(GainMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DCG(GainMeasure):
+class DCG(GainMeasure, family="cumulated gain"):
     """Discounted cumulated gain: gains count less the further down they come.
 
     >>> print(DCG(k=5, gain="exp2"))
     DCG(gain=exp2)@5
     """
 
-    family: ClassVar[str] = "cumulated gain"
     card: ClassVar[Card] = Card(
         sentence="How much relevance is shown, counting less what is further down?",
         formula="DCG@k = Σ_{i ≤ k} g_i / D(i)",

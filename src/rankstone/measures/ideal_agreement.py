@@ -217,14 +217,13 @@ _STEADY: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class RC(OfWholeLists, Measure):
+class RC(OfWholeLists, Measure, family="pairs"):
     """Rank correlation: the share of pairs that the ranking orders as the nearest ideal order does.
 
     >>> print(RC(weight="hyperbolic", weight_on="ideal"))
     RC(weight=hyperbolic, weight_on=ideal)
     """
 
-    family: ClassVar[str] = "pairs"
     aliases: ClassVar[tuple[str, ...]] = ("RankCorrelation",)
     examples: ClassVar[tuple[str, ...]] = (
         "RC",
@@ -365,14 +364,13 @@ class RC(OfWholeLists, Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compat(Measure):
+class Compat(Measure, family="user models"):
     """Compatibility: rank-biased overlap of the list with the ideal list, ties in its favour.
 
     >>> print(Compat(p=0.9))
     Compat(p=0.9)
     """
 
-    family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("Compatibility",)
     card: ClassVar[Card] = Card(
         sentence="How similar is the list to the ideal one, the top counting most?",

@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-class Bpref(BinaryMeasure):
+class Bpref(BinaryMeasure, family="incomplete judgments"):
     """Binary preference: whether relevant documents are above those judged not relevant.
 
     >>> print(Bpref())
     Bpref
     """
 
-    family: ClassVar[str] = "incomplete judgments"
     card: ClassVar[Card] = Card(
         sentence="Looking at judged documents only: do the relevant ones come before the others?",
         formula="Bpref = (1/R) Σ_{relevant retrieved d} (1 − min(a_d, R) / min(N, R)), 1 where a_d = 0",
@@ -66,14 +65,13 @@ class Bpref(BinaryMeasure):
 _EPSILON: Final = 0.00001
 
 
-class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
+class infAP(BinaryMeasure, family="incomplete judgments"):  # noqa: N801 - the name of the field
     """Inferred AP: average precision when only a random part of the pool was judged.
 
     >>> print(infAP())
     infAP
     """
 
-    family: ClassVar[str] = "incomplete judgments"
     aliases: ClassVar[tuple[str, ...]] = ("InfAP",)
     brings: ClassVar[frozenset[str]] = frozenset({"pooled"})
     card: ClassVar[Card] = Card(

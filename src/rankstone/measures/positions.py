@@ -34,14 +34,13 @@ def places_below(hits: Hits, missing: Ints) -> Ints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AvgRelPosition(OfWholeLists, GradedMeasure):
+class AvgRelPosition(OfWholeLists, GradedMeasure, family="positions"):
     """Average relevance position: the mean rank of what is relevant, weighted by how relevant it is.
 
     >>> print(AvgRelPosition(gain="binary"))
     AvgRelPosition(gain=binary)
     """
 
-    family: ClassVar[str] = "positions"
     aliases: ClassVar[tuple[str, ...]] = ("AvgRelevancePosition",)
     card: ClassVar[Card] = Card(
         sentence="What is the mean rank of relevant documents?",
@@ -94,14 +93,13 @@ class AvgRelPosition(OfWholeLists, GradedMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastRel(OfWholeLists, BinaryMeasure):
+class LastRel(OfWholeLists, BinaryMeasure, family="positions"):
     """Last relevant: the depth to which one must read to find every relevant document.
 
     >>> print(LastRel(unreturned="exclude"))
     LastRel(unreturned=exclude)
     """
 
-    family: ClassVar[str] = "positions"
     aliases: ClassVar[tuple[str, ...]] = ("last_rel",)
     card: ClassVar[Card] = replace(
         AvgRelPosition.card,
@@ -145,14 +143,13 @@ class LastRel(OfWholeLists, BinaryMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WSS(OfWholeLists, BinaryMeasure):
+class WSS(OfWholeLists, BinaryMeasure, family="positions"):
     """Work saved over sampling: reading left undone at a given recall, beyond what chance leaves undone.
 
     >>> print(WSS(recall=1.0))
     WSS(recall=1)
     """
 
-    family: ClassVar[str] = "positions"
     card: ClassVar[Card] = Card(
         sentence="How much reading does the ranking save, if 95 % of the relevant documents must be found?",
         formula="WSS = (N − i) / N − (1 − r) = r − i / N,  i = the first rank with recall ≥ r",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PR(BinaryCurve):
+class PR(BinaryCurve, family="curves"):
     """Precision over recall, interpolated or step by step.
 
     >>> print(PR(levels=101, interp="trec9"))
@@ -44,7 +44,6 @@ class PR(BinaryCurve):
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
 
-    family: ClassVar[str] = "curves"
     aliases: ClassVar[tuple[str, ...]] = ("PRCurve",)
     examples: ClassVar[tuple[str, ...]] = ("PR", "PR(interp=none)", "PR(levels=101, interp=trec9)")
     axes: ClassVar[tuple[str, str]] = ("recall", "precision")
@@ -173,13 +172,11 @@ class Steps(Record):
         return query[order], rank[order], count[order]
 
 
-class InterpolatedPrecision(BinaryMeasure):
+class InterpolatedPrecision(BinaryMeasure, family="interpolated precision"):
     """The mean of interpolated precision over recall levels.
 
     It is not a dataclass, so that the parameters of subclasses come before ``interp`` in the text.
     """
-
-    family: ClassVar[str] = "interpolated precision"
 
     interp: str
 

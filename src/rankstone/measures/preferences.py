@@ -216,10 +216,9 @@ _NEEDS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreferenceMeasure(Measure):
+class PreferenceMeasure(Measure, family="preferences"):
     """A measure of which of two documents comes first."""
 
-    family: ClassVar[str] = "preferences"
     brings: ClassVar[frozenset[str]] = frozenset({"pool", "groups"})
     needs_relevant: ClassVar[bool] = False
 

@@ -76,10 +76,9 @@ def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b
 
 
 @dataclass(frozen=True, kw_only=True)
-class PropensityScored(BinaryMeasure):
+class PropensityScored(BinaryMeasure, family="propensity"):
     """A measure in which the weight of a relevant document is one over its propensity."""
 
-    family: ClassVar[str] = "propensity"
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
     judgment_columns: ClassVar[tuple[str, ...]] = ("propensity",)
     #: how a weight is divided by rank

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RBP(UnitGain):
+class RBP(UnitGain, family="user models"):
     """Rank-biased precision: the gain per rank of a user who goes on with probability p at every rank.
 
     >>> print(RBP(p=0.8))
     RBP(p=0.8)
     """
 
-    family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("RankBiasedPrecision",)
     examples: ClassVar[tuple[str, ...]] = ("RBP(p=0.8)", "RBP(gain=linear, max_grade=3, p=0.95)")
     card: ClassVar[Card] = Card(

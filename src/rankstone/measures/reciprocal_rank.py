@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RR(BinaryMeasure):
+class RR(BinaryMeasure, family="reciprocal rank"):
     """Reciprocal rank: one over the rank of the first relevant (or the best-graded) document.
 
     >>> print(RR(k=10))
     RR@10
     """
 
-    family: ClassVar[str] = "reciprocal rank"
     aliases: ClassVar[tuple[str, ...]] = ("MRR", "ReciprocalRank")
     card: ClassVar[Card] = Card(
         sentence="How early is the first relevant result?",
@@ -75,10 +74,8 @@ _SYMBOLS = (
 _SAKAI = "Sakai, IPSJ Transactions on Databases 48 (SIG 9), 2007"
 
 
-class SearchEnd(Blended):
+class SearchEnd(Blended, family="reciprocal rank"):
     """The mean blended ratio over the hits at which a search may end."""
-
-    family: ClassVar[str] = "reciprocal rank"
 
     @property
     def claims(self) -> Claims:

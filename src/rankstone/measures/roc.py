@@ -20,14 +20,13 @@ _REQUIRED: Final = "choose one: ROC(negatives=judged), negatives=candidates or n
 
 
 @dataclass(frozen=True, kw_only=True)
-class ROC(BinaryCurve):
+class ROC(BinaryCurve, family="curves"):
     """True positive rate over false positive rate.
 
     >>> print(ROC(negatives="candidates"))
     ROC(negatives=candidates)
     """
 
-    family: ClassVar[str] = "curves"
     takes_cutoff: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = ("ROC(negatives=judged)", "ROC(negatives=candidates)")
     axes: ClassVar[tuple[str, str]] = ("false positive rate", "true positive rate")

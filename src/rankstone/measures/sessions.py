@@ -27,10 +27,9 @@ _SYMBOLS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SessionMeasure(Measure):
+class SessionMeasure(Measure, family="sessions"):
     """A measure whose units are sessions; a later query is divided by a larger cost."""
 
-    family: ClassVar[str] = "sessions"
     aliases: ClassVar[tuple[str, ...]] = ()
     query_columns: ClassVar[tuple[str, ...]] = ("position",)
     unit: ClassVar[str | None] = "session"

@@ -34,14 +34,13 @@ def intent_weights(pool: Pool, rel: Threshold) -> Floats:
     return np.where(pool.group_ideal.relevant_count(rel) > 0, pool.groups.weight, 0.0)
 
 
-class SubtopicMeasure(Measure):
+class SubtopicMeasure(Measure, family="diversity"):
     """A measure of the subtopics of a query that a ranking covers.
 
     Subtopics without a relevant document are ignored; the others have the weights of the table of intents, or
     equal weights without one.
     """
 
-    family: ClassVar[str] = "diversity"
     brings: ClassVar[frozenset[str]] = frozenset({"groups"})
 
     @property

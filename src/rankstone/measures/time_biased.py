@@ -25,14 +25,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TBG(BinaryMeasure):
+class TBG(BinaryMeasure, family="user models"):
     """Time-biased gain: relevant documents saved by users of whom half have left after 224 seconds.
 
     >>> print(TBG(words=500.0))
     TBG(words=500)
     """
 
-    family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("TimeBiasedGain",)
     needs_relevant: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = ("TBG(words=500)", "TBG(words=300, half_life=120)@20")
@@ -83,14 +82,13 @@ class TBG(BinaryMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class U(UnitGain):
+class U(UnitGain, family="user models"):
     """U-measure: gains that fade in a straight line with the text read.
 
     >>> print(U(L=2000.0, cost=200.0))
     U(L=2000, cost=200)
     """
 
-    family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("UMeasure", "U-measure")
     needs_relevant: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = ("U(L=20)", "U(L=5000, cost=200, cost_relevant=1200)")
@@ -142,14 +140,13 @@ class U(UnitGain):
         return Contributions(self.gains_of(hits) * left, np.ones(hits.queries))
 
 
-class binG(BinaryMeasure):  # noqa: N801 - the name of the field
+class binG(BinaryMeasure, family="cumulated gain"):  # noqa: N801 - the name of the field
     """Binary G: relevant documents, each discounted by the rubbish above it.
 
     >>> print(binG(k=10))
     binG@10
     """
 
-    family: ClassVar[str] = "cumulated gain"
     card: ClassVar[Card] = Card(
         sentence="How little had to be waded through before each relevant document?",
         formula="binG@k = (1/R) Σ_{i ≤ k} b_i / log2(2 + u_i)",

@@ -12,8 +12,7 @@ from rankstone.errors import UsageError, printable
 from rankstone.online import cohort_counts as counting
 from rankstone.online.segments import differences
 from rankstone.tables.drawing import Drawing, Line
-from rankstone.tables.notes import data_notes
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result, data_notes, given
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:

@@ -24,13 +24,28 @@ from rankstone.hits.batches import head_of, tail_of
 from rankstone.spark.executor_task import Shipped, to_arrow_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rankstone.spark.executor_task import Task
     from rankstone.spark.spark_evaluation import SideRows
 
 #: rows that are scored at a time
 _ROWS: Final = 1 << 20
+
+
+def _tables(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
+    """Yield Arrow batches combined into tables of about so many rows."""
+    import pyarrow as pa
+
+    pending: list[Any] = []
+    for batch in batches:
+        if batch.num_rows:
+            pending.append(batch)
+        if sum(one.num_rows for one in pending) >= rows:
+            yield pl.from_arrow(pa.Table.from_batches(pending))  # type: ignore[misc]
+            pending = []
+    if pending:
+        yield pl.from_arrow(pa.Table.from_batches(pending))  # type: ignore[misc]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +60,21 @@ class InPlace(Shipped):
         Spark's broadcast of judgments and excluded pairs.
     rows
         The number of rows scored at a time.
+    read
+        Turns Arrow batches into tables of about so many rows.
     """
 
     task: Task
     side_rows: Any
     rows: int = _ROWS
+    read: Callable[[Iterable[Any], int], Iterator[pl.DataFrame]] = _tables
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Turn Arrow batches of a partition's rows into Arrow batches of scores."""
         queries_found, totals = _QueriesFound(self.side_rows.value), Trailer()
-        query_id = None
+        query_id = queries_found.dtype
         try:
-            for lists, end in split_at_lists(_tables(batches, self.rows)):
-                query_id = lists.schema["query_id"]
+            for lists, end in split_at_lists(self.read(batches, self.rows)):
                 names = lists["query_id"].rle().struct.field("value")
                 if not queries_found.admit(names, end=end):
                     break
@@ -71,9 +88,8 @@ class InPlace(Shipped):
                     yield from to_arrow_batches(queries_found.unjudged(names), query_id)
         except RankstoneError as error:
             totals = Trailer.of_error(error)
-        if query_id is not None:
-            last = json.dumps({"trailer": totals.to_json(), **queries_found.to_json()})
-            yield from to_arrow_batches(pl.DataFrame({"trailer": [last]}), query_id)
+        last = json.dumps({"trailer": totals.to_json(), **queries_found.to_json()})
+        yield from to_arrow_batches(pl.DataFrame({"trailer": [last]}), query_id)
 
     @property
     def _keeps(self) -> bool:
@@ -91,6 +107,7 @@ class _QueriesFound:
 
     def __init__(self, side_rows: SideRows) -> None:
         self._queries = side_rows.judged.queries
+        self.dtype = self._queries.names.dtype
         self._judged = np.zeros(len(self._queries), bool)
         self._ends: list[dict[str, Any]] = []
         self._scattered = False
@@ -238,21 +255,6 @@ def split_at_lists(tables: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFram
         open_list = [table[tail:]]
     if open_list:
         yield pl.concat(open_list), True
-
-
-def _tables(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
-    """Yield Arrow batches combined into tables of about so many rows."""
-    import pyarrow as pa
-
-    pending: list[Any] = []
-    for batch in batches:
-        if batch.num_rows:
-            pending.append(batch)
-        if sum(one.num_rows for one in pending) >= rows:
-            yield pl.from_arrow(pa.Table.from_batches(pending))  # type: ignore[misc]
-            pending = []
-    if pending:
-        yield pl.from_arrow(pa.Table.from_batches(pending))  # type: ignore[misc]
 
 
 def _pack(lists: pl.DataFrame) -> bytes:

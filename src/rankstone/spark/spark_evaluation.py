@@ -34,6 +34,7 @@ from rankstone.hits.pair_index import QueryIndex
 from rankstone.io.columns import with_csv
 from rankstone.spark.executor_task import NUMBERS, Shipped, Task, result_columns
 from rankstone.spark.in_place import CutLists, InPlace, PartitionReports
+from rankstone.spark.parquet_files import ParquetFiles
 from rankstone.spark.spark_frames import Rows, SparkInputs, opened, session
 from rankstone.spark.spark_scores import SparkScores, spark_errors
 
@@ -177,11 +178,17 @@ def broadcast_side_rows(given: SparkInputs, most: int) -> Any | None:  # noqa: A
     context = getattr(given.listed.sparkSession, "sparkContext", None)  # Spark Connect has none
     if context is None or not most:
         return None
-    frames = [given.judged] if given.excluded is None else [given.judged, given.excluded]
+    frames = [one for one in (given.judged_files or given.judged, given.excluded) if one is not None]
     if sum(frame.count() for frame in frames) > most:
         return None
-    tables = [ByQuery(pl.from_arrow(frame.toArrow())) for frame in frames]  # type: ignore[arg-type]
+    tables = [ByQuery(_collected(frame)) for frame in frames]
     return context.broadcast(SideRows(tables[0], tables[1] if len(tables) > 1 else None))
+
+
+def _collected(rows: Any) -> pl.DataFrame:  # noqa: ANN401 - files, or pyspark's DataFrame
+    if isinstance(rows, ParquetFiles):
+        return pl.concat(piece for part in range(len(rows.parts)) for piece in rows.read(part))
+    return pl.from_arrow(rows.toArrow())  # type: ignore[return-value]
 
 
 def compute_run(task: Task, given: SparkInputs, side_rows: Any | None) -> Computed:  # noqa: ANN401 - pyspark's Broadcast
@@ -215,7 +222,11 @@ def _compute_after_shuffle(task: Task, given: SparkInputs) -> Computed:
 def _compute_in_place(task: Task, given: SparkInputs, side_rows: Any) -> Computed | None:  # noqa: ANN401 - pyspark's Broadcast
     """Score lists in place; return ``None`` if the rows of a query are not adjacent."""
     schema = result_columns(given.query_id)
-    persisted = given.listed.mapInArrow(InPlace(task, side_rows), schema).persist()
+    rows, score = given.listed, InPlace(task, side_rows)
+    if (files := given.listed_files) is not None:
+        rows = rows.sparkSession.range(0, len(files.parts), 1, len(files.parts))
+        score = replace(score, read=files)
+    persisted = rows.mapInArrow(score, schema).persist()
     with _unpersisted_on_failure(persisted):
         reports = PartitionReports(_trailers(persisted), side_rows.value.judged.queries.names)
         unjudged = _count_unjudged(persisted) if reports.whole.extra else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
@@ -12,6 +14,7 @@ from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.trec_text import QRELS, RUN
 from rankstone.spark.executor_task import EXCLUDED, JUDGMENT, RETRIEVED, WITHOUT_RELEVANT
+from rankstone.spark.parquet_files import ParquetFiles
 from rankstone.spark.spark_scores import exact, spark_errors
 
 if TYPE_CHECKING:
@@ -31,7 +34,10 @@ _FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 
 def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's SparkSession
-    """Return the current session, or a new one; by default ``master`` is that of spark-submit."""
+    """Return the current session, or a new one; by default ``master`` is that of spark-submit.
+
+    On one machine its Python processes run the Python of this one, unless PYSPARK_PYTHON names another.
+    """
     import warnings
 
     from pyspark.sql import SparkSession
@@ -40,6 +46,8 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's Spark
     building = SparkSession.builder.appName("rankstone").config("spark.ui.showConsoleProgress", "false")
     found = (building if master is None else building.master(master)).getOrCreate()
     found.sparkContext.setLogLevel("ERROR")
+    if found.sparkContext.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        found.sparkContext.pythonExec = sys.executable
     return found
 
 
@@ -238,6 +246,12 @@ class Rows:
             chosen.append(fn.col(name).cast(cast).alias(name))
         return self.frame.select(*chosen)
 
+    def files(self, number: str | None) -> ParquetFiles | None:
+        """Return the files that hold just ids and ``number``; ``None`` where there are none."""
+        if number is None or "position" in self.types or self.unanswered is not None:
+            return None
+        return ParquetFiles.of(self.frame.select("query_id", "doc_id", number), self.name)
+
 
 def id_types(tables: Sequence[Rows]) -> dict[str, str]:
     """Return the type of each id column, the same in all frames."""
@@ -266,6 +280,8 @@ class SparkInputs(Record):
         The run: ``query_id``, ``doc_id``, its score or rank as ``number``, ``position``.
     excluded
         Pairs to leave out; ``None`` without any.
+    judged_files, listed_files
+        The same rows as files that Python can read itself, where they are.
     query_id
         The type of query ids.
     """
@@ -274,6 +290,8 @@ class SparkInputs(Record):
     listed: Any
     excluded: Any
     query_id: str
+    judged_files: ParquetFiles | None = None
+    listed_files: ParquetFiles | None = None
 
     @classmethod
     def of(
@@ -303,6 +321,8 @@ class SparkInputs(Record):
             run.rows(types, by),
             next(iter(excluded), None),
             types["query_id"],
+            None if further or declared is not None else qrels.files("relevance"),
+            run.files(by),
         )
 
     def together(self) -> Any:  # noqa: ANN401 - pyspark's DataFrame

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -180,6 +181,7 @@ _ENDED: Final = re.compile(
     r"Python worker exited unexpectedly|Python worker failed to connect back|ExecutorLostFailure"
 )
 _INSTALL: Final = (
+    f"if this Python has it, set PYSPARK_PYTHON={printable(sys.executable)} before the session starts; else "
     'pip install "rankstone[spark]=={version}" where executors run, or send an environment (docs/spark.md)'
 )
 

@@ -33,7 +33,7 @@ class Replay:
 
     card: ClassVar[Card]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **given: str | None) -> None:
         """Set the card before the measure is named."""
         of_file = _cards().get(cls.__module__.rpartition(".")[2], {})
         if cls.__name__ in of_file:
@@ -41,4 +41,4 @@ class Replay:
             low, high = facts.pop("span", (0.0, 1.0))
             span: Span = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
             cls.card = Card(**facts, span=span)
-        super().__init_subclass__()
+        super().__init_subclass__(**given)

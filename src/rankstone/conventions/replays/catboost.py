@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 _DECAY = 0.85
 
 
-class PFound(Replay, Measure):
+class PFound(Replay, Measure, family="user models"):
     """The probability that a user who may stop at every row is satisfied.
 
     >>> print(PFound(k=5))
     PFound@5
     """
 
-    family: ClassVar[str] = "user models"
     needs_relevant: ClassVar[bool] = False
 
     #: the mean of a product over orders has no formula here
@@ -60,14 +59,13 @@ class ERR(PFound):
         return worth
 
 
-class AverageGain(Replay, Measure):
+class AverageGain(Replay, Measure, family="cumulated gain"):
     """The mean label of the first k rows.
 
     >>> print(AverageGain(k=5))
     AverageGain@5
     """
 
-    family: ClassVar[str] = "cumulated gain"
     needs_relevant: ClassVar[bool] = False
 
     def contributions(self, hits: Hits) -> Contributions:

@@ -64,14 +64,12 @@ class MAR(_Binary):
         return Contributions(np.where(hits.relevant(self.rel), ranks, 0.0), norm)
 
 
-class GAUC(_Binary):
+class GAUC(_Binary, family="pairs"):
     """AUC of each user, with one negative too many.
 
     >>> print(GAUC())
     GAUC
     """
-
-    family: ClassVar[str] = "pairs"
 
     @property
     def claims(self) -> Claims:
@@ -135,14 +133,12 @@ class Gini(catalogue_measures.Gini):
         return 1.0 - ratio
 
 
-class SEntropy(Replay, WholeRunMeasure):
+class SEntropy(Replay, WholeRunMeasure, family="catalogue"):
     """The mean self-information of recommended items, by their share of all recommendations.
 
     >>> print(SEntropy(k=10))
     SEntropy@10
     """
-
-    family: ClassVar[str] = "catalogue"
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item its self-information, weighted by the lists that show it."""

@@ -138,14 +138,12 @@ class HitRate(ByMiddle):
         return Contributions(self.first(hits).astype(np.float64), np.ones(hits.queries))
 
 
-class MAP(ByMiddle):
+class MAP(ByMiddle, family="average precision"):
     """Mean precision at ranks with a relevant last row; that of a short list is repeated down to k.
 
     >>> print(MAP(k=5))
     MAP@5
     """
-
-    family: ClassVar[str] = "average precision"
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last hit at each middle rank, if it is relevant, all ranks down to the next one."""
@@ -202,14 +200,12 @@ class NDCG(Placed, nDCG):
         return shares if self.k is None else np.where(place <= self.k, shares, 0.0)
 
 
-class Personalization(Replay, WholeRunMeasure):
+class Personalization(Replay, WholeRunMeasure, family="catalogue"):
     """How little lists have in common, as if each of them had k items.
 
     >>> print(Personalization(k=10))
     Personalization@10
     """
-
-    family: ClassVar[str] = "catalogue"
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count for each item the pairs of lists that share it, including a list with itself."""
@@ -223,14 +219,13 @@ class Personalization(Replay, WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serendipity(Replay, PerListMeasure):
+class Serendipity(Replay, PerListMeasure, family="novelty"):
     """One minus the summed similarity of the relevant items of a list to the history.
 
     >>> print(Serendipity(k=10))
     Serendipity@10
     """
 
-    family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("qrels", "history", "items")
 
     features: str | None = parameter(

@@ -24,7 +24,7 @@ _START: Final = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoryEntropy(Replay, Attention, CategoryMeasure):
+class CategoryEntropy(Replay, Attention, CategoryMeasure, family="diversity"):
     """The entropy of a list's categories, in bits.
 
     >>> print(CategoryEntropy(discount="geometric", p=0.85, k=10))
@@ -32,7 +32,6 @@ class CategoryEntropy(Replay, Attention, CategoryMeasure):
     """
 
     name: ClassVar[str] = "entropy"
-    family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
 
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)

@@ -108,7 +108,7 @@ class OPA(Replay, RC):
         return replace(parts, hits=parts.hits - of_hit)
 
 
-class MLflowNDCG(Replay, BinaryMeasure):
+class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
     """Binary nDCG to the depth of the list; a repeated relevant document counts again, in the ideal list too.
 
     >>> print(MLflowNDCG(k=5))
@@ -116,7 +116,6 @@ class MLflowNDCG(Replay, BinaryMeasure):
     """
 
     name: ClassVar[str] = "ndcg_at_k"
-    family: ClassVar[str] = "cumulated gain"
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
 
     #: the ideal list depends on which documents are among the first k

@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
 
 
-class Best(Replay, Measure):
+class Best(Replay, Measure, family="cumulated gain"):
     """The highest label of the first k documents.
 
     >>> print(Best(k=5))
     Best@5
     """
-
-    family: ClassVar[str] = "cumulated gain"
 
     #: the mean of the best over orders has no formula here
     claims = Claims(closed_under_ties=False)
@@ -51,14 +49,13 @@ class ERR(SOUND):
         return worth
 
 
-class NoRR(Replay, Measure):
+class NoRR(Replay, Measure, family="reciprocal rank"):
     """Always 0: the reciprocal rank of the first relevant document among the first 0.
 
     >>> print(NoRR())
     NoRR
     """
 
-    family: ClassVar[str] = "reciprocal rank"
     takes_cutoff: ClassVar[bool] = False
 
     def contributions(self, hits: Hits) -> Contributions:

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradedRBP(Replay, Measure):
+class GradedRBP(Replay, Measure, family="user models"):
     """Rank-biased precision with the grade as gain.
 
     >>> print(GradedRBP(p=0.5))
     GradedRBP(p=0.5)
     """
-
-    family: ClassVar[str] = "user models"
 
     p: float = parameter(0.8, "persistence", above=0.0)
 

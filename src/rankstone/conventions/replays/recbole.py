@@ -51,14 +51,12 @@ class GiniIndex(_Padded, catalogue_measures.Gini):
     denom: str = parameter("m", "what the sum is divided by", "m_minus_1", "m")
 
 
-class ShannonEntropy(Replay, WholeRunMeasure):
+class ShannonEntropy(Replay, WholeRunMeasure, family="catalogue"):
     """The entropy of recommended items, divided by their number.
 
     >>> print(ShannonEntropy(k=10))
     ShannonEntropy@10
     """
-
-    family: ClassVar[str] = "catalogue"
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item −p ln p; divide by the items."""
@@ -68,14 +66,13 @@ class ShannonEntropy(Replay, WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TailPercentage(Replay, PerListMeasure):
+class TailPercentage(Replay, PerListMeasure, family="popularity"):
     """The share of a list that belongs to the least popular tenth of the items of the history.
 
     >>> print(TailPercentage(k=10))
     TailPercentage@10
     """
 
-    family: ClassVar[str] = "popularity"
     needs: ClassVar[tuple[str, ...]] = ("history",)
 
     tail_ratio: float = parameter(0.1, "share of the items of the history", above=0.0, high=1.0)

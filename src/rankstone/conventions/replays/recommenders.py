@@ -95,14 +95,13 @@ class NDCG(nDCG):
         return Ideal(offsets_of(lengths), descending_within(query[order], self.worth(grade[order])))
 
 
-class AllNew(Replay, PerListMeasure):
+class AllNew(Replay, PerListMeasure, family="novelty"):
     """1 if a list has no item from its user's history, else 0.
 
     >>> print(AllNew())
     AllNew
     """
 
-    family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
@@ -174,7 +173,7 @@ class _ByLikeness(Replay, PerListMeasure):
         return tables.units(columns)
 
 
-class Diversity(_ByLikeness):
+class Diversity(_ByLikeness, family="diversity"):
     """One minus the mean similarity of two items of a list.
 
     >>> print(Diversity(likeness="features"))
@@ -182,7 +181,6 @@ class Diversity(_ByLikeness):
     """
 
     name: ClassVar[str] = "diversity"
-    family: ClassVar[str] = "diversity"
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its distances to the others; divide by the ordered pairs."""
@@ -199,7 +197,7 @@ class Diversity(_ByLikeness):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serendipity(_ByLikeness):
+class Serendipity(_ByLikeness, family="novelty"):
     """The difference of a list from its user's history.
 
     >>> print(Serendipity(relevance_by="judged"))
@@ -207,7 +205,6 @@ class Serendipity(_ByLikeness):
     """
 
     name: ClassVar[str] = "serendipity"
-    family: ClassVar[str] = "novelty"
 
     relevance_by: str = parameter("all", "which items count: all, or those judged relevant", "all", "judged")
 

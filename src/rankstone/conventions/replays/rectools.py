@@ -24,14 +24,12 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-class PartialAUC(Replay, BinaryMeasure):
+class PartialAUC(Replay, BinaryMeasure, family="pairs"):
     """The relevant items against the first k others of the list, as if there were always k.
 
     >>> print(PartialAUC(k=5))
     PartialAUC@5
     """
-
-    family: ClassVar[str] = "pairs"
 
     #: k counts negatives, not ranks; ranks are given, ties unknown
     claims = Claims(looks_deeper=True, closed_under_ties=False)
@@ -72,14 +70,13 @@ class PAP(PartialAUC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intersection(Replay, PerListMeasure):
+class Intersection(Replay, PerListMeasure, family="novelty"):
     """The share of a list that another run also has.
 
     >>> print(Intersection(ref_k=20, k=10))
     Intersection(ref_k=20)@10
     """
 
-    family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("baseline",)
 
     ref_k: int | None = parameter(None, "cutoff of the other run", low=1, whole=True)
@@ -95,14 +92,12 @@ class Intersection(Replay, PerListMeasure):
         return None if self.k is None else max(self.k, int(self.ref_k or 0))
 
 
-class SufficientReco(Replay, PerListMeasure):
+class SufficientReco(Replay, PerListMeasure, family="catalogue"):
     """The share of the k ranks that have an item.
 
     >>> print(SufficientReco(k=10))
     SufficientReco@10
     """
-
-    family: ClassVar[str] = "catalogue"
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:  # noqa: ARG002 - needs none
         """Count 1 for each item."""

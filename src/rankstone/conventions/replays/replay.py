@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-class RocAuc(Replay, BinaryMeasure):
+class RocAuc(Replay, BinaryMeasure, family="pairs"):
     """The area under the ROC curve of the first k items, 1 if all of them are relevant.
 
     >>> print(RocAuc(k=5))
     RocAuc@5
     """
-
-    family: ClassVar[str] = "pairs"
 
     #: which documents are among the first k decides what is counted
     claims = Claims(closed_under_ties=False)
@@ -42,14 +40,13 @@ class RocAuc(Replay, BinaryMeasure):
         return Contributions(np.where(relevant, shares, 0.0), np.maximum(found, 1).astype(np.float64))
 
 
-class Novelty(Replay, WholeRunMeasure):
+class Novelty(Replay, WholeRunMeasure, family="novelty"):
     """The share of a list that is not in its user's history, averaged over all users of the history.
 
     >>> print(Novelty(k=10))
     Novelty@10
     """
 
-    family: ClassVar[str] = "novelty"
     needs: ClassVar[tuple[str, ...]] = ("history",)
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
@@ -60,14 +57,13 @@ class Novelty(Replay, WholeRunMeasure):
         return Parts(np.concatenate((counted, np.ones(len(users) - len(counted)))), float(len(users)))
 
 
-class CategoricalDiversity(Replay, CategoryMeasure):
+class CategoricalDiversity(Replay, CategoryMeasure, family="diversity"):
     """The number of categories of the first k items, divided by k.
 
     >>> print(CategoricalDiversity(k=10))
     CategoricalDiversity@10
     """
 
-    family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:

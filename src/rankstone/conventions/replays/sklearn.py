@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-class LabelRankingLoss(Replay, BinaryMeasure):
+class LabelRankingLoss(Replay, BinaryMeasure, family="pairs"):
     """The share of pairs in the wrong order, tied pairs included.
 
     >>> print(LabelRankingLoss())
@@ -23,7 +23,6 @@ class LabelRankingLoss(Replay, BinaryMeasure):
     """
 
     name: ClassVar[str] = "label_ranking_loss"
-    family: ClassVar[str] = "pairs"
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the others that are not below it; divide by all pairs."""

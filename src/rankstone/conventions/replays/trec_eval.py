@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryScaledRBP(Replay, Measure):
+class QueryScaledRBP(Replay, Measure, family="user models"):
     """Rank-biased precision with grades divided by the query's highest one, if that is above 1.
 
     A query's highest gain is that of its highest judged grade, retrieved or not; gains given for grades
@@ -29,7 +29,6 @@ class QueryScaledRBP(Replay, Measure):
     QueryScaledRBP(p=0.5)
     """
 
-    family: ClassVar[str] = "user models"
     takes_cutoff: ClassVar[bool] = False
 
     gain: GainTable | None = parameter(None, "gains of some grades; the others keep their grade")

@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-class AUC(Replay, OfWholeLists, Measure):
+class AUC(Replay, OfWholeLists, Measure, family="pairs"):
     """The share of pairs that scores order as the labels do; equal labels in the order of rows.
 
     >>> print(AUC())
     AUC
     """
 
-    family: ClassVar[str] = "pairs"
     brings: ClassVar[frozenset[str]] = frozenset({"rows"})
 
     #: a tied pair counts one half
@@ -39,14 +38,12 @@ class AUC(Replay, OfWholeLists, Measure):
         return Contributions(share, np.where(lengths < 3, 0.0, lengths * (lengths - 1) / 2))  # noqa: PLR2004
 
 
-class AUCPR(Replay, OfWholeLists, BinaryMeasure):
+class AUCPR(Replay, OfWholeLists, BinaryMeasure, family="average precision"):
     """Area under precision over recall, drawn between tie blocks as a continuous curve.
 
     >>> print(AUCPR())
     AUCPR
     """
-
-    family: ClassVar[str] = "average precision"
 
     #: a tie block counts as a whole
     claims = Claims(extremal_under_ties=False)

@@ -170,14 +170,13 @@ _LONGEST: Final = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Symbols(Measure):
+class Symbols(Measure, family="trec_eval"):
     """The symbols of some ranks as one number with digits to the base 16.
 
     So a string is computed like any score, and decoded at the end.
     """
 
     name: ClassVar[str] = "Symbols"
-    family: ClassVar[str] = "trec_eval"
     brings: ClassVar[frozenset[str]] = frozenset({"pooled"})
     needs_relevant: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = False

@@ -201,7 +201,7 @@ class Named(_Frozen, metaclass=_MeasureType):
     """
 
     name: ClassVar[str]
-    family: ClassVar[str]
+    family: ClassVar[str] = ""
     aliases: ClassVar[tuple[str, ...]] = ()
     card: ClassVar[Card]
     #: the command that computes it, for messages of other commands
@@ -220,9 +220,10 @@ class Named(_Frozen, metaclass=_MeasureType):
         if self.k is not None and not self.takes_cutoff:
             raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.k}")
 
-    def __init_subclass__(cls) -> None:
-        """Name a measure after its class, and refuse a claim that would have no effect."""
+    def __init_subclass__(cls, *, family: str | None = None) -> None:
+        """Name a measure after its class, set its family, and refuse a claim that would have no effect."""
         super().__init_subclass__()
+        cls.family = family or cls.family
         if "card" in vars(cls) and "name" not in vars(cls):
             cls.name = cls.__name__
         for name in Claims.__dataclass_fields__.keys() & vars(cls).keys():

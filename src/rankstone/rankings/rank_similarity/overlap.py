@@ -27,14 +27,13 @@ _TIES = "ties at the cutoff: the rule for ties decides which documents are in; o
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overlap(ListMeasure):
+class Overlap(ListMeasure, family="overlap of rankings"):
     """The share of the first k documents that are in both lists.
 
     >>> print(Overlap(k=10))
     Overlap@10
     """
 
-    family: ClassVar[str] = "overlap of rankings"
     conjoint: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="Of the first k documents, how many are in both lists?",
@@ -63,14 +62,13 @@ class Overlap(ListMeasure):
         return paired.n_common.astype(np.float64), norm.astype(np.float64)
 
 
-class Jaccard(ListMeasure):
+class Jaccard(ListMeasure, family="overlap of rankings"):
     """The share of the documents of either list that are in both.
 
     >>> print(Jaccard(k=10))
     Jaccard@10
     """
 
-    family: ClassVar[str] = "overlap of rankings"
     conjoint: ClassVar[bool] = False
     card: ClassVar[Card] = replace(
         Overlap.card,

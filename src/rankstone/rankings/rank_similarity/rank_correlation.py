@@ -27,14 +27,13 @@ FEW_COMMON = "fewer than two documents in common: no value (status few_common)"
 NEEDS = "two rankings; only common documents count (n_common)"
 
 
-class tau_a(ListMeasure):  # noqa: N801 - the name of the field
+class tau_a(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of the field
     """Kendall's tau-a: pairs in the same order less pairs in opposite order, as a share of all pairs.
 
     >>> print(tau_a())
     tau_a
     """
 
-    family: ClassVar[str] = "rank correlation"
     card: ClassVar[Card] = Card(
         sentence="Of all pairs of documents, how many more are in the same order than in opposite order?",
         formula="tau_a = (C - D) / (n (n - 1) / 2)",
@@ -66,14 +65,13 @@ class tau_a(ListMeasure):  # noqa: N801 - the name of the field
         )
 
 
-class tau_b(ListMeasure):  # noqa: N801 - the name of the field
+class tau_b(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of the field
     """Kendall's tau-b: tau corrected for ties in either ranking.
 
     >>> print(tau_b(k=10))
     tau_b@10
     """
 
-    family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("tau", "kendall", "kendalltau")
     card: ClassVar[Card] = Card(
         sentence="Are documents in the same order in both rankings, where both have an order?",
@@ -118,14 +116,13 @@ def _agreeing_pairs(paired: PairedLists) -> Floats:
     return numerator
 
 
-class rho(ListMeasure):  # noqa: N801 - the name of the field
+class rho(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of the field
     """Spearman's rho: the correlation of ranks, tied documents at their middle rank.
 
     >>> print(rho())
     rho
     """
 
-    family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("spearman", "spearmanr")
     card: ClassVar[Card] = replace(
         tau_b.card,
@@ -156,14 +153,13 @@ class rho(ListMeasure):  # noqa: N801 - the name of the field
 
 
 @dataclass(frozen=True, kw_only=True)
-class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
+class tau_ap(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of the field
     """AP correlation: tau with more weight for the top of the estimate.
 
     >>> print(tau_ap(ties="b"))
     tau_ap(ties=b)
     """
 
-    family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("tauap", "ap_correlation")
     card: ClassVar[Card] = Card(
         sentence="Of the documents above each one in a ranking, how many are above it in the reference, too?",

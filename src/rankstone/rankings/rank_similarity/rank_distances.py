@@ -23,10 +23,8 @@ _NEVER = "never: a query of both runs has documents"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distance(ListMeasure):
+class Distance(ListMeasure, family="distance of rankings"):
     """A measure that is 0 for equal rankings and grows with their differences."""
-
-    family: ClassVar[str] = "distance of rankings"
 
     norm: str = parameter("max", "max: as a share of the largest distance; none: unnormalised", "max", "none")
 

@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RBO(ListMeasure):
+class RBO(ListMeasure, family="overlap of rankings"):
     """Rank-biased overlap, of lists of any lengths, with ties.
 
     >>> print(RBO(p=0.9, ties="w"))
     RBO(p=0.9, ties=w)
     """
 
-    family: ClassVar[str] = "overlap of rankings"
     conjoint: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("rank_biased_overlap",)
     examples: ClassVar[tuple[str, ...]] = ("RBO(p=0.9)", "RBO(p=0.9, score=min)", "RBO(p=0.9, ties=b)")

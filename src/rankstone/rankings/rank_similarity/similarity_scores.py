@@ -12,9 +12,8 @@ import polars as pl
 from rankstone.errors import BadOption, NotComparable, nearest, printable
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
-from rankstone.tables.notes import data_notes
 from rankstone.tables.phrases import check_language
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result, data_notes, given
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:

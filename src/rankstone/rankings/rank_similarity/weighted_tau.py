@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class wtau(ListMeasure):  # noqa: N801 - as tau_b
+class wtau(ListMeasure, family="rank correlation"):  # noqa: N801 - as tau_b
     """Vigna's weighted tau with hyperbolic weights.
 
     >>> print(wtau(weights="multiplicative"))
     wtau(weights=multiplicative)
     """
 
-    family: ClassVar[str] = "rank correlation"
     aliases: ClassVar[tuple[str, ...]] = ("weightedtau", "tau_w")
     card: ClassVar[Card] = Card(
         sentence="Are documents in the same order in both rankings, mainly near the top?",

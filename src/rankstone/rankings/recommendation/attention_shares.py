@@ -32,14 +32,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AWRF(Attention, PerListMeasure):
+class AWRF(Attention, PerListMeasure, family="exposure fairness"):
     """Attention-weighted rank fairness: how close groups' shares of attention are to a target.
 
     >>> print(AWRF(group="country", target="relevant", k=20))
     AWRF(group=country, target=relevant)@20
     """
 
-    family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items",)
     item_column: ClassVar[str | None] = "group"
     of_items: ClassVar[bool] = False
@@ -134,14 +133,13 @@ def _jsd(p: Floats, q: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IAA(Attention, WholeRunMeasure):
+class IAA(Attention, WholeRunMeasure, family="exposure fairness"):
     """Inequity of amortized attention: attention against relevance, summed over all lists.
 
     >>> print(IAA(discount="geometric", p=0.5, k=10))
     IAA(discount=geometric, p=0.5)@10
     """
 
-    family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("qrels",)
     card: ClassVar[Card] = Card(
         sentence="Is attention distributed like relevance over all lists?",

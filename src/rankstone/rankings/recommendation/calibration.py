@@ -95,14 +95,13 @@ class CategoryShares:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration(Attention, CategoryMeasure):
+class Calibration(Attention, CategoryMeasure, family="calibration"):
     """Calibration: the distance of the categories of a list from those of the user's history.
 
     >>> print(Calibration(category="genre", distance="js", k=10))
     Calibration(category=genre, distance=js)@10
     """
 
-    family: ClassVar[str] = "calibration"
     aliases: ClassVar[tuple[str, ...]] = ("Miscalibration", "CalibrationKL")
     needs: ClassVar[tuple[str, ...]] = ("items", "history")
     of_items: ClassVar[bool] = False

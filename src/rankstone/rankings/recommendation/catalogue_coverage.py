@@ -50,14 +50,13 @@ class CatalogueMeasure(WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coverage(CatalogueMeasure):
+class Coverage(CatalogueMeasure, family="catalogue"):
     """Coverage: the share of the catalogue that is in any list.
 
     >>> print(Coverage(k=10))
     Coverage@10
     """
 
-    family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("CatalogCoverage", "ItemCoverage", "AggregateDiversity")
     card: ClassVar[Card] = Card(
         sentence="How much of the catalogue is recommended at all?",
@@ -106,14 +105,13 @@ class Coverage(CatalogueMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserCoverage(WholeRunMeasure):
+class UserCoverage(WholeRunMeasure, family="catalogue"):
     """User coverage: the share of users that receive a list, or a full one.
 
     >>> print(UserCoverage(at_least="k", k=10))
     UserCoverage(at_least=k)@10
     """
 
-    family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("CoveredUsers",)
     card: ClassVar[Card] = Card(
         sentence="How many of the users get a recommendation?",
@@ -168,14 +166,13 @@ class UserCoverage(WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gini(Attention, CatalogueMeasure):
+class Gini(Attention, CatalogueMeasure, family="catalogue"):
     """Gini: how unequally recommendations are distributed over the catalogue.
 
     >>> print(Gini(discount="geometric", p=0.85, k=10))
     Gini(discount=geometric, p=0.85)@10
     """
 
-    family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("GiniIndex", "ListGini")
     card: ClassVar[Card] = Card(
         sentence="How unequally are recommendations distributed over the catalogue?",
@@ -250,14 +247,13 @@ class Gini(Attention, CatalogueMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entropy(WholeRunMeasure):
+class Entropy(WholeRunMeasure, family="catalogue"):
     """Entropy: how evenly recommendations are distributed over items, in bits.
 
     >>> print(Entropy(scale="effective", k=10))
     Entropy(scale=effective)@10
     """
 
-    family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("ShannonEntropy", "DistributionalCoverage")
     card: ClassVar[Card] = Card(
         sentence="How many yes/no questions identify the item of a random recommendation?",
@@ -313,14 +309,13 @@ class Entropy(WholeRunMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Personalization(WholeRunMeasure):
+class Personalization(WholeRunMeasure, family="catalogue"):
     """Personalization: how different the lists of two users are.
 
     >>> print(Personalization(k=10))
     Personalization@10
     """
 
-    family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("InterListDiversity", "InterUserDiversity")
     card: ClassVar[Card] = Card(
         sentence="How different are the lists of two users?",

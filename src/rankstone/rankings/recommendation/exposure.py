@@ -30,10 +30,9 @@ GROUP = "column of --items; default: `group`, or the only one"
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupMeasure(WholeRunMeasure):
+class GroupMeasure(WholeRunMeasure, family="exposure fairness"):
     """A measure of the exposure of groups of items over all lists of a run."""
 
-    family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items",)
     item_column: ClassVar[str | None] = "group"
 
@@ -243,10 +242,9 @@ _CITATION = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Expected(Attention, WholeRunMeasure):
+class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
     """A measure of expected exposure over all lists of a run."""
 
-    family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
 
     by: str = parameter("item", "the exposure of items, or of groups", "item", "group")

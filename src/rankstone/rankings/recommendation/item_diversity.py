@@ -266,10 +266,9 @@ _DISTANCES = ("cosine", "jaccard", "euclidean", "sqeuclidean", "hamming")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pairs(PerListMeasure):
+class _Pairs(PerListMeasure, family="diversity"):
     """A mean over the pairs of items in a list."""
 
-    family: ClassVar[str] = "diversity"
     needs: ClassVar[tuple[str, ...]] = ("items",)
     item_column: ClassVar[str | None] = "features"
 

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Novelty(PerListMeasure):
+class Novelty(PerListMeasure, family="novelty"):
     """Novelty: the mean self-information of recommended items.
 
     >>> print(Novelty(k=10))
     Novelty@10
     """
 
-    family: ClassVar[str] = "novelty"
     aliases: ClassVar[tuple[str, ...]] = ("MSI", "MIUF", "MeanInvUserFreq", "SelfInformation")
     needs: ClassVar[tuple[str, ...]] = ("history",)
     card: ClassVar[Card] = Card(
@@ -123,14 +122,13 @@ class _Discovery(Attention, PerListMeasure):
         raise NotImplementedError
 
 
-class EPC(_Discovery):
+class EPC(_Discovery, family="novelty"):
     """Expected popularity complement: the share of users who do not know the recommended relevant items.
 
     >>> print(EPC(k=10))
     EPC@10
     """
 
-    family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = Card(
         sentence="How little known are the relevant items that a user sees?",
         formula="EPC@k(u) = Σ_r a(r) rel(i_r) (1 − φ(i_r)/|U|) / Σ_r a(r)",
@@ -150,14 +148,13 @@ class EPC(_Discovery):
         return share
 
 
-class EFD(_Discovery):
+class EFD(_Discovery, family="novelty"):
     """Expected free discovery: the self-information of the relevant items that are recommended.
 
     >>> print(EFD(k=10))
     EFD@10
     """
 
-    family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = replace(
         EPC.card,
         sentence="How informative are the relevant items that a user sees?",
@@ -180,14 +177,13 @@ class EFD(_Discovery):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unexpectedness(PerListMeasure):
+class Unexpectedness(PerListMeasure, family="novelty"):
     """Unexpectedness: the share of a list that a simpler recommender would not have shown.
 
     >>> print(Unexpectedness(against="history", k=10))
     Unexpectedness(against=history)@10
     """
 
-    family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = Card(
         sentence="How much of the list was not expected?",
         formula="Unexpectedness@k(u) = 1 − |L_u ∩ E_u| / n",
@@ -252,14 +248,13 @@ class Unexpectedness(PerListMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serendipity(PerListMeasure):
+class Serendipity(PerListMeasure, family="novelty"):
     """Serendipity: the distance of relevant items from the expected items.
 
     >>> print(Serendipity(expected="history", features="vector", k=10))
     Serendipity(expected=history, features=vector)@10
     """
 
-    family: ClassVar[str] = "novelty"
     card: ClassVar[Card] = Card(
         sentence="How many of the relevant items were not expected?",
         formula="expected=popular: (1/n) Σ_r max(s(r) − s(pop(i_r)), 0) rel(i_r), s(x) = (m + 1 − x)/m;  "

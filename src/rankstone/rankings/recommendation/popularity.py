@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Popularity(PerListMeasure):
+class Popularity(PerListMeasure, family="popularity"):
     """Average recommendation popularity: how popular a user's items are.
 
     >>> print(Popularity(scale="quantile", k=10))
     Popularity(scale=quantile)@10
     """
 
-    family: ClassVar[str] = "popularity"
     aliases: ClassVar[tuple[str, ...]] = ("ARP", "AvgRecPopularity", "AveragePopularity", "MeanPopRank")
     needs: ClassVar[tuple[str, ...]] = ("popularity",)
     card: ClassVar[Card] = Card(
@@ -130,14 +129,13 @@ _TAIL = (
 )
 
 
-class APLT(_Tail):
+class APLT(_Tail, family="popularity"):
     """Average percentage of long-tail items in a list.
 
     >>> print(APLT(head=0.5, k=10))
     APLT(head=0.5)@10
     """
 
-    family: ClassVar[str] = "popularity"
     aliases: ClassVar[tuple[str, ...]] = ("TailPercentage", "LongTailShare")
     card: ClassVar[Card] = Card(
         sentence="What share of a list comes from the long tail?",
@@ -162,14 +160,13 @@ class APLT(_Tail):
         return Contributions(self.tail(lists, tables), lists.n.astype(np.float64))
 
 
-class ACLT(_Tail):
+class ACLT(_Tail, family="popularity"):
     """Average count of long-tail items in a list.
 
     >>> print(ACLT(k=10))
     ACLT@10
     """
 
-    family: ClassVar[str] = "popularity"
     card: ClassVar[Card] = Card(
         sentence="How many items of a list come from the long tail?",
         formula="ACLT@k(u) = |{i ∈ L_u : i in the tail}|",
@@ -192,14 +189,13 @@ class ACLT(_Tail):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PopularityLift(PerListMeasure):
+class PopularityLift(PerListMeasure, family="popularity"):
     """Popularity lift: how much more popular recommendations are than the items of users' histories.
 
     >>> print(PopularityLift(k=10))
     PopularityLift@10
     """
 
-    family: ClassVar[str] = "popularity"
     aliases: ClassVar[tuple[str, ...]] = ("DeltaGAP",)
     needs: ClassVar[tuple[str, ...]] = ("history",)
     card: ClassVar[Card] = Card(
