@@ -47,7 +47,7 @@ def text_scan(file: str) -> None:
     kinds = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     text = pl.scan_csv(file, separator=" ", has_header=False, **named, schema_overrides=kinds)
     rows = 0
-    for batch in text.select(kinds).collect_batches():
+    for batch in text.select(*kinds).collect_batches():
         rows += batch.height
     print(rows)
 

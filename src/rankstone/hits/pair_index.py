@@ -151,11 +151,6 @@ class PairIndex:
         """Return the positions in the index of all pairs that occur more than once."""
         return repeated(self._hash, np.diff(self.offsets), self.docs.gather)
 
-    @cached_property
-    def _whole_docs(self) -> pl.Series:
-        """The documents in one array, from which many are taken faster."""
-        return self.docs.rechunk()
-
     def find(self, batch: Batch, codes: NDArray[np.int64]) -> Matches:
         """Return the rows of a batch that hold a pair of this index, in row order.
 
@@ -170,7 +165,7 @@ class PairIndex:
             near = slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
             hashes, docs, first = self._hash[near], self.docs[near], near.start
         else:
-            hashes, docs, first = self._hash[pair], self._whole_docs, 0
+            hashes, docs, first = self._hash[pair], self.docs, 0
         rows, which, without = _look_up(batch, lists, hashes)
         same = same_ids(docs, pair[which] - first, batch.ids(rows))
         if not same.all():
