@@ -11,7 +11,7 @@ import pytest
 from tests.command_line import exit_code
 
 from rankstone import demo
-from rankstone.evaluation.out_of_core import Budget
+from rankstone.evaluation.out_of_core import Budget, evaluate_out_of_core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,3 +83,29 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--one-group cannot go with --memory" in err
     _, err = said(f"eval --labeled {broken} --memory 2GB", capsys, 2)
     assert "--labeled cannot go with --memory" in err
+
+
+@pytest.mark.parametrize(
+    "options", ["", "--ci", "--unjudged global_mean", "--convention xgboost", "--format json", "--one-group"]
+)
+def test_many_judgments(
+    options: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many judgments are scored in ranges, unless an option needs all of them at once."""
+    measures = "ndcg@10-" if "xgboost" in options else "nDCG@10 AP"
+    line = f'eval {FILES} --quiet -m "{measures}" {options}'
+    usual = said(line, capsys)
+    called = []
+
+    def in_ranges(*given: Any, **named: Any) -> Any:
+        called.append(named["memory"])
+        return evaluate_out_of_core(*given, **named)
+
+    monkeypatch.setattr("rankstone.evaluation.out_of_core.evaluate_out_of_core", in_ranges)
+    monkeypatch.setattr("rankstone.cli.eval_command._MANY", 100)
+    assert said(line, capsys) == usual
+    assert called == ([] if "xgboost" in options or "group" in options else ["3GB"])
+    called.clear()
+    monkeypatch.setattr("rankstone.cli.eval_command._MANY", 1_000_000)
+    said(line, capsys)
+    assert called == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import quoted
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     AnyScores = Scores | StoredScores | SparkScores
 
 _FORMATS: Final = (*FORMATS, "trec")
+#: of more judgments queries are scored in ranges, which take no more memory than 3 GB
+_MANY: Final = 1 << 24
 #: way of scoring → what it cannot go with
 _REFUSED = {
     "engine spark": (
@@ -110,6 +114,7 @@ def command(
         find = partial(_against_run, exact_run, files, measures and wanted)
     else:
         find = _evaluation(files, wanted, labelled, memory)
+        find = _in_ranges(find) if not (labelled or memory) and _has_many(files[0], given) else find
 
     def show(scores: AnyScores, form: str, digits: int | None) -> str:
         scores = scores if sort is None else scores.sorted(sort)
@@ -149,6 +154,26 @@ def _evaluation(
         return partial(evaluate, table=labelled, measures=measures)
     runs = judged_runs("eval", files, else_try="for scores and labels in one: rankstone eval --labeled FILE")
     return partial(evaluate, files[0], runs, measures, memory=memory)
+
+
+def _in_ranges(score: Callable[..., AnyScores]) -> Callable[..., AnyScores]:
+    """Return what scores in ranges of queries, unless options need all judgments at once."""
+
+    def scored(**options: Any) -> AnyScores:
+        with suppress(UsageError):
+            return score(memory="3GB", **options)
+        return score(**options)
+
+    return scored
+
+
+def _has_many(qrels: str, options: Mapping[str, Any]) -> bool:
+    """Return True for judgments that take gigabytes, with their scores; a small file is not opened for it."""
+    from rankstone.io import read_judgments
+
+    path, columns = Path(qrels), split_columns(options["columns"])
+    large = path.is_dir() or (path.is_file() and path.stat().st_size > _MANY)
+    return large and (read_judgments(qrels, columns, options["format_in"]).extent() or 0) > _MANY
 
 
 def _segments(by: str | None, queries: str | None, columns: str | None) -> list[str]:

@@ -108,7 +108,7 @@ _METHOD: Final = {
     "engine": _O("local|spark", "where to compute; with spark, --per-query is a folder (docs/spark.md)",
                  click.Choice(["local", "spark"]), default="local"),
     "master": _O("URL", "--engine spark: local[4], spark://…", shown="that of spark-submit"),
-    "memory": _O("SIZE", "memory limit, such as 4GB (docs/scale.md)"),
+    "memory": _O("SIZE", "memory limit, such as 4GB (docs/scale.md)", shown="3GB from 16M judgments on"),
 }  # fmt: skip
 _STATISTICS: Final = {
     "ci": _O("", "show an interval for every mean, over queries (docs/compare.md)", bool),

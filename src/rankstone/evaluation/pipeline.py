@@ -56,6 +56,8 @@ class Pipeline(Record):
         The query table.
     regroups
         As for :class:`~rankstone.hits.alignment.Aligner`.
+    audited
+        False if nobody reads the counts for an audit.
     """
 
     judgments: Judgments | SelfLabelled
@@ -65,6 +67,7 @@ class Pipeline(Record):
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
     queries: QueryTable | None = None
     regroups: bool = True
+    audited: bool = True
 
     @property
     def judged(self) -> Judgments:
@@ -106,7 +109,7 @@ class Pipeline(Record):
     ) -> tuple[list[Result], Lists]:
         """Do the same for a run that may answer no query, without an audit."""
         brings = brings.union(*(measure.brings for measure in self.measures))
-        cutoffs = cutoffs_of(self.measures)
+        cutoffs = cutoffs_of(self.measures) if self.audited else None
         aligner = Aligner(
             self.judgments, self.options, self.exclude, self.collapse, cutoffs, brings, self.regroups
         )

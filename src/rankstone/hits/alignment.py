@@ -143,7 +143,7 @@ class Aligner(Record):
     collapse
         Turns a column of passage ids into document ids; the best passage then represents its document.
     cutoffs
-        The ranks at which the audit counts unjudged documents.
+        The ranks at which the audit counts unjudged documents; ``None`` without an audit.
     brings
         What measures need besides hits: ``pool``, ``groups``, ``pooled``, ``holes``; ``rows`` for the row of
         the run and of the judgments behind each hit.
@@ -157,7 +157,7 @@ class Aligner(Record):
     options: AlignmentOptions
     exclude: Exclusion | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
-    cutoffs: tuple[int, ...] = (10,)
+    cutoffs: tuple[int, ...] | None = (10,)
     brings: frozenset[str] = frozenset()
     regroups: bool = True
     threads: int = 2

@@ -121,14 +121,7 @@ class Task(Shipped):
             return
         rows: Any = pl.from_arrow(pa.Table.from_batches(batches_here))
         judged, listed, excluded = (rows.filter(kind=kind) for kind in (JUDGMENT, RETRIEVED, EXCLUDED))
-        try:
-            scores, trailer = self.scored(judged, listed, excluded)
-        except RankstoneError as error:
-            scores, trailer = None, Trailer.of_error(error)
-        query_id = rows.schema["query_id"]
-        if scores is not None:
-            yield from to_arrow_batches(scores, query_id)
-        yield from to_arrow_batches(pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]}), query_id)
+        yield from results(lambda: self.scored(judged, listed, excluded), rows.schema["query_id"])
 
     def scored(
         self, judged: pl.DataFrame, listed: pl.DataFrame, excluded: pl.DataFrame | None
@@ -183,6 +176,16 @@ class Task(Shipped):
         stacked["weight"] = np.stack([weights(one) for one in scored], axis=1)
         lists = {name: pl.Series(table).arr.to_list() for name, table in stacked.items()}
         return pl.DataFrame({"query_id": share.scores.queries, "judged": share.judged, **lists})
+
+
+def results(score: Callable[[], tuple[pl.DataFrame, Trailer]], query_id: Any) -> Iterator[Any]:  # noqa: ANN401 - a type
+    """Yield Arrow batches with scores and their trailer; a trailer with the error where there is one."""
+    try:
+        scores, trailer = score()
+    except RankstoneError as error:
+        scores, trailer = pl.DataFrame(), Trailer.of_error(error)
+    last = pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]})
+    yield from to_arrow_batches(pl.concat([scores, last], how="diagonal"), query_id)
 
 
 def to_arrow_batches(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: ANN401 - a type

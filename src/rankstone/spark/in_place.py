@@ -21,7 +21,7 @@ import polars as pl
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.shares import Trailer
 from rankstone.hits.batches import head_of, tail_of
-from rankstone.spark.executor_task import Shipped, to_arrow_batches
+from rankstone.spark.executor_task import Shipped, results, to_arrow_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,34 +72,25 @@ class InPlace(Shipped):
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Turn Arrow batches of a partition's rows into Arrow batches of scores."""
         queries_found, totals = _QueriesFound(self.side_rows.value), Trailer()
-        query_id = queries_found.dtype
+        query_id, keeps = queries_found.dtype, self.task.options.extra == "keep"
         try:
             for lists, end in split_at_lists(self.read(batches, self.rows)):
                 names = lists["query_id"].rle().struct.field("value")
                 if not queries_found.admit(names, end=end):
                     break
-                scores, trailer = self.task.scored(*self._rows(lists, names))
-                if queries_found.ended(names, lists, trailer, end=end, keep=self._keeps):
+                judged, excluded = self.side_rows.value.of(names.unique(maintain_order=True))
+                scores, trailer = self.task.scored(judged, lists, excluded)
+                if queries_found.ended(names, lists, trailer, end=end, keep=keeps):
                     scores = scores.with_columns(rows=pl.lit(_pack(lists)))
                 else:
                     totals.merge(trailer)
                 yield from to_arrow_batches(scores, query_id)
-                if trailer.extra and not self._keeps:
+                if trailer.extra and not keeps:
                     yield from to_arrow_batches(queries_found.unjudged(names), query_id)
         except RankstoneError as error:
             totals = Trailer.of_error(error)
         last = json.dumps({"trailer": totals.to_json(), **queries_found.to_json()})
         yield from to_arrow_batches(pl.DataFrame({"trailer": [last]}), query_id)
-
-    @property
-    def _keeps(self) -> bool:
-        return self.task.options.extra == "keep"
-
-    def _rows(
-        self, lists: pl.DataFrame, names: pl.Series
-    ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame | None]:
-        judged, excluded = self.side_rows.value.of(names.unique(maintain_order=True))
-        return judged, lists, excluded
 
 
 class _QueriesFound:
@@ -212,13 +203,7 @@ class CutLists(Shipped):
         listed = pl.concat([side_rows.empty_list, *map(_unpack, pieces["rows"].drop_nulls())], how="diagonal")
         self._check(listed, names)
         judged, excluded = side_rows.of(names)
-        try:
-            scores, trailer = self.task.scored(judged, listed, excluded)
-        except RankstoneError as error:
-            scores, trailer = pl.DataFrame({"query_id": names[:0]}), Trailer.of_error(error)
-        yield from to_arrow_batches(scores, names.dtype)
-        last = pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]})
-        yield from to_arrow_batches(last, names.dtype)
+        yield from results(lambda: self.task.scored(judged, listed, excluded), names.dtype)
 
     def _check(self, listed: pl.DataFrame, names: pl.Series) -> None:
         """Check that the pieces have not changed if Spark recomputed a partition."""

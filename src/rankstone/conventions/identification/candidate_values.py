@@ -249,7 +249,7 @@ class Sweeper:
         able = [measure for measure in measures if self._can(measure, alignment)]
         ready = self._ready.under(alignment, one_group=bool(options.get("one_group")))
         pipeline, table = ready.pipeline(self.lists)
-        pipeline = replace(pipeline, options=alignment, measures=tuple(able))
+        pipeline = replace(pipeline, options=alignment, measures=tuple(able), audited=False)
         chunks, _ = pipeline.align(table, lambda chunk, hits: (chunk, hits))
         parts = [_Part(*one) for one in _joined_chunks(chunks)]
         several = len(pipeline.judged.queries) > 1
