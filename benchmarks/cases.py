@@ -341,7 +341,7 @@ def _large(data: Path) -> Iterator[Case]:
 
 def _spark(data: Path) -> Iterator[Case]:
     """Hold Spark against Spark: two threads of this machine, in one session."""
-    program = sys.executable, "-P", str(Path(__file__).with_name("spark_session.py"))
+    program = sys.executable, str(Path(__file__).with_name("spark_session.py"))
     for ids, limit in (("text", 0.2), ("integer", 0.15)):
         yield Case(
             f"spark-20m-{ids}",

@@ -150,7 +150,7 @@ def _speed(lang: str) -> str:
 def _times() -> dict[tuple[str, str], tuple[float, int]]:
     """Return median seconds and peak megabytes by case and subject."""
     found, case = {}, ""
-    row = re.compile(r"^\| ([\w-]*) \| (.+?) \| \d+ \| ([\d.]+) \(.+?\) \| ([\d,]+) \|", flags=re.MULTILINE)
+    row = re.compile(r"(?m)^\| ([\w-]*) \| (.+?) \| \d+ \| ([\d.]+) \(.+?\) \| [\d.]+ \| ([\d,]+) \|")
     for name, who, seconds, memory in row.findall(_BENCHMARKS.read_text("utf-8")):
         case = name or case
         found[case, who] = float(seconds), int(memory.replace(",", ""))
