@@ -73,11 +73,11 @@ class Tally(Record):
 
 def tally(batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
     """Return the counts of a batch."""
-    judged = _judged(hits)
+    judged, tied = _judged(hits), np.searchsorted(batch.heads, blocks.start, side="right")
     return Tally(
         rows=batch.height,
         tied=int(blocks.size.sum()),
-        tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
+        tied_queries=int((np.diff(tied, prepend=0) > 0).sum()),
         tied_float32=near_ties(batch),
         duplicates=len(copies),
         contradicted=contradicted(batch),

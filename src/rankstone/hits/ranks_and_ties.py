@@ -47,9 +47,11 @@ class TieBlocks(Record):
         inside = (self.start[at] <= rows) & (rows <= self.end[at])
         return np.where(inside, at, -1)
 
-    def part(self, blocks: Ints) -> TieBlocks:
-        """Return some of the blocks."""
-        return TieBlocks(self.start[blocks], self.end[blocks])
+    def with_rows(self, rows: Ints) -> TieBlocks:
+        """Return the blocks that hold some of the rows."""
+        holds = np.zeros(len(self) + 1, bool)
+        holds[self.holding(rows)] = True  # the last one stands for rows that do not tie
+        return TieBlocks(self.start[holds[:-1]], self.end[holds[:-1]])
 
 
 class Ranks(Record):
@@ -219,8 +221,8 @@ def rank(
     if options.ties == "error" and len(blocks):
         raise _tied(batch, blocks)
     everything = bool(len(copies)) or options.depth is not None or others is not None
-    relevant = blocks if everything else blocks.part(np.unique(_blocks_of(blocks, matches.row)))
-    place = _places(batch, relevant, matches, grades, options)
+    blocks = blocks if everything else blocks.with_rows(matches.row)
+    place = _places(batch, blocks, matches, grades, options)
     removed, worthless = _copies(batch, copies, place, options)
     kept: Bools | None = None
     if len(removed):
@@ -230,11 +232,6 @@ def rank(
         within = _rank_of_rows(batch, kept, place) <= options.depth
         kept = within if kept is None else kept & within
     return _number(batch, blocks, kept, place, worthless, matches, options, others)
-
-
-def _blocks_of(blocks: TieBlocks, rows: Ints) -> Ints:
-    block = blocks.holding(rows)
-    return block[block >= 0]
 
 
 def _places(

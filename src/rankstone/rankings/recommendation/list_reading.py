@@ -8,6 +8,7 @@ nine tenths of the ids are never read.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -155,8 +156,8 @@ class _Cutter(Record):
         """Return the tie blocks that reach above the cutoff."""
         if self.k is None or not len(blocks) or self.options.duplicates != "error":
             return blocks
-        ahead = blocks.start - batch.starts[batch.list_of_row[blocks.start]]
-        return blocks.part(np.flatnonzero(ahead < self.k))
+        reach = blocks.start - batch.starts[batch.list_of_row[blocks.start]] < self.k
+        return replace(blocks, start=blocks.start[reach], end=blocks.end[reach])
 
     def _tie_order(self, batch: Batch, blocks: TieBlocks) -> Ints | None:
         """Return the row at each place; ``None`` where no row moves."""
