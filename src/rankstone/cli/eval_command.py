@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     AnyScores = Scores | StoredScores | SparkScores
 
 _FORMATS: Final = (*FORMATS, "trec")
-#: of more judgments queries are scored in ranges, which take no more memory than 3 GB
+#: with more judgments than this, queries are scored in ranges that take no more than 3 GB
 _MANY: Final = 1 << 24
 #: way of scoring → what it cannot go with
 _REFUSED = {

@@ -57,7 +57,7 @@ class Pipeline(Record):
     regroups
         As for :class:`~rankstone.hits.alignment.Aligner`.
     audited
-        False if nobody reads the counts for an audit.
+        False where no audit follows, so that its counts are not made.
     """
 
     judgments: Judgments | SelfLabelled

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: the most rows that one task reads
 _PART: Final = 1 << 22
-#: the most files whose sizes are looked up here; of more Spark takes care
+#: the most files whose sizes are looked up here; more than that are left to Spark
 _FILES: Final = 1_000
 _FORMAT: Final = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 #: Spark's types, and the types of columns that it reads as such
@@ -60,6 +60,7 @@ class ParquetFiles(Shipped):
             for path in (unquote(place.path) for place in places):
                 scan = pl.scan_parquet(path, glob=False)
                 known = scan.collect_schema()
+                # a missing column and an unknown type must differ, hence 0
                 if any(known.get(theirs) != _TYPES.get(kind, 0) for theirs, kind in columns.values()):
                     return None
                 heights[path] = scan.select(pl.len()).collect().item()
