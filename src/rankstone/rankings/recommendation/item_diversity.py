@@ -88,7 +88,7 @@ def _blocks(n: Ints, row: Ints, values: NDArray[Any]) -> Iterator[tuple[int, int
         longest = int(size.max())
         stretch = slice(int(starts[begin]), int(starts[end - 1] + size[-1]))
         there = np.arange(longest) < size[:, None]
-        found = values[row[stretch]]
+        found = values.take(row[stretch], axis=0)
         if there.all():
             block = found.reshape(end - begin, longest, values.shape[1])
         else:
@@ -136,10 +136,10 @@ def _add(sum_of_row: Floats, step: int, distance: Floats, there: Bools) -> None:
 # -- vectors ---------------------------------------------------------------------------------------
 def cosine_of_vectors(n: Ints, row: Ints, units: Floats) -> Floats:
     """Sum each row's 1 − cosine to the others of its list; ``units`` have length one, or zero."""
-    found = np.empty(len(row))
+    found, itself = np.empty(len(row)), np.empty(len(row))
     for _, _, stretch, block, there in _blocks(n, row, units):
         found[stretch] = np.einsum("lnd,ld->ln", block, _sum_of_list(block))[there]
-    itself = np.einsum("id,id->i", units, units)[row]
+        itself[stretch] = np.einsum("lnd,lnd->ln", block, block)[there]
     apart: Floats = np.maximum(np.repeat(n - 1.0, n) + itself - found, 0.0)
     return apart
 
@@ -186,7 +186,7 @@ def dots_of_vectors(row: Ints, values: Floats, of: Ints, others: Floats) -> Floa
     step = max(_CELLS // values.shape[1], 1)
     for start in range(0, len(row), step):
         part = slice(start, start + step)
-        found[part] = np.einsum("id,id->i", values[row[part]], others[of[part]])
+        found[part] = np.einsum("id,id->i", values.take(row[part], axis=0), others.take(of[part], axis=0))
     return found
 
 

@@ -94,11 +94,12 @@ class Sets(Record):
         """
         table = self._padded
         if table is not None:  # one look-up per row instead of three
-            labels = table[row]
+            labels = table.take(row, axis=0, mode="wrap")
             some = labels >= 0
-            size = np.count_nonzero(some, axis=1)
+            # columns are few and rows many: NumPy is slow along the short axis
+            size = sum(some.T, np.zeros(len(row), np.int64))
             there = np.flatnonzero(size)
-            return there, size[there], labels[some].astype(np.int64)
+            return there, size[there], labels.ravel().compress(some.ravel()).astype(np.int64)
         size = self.size[row]
         there = np.flatnonzero((row >= 0) & (size > 0))
         size = size[there]

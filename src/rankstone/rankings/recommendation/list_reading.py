@@ -234,14 +234,12 @@ def measure_lists(
 ) -> tuple[RunScores, dict[Named, float]]:
     """Return the scores of a run's lists, and the values of measures of the whole run."""
     of_lists = [m for m in measures if isinstance(m, PerListMeasure)]
-
-    def score(chunk: ListFrame) -> list[Scored]:
-        return [measure.score(chunk, tables) for measure in of_lists]
-
     chunks = frame.chunks()
-    parts = [score(next(chunks))]  # what all chunks share is computed with the first
+    first = next(chunks)
     with ThreadPoolExecutor(_MEASURING_THREADS) as pool:
-        rest = pool.map(score, chunks) if of_lists else ()
+        # what all chunks share is computed with the first, a measure at a time
+        parts = [list(pool.map(lambda measure: measure.score(first, tables), of_lists))]
+        rest = pool.map(lambda chunk: [measure.score(chunk, tables) for measure in of_lists], chunks)
         whole = {m: pool.submit(m.value, frame, tables) for m in measures if isinstance(m, WholeRunMeasure)}
         parts += rest
         values: dict[Named, float] = {measure: value.result() for measure, value in whole.items()}
