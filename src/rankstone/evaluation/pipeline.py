@@ -152,7 +152,7 @@ class Pipeline(Record):
             return
         if not lists.answered.any():
             raise no_overlap(self.judgments, lists, table.source)
-        missing, extra = int((~lists.answered).sum()), lists.unjudged()
+        missing, extra = int((~lists.answered).sum()), lists.unjudged().sort()
         if self.options.missing == "error" and missing:
             names = self.judgments.queries.names.filter(pl.Series(~lists.answered))
             raise _query_mismatch(

@@ -400,8 +400,8 @@ def _compared(scaled: Floats, scale: Floats, largest: Floats) -> RandomisedTukey
 
 
 def _error(totals: Floats) -> float:
-    """Return the residual standard deviation, 1 where there is none."""
-    return math.sqrt(two_way(totals).error) or 1.0
+    """Return the residual standard deviation, 1 where there is none, as for a single unit."""
+    return math.sqrt(error) if (error := two_way(totals).error) > 0 else 1.0
 
 
 def _largest_range(

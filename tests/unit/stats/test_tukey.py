@@ -140,3 +140,10 @@ def test_no_error_to_divide_by() -> None:
 
     assert np.isnan(two_way(table).f)
     assert tukey_hsd(table).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_query_shows_no_difference() -> None:
+    found = randomised_tukey(np.array([[[0.1], [0.9], [0.4]]]), shuffles=100)
+    assert (found.p == 1.0).all()
+    np.testing.assert_allclose(found.gap[1, 0, 0], 0.8)
