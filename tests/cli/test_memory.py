@@ -11,7 +11,7 @@ import pytest
 from tests.command_line import exit_code
 
 from rankstone import demo
-from rankstone.evaluation.out_of_core import Budget, evaluate_out_of_core
+from rankstone.evaluation.out_of_core import MemoryBudget, evaluate_out_of_core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ FILES = f"{demo.QRELS} {demo.RUNS['bm25']} {demo.RUNS['tfidf']}"
 @pytest.fixture(autouse=True)
 def three_ranges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Split small files, too, and keep everything in one folder."""
-    monkeypatch.setattr(Budget, "ranges", lambda *_, **__: 3)
+    monkeypatch.setattr(MemoryBudget, "ranges", lambda *_, **__: 3)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 

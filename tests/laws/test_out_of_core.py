@@ -23,7 +23,7 @@ from rankstone.errors import (
     NotComparable,
     RankstoneError,
 )
-from rankstone.evaluation.out_of_core import Budget, QueryRange, evaluate_out_of_core, parse_size, ranges
+from rankstone.evaluation.out_of_core import MemoryBudget, QueryRange, evaluate_out_of_core, parse_size, ranges
 from rankstone.testing.laws import small_world
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ def many_ranges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Split small work, too; return the numbers of ranges that were asked for."""
     asked = []
 
-    def split(_budget: Budget, _judgments: QuerySurvey, gathered: int = 0) -> int:
+    def split(_budget: MemoryBudget, _judgments: QuerySurvey, gathered: int = 0) -> int:
         asked.append(7 if gathered else 4)
         return asked[-1]
 
-    monkeypatch.setattr(Budget, "ranges", split)
+    monkeypatch.setattr(MemoryBudget, "ranges", split)
     return asked
 
 

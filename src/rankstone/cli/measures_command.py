@@ -230,9 +230,10 @@ def _bound(value: float | None, none: str) -> str:
 
 def _parameters(kind: type[Named]) -> Iterable[str]:
     for declared in fields(kind):
-        if declared.name == "k":
-            if kind.takes_cutoff:
-                yield "@k: cutoff [whole list]"
+        if declared.name == "k" and kind.takes_cutoff:
+            budget = ", or a budget: @tokens(2000), @calls(3)" if getattr(kind, "takes_budget", False) else ""
+            yield f"@k: cutoff [whole list]{budget}"
+        if declared.name in ("k", "budget"):
             continue
         rules = declared.metadata
         kind_of_value = "measure" if declared.name == "of" else "number"

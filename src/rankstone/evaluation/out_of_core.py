@@ -71,7 +71,7 @@ def parse_size(size: str | float) -> int:
 
 
 @dataclass(frozen=True)
-class Budget:
+class MemoryBudget:
     """What must fit into memory at the same time.
 
     Attributes
@@ -276,7 +276,9 @@ class _Work:
             with self.bad.shared():
                 self._surveys[texts] = survey(ready.judged)
         known, kinds = self._surveys[texts], ready.judged.schema
-        budget = Budget(self.memory, len(ready.measures), pl.String in (kinds["query_id"], kinds["doc_id"]))
+        budget = MemoryBudget(
+            self.memory, len(ready.measures), pl.String in (kinds["query_id"], kinds["doc_id"])
+        )
         try:
             parts = ranges([known.sample], budget.ranges(known))
             return self._score_ranges(ready, run, parts, regroups=False)

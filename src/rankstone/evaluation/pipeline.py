@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_audit import Tally
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.hits import Hits
@@ -111,7 +112,14 @@ class Pipeline(Record):
         brings = brings.union(*(measure.brings for measure in self.measures))
         cutoffs = cutoffs_of(self.measures) if self.audited else None
         aligner = Aligner(
-            self.judgments, self.options, self.exclude, self.collapse, cutoffs, brings, self.regroups
+            self.judgments,
+            self.options,
+            self.exclude,
+            self.collapse,
+            cutoffs,
+            brings,
+            self.regroups,
+            budgets=budgets_of(self.measures),
         )
         return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
 
@@ -228,6 +236,12 @@ class ScoredRuns(NamedTuple):
 def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
     """Return the ranks at which the audit counts unjudged documents: the cutoffs of the measures."""
     return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (10,)
+
+
+def budgets_of(measures: Sequence[Measure]) -> tuple[Budget, ...]:
+    """Return the budgets that measures are cut by, each once."""
+    budgets = (getattr(measure, "budget", None) for measure in measures)  # curves have none
+    return tuple(dict.fromkeys(budget for budget in budgets if budget is not None))
 
 
 def query_order(parts: Sequence[ScoredPart] | Sequence[Chunk]) -> Ints:

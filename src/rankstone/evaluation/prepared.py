@@ -11,7 +11,8 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
-from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, prepare_judgments
+from rankstone.evaluation.budget_columns import require_costs, with_known_ideal
+from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, budgets_of, prepare_judgments
 from rankstone.evaluation.request import (
     RunErrors,
     check_queries,
@@ -32,6 +33,7 @@ from rankstone.evaluation.request import (
 )
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
+from rankstone.hits.budgets import STEPS
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.judgments import SelfLabelled, lowest_of
 from rankstone.io import read_judgments, read_labelled, read_run
@@ -123,7 +125,11 @@ class Prepared:
         self._columns = with_csv(columns, csv_separator, decimal) or {}
         self._format_in = format_in
         self._further = columns_read(self.measures)
-        self.judged = read_judgments(qrels, self._columns, format_in, further=self._further)
+        costs = tuple({one.column: None for one in budgets_of(measures) if not one.counts_steps})
+        self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=costs)
+        self._further += tuple(name for name in costs if name in self.judged.columns)
+        self._costs = (*STEPS, *costs)
+        self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)
         self._exclude = excluded_pairs(exclude, self._columns, self.options)
         self.collapse = collapser(collapse)
         self.queries = query_table(queries, self.measures, self._columns)
@@ -213,7 +219,12 @@ class Prepared:
     # -- one run ---------------------------------------------------------------------------------------
     def open(self, run: object, name: str = "run", *, ranks: bool = True) -> Table:
         """Open a run without reading it, with the ``ranks`` of TREC text for the audit."""
-        return read_run(run, self._columns, self._format_in, order=self.options.order, name=name, ranks=ranks)
+        order, costs = self.options.order, self._costs
+        table = read_run(
+            run, self._columns, self._format_in, order=order, name=name, ranks=ranks, further=costs
+        )
+        require_costs(self.measures, table)
+        return table
 
     def pipeline(self, run: Table, *, regroups: bool = True) -> tuple[Pipeline, Table]:
         """Return the pipeline of an opened run, and the run with ids of the same type as the judgments."""

@@ -19,18 +19,20 @@ import polars as pl
 from rankstone._basics import Record, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.budgets import STEPS, Kept, check_costs
 from rankstone.hits.hits import Hits
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
 from rankstone.hits.list_arrays import Ideal, ragged_range
 from rankstone.hits.matching import Chunk, Matcher
-from rankstone.hits.query_lists import Lists, ReadBatch, Scattered, is_scattered
+from rankstone.hits.query_lists import COST, Lists, ReadBatch, Scattered, is_scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Piece
+    from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.list_arrays import Ints
 
@@ -87,6 +89,8 @@ class RowCheck(Record):
                 numbers = table[column].to_numpy()
                 if len(numbers) and np.isnan(numbers.max()):
                     raise self._not_a_number(piece, column, name, int(np.isnan(numbers).argmax()))
+        costs = {name[len(COST) :]: table[name].to_numpy() for name in table.columns if name.startswith(COST)}
+        check_costs(costs, lambda at: self.locate(piece.row(at)))
         if "label" in table.columns:
             self._check_labels(piece)
             return self._settled(piece)
@@ -151,6 +155,8 @@ class Aligner(Record):
         True if a run with scattered queries is regrouped in memory; otherwise :class:`Scattered` is raised.
     threads
         How many batches are processed at the same time.
+    budgets
+        The budgets for which the hits within them are found.
     """
 
     judgments: Judgments | SelfLabelled
@@ -161,12 +167,13 @@ class Aligner(Record):
     brings: frozenset[str] = frozenset()
     regroups: bool = True
     threads: int = 2
+    budgets: tuple[Budget, ...] = ()
 
     @cached_property
     def _matcher(self) -> Matcher:
         """Turns batches into hits; of the passages of a document only the best stays."""
         options = self.options if self.collapse is None else replace(self.options, duplicates="first_drop")
-        return Matcher(self.judgments, options, self.exclude, self.cutoffs, self.brings)
+        return Matcher(self.judgments, options, self.exclude, self.cutoffs, self.brings, self.budgets)
 
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
         """Call ``each`` for every chunk of hits and return the results in the stream's order.
@@ -278,6 +285,8 @@ class Aligner(Record):
             other = "score" if by == "rank" else "rank"
             if other in stream.columns and isinstance(self.judgments, Judgments):
                 columns.append(_larger_first(other).alias("other"))
+        costs = {*STEPS, *(budget.column for budget in self.budgets)} & stream.columns
+        columns += [pl.col(name).cast(pl.Float64).alias(f"{COST}{name}") for name in sorted(costs)]
         if isinstance(self.judgments, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
         return stream.tables(columns)
@@ -321,16 +330,17 @@ def joined(parts: Sequence[Hits]) -> Hits:
     return Hits(
         offsets=_offsets([part.offsets for part in parts]),
         **{name: column(name) for name in _COLUMNS},
-        ideal=Ideal(
-            _offsets([part.ideal.offsets for part in parts]),
-            np.concatenate([part.ideal.grade for part in parts]),
-        ),
+        ideal=_ideals([part.ideal for part in parts]),
         expected=first.expected,
         lowest_grade=first.lowest_grade,
         **{name: column(name) for name in _OPTIONAL if all(getattr(p, name) is not None for p in parts)},
         pooled=_places([part.pooled for part in parts]),
         holes=_places([part.holes for part in parts]),
         about={name: np.concatenate([part.about[name] for part in parts]) for name in first.about},
+        kept={budget: Kept.joined([part.kept[budget] for part in parts]) for budget in first.kept},
+        attainable={
+            budget: _ideals([part.attainable[budget] for part in parts]) for budget in first.attainable
+        },
     )
 
 
@@ -361,8 +371,14 @@ def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
         ideal=hits.ideal.take(queries) if ideal is None else ideal,
         **none,
         about={name: values[queries] for name, values in hits.about.items()},
+        kept={budget: kept.of(at, queries) for budget, kept in hits.kept.items()},
+        attainable={budget: best.take(queries) for budget, best in hits.attainable.items()},
         _memo={},
     )
+
+
+def _ideals(parts: Sequence[Ideal]) -> Ideal:
+    return Ideal(_offsets([part.offsets for part in parts]), np.concatenate([part.grade for part in parts]))
 
 
 def _offsets(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - int64 [queries + 1]

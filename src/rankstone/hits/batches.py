@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ import polars as pl
 from rankstone._basics import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -174,6 +174,8 @@ class Batch(Record):
     take
         int64 ``[rows]``: the index of each row's document and row number; ``None`` for rows in their original
         order.
+    costs
+        float64 ``[rows]`` each: the columns that budgets read, by name.
     """
 
     names: pl.Series
@@ -186,6 +188,7 @@ class Batch(Record):
     rows: NDArray[np.int64] | int = 0
     take: NDArray[np.int64] | None = None
     other: NDArray[np.float64] | None = None
+    costs: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def height(self) -> int:
@@ -238,6 +241,7 @@ class Batch(Record):
             label=None if self.label is None else self.label[rows],
             hash=None if self.hash is None else self.hash[rows],
             take=rows if self.take is None else self.take[rows],
+            costs={name: values[rows] for name, values in self.costs.items()},
         )
 
     def without_rows(self, rows: NDArray[np.int64]) -> Batch:

@@ -180,6 +180,9 @@ def _by_group(hits: Hits) -> ByGroup:
         pooled=None,
         holes=None,
         about={name: values[query] for name, values in hits.about.items()},
+        kept={},
+        attainable={},
+        best=None,
         trace=None,
         _memo={},
     )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone.hits.budgets import Budget, Kept
     from rankstone.hits.judged_pool import Places, Pool
     from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
     from rankstone.hits.trace import Trace
@@ -104,6 +105,11 @@ class Hits(Remembering, Traced):
         not judged; ranks of all retrieved documents without a grade.
     about
         Columns of the query table that measures read, by name, float64 ``[queries]``.
+    kept, attainable
+        For each budget the hits within it, and the grades of the best list within it, where the costs of all
+        judged documents are known.
+    best
+        The grades of the best possible list, where it cannot hold all judged documents; ``None`` if it can.
     trace
         Records what measures compute with; ``None`` for no trace.  With a trace the hits are those of one
         query.
@@ -129,6 +135,9 @@ class Hits(Remembering, Traced):
     pooled: Places | None = None
     holes: Places | None = None
     about: Mapping[str, Floats] = field(default_factory=dict)
+    kept: Mapping[Budget, Kept] = field(default_factory=dict)
+    attainable: Mapping[Budget, Ideal] = field(default_factory=dict)
+    best: Ideal | None = None
     trace: Trace | None = None
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -142,6 +151,11 @@ class Hits(Remembering, Traced):
         if self.trace is not None and self.trace.ideal is None:
             self.trace.ideal = ideal
             self.record("rank", lambda: ideal.rank, title="ideal", gain=ideal.grade, **columns)
+
+    @property
+    def best_list(self) -> Ideal:
+        """The grades of the best possible list."""
+        return self.ideal if self.best is None else self.best
 
     @cached_property
     def query(self) -> Ints:
@@ -164,6 +178,27 @@ class Hits(Remembering, Traced):
         if k >= self.deepest:
             return self
         inside = np.flatnonzero((self.first if self.has_tied_ranks else self.rank) <= k)
+        return replace(
+            self._some(inside),
+            pooled=None if self.pooled is None else self.pooled.down_to(k),
+            holes=None if self.holes is None else self.holes.down_to(k),
+        )
+
+    def within(self, budget: Budget) -> tuple[Hits, Floats | None]:
+        """Return the hits within a budget, whose lists end there, and by which share each counts."""
+        kept = self.kept[budget]
+
+        def cut() -> tuple[Hits, Floats | None]:
+            inside = np.flatnonzero(kept.rank)
+            rank = kept.rank[inside]
+            hits = replace(self._some(inside), rank=rank, first=rank, last=rank, n=kept.n, length=kept.n)
+            share = None if kept.share is None else kept.share[inside]
+            return replace(hits, best=self.attainable.get(budget)), share
+
+        return self.remember(budget, cut)
+
+    def _some(self, inside: Ints) -> Hits:
+        """Return some of the hits, for the same queries."""
         offsets = np.searchsorted(inside, self.offsets)
 
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -180,8 +215,7 @@ class Hits(Remembering, Traced):
             run_row=part(self.run_row),
             judgment_row=part(self.judgment_row),
             member=part(self.member),
-            pooled=None if self.pooled is None else self.pooled.down_to(k),
-            holes=None if self.holes is None else self.holes.down_to(k),
+            kept={budget: kept.of(inside, slice(None)) for budget, kept in self.kept.items()},
             _memo={},
         )
 
@@ -242,7 +276,7 @@ class Hits(Remembering, Traced):
         pool, member = self.judged_documents()
         grades = np.where(member >= 0, grade[member], 0.0) if len(grade) else np.zeros(len(member))
         ideal = Ideal(pool.offsets, descending_within(pool.query, grade))
-        return replace(self, grade=grades, ideal=ideal, _memo={})
+        return replace(self, grade=grades, ideal=ideal, best=None, _memo={})
 
     def judged_documents(self) -> tuple[Pool, Ints]:
         """Return all judged documents, and each hit's index among them, -1 where its grade was imputed."""

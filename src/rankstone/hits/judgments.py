@@ -13,6 +13,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.budgets import attainable
 from rankstone.hits.judged_pool import Groups, Pool
 from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, next_to_equals, offsets_of
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
+    from rankstone.hits.budgets import Budget
     from rankstone.hits.list_arrays import Floats, Ints
 
 
@@ -221,6 +223,13 @@ class Judgments(Record):
         """All judged documents, for measures that need them."""
         id_order = self.pairs.docs.cast(pl.String).rank("ordinal").to_numpy().astype(np.int64)
         return Pool(self.pairs.offsets, self.grade, self.columns, id_order, self.groups)
+
+    def attainable(self, budget: Budget) -> Ideal | None:
+        """Return the grades of the best list within a budget, ``None`` if a cost is not known."""
+        costs = self.columns.get(budget.column)
+        if costs is None or np.isnan(costs).any():
+            return None
+        return self.ideal.remember(budget, lambda: attainable(self.pairs, self.grade, costs, budget))
 
     def match(self, batch: Batch) -> Matches:
         """Return the judged rows of a batch."""

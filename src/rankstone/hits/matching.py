@@ -14,6 +14,7 @@ import numpy as np
 from rankstone._basics import Record
 from rankstone.errors import BadOption, DuplicateRows, printable
 from rankstone.hits.alignment_audit import Tally, tally
+from rankstone.hits.budgets import Kept, by_steps, kept_within, repeats_in_step
 from rankstone.hits.exclusion import without_query_documents
 from rankstone.hits.hits import Hits
 from rankstone.hits.imputation import impute
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
+    from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.hits.ranks_and_ties import RankedRows, Ranks
@@ -75,7 +77,7 @@ class Matcher(Record):
 
     Parameters
     ----------
-    judgments, options, exclude, cutoffs, brings
+    judgments, options, exclude, cutoffs, brings, budgets
         As for ``Aligner``; without ``cutoffs`` nothing is counted for the audit.
     """
 
@@ -84,6 +86,7 @@ class Matcher(Record):
     exclude: Exclusion | None = None
     cutoffs: tuple[int, ...] | None = None
     brings: frozenset[str] = frozenset()
+    budgets: tuple[Budget, ...] = ()
 
     def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
         """Return the hits of a batch; ``locate`` returns the place of a row for messages."""
@@ -93,10 +96,12 @@ class Matcher(Record):
             batch, left_out = self.exclude.without(batch)
         if options.identical_ids == "drop":
             batch = without_query_documents(batch)
-        batch = sort_lists(batch, options)
+        batch = sort_lists(by_steps(batch), options)
         twice = (
             np.empty(0, np.int64) if batch.docs is None else repeated(batch.hashes, batch.lengths, batch.ids)
         )
+        if len(twice) and options.duplicates == "error" and not repeats_in_step(batch, twice):
+            options = replace(options, duplicates="first_keep_rank")
         matches = self.judgments.match(batch)
         ideal = self.judgments.ideal_of(batch, matches)
         graded = self._graded(batch, matches)
@@ -104,7 +109,9 @@ class Matcher(Record):
         blocks = tie_blocks(batch, options)
         others, in_pool = self._others(batch, matches)
         try:
-            ranks = rank(batch, blocks, twice, matches, graded.grade, options, others)
+            ranks = rank(
+                batch, blocks, twice, matches, graded.grade, options, others, whole=bool(self.budgets)
+            )
         except DuplicateRows as error:
             error.where = ", ".join(locate(row) for row in error.rows[:3])
             raise
@@ -127,6 +134,8 @@ class Matcher(Record):
             expected=options.ties == "expected",
             lowest_grade=self.judgments.lowest_grade,
             candidates=self._candidates(len(batch.lengths)),
+            kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets),
+            attainable=self._attainable(batch.codes),
             **self._additions(batch, matches, hit, others, in_pool, ranks),
         )
         counted = None
@@ -209,6 +218,13 @@ class Matcher(Record):
             additions["pooled"] = _places(rest, lists, rows, len(batch.lengths), in_pool[rest.at])
         return additions
 
+    def _attainable(self, codes: Ints) -> dict[Budget, Ideal]:
+        """Return the grades of the best lists within each budget, where the costs of judgments are known."""
+        if not isinstance(self.judgments, Judgments):
+            return {}
+        ideals = {budget: self.judgments.attainable(budget) for budget in self.budgets}
+        return {budget: ideal.take(codes) for budget, ideal in ideals.items() if ideal is not None}
+
     def missing(self, judgments: Judgments, codes: Ints) -> Chunk:
         """Return judged queries, by their indexes, that the run does not answer."""
         count = len(codes)
@@ -233,6 +249,8 @@ class Matcher(Record):
             pool=judgments.pool.take(codes) if self.brings & {"pool", "groups"} else None,
             pooled=_no_places(count),
             holes=_no_places(count),
+            kept={budget: Kept.none(count) for budget in self.budgets},
+            attainable=self._attainable(codes),
         )
         names = judgments.queries.names.gather(codes)
         return Chunk(names, codes, np.zeros(count, np.int64), hits, None)

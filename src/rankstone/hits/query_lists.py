@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _IDS: Final = ("query_id", "doc_id")
+#: the beginning of the names of columns with costs
+COST: Final = "cost:"
 #: rows of a batch of regrouped data
 _ROWS: Final = 1 << 18
 #: pieces that are sorted into buckets at the same time
@@ -112,7 +114,7 @@ class Lists:
         runs = piece.table["query_id"].rle().struct.unnest()
         names, lengths = runs["value"], runs["len"].to_numpy().astype(np.int64)
         codes = np.full(len(names), -1) if self._queries is None else self._queries.codes(names)
-        return self._checked(Batch(names, codes, lengths, docs, rows=piece.rows, **columns))
+        return self._checked(Batch(names, codes, lengths, docs, rows=piece.rows, **_with_costs(columns)))
 
     def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], ReadBatch]]:
         """Bring the rows of each query together, in their order, and read batches from that.
@@ -160,7 +162,7 @@ class Lists:
         heads = np.flatnonzero(np.append(True, number[1:] != number[:-1]))
         names, codes = numbers.named(number[heads])
         lengths = np.diff(np.append(heads, len(row)))
-        return self._checked(Batch(names, codes, lengths, docs, take=row, **columns))
+        return self._checked(Batch(names, codes, lengths, docs, take=row, **_with_costs(columns)))
 
     def _arrays(self, piece: Piece) -> tuple[dict[str, NDArray[Any]], pl.Series | None]:
         """Return the numbers of a checked piece as arrays, and its documents, of which few are needed."""
@@ -208,6 +210,12 @@ class Lists:
             batch = batch.rows_at(rows, batch.lengths[judged])
             batch = replace(batch, names=batch.names.filter(judged), codes=codes)
         return ReadBatch(batch, codes, unjudged)
+
+
+def _with_costs(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the columns of a batch, those of costs in a dict of their own."""
+    costs = {name.removeprefix(COST): columns[name] for name in columns if name.startswith(COST)}
+    return {name: column for name, column in columns.items() if not name.startswith(COST)} | {"costs": costs}
 
 
 def is_scattered(ids: pl.Series) -> bool:

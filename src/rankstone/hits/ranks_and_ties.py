@@ -67,6 +67,10 @@ class Ranks(Record):
         int64 per list: documents retrieved, and ranks (more, where removed documents keep theirs).
     others
         The ranks of other requested rows.
+    place
+        int64 ``[rows]``: each row's place in the final order, ``None`` where no row moves.
+    left
+        bool ``[rows]``: the rows that are left in the lists, ``None`` where all are.
     """
 
     kept: Ints | slice
@@ -76,6 +80,8 @@ class Ranks(Record):
     n: Ints
     length: Ints
     others: RankedRows | None = None
+    place: Ints | None = None
+    left: Bools | None = None
 
 
 class RankedRows(Record):
@@ -200,6 +206,8 @@ def rank(
     grades: Floats,
     options: AlignmentOptions,
     others: Ints | None = None,
+    *,
+    whole: bool = False,
 ) -> Ranks:
     """Give every match its rank.
 
@@ -217,10 +225,12 @@ def rank(
         ``ties``, ``duplicates``, ``unjudged`` and ``depth`` are applied here.
     others
         Other rows whose ranks are requested, ascending.
+    whole
+        True if the order of all rows matters, not only that of matches.
     """
     if options.ties == "error" and len(blocks):
         raise _tied(batch, blocks)
-    everything = bool(len(copies)) or options.depth is not None or others is not None
+    everything = whole or bool(len(copies)) or options.depth is not None or others is not None
     blocks = blocks if everything else blocks.with_rows(matches.row)
     place = _places(batch, blocks, matches, grades, options)
     removed, worthless = _copies(batch, copies, place, options)
@@ -348,7 +358,8 @@ def _number(
         left = _remaining(others, kept, worthless)
         rest = _ranked(others, batch.list_of_row[others], left, blocks, place, counter)
     length = batch.lengths if kept is None else _per_list(batch, kept)
-    return Ranks(hits.at, hits.rank, hits.first, hits.last, length if n is None else n, length, rest)
+    n = length if n is None else n
+    return Ranks(hits.at, hits.rank, hits.first, hits.last, n, length, rest, place, kept)
 
 
 def _ranked(

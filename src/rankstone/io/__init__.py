@@ -71,9 +71,11 @@ def read_judgments(
     format_in: str | None = None,
     *,
     further: Sequence[str] = (),
+    costs: Sequence[str] = (),
 ) -> Table:
     """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name.
 
+    Columns of ``costs`` are read where the table has them.
     In plain lists of documents each document has grade 1.  Judgments of BEIR are recognised by their header,
     and a folder of its data by its files.
     """
@@ -82,7 +84,7 @@ def read_judgments(
     layout = PREFERENCES if "subgroup" in further else layout
     source, notes = judgments_in(source)
     renames = Renames(columns or {}, columns, header=BEIR) if isinstance(columns or {}, Mapping) else columns
-    table = _open(source, layout, "judgments", renames, format_in, further=further)
+    table = _open(source, layout, "judgments", renames, format_in, further=(*further, *costs))
     if isinstance(renames, Renames) and renames.known_header:
         notes = (*notes, "BEIR's qrels, whose score is the grade")
     table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
@@ -102,14 +104,17 @@ def read_run(
     order: str = "score",
     name: str = "run",
     ranks: bool = False,
+    further: Sequence[str] = (),
 ) -> Table:
     """Open a run: ``query_id``, ``doc_id``, and what gives the ``order``; ranks can replace scores.
+
+    ``further`` columns are read where the run has them.
 
     With ``ranks`` also the ranks of TREC text; where these are not needed they may be missing or not numbers.
     """
     columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
-    table = _open(source, RUN, name, columns, format_in, ranks=wanted)
+    table = _open(source, RUN, name, columns, format_in, ranks=wanted, further=further)
     if isinstance(source, (str, os.PathLike)) and len(parts := files_of(source)) > 1:
         refuse_several(source, parts, format_in, lambda part: _open(part, RUN, name, columns, format_in))
     return table.requires("query_id", "doc_id", *_order_column(table, order), given=columns)

@@ -22,6 +22,7 @@ FURTHER: Final = (
     "clicked",
     "impression_id", "reward", "examination", "prediction", "variant", "draw",
     "target_propensity", "target_position", "target_prediction",
+    "tokens", "characters", "cost", "ms", "turn", "call",
 )  # fmt: skip
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}

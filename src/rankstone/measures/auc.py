@@ -33,6 +33,7 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
 
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
+    takes_budget: ClassVar[bool] = False
 
     negatives: str = parameter(None, _NEGATIVES, *_SOURCES, needed=_REQUIRED, needs_candidates=("catalogue",))
 

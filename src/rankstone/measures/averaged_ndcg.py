@@ -42,7 +42,7 @@ class IdealGains(Measure, family="cumulated gain"):
 
     def ideal(self, hits: Hits) -> Ideal:
         """Return the gains of the ideal list that are above 0, best first."""
-        return hits.remember(("gains above 0", self.gain), lambda: self._make_ideal(hits.ideal))
+        return hits.remember(("gains above 0", self.gain), lambda: self._make_ideal(hits.best_list))
 
     def _make_ideal(self, judged: Ideal) -> Ideal:
         gain = gains(self.gain, None, judged.grade)

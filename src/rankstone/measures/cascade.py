@@ -96,6 +96,8 @@ class nERR(ERR):  # noqa: N801 - the name of the field
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Sakai and Song, SIGIR 2011",
     )
 
+    ideal_has_costs: ClassVar[bool] = True
+
     @property
     def claims(self) -> Claims:
         """As ERR, but the ideal list grows with k and contains documents below the cutoff."""
@@ -104,7 +106,7 @@ class nERR(ERR):  # noqa: N801 - the name of the field
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide by the ERR of the ideal list."""
-        ideal = hits.ideal
+        ideal = hits.best_list
         worth = self.worth(ideal.grade)
         if isinstance(self.gain, GainTable):
             worth = descending_within(ideal.query, worth)

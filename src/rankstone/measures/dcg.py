@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range, sums
 from rankstone.measures.core.claims import BEST, Claims
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
 from rankstone.measures.core.gains_and_discounts import (
     DISCOUNTS,
     check_persistence,
@@ -32,6 +32,7 @@ class GainMeasure(GradedMeasure):
     """A sum of gains: the base class of CG, DCG and nDCG."""
 
     needs_relevant: ClassVar[bool] = False
+    takes_shares: ClassVar[bool] = True
 
     pad: str = parameter("zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink")
 
@@ -205,6 +206,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
                 f"nDCG(ideal={self.ideal}) has gains of one, so gains must be 0 or 1",
                 fix=f"write nDCG(gain=binary, ideal={self.ideal})",
             )
+        if self.budget is not None and self.ideal_depth == "min_k_n":
+            raise BadParameter(
+                f"{self}: an ideal list as long as the list would reward long documents",
+                fix=f"leave ideal_depth out: nDCG@{self.budget}",
+            )
         if self.ideal in ("k_ones", "k_of_R") and self.pad == "min_grade":
             raise BadParameter(
                 f"nDCG(ideal={self.ideal}) has gains of one only, and pad=min_grade would add others",
@@ -232,6 +238,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         """Divide the discounted gains by those of the ideal list."""
         return Contributions(self.discounted(hits), self._cached_norm(hits), unjudged=self.padding(hits))
 
+    @property
+    def ideal_has_costs(self) -> bool:  # type: ignore[override]
+        """True unless the ideal list holds all judged documents."""
+        return self.ideal_depth != "all"
+
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return the gains of the ideal list, discounted; ones to the depth k are the same for all."""
         if self.ideal == "k_ones":
@@ -247,7 +258,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         if not known or self.ideal != "judged" or self.pad == "min_grade" or hits.trace is not None:
             return self._norm(hits)
         key = ("norm", self.gain, self.rel, self.discount, self.base, self.p, depth)
-        return hits.ideal.remember(key, lambda: self._norm(hits))
+        return self._best(hits).remember(key, lambda: self._norm(hits))
 
     def _norm(self, hits: Hits) -> Floats:
         depth = self._ideal_depth(hits)
@@ -270,6 +281,10 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             norm += self._padding_gains(hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries))
         return norm
 
+    def _best(self, hits: Hits) -> Ideal:
+        """Return the judged grades of the ideal list: all, or those that a budget allows."""
+        return hits.ideal if self.ideal_depth == "all" else hits.best_list
+
     def _ideal_depth(self, hits: Hits) -> Cutoff | None:
         if self.ideal_depth == "all":
             return None
@@ -285,10 +300,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
 
     def _make_ideal_gains(self, hits: Hits) -> Ideal:
         if self.ideal in ("judged", "k_of_R"):
-            gain = self.worth(hits.ideal.grade)
+            best = self._best(hits)
+            gain = self.worth(best.grade)
             if not never_falls(self.gain):
-                gain = descending_within(hits.ideal.query, gain)
-            return hits.ideal.regraded(gain)
+                gain = descending_within(best.query, gain)
+            return best.regraded(gain)
         return self._list_gains(hits if self.ideal == "list" else hits.down_to(self.k or 0), hits)
 
     def _list_gains(self, hits: Hits, whole: Hits) -> Ideal:
@@ -308,7 +324,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         return Ideal(offsets, descending_within(query, gain))
 
     def _ones(self, hits: Hits, depth: Cutoff | None) -> Floats:
-        most = self.relevant_count(hits) if self.ideal == "k_of_R" else np.full(hits.queries, self.k)
+        relevant = self._best(hits).relevant_count(self.threshold or ANY_GAIN)
+        most = relevant if self.ideal == "k_of_R" else np.full(hits.queries, self.k)
         most = most if depth is None else np.minimum(most, depth)
         ranks = np.arange(1, int(most.max()) + 1 if len(most) else 1)
         norms = np.concatenate(([0.0], np.cumsum(1.0 / self.divisor(ranks))))

@@ -184,6 +184,7 @@ class AP_IA(IntentAware, BinarySubtopicMeasure):  # noqa: N801 - the name of the
     AP_IA
     """
 
+    takes_budget: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "AP-IA", "MAP-IA")
     card: ClassVar[Card] = Card(
         sentence="Average precision for each intent of a query, averaged over the intents.",
@@ -212,6 +213,7 @@ class P_IA(IntentAware, BinarySubtopicMeasure):  # noqa: N801 - the name of the 
     P_IA@10
     """
 
+    takes_budget: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ("P-IA",)
     card: ClassVar[Card] = replace(
         AP_IA.card,
@@ -236,6 +238,7 @@ class StRecall(BinarySubtopicMeasure):
     StRecall@10
     """
 
+    takes_budget: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ("S-recall", "SRecall", "strec", "I-rec", "I_rec")
     card: ClassVar[Card] = Card(
         sentence="How many of a query's subtopics do the first k results cover?",

@@ -93,6 +93,7 @@ class R(BinaryMeasure):
         citation="Cleverdon, Aslib Proceedings, 1967",
     )
 
+    takes_shares: ClassVar[bool] = True
     denom: str = parameter("R", "what the hits are divided by", "R", "min_R_k")
 
     @property

@@ -79,6 +79,7 @@ def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b
 class PropensityScored(BinaryMeasure, family="propensity"):
     """A measure in which the weight of a relevant document is one over its propensity."""
 
+    takes_budget: ClassVar[bool] = False
     brings: ClassVar[frozenset[str]] = frozenset({"pool"})
     judgment_columns: ClassVar[tuple[str, ...]] = ("propensity",)
     #: how a weight is divided by rank

@@ -30,6 +30,7 @@ _SYMBOLS: Final = (
 class SessionMeasure(Measure, family="sessions"):
     """A measure whose units are sessions; a later query is divided by a larger cost."""
 
+    takes_budget: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ()
     query_columns: ClassVar[tuple[str, ...]] = ("position",)
     unit: ClassVar[str | None] = "session"

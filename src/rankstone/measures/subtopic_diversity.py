@@ -41,6 +41,7 @@ class SubtopicMeasure(Measure, family="diversity"):
     equal weights without one.
     """
 
+    takes_budget: ClassVar[bool] = False
     brings: ClassVar[frozenset[str]] = frozenset({"groups"})
 
     @property

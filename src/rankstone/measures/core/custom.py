@@ -11,7 +11,7 @@ import numpy as np
 
 from rankstone.errors import BadParameter, printable
 from rankstone.measures.core.claims import Claims
-from rankstone.measures.core.definition import Card, Threshold, parameter
+from rankstone.measures.core.definition import CUTOFFS, Card, Threshold, parameter
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.core.registry import register
 
@@ -171,7 +171,7 @@ def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
     declared: list[Any] = []
     hints = _hints(function)
     for taken in list(inspect.signature(function).parameters.values())[1:]:
-        if taken.name == "k":
+        if taken.name in CUTOFFS:
             continue
         if hasattr(Measure, taken.name):
             raise BadParameter(f"{name}: every measure has an attribute {taken.name}", fix="rename it")

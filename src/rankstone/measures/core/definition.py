@@ -15,6 +15,7 @@ import numpy as np
 
 from rankstone._basics import exact
 from rankstone.errors import BadOption, BadParameter, nearest, printable
+from rankstone.hits.budgets import Budget
 from rankstone.measures.core.aggregation import aggregated, ratio_of_sums, share_trimmed
 from rankstone.measures.core.claims import Claims
 
@@ -73,6 +74,8 @@ Span = tuple[float | None, float | None]
 
 #: bound of parameters without a bound of their own: squares and products of such numbers stay finite
 _LARGEST: Final = 1e9
+#: the fields that are written behind an @
+CUTOFFS: Final = ("k", "budget")
 #: no list is longer; a larger cutoff is a typing error
 MOST_RANKS: Final = 10**12
 
@@ -180,8 +183,8 @@ Kind = TypeVar("Kind")
 class _MeasureType(type):
     """The metaclass of measures: a class with a cutoff after it is a measure, ``nDCG @ 10``."""
 
-    def __matmul__(cls: type[Kind], k: int) -> Kind:
-        return cls(k=k)  # type: ignore[call-arg]
+    def __matmul__(cls: type[Kind], k: int | Budget) -> Kind:
+        return cls(**{"budget" if isinstance(k, Budget) else "k": k})
 
 
 class _Frozen:
@@ -251,7 +254,7 @@ class Named(_Frozen, metaclass=_MeasureType):
         return {
             f.name: getattr(self, f.name)
             for f in fields(self)
-            if f.name != "k" and getattr(self, f.name) != f.default
+            if f.name not in CUTOFFS and getattr(self, f.name) != f.default
         }
 
     @property
@@ -261,12 +264,13 @@ class Named(_Frozen, metaclass=_MeasureType):
 
     def default_parameters(self) -> dict[str, str]:
         """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
-        left_out = {"k", "agg", *self.changed(), *self.inactive_parameters}
+        left_out = {*CUTOFFS, "agg", *self.changed(), *self.inactive_parameters}
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         return {f"{self.name}.{name}": _text(value) for name, value in values.items() if value is not None}
 
-    def __matmul__(self, k: int) -> Self:
-        return replace(self, k=k)
+    def __matmul__(self, k: int | Budget) -> Self:
+        cutoffs = dict.fromkeys(CUTOFFS[: 1 + hasattr(self, "budget")])
+        return replace(self, **(cutoffs | {"budget" if isinstance(k, Budget) else "k": k}))
 
     def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse options that lack what the measure needs, before any work."""
@@ -286,8 +290,8 @@ class Named(_Frozen, metaclass=_MeasureType):
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
-        cutoff = "" if self.k is None else f"@{self.k}"
-        return f"{self.name}{f'({inside})' if inside else ''}{cutoff}"
+        cutoffs = [f"@{cut}" for cut in (getattr(self, name, None) for name in CUTOFFS) if cut is not None]
+        return f"{self.name}{f'({inside})' if inside else ''}{''.join(cutoffs)}"
 
 
 @dataclass(frozen=True, kw_only=True)

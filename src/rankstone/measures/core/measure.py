@@ -7,15 +7,16 @@ measures and are defined here.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from rankstone._basics import Record, queries
-from rankstone.errors import BadOption, OutOfRange
-from rankstone.measures.core.definition import ANY_GAIN, PerQuery
+from rankstone.errors import BadOption, BadParameter, OutOfRange, printable
+from rankstone.hits.budgets import Budget
+from rankstone.measures.core.definition import ANY_GAIN, PerQuery, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,6 +112,7 @@ class Scored(Record):
         return replace(self, value=nothing, status=status.astype(np.int8))
 
 
+@dataclass(frozen=True, kw_only=True)
 class Measure(PerQuery):
     """A measure of rankings against judgments.
 
@@ -118,6 +120,8 @@ class Measure(PerQuery):
     ----------
     k
         Only the first ``k`` ranks count; ``None`` for the whole list.
+    budget
+        A cutoff by cost instead: the list ends where it exceeds the :class:`~rankstone.Budget`.
     agg
         How queries become one number.
     """
@@ -132,6 +136,36 @@ class Measure(PerQuery):
     judgment_columns: ClassVar[tuple[str, ...]] = ()
     #: columns of the query table that it reads, all of them numbers
     query_columns: ClassVar[tuple[str, ...]] = ()
+    #: True if a list can end by cost, so that no norm depends on the number of ranks
+    takes_budget: ClassVar[bool] = True
+    #: True if a hit can count by a share, so that a budget may cut through a document
+    takes_shares: ClassVar[bool] = False
+    #: True if the norm is a sum over the best list, which a budget cuts by the costs of judged documents
+    ideal_has_costs: ClassVar[bool] = False
+
+    budget: Budget | None = parameter(None, "cutoff by cost, such as tokens(2000)")
+
+    def __post_init__(self) -> None:
+        """Refuse a budget besides a cutoff, and one that the measure cannot be cut by."""
+        super().__post_init__()
+        if self.budget is None:
+            return
+        if not isinstance(self.budget, Budget):
+            raise BadParameter(
+                f"{self.name}: budget={printable(repr(self.budget), 60)} is not a budget",
+                fix=f'write {self.name} @ rankstone.Budget("tokens", 2000)',
+            )
+        if self.k is not None:
+            raise BadParameter(f"{self} has two cutoffs", fix=f"write {self.name}@{self.budget}")
+        if not self.takes_cutoff:
+            raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.budget}")
+        if not self.takes_budget:
+            raise BadParameter(f"{self.name} needs the number of ranks, which a budget leaves open")
+        if self.budget.crossing == "fraction" and not self.takes_shares:
+            raise BadParameter(
+                f"{self}: {self.name} is no sum in which part of a document could count",
+                expected="crossing=drop, include or skip",
+            )
 
     # -- what a measure defines -------------------------------------------------------------
     def contributions(self, hits: Hits) -> Contributions:
@@ -167,6 +201,8 @@ class Measure(PerQuery):
     def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
         """Refuse options of alignment under which the measure has no known value."""
         claims = self.claims
+        if self.budget is not None:
+            self._check_budget(ties)
         if ties == "expected" and not claims.closed_under_ties:
             raise BadOption(
                 f"{self} has no closed form for the mean over tied documents",
@@ -182,15 +218,33 @@ class Measure(PerQuery):
                 fix="choose another rule for ties: docid_desc, expected, …",
             )
 
+    def _check_budget(self, ties: str) -> None:
+        if ties in ("expected", "best", "worst"):
+            raise BadOption(
+                f"ties={ties!r} leaves open which documents {self} pays for",
+                fix="choose an order of tied documents: ties=docid_desc, input, …",
+            )
+        if self.claims.looks_deeper or self.brings & {"pooled", "holes"}:
+            raise BadParameter(f"{self} reads the list below the cutoff, so a budget cannot cut it")
+
     def limit(self, _hits: Hits) -> Cutoff | None:
         """Return the cutoff: one number, int64 ``[queries]``, or ``None`` for whole lists."""
         return self.k
 
     def parts(self, hits: Hits) -> tuple[Hits, Contributions]:
         """Return the hits that the measure examines, and their contributions."""
-        if self.k is not None and not self.claims.looks_deeper:
+        share = None
+        if self.budget is not None:
+            hits, share = hits.within(self.budget)
+        elif self.k is not None and not self.claims.looks_deeper:
             hits = hits.down_to(self.k)
-        return hits, self.contributions(hits)
+        parts = self.contributions(hits)
+        if share is not None:
+            parts = replace(parts, hits=parts.hits * share)
+        if self.ideal_has_costs and hits.best is not None:
+            # several cheap documents may gain more than one of the best grade
+            parts = replace(parts, norm=np.maximum(parts.norm, hits.total(parts.hits)))
+        return hits, parts
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""

@@ -18,7 +18,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
-from rankstone.measures.core.definition import Named, Threshold
+from rankstone.hits.budgets import Budget
+from rankstone.measures.core.definition import CUTOFFS, Named, Threshold
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.registry import MEASURES
 
@@ -170,8 +171,8 @@ Kind = TypeVar("Kind", bound=Named)
 _SHAPE: Final = re.compile(
     r"""^(?P<name>[^\W\d][\w.\-#]*?)      # nDCG, ndcg_cut_10, r-precision, α-nDCG, D#-nDCG
         (?:-l(?P<early>\d+))?               # ranx: relevant from this grade up
-        (?:\((?P<inside>.*)\))?             # (gain=exp2, rel=2)
-        (?:@(?P<cut>.*?))?                  # @10
+        (?:\((?P<inside>.*?)\))?            # (gain=exp2, rel=2)
+        (?:@(?P<cut>[^\W\d]\w*\([^()]*\)|[^()]*?))?    # @10, @tokens(2000)
         (?:-l(?P<late>\d+))?$               # ranx, again
     """,
     re.VERBOSE | re.DOTALL,
@@ -358,7 +359,7 @@ def _read_ours(text: str) -> Named:
 
 
 def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) -> Named:
-    known = {f.name: f for f in fields(cls) if f.name != "k"}
+    known = {f.name: f for f in fields(cls) if f.name not in CUTOFFS}
     arguments: dict[str, Any] = {}
     if cls.name == "IPrec" and cut is not None and "recall" not in given:  # ir_measures: IPrec@0.1
         given, cut = {**given, "recall": cut}, None
@@ -371,7 +372,11 @@ def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) 
                 fix=_hint(key, list(known)),
             )
         arguments[key] = parse_measure(_unquoted(value)) if key == "of" else _value(cls, key, value)
-    if cut is not None:
+    if cut is not None and (budget := Budget.parse(cut)):
+        if not any(f.name == "budget" for f in fields(cls)):
+            raise BadParameter(f"{cls.name} takes no budget", given=printable(text))
+        arguments["budget"] = budget
+    elif cut is not None:
         arguments["k"] = _cutoff(cut, text)
     try:
         return cls(**arguments)
@@ -411,7 +416,7 @@ def _cutoff(cut: str, text: str) -> int:
         raise BadParameter(
             f"the cutoff {printable(cut)!r} is not a rank",
             given=printable(text),
-            expected="a whole number of 1 or more after the @",
+            expected="a whole number of 1 or more after the @, or a budget such as @tokens(2000)",
         )
     return int(cut)
 
