@@ -41,6 +41,7 @@ BETWEEN_HITS = (
     "infAP",
     "Compat",
 )
+CHUNKS = "rankstone, chunks"
 FIVE = "rankstone, five measures"
 SCAN = "bare Polars scan"
 TEXT_SCAN = "bare Polars scan of the text"
@@ -117,6 +118,7 @@ def cases(root: Path, scale: float) -> tuple[Case, ...]:
         *_passages(data),
         *_measures(data),
         *_users(data),
+        *_chunks(data),
         *_large(data),
         *_spark(data),
         _labelled(data),
@@ -317,6 +319,30 @@ def _users(data: Path) -> tuple[Case, ...]:
         (Bar("time", 2.5, SCAN), Bar("memory", 1.2e9), Bar("memory", 0.25, PYTREC)),
     )
     return recsys, _shuffled("20m", "recsys-20m", "users", qrels, run, shuffled, 2.5)
+
+
+def _chunks(data: Path) -> tuple[Case, ...]:
+    """Roll chunks up to documents, and cut lists by their tokens."""
+    files = str(data / "chunks.qrels.parquet"), str(data / "chunks.run.parquet")
+    chunks = _rankstone(CHUNKS, *files, "-m", MEASURES)
+    tokens = MEASURES.replace("@10", "@tokens(2000)").replace("@100", "@tokens(20000)")
+    about = "20 M chunks, 100 in each of 200,000 lists, 5 M documents, Parquet"
+    return (
+        Case(
+            "documents-20m",
+            f"{about}, rolled up to documents; {MEASURES}",
+            "chunks",
+            (_rankstone("rankstone, --unit document", *files, "-m", MEASURES, "--unit", "document"), chunks),
+            (Bar("time", 2, CHUNKS), Bar("memory", 2e9)),
+        ),
+        Case(
+            "budgets-20m",
+            f"{about}, cut by tokens; {tokens}",
+            "chunks",
+            (_rankstone("rankstone, by tokens", *files, "-m", tokens), chunks),
+            (Bar("time", 1.3, CHUNKS),),
+        ),
+    )
 
 
 def _large(data: Path) -> Iterator[Case]:

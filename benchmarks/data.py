@@ -59,6 +59,8 @@ TOPICS = Shape(queries=100, depth=1_000, judged=80, pool=2_000)
 #: recommendation lists in parts of so many users; scaled up, too: 5 is a billion rows
 LARGE = Shape(queries=2_000_000, depth=100, judged=4, pool=1_000_000)
 PART = 200_000
+#: chunks of each document in lists of chunks
+CHUNKS_EACH = 4
 #: of skewed lists: the share of tied scores, and how uneven lengths are (of a log-normal)
 TIED, UNEVEN = 0.05, 1.2
 #: rows of the one list of all, and how many grades it has
@@ -78,6 +80,7 @@ FILES = {
         "passages.shuffled.parquet",
     ),
     "users": ("users.qrels.parquet", "users.run.parquet", "users.shuffled.parquet"),
+    "chunks": ("chunks.qrels.parquet", "chunks.run.parquet"),
     "labelled": ("labelled.parquet",),
     "one-list": ("one-list.parquet",),
     "topics": ("topics.qrels.txt", "topics.run.txt"),
@@ -178,6 +181,29 @@ def users(into: Path, scale: float) -> None:
     _write(qrels, into / "users.qrels.parquet")
     _write(run, into / "users.run.parquet")
     _write(_shuffled(run), into / "users.shuffled.parquet")
+
+
+def chunks(into: Path, scale: float) -> None:
+    """Write lists of chunks, four of each document, with tokens, and two judged chunks a query."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED + 8)
+    queries, depth, each = _scaled(USERS.queries, scale), USERS.depth, CHUNKS_EACH
+    docs = _documents(rng, queries, USERS)[:, : depth // each]
+    place = rng.random((queries, depth), np.float32).argsort(axis=1)
+    doc = np.take_along_axis(docs, place // each, axis=1).ravel()
+    query = np.repeat(np.arange(queries), depth)
+    rank = np.tile(np.arange(depth), queries)
+    names = [pl.format("q{}", "q").alias("query_id"), pl.format("D{}#{}", "d", "c").alias("doc_id")]
+    tokens = rng.integers(50, 400, len(doc))
+    run = pl.DataFrame({"q": query, "d": doc, "c": place.ravel() % each, "tokens": tokens})
+    run = run.select(*names, pl.Series("score", 100.0 - rank), "tokens")
+    _write(run, into / "chunks.run.parquet")
+    judged = np.sort(rng.random((queries, depth), np.float32).argsort(axis=1)[:, :2], axis=1)
+    rows = (judged + np.arange(queries)[:, None] * depth).ravel()
+    qrels = run[rows].with_columns(relevance=pl.Series(rng.integers(1, 4, len(rows))))
+    _write(qrels.drop("score"), into / "chunks.qrels.parquet")
 
 
 def labelled(into: Path, scale: float) -> None:
@@ -431,6 +457,7 @@ def _write_trec(frame: pl.DataFrame, path: Path) -> None:
 MAKERS: dict[str, Callable[[Path, float], None]] = {
     "passages": passages,
     "users": users,
+    "chunks": chunks,
     "labelled": labelled,
     "large": large,
     "skewed": skewed,

@@ -131,8 +131,13 @@ def evaluate(
         exclude: a table with ``query_id`` and ``doc_id`` of pairs that are removed from every list first,
         such
             as known items or the query's own document; ``exclude_from="both"`` removes their judgments, too.
-        collapse: passages to documents, a regular expression whose first group is the document's id, or a
-            mapping ``{passage: document}``; the best passage represents its document.
+        unit: what counts as one, if not each id: ``"document"`` (its chunks are ``doc#1``, ``doc#2``, …),
+            another separator such as ``"::"``, a regular expression whose first group is the document, a
+            column of ``documents``, or ``{chunk: document}``.  The best chunk represents its document
+            (``unit_score`` has other rules); of the grades of its chunks the highest counts.
+        same_as: equal documents: a table with ``doc_id`` and ``class``, or with ``text``, where texts that
+            are equal up to case and white space make a class.  Each class earns once, at its first copy.
+        documents: a table with ``doc_id`` and costs (``tokens``, …) for budgets that the run does not have.
         queries: attributes of queries, a table with ``query_id`` and any columns, or
             ``{query: {column: value}}``.  ``weight`` serves ``agg=weighted``, ``session`` and ``position``
             session measures; any column may group means (:meth:`Scores.mean`).

@@ -96,7 +96,13 @@ def test_options_that_were_renamed_say_how(old: str, capsys: pytest.CaptureFixtu
     """The old option is an error that names the new one, in every command that had it."""
     *command, flag = old.split()
     group = {"ab": "online", "clicks": "online", "retention": "online", "train": "ltr"}
-    own = {"--truth": "eval", "--vs": "explain", "--curves": "curve", "--reach": "curve"}
+    own = {
+        "--truth": "eval",
+        "--vs": "explain",
+        "--curves": "curve",
+        "--reach": "curve",
+        "--collapse": "eval",
+    }
     name = command[0] if command else own[flag]
     words = [group[name], name] if name in group else [name]
     assert exit_code([*words, flag, "x"]) == 2

@@ -140,13 +140,13 @@ def test_scattered_rows_duplicates_and_ids_of_two_kinds() -> None:
 def test_excluded_and_collapsed_documents_are_no_holes() -> None:
     """What alignment takes out of the list is not open; passages of one document are one hole."""
     qrels, ranked = {"q": {"a": 1}}, {"q": {"b#1": 3.0, "b#2": 2.0, "c#1": 1.5, "a#1": 1.0}}
-    found = rankstone.bounds(qrels, ranked, "RR", collapse=r"^(.*)#\d+$", exclude={"q": ["c"]})
+    found = rankstone.bounds(qrels, ranked, "RR", unit=r"^(.*)#\d+$", exclude={"q": ["c"]})
     other = {"q": {"b#9": 9.0, "a#1": 1.0}}
     pair = rankstone.bounds(
         qrels,
         {"x": ranked, "y": other},
         "RR",
-        collapse=r"^(.*)#\d+$",
+        unit=r"^(.*)#\d+$",
         difference=("x", "y"),
         exclude={"q": ["c"]},
     )

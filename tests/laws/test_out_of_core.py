@@ -23,7 +23,13 @@ from rankstone.errors import (
     NotComparable,
     RankstoneError,
 )
-from rankstone.evaluation.out_of_core import MemoryBudget, QueryRange, evaluate_out_of_core, parse_size, ranges
+from rankstone.evaluation.out_of_core import (
+    MemoryBudget,
+    QueryRange,
+    evaluate_out_of_core,
+    parse_size,
+    ranges,
+)
 from rankstone.testing.laws import small_world
 
 if TYPE_CHECKING:
@@ -149,7 +155,7 @@ def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
     excluded = run.gather_every(5).select("query_id", "doc_id")
     for source in (text, tmp_path / "parts", lists):
         check(qrels, source, "nDCG AP")
-    check(qrels, {"one": tmp_path / "parts", "other": run}, "nDCG AP", exclude=excluded, collapse=r"^(..)")
+    check(qrels, {"one": tmp_path / "parts", "other": run}, "nDCG AP", exclude=excluded, unit=r"^(..)")
     assert set(many_ranges) == {4}
     numbers = {"query_id": [1, 1, 2, 30, 30], "doc_id": [5, 6, 5, 5, 7]}
     mixed = pl.DataFrame({**numbers, "relevance": [1, 0, 2, 1, 1]})

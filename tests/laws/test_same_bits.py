@@ -86,7 +86,9 @@ def bits(per_query: pl.DataFrame) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("ties", TIES)
 def test_formats_engines_and_orders(ties: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten formats, read in memory, as frames and share after share, give what the rows in order give."""
-    monkeypatch.setattr(MemoryBudget, "ranges", lambda *_: 3)  # shares of the queries, as if memory were short
+    monkeypatch.setattr(
+        MemoryBudget, "ranges", lambda *_: 3
+    )  # shares of the queries, as if memory were short
     qrels, run = tied_world(1)
     expected = bits(rankstone.evaluate(qrels, run, MEASURES, ties=ties).per_query)
     for seed, form in enumerate(FORMATS if ties == "expected" else FORMATS[::4]):

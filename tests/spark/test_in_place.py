@@ -220,7 +220,7 @@ def test_excluded_pairs_passages_and_ranks(spark: Any) -> None:
         rank=pl.col("score").rank("ordinal", descending=True).over("query_id").cast(pl.Int64),
     ).drop("score")
     out = world.run[::5].select("query_id", "doc_id")
-    options: dict[str, Any] = {"collapse": "^([^#]+)", "order": "rank"}
+    options: dict[str, Any] = {"unit": "^([^#]+)", "order": "rank"}
     here = rankstone.evaluate(world.judgments, ranked, "AP nDCG@3", exclude=out, **options)
     there_as = laid_out(spark, LAYOUTS["in_crumbs"](ranked, np.random.default_rng(5)))
     far = rankstone.spark.evaluate(

@@ -184,7 +184,7 @@ def test_excluded_pairs_and_passages(spark: Any) -> None:
     )
     assert rows(far) == rows(here)
     passages = world.run.with_columns(pl.col("doc_id") + "#" + (pl.int_range(pl.len()) % 3).cast(pl.String))
-    check(spark, world.judgments, passages, "AP nDCG", collapse="^([^#]+)")
+    check(spark, world.judgments, passages, "AP nDCG", unit="^([^#]+)")
 
 
 def test_means_of_every_kind(spark: Any) -> None:

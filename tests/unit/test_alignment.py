@@ -200,13 +200,14 @@ def test_excluded_pairs_leave_before_ranks_are_given() -> None:
     assert score(run, "RR", exclude=pl.DataFrame({"query_id": ["q1"], "doc_id": ["seen"]})) == 1.0
 
 
-def test_passages_collapse_to_documents() -> None:
+def test_chunks_roll_up_to_documents() -> None:
     """The best passage stands for its document; later ones leave the list."""
     run = {"q1": {"x#1": 4.0, "x#2": 3.0, "d1#7": 2.0}, "q2": {"d3#1": 1.0}}
 
-    assert score(run, "RR", collapse=r"^(.*)#\d+$") == (1 / 2 + 1) / 2
-    with pytest.raises(BadOption, match="no group"):
-        score(run, "RR", collapse="#")
+    assert score(run, "RR", unit=r"^(.*)#\d+$") == (1 / 2 + 1) / 2
+    assert score(run, "RR", unit="#") == (1 / 2 + 1) / 2
+    with pytest.raises(BadOption, match="is not a unit"):
+        score(run, "RR", unit="parent")
 
 
 def test_depth_cuts_first() -> None:

@@ -338,10 +338,10 @@ def test_the_primary_measure_comes_first(tmp_path: Path) -> None:
     assert "AP 0.4" in told.text()
 
 
-@pytest.mark.parametrize("options", [{}, {"ties": "input"}, {"collapse": r"^(\w+)-"}, {"depth": 5}])
+@pytest.mark.parametrize("options", [{}, {"ties": "input"}, {"unit": r"^(\w+)-"}, {"depth": 5}])
 def test_lists_are_those_of_explain(tmp_path: Path, options: dict[str, Any]) -> None:
     """Ranks and grades of the examples are those that explain unfolds, under any options."""
-    if "collapse" in options:
+    if "unit" in options:
         options = {**options, "duplicates": "first_drop"}
         qrels: Any = {"q25": {"coffee": 3}, "q24": {"bees": 1}}
     else:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 #: what is about judgments and runs, and means nothing for saved scores
 _OF_RUNS: Final = (
-    "bounds", "exclude", "collapse", "convention", "format_in", "run_column", "rel", "on_bad_run",
+    "bounds", "exclude", "unit", "same_as", "documents", "convention", "format_in", "run_column", "rel",
+    "on_bad_run",
 )  # fmt: skip
 
 

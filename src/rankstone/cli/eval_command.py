@@ -42,8 +42,10 @@ _REFUSED = {
         "labelled", "exact_run", "convention", "memory", "one_group", "run_column", "on_bad_run",
     ),
     "memory": ("labelled", "exact_run", "convention", "one_group", "run_column"),
-    "labeled": ("exact_run", "run_column", "on_bad_run", "exclude", "collapse", "intents"),
-    "exact-run": ("convention", "one_group", "run_column", "exclude", "collapse"),
+    "labeled": (
+        "exact_run", "run_column", "on_bad_run", "exclude", "unit", "same_as", "documents", "intents",
+    ),
+    "exact-run": ("convention", "one_group", "run_column", "exclude", "unit", "same_as", "documents"),
 }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ SHOWN = ("days", "cohorts", "periods", "curve", "differences")
 @declare(
     "retention",
     {"events": "EVENTS"},
-    "unit days returns day-origin registrations by segments versus tz times-in time-unit week-start start",
+    "period days returns day-origin registrations by segments versus tz times-in time-unit week-start start",
     "end since invalid early unregistered duplicate-registrations confidence correction",
     f"show plot cohorts chart heatmap report lang {PRINTED} {READING}",
     but={**WITHIN_LOGS, "by": {"values": "COLUMN", "kind": str}},
@@ -82,7 +82,7 @@ def retention_command(
     are left out of the retention after N days; they never count as 0.
 
     rankstone online retention events.parquet --tz Europe/Berlin
-    rankstone online retention log.csv --columns uid=user_id,ts=time --unit week --show cohorts
+    rankstone online retention log.csv --columns uid=user_id,ts=time --period week --show cohorts
     rankstone online retention events.parquet --by app_version --versus 1.0 --plot --report retention.html
     """
     from rankstone.online import retention

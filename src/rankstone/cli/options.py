@@ -138,8 +138,8 @@ _STATISTICS: Final = {
     "planned": _O("N", "planned number of units: warns before that number is reached", int),
 }  # fmt: skip
 _USERS_OVER_TIME: Final = {
-    "unit": _O("day|week|month", "what is counted in"),
-    "days": _O("N,N,…", "which N: 1,3,7,30 or 1..30; brackets: 1..7,8..14", list, shown="by the unit"),
+    "period": _O("day|week|month", "what is counted in", keyword="unit"),
+    "days": _O("N,N,…", "which N: 1,3,7,30 or 1..30; brackets: 1..7,8..14", list, shown="by the period"),
     "returns": _O("exact|rolling|bracket", "in that period, or later too, or in a bracket", keyword="kind"),
     "segments": _O("first|each", "a user is in the segment of the first event, or in each as another user"),
     "registrations": _O("FILE", "table with user_id and time: when users registered"),
@@ -159,7 +159,8 @@ _INPUT: Final = {
     "exact-run": _O("RUN", "instead of QRELS: the first --depth documents of this exact run are relevant"),
     "within": _O("E", "with --exact-run: scores this close to the last one count as tied", float),
     "exclude": _O("FILE", "pairs (query_id, doc_id) to remove from every list"),
-    "collapse": _O("REGEX", "map passages to documents: the first group is the document"),
+    "unit": _O("UNIT", "what counts as one: chunk, document (text before #), a separator or regex"),
+    "same-as": _O("FILE", "equal documents: doc_id and class, or text; each class earns once"),
     "documents": _O("FILE", "table of documents: doc_id and title, text, cost or class"),
     "queries": _O("FILE", "table of queries (or users): query_id, weight, session, any columns"),
     "intents": _O("FILE", "weights of subtopics: query_id, subtopic, weight"),
@@ -247,7 +248,7 @@ ALIGNMENT: Final = " ".join(PANELS["Alignment"])
 ORDERING: Final = "order score-dtype ties duplicates depth"
 READING: Final = "columns format-in csv-separator decimal"
 PRINTED: Final = "format digits output csv-formulas verbose quiet"
-LISTS: Final = "exclude collapse"
+LISTS: Final = "exclude unit same-as documents"
 STATISTICS: Final = "test interval correction confidence margin power permutations resamples seed"
 COMPARING: Final = (
     f"measures rel scores baseline primary bounds queries by cluster {STATISTICS} lang {LISTS} convention "
@@ -302,7 +303,9 @@ REMOVED: Final = {
     "explain --others": "--libraries",
     "retention --curve": "--chart",
     "retention --kind": "--returns",
+    "retention --unit": "--period",
     "--truth": "--exact-run",
+    "--collapse": "--unit",
     "--vs": "--versus",
     "--curves": "--measures",
     "--reach": "--target",

@@ -36,7 +36,7 @@ _FURTHER_OPTIONS: Final = {
     "columns": "table of texts",
 }
 #: tables: a path in a file, any table in Python
-_TABLES: Final = ("exclude", "collapse", "intents")
+_TABLES: Final = ("exclude", "unit", "same_as", "documents", "intents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.measure import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.hits.matching import Chunk
+    from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Progress, Table
     from rankstone.measures.core.measure import Measure
 
@@ -200,7 +201,7 @@ class _Bounder:
             frame = found.frame(name, str(measure), scores.queries)
             self._frames.append(frame.filter(pl.Series(scored.status != Status.dropped)))
         if keeps:
-            self._sides[name] = _side(parts, table, self._ready.collapse)
+            self._sides[name] = _side(parts, table, self._ready.units)
         return scores, audit
 
     def _grades(self, judgments: Judgments) -> Floats:
@@ -245,10 +246,10 @@ class _Bounder:
         ]
 
 
-def _side(parts: Sequence[_Part], table: Table, collapse: Callable[[pl.Expr], pl.Expr] | None) -> _Side:
+def _side(parts: Sequence[_Part], table: Table, units: RetrievalUnits | None) -> _Side:
     """Put the parts of a run together, and read the ids of its holes."""
     doc = pl.col("doc_id")
-    docs = pl.concat(list(table.tables([(collapse(doc) if collapse else doc).alias("doc_id")])))
+    docs = pl.concat(list(table.tables([doc if units is None else doc.map_batches(units.of, pl.String)])))
     rows = np.concatenate([part.rows for part in parts if part.rows is not None])
     return _Side(
         lists=ListsWithHoles.joined([part.lists for part in parts if part.lists is not None]),

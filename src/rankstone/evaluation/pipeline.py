@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.hits.matching import Chunk
     from rankstone.hits.query_lists import Lists
+    from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure, Scored
 
@@ -51,7 +52,7 @@ class Pipeline(Record):
         The alignment options.
     measures
         The measures to compute.
-    exclude, collapse
+    exclude, units
         As for :class:`~rankstone.hits.alignment.Aligner`.
     queries
         The query table.
@@ -65,7 +66,7 @@ class Pipeline(Record):
     options: AlignmentOptions
     measures: tuple[Measure, ...]
     exclude: Exclusion | None = None
-    collapse: Callable[[pl.Expr], pl.Expr] | None = None
+    units: RetrievalUnits | None = None
     queries: QueryTable | None = None
     regroups: bool = True
     audited: bool = True
@@ -115,7 +116,7 @@ class Pipeline(Record):
             self.judgments,
             self.options,
             self.exclude,
-            self.collapse,
+            self.units,
             cutoffs,
             brings,
             self.regroups,

@@ -11,14 +11,12 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
-from rankstone.evaluation.budget_columns import require_costs, with_known_ideal
 from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, budgets_of, prepare_judgments
 from rankstone.evaluation.request import (
     RunErrors,
     check_queries,
     checked,
     choices,
-    collapser,
     columns_read,
     declared_queries,
     excluded_pairs,
@@ -32,11 +30,18 @@ from rankstone.evaluation.request import (
     require_columns,
 )
 from rankstone.evaluation.scores import RunScores, Scores
+from rankstone.evaluation.units_and_costs import (
+    judged_units,
+    require_costs,
+    units_of,
+    with_costs,
+    with_known_ideal,
+)
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.budgets import STEPS
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.judgments import SelfLabelled, lowest_of
-from rankstone.io import read_judgments, read_labelled, read_run
+from rankstone.io import read_attributes, read_judgments, read_labelled, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.file_formats import stem
 from rankstone.measures.core.definition import ANY_GAIN
@@ -73,8 +78,8 @@ class Prepared:
         True if all lists are treated as one.
     queries
         The query table; ``None`` where there is none.
-    collapse
-        Turns a column of passages into documents; ``None`` without ``collapse``.
+    units
+        Turns ids into those of units; ``None`` where each id is a unit.
 
     Raises
     ------
@@ -111,7 +116,9 @@ class Prepared:
         *,
         columns: Mapping[str, str] | None = None,
         exclude: object = None,
-        collapse: object = None,
+        unit: object = None,
+        same_as: object = None,
+        documents: object = None,
         queries: object = None,
         intents: object = None,
         one_group: bool = False,
@@ -127,16 +134,18 @@ class Prepared:
         self._further = columns_read(self.measures)
         costs = tuple({one.column: None for one in budgets_of(measures) if not one.counts_steps})
         self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=costs)
+        self._documents = None if documents is None else read_attributes(documents, "doc_id", self._columns)
+        self.judged = with_costs(self.judged, costs, self._documents)
         self._further += tuple(name for name in costs if name in self.judged.columns)
         self._costs = (*STEPS, *costs)
+        self.units = units_of(unit, same_as, self._documents)
         self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)
         self._exclude = excluded_pairs(exclude, self._columns, self.options)
-        self.collapse = collapser(collapse)
         self.queries = query_table(queries, self.measures, self._columns)
         self._intents = open_intents(intents, self._columns)
         self.one_group = one_group
         if one_group:
-            refuse_with_one_group(collapse=collapse, queries=queries, intents=intents)
+            refuse_with_one_group(unit=unit, same_as=same_as, queries=queries, intents=intents)
         self._share: pl.Expr | None = None
         self._lowest: float | None = None
         self._kept: dict[tuple[str, ...], tuple[Judgments, Exclusion | None]] = {}
@@ -223,8 +232,9 @@ class Prepared:
         table = read_run(
             run, self._columns, self._format_in, order=order, name=name, ranks=ranks, further=costs
         )
+        table = with_costs(table, costs, self._documents)
         require_costs(self.measures, table)
-        return table
+        return table if self.units is None else table.with_text_ids("doc_id")
 
     def pipeline(self, run: Table, *, regroups: bool = True) -> tuple[Pipeline, Table]:
         """Return the pipeline of an opened run, and the run with ids of the same type as the judgments."""
@@ -233,7 +243,7 @@ class Prepared:
         if self.one_group:
             run = run.pairs_in_one_list(self._judged_in(run) if self.options.extra == "drop" else None)
         judgments, exclude = self._prepare(texts)
-        pipeline = Pipeline(judgments, options, self.measures, exclude, self.collapse, self.queries, regroups)
+        pipeline = Pipeline(judgments, options, self.measures, exclude, self.units, self.queries, regroups)
         return pipeline, run
 
     def texts(self, run: Table) -> tuple[str, ...]:
@@ -258,7 +268,8 @@ class Prepared:
             ):  # the query table is not limited to the range
                 declared = declared.to_frame("query_id").filter(self._share).to_series()
             pairs = self._excluded(frame.schema)
-            judgments = prepare_judgments(frame, self.options, table.locate, self._intents, declared, pairs)
+            frame, options = judged_units(frame, self.units, self.options, table.locate)
+            judgments = prepare_judgments(frame, options, table.locate, self._intents, declared, pairs)
             if self._lowest is not None:
                 judgments = replace(judgments, lowest_grade=self._lowest)
             if self._share is None and self.queries is not None:
@@ -384,7 +395,7 @@ def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:
 
 
 #: options that do not apply to a labelled table
-_NOT_LABELLED = ("exclude", "collapse", "intents")
+_NOT_LABELLED = ("exclude", "unit", "same_as", "documents", "intents")
 
 
 class Given(Record):

@@ -1,12 +1,11 @@
 """The parts of a request: measures and options that go together, runs by name, side tables.
 
-Side tables are about queries, intents, pairs to exclude and passages to collapse.
+Side tables are about queries, intents, and pairs to exclude.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -29,7 +28,7 @@ from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_only
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rankstone.io.input_table import Table
 
@@ -59,7 +58,9 @@ class EvaluationKeywords(AlignmentKeywords, total=False):
 
     columns: Mapping[str, str] | None
     exclude: RunLike | None
-    collapse: str | Mapping[str, str] | None
+    unit: str | Mapping[str, str] | None
+    same_as: TableLike | None
+    documents: TableLike | None
     queries: TableLike | None
     intents: TableLike | None
     one_group: bool
@@ -361,26 +362,6 @@ def refuse_without_pairs(exclude: object, options: AlignmentOptions) -> None:
             expected="pairs of query_id and doc_id",
             fix="give them: exclude=… (--exclude FILE)",
         )
-
-
-def collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:
-    """Return a function that turns a column of passages into documents; ``None`` without ``collapse``."""
-    if collapse is None:
-        return None
-    if isinstance(collapse, str):
-        try:
-            groups = re.compile(collapse).groups
-        except re.error as error:
-            raise BadOption(f"collapse={collapse!r} is not a regular expression", given=str(error)) from None
-        if groups < 1:
-            raise BadOption(
-                f"collapse={collapse!r} has no group",
-                expected=r"a regular expression whose first group is the document: '^(.*)#\d+$'",
-            )
-        return lambda doc: pl.coalesce(doc.str.extract(collapse, 1), doc)
-    if isinstance(collapse, Mapping):
-        return lambda doc: doc.replace(dict(collapse))
-    raise BadOption("collapse is neither a regular expression nor {passage: document}")
 
 
 def refuse_with_one_group(**tables: object) -> None:

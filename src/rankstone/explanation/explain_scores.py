@@ -306,8 +306,8 @@ class Explainer:
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         """Return the document of each row of the run."""
-        doc, collapse = pl.col("doc_id"), self.prepared.collapse
-        return rows.select((collapse(doc) if collapse else doc).cast(pl.String))["doc_id"]
+        ids, units = rows["doc_id"].cast(pl.String), self.prepared.units
+        return ids if units is None else units.of(ids)
 
     # -- changes --------------------------------------------------------------------------
     def _changes(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.list_arrays import Ints
+    from rankstone.hits.units import RetrievalUnits
 
 
 Result = TypeVar("Result")
@@ -144,8 +145,8 @@ class Aligner(Record):
         The alignment options.
     exclude
         Pairs that are excluded from every list before ranks are given.
-    collapse
-        Turns a column of passage ids into document ids; the best passage then represents its document.
+    units
+        Turns ids of chunks or copies into those of units.
     cutoffs
         The ranks at which the audit counts unjudged documents; ``None`` without an audit.
     brings
@@ -162,7 +163,7 @@ class Aligner(Record):
     judgments: Judgments | SelfLabelled
     options: AlignmentOptions
     exclude: Exclusion | None = None
-    collapse: Callable[[pl.Expr], pl.Expr] | None = None
+    units: RetrievalUnits | None = None
     cutoffs: tuple[int, ...] | None = (10,)
     brings: frozenset[str] = frozenset()
     regroups: bool = True
@@ -171,9 +172,10 @@ class Aligner(Record):
 
     @cached_property
     def _matcher(self) -> Matcher:
-        """Turns batches into hits; of the passages of a document only the best stays."""
-        options = self.options if self.collapse is None else replace(self.options, duplicates="first_drop")
-        return Matcher(self.judgments, options, self.exclude, self.cutoffs, self.brings, self.budgets)
+        """Turns batches into hits."""
+        return Matcher(
+            self.judgments, self.options, self.exclude, self.cutoffs, self.brings, self.budgets, self.units
+        )
 
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
         """Call ``each`` for every chunk of hits and return the results in the stream's order.
@@ -278,15 +280,21 @@ class Aligner(Record):
         columns = [pl.col("query_id")]
         if "doc_id" in stream.columns:
             doc = pl.col("doc_id")
-            doc = (self.collapse(doc) if self.collapse else doc).alias("doc_id")
-            columns += [doc, doc.hash().alias("hash")]
+            named = (
+                doc
+                if self.units is None
+                else doc.map_batches(self.units.documents, pl.String, is_elementwise=True)
+            )
+            columns += [doc, named.hash().alias("hash")]
+            if self.units is not None:
+                columns += [named.alias("named"), doc.hash().alias("own_hash")]
         if by != "input":
             columns.append(_larger_first(by).alias("key"))
             other = "score" if by == "rank" else "rank"
             if other in stream.columns and isinstance(self.judgments, Judgments):
                 columns.append(_larger_first(other).alias("other"))
         costs = {*STEPS, *(budget.column for budget in self.budgets)} & stream.columns
-        columns += [pl.col(name).cast(pl.Float64).alias(f"{COST}{name}") for name in sorted(costs)]
+        columns += [pl.col(name).alias(f"{COST}{name}") for name in sorted(costs)]
         if isinstance(self.judgments, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
         return stream.tables(columns)

@@ -51,6 +51,7 @@ Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "kee
 DuplicateJudgments = Literal["error", "max", "sum", "mean", "majority", "first", "last"]
 Negative = Literal["unjudged", "zero", "keep", "error"]
 Pool = Literal["judged", "list"]
+UnitScore = Literal["max", "first", "sum", "mean", "top2"]
 ExcludeFrom = Literal["lists", "judgments", "both"]
 Unjudged = Literal[
     "nonrelevant",
@@ -83,8 +84,10 @@ _OTHER_NAMES: Final = {
     },
 }
 
+#: options that had another name → the fix
+_RENAMED: Final = {"collapse": "collapse is called unit: unit='document', or the same regular expression"}
 #: rarely needed options, which are recorded only if they are not at their default
-_RARE: Final = ("exclude_from", "sort_algorithm", "identical_ids")
+_RARE: Final = ("exclude_from", "sort_algorithm", "identical_ids", "unit_score")
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
@@ -117,6 +120,7 @@ class AlignmentKeywords(TypedDict, total=False):
     pool: Pool
     exclude_from: ExcludeFrom
     identical_ids: IdenticalIds
+    unit_score: UnitScore
     score_above: float | None
     depth: int | None
     candidates: int | None
@@ -181,6 +185,10 @@ class AlignmentOptions:
     identical_ids
         A retrieved document with the id of its query, as in searches for similar passages: it stays
         (``keep``) or is removed from the list (``drop``); judgments keep it.
+    unit_score
+        With ``unit``, the score of a document of which chunks were retrieved: that of its best chunk
+        (``max``), of the ``first`` one in the run, the ``sum`` or ``mean`` of all, or the sum of the best two
+        (``top2``).
     score_above
         Retrieved documents with a score up to this one gain nothing at their rank, as in some libraries for
         scores of 0 and less; R and the ideal list keep their grades.  ``None``: no such limit.
@@ -214,6 +222,7 @@ class AlignmentOptions:
     pool: Annotated[Pool, "what is known of a query: all judgments, or those of the list"] = "judged"
     exclude_from: Annotated[ExcludeFrom, "where excluded pairs are removed"] = "lists"
     identical_ids: Annotated[IdenticalIds, "a retrieved document that has the id of its query"] = "keep"
+    unit_score: Annotated[UnitScore, "the score of a document whose chunks were retrieved"] = "max"
     score_above: Annotated[float | None, "documents with no higher score earn nothing"] = None
     depth: Annotated[int | None, "cut every list to its first N documents"] = None
     candidates: Annotated[int | None, "how many documents a query could have retrieved"] = None
@@ -279,7 +288,7 @@ class AlignmentOptions:
                 raise BadOption(
                     f"there is no alignment option {name!r}",
                     expected=", ".join(known),
-                    fix=did_you_mean(name, known, repr),
+                    fix=_RENAMED.get(name) or did_you_mean(name, known, repr),
                 )
         return cls(**options)
 

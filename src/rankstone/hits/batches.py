@@ -176,6 +176,9 @@ class Batch(Record):
         order.
     costs
         float64 ``[rows]`` each: the columns that budgets read, by name.
+    named, own_hash
+        Where ids are of chunks or copies: ids of their units like ``docs``, whose hash is ``hash``; and
+        uint64 ``[rows]``, the hash of each row's own id.
     """
 
     names: pl.Series
@@ -189,6 +192,8 @@ class Batch(Record):
     take: NDArray[np.int64] | None = None
     other: NDArray[np.float64] | None = None
     costs: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    named: pl.Series | None = None
+    own_hash: NDArray[np.uint64] | None = None
 
     @property
     def height(self) -> int:
@@ -223,7 +228,12 @@ class Batch(Record):
         return self.docs
 
     def ids(self, rows: NDArray[np.int64]) -> pl.Series:
-        """Return the document ids of some rows."""
+        """Return the document ids of some rows: of the units, where ids are of chunks."""
+        ids = self.documents if self.named is None else self.named
+        return ids[rows if self.take is None else self.take[rows]]
+
+    def own_ids(self, rows: NDArray[np.int64]) -> pl.Series:
+        """Return the ids of some rows as they were given."""
         return self.documents[rows if self.take is None else self.take[rows]]
 
     def table_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -242,6 +252,7 @@ class Batch(Record):
             hash=None if self.hash is None else self.hash[rows],
             take=rows if self.take is None else self.take[rows],
             costs={name: values[rows] for name, values in self.costs.items()},
+            own_hash=None if self.own_hash is None else self.own_hash[rows],
         )
 
     def without_rows(self, rows: NDArray[np.int64]) -> Batch:

@@ -165,15 +165,15 @@ class _Rows(Record):
 
     def spent(self, values: Floats) -> Floats:
         """Add costs from the top of each list down to each row."""
-        return sums_down(np.where(self.counted, values[self.order], 0.0), self.lengths)
+        values = values[self.order]
+        return sums_down(values if self.counted.all() else np.where(self.counted, values, 0.0), self.lengths)
 
 
 def sums_down(values: Floats, lengths: Ints) -> Floats:
     """Add values from the first of each list down to each one, strictly in order unless sums are exact."""
     whole = np.cumsum(values)
     if len(values) and whole[-1] <= _EXACT and (values == np.floor(values)).all():
-        begins = np.cumsum(lengths) - lengths
-        before = np.concatenate(([0.0], whole))[begins]
+        before = np.concatenate(([0.0], whole))[np.cumsum(lengths) - lengths]
         whole -= np.repeat(before, lengths)
         return whole
     return running(np.add, values, lengths)
@@ -238,12 +238,13 @@ def kept_within(
         order[ranks.place] = np.arange(batch.height)
     counted = np.ones(batch.height, bool) if ranks.left is None else ranks.left[order]
     rows = _Rows(order, counted, batch.lengths)
-    found = {}
+    found, sums = {}, {}
     for budget in budgets:
-        if budget.counts_steps:
-            spent = steps_of(batch.costs[budget.column][order], batch.lengths)
-        else:
-            spent = rows.spent(batch.costs[budget.column])
+        column = batch.costs[budget.column]
+        if budget.column not in sums:
+            steps = budget.counts_steps
+            sums[budget.column] = steps_of(column[order], batch.lengths) if steps else rows.spent(column)
+        spent = sums[budget.column]
         found[budget] = _kept(budget, rows, spent, batch.starts, place[hits], lists, ranks.rank)
     return found
 

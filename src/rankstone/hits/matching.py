@@ -22,7 +22,8 @@ from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import Ideal, descending_within
 from rankstone.hits.pair_index import Matches, repeated
-from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
+from rankstone.hits.ranks_and_ties import duplicate, rank, sort_lists, tie_blocks
+from rankstone.hits.units import by_all_chunks, by_best_chunk, in_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.hits.ranks_and_ties import RankedRows, Ranks
+    from rankstone.hits.units import RetrievalUnits
 
 
 class Chunk(Record):
@@ -77,7 +79,7 @@ class Matcher(Record):
 
     Parameters
     ----------
-    judgments, options, exclude, cutoffs, brings, budgets
+    judgments, options, exclude, cutoffs, brings, budgets, units
         As for ``Aligner``; without ``cutoffs`` nothing is counted for the audit.
     """
 
@@ -87,6 +89,7 @@ class Matcher(Record):
     cutoffs: tuple[int, ...] | None = None
     brings: frozenset[str] = frozenset()
     budgets: tuple[Budget, ...] = ()
+    units: RetrievalUnits | None = None
 
     def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
         """Return the hits of a batch; ``locate`` returns the place of a row for messages."""
@@ -96,10 +99,13 @@ class Matcher(Record):
             batch, left_out = self.exclude.without(batch)
         if options.identical_ids == "drop":
             batch = without_query_documents(batch)
-        batch = sort_lists(by_steps(batch), options)
-        twice = (
-            np.empty(0, np.int64) if batch.docs is None else repeated(batch.hashes, batch.lengths, batch.ids)
-        )
+        try:
+            batch, twice = self._in_units(batch)
+        except DuplicateRows as error:
+            error.where = ", ".join(locate(row) for row in error.rows[:3])
+            raise
+        if self.units is not None and options.duplicates == "error":  # the copies left have other ids
+            options = replace(options, duplicates="first_keep_rank")
         if len(twice) and options.duplicates == "error" and not repeats_in_step(batch, twice):
             options = replace(options, duplicates="first_keep_rank")
         matches = self.judgments.match(batch)
@@ -142,6 +148,26 @@ class Matcher(Record):
         if self.cutoffs is not None:
             counted = replace(tally(batch, blocks, twice, hits, self.cutoffs), left_out=left_out)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
+
+    def _in_units(self, batch: Batch) -> tuple[Batch, Ints]:
+        """Return the sorted batch, one row for each document, and the rows of units that occur again."""
+        none, units, score = np.empty(0, np.int64), self.units, self.options.unit_score
+        if batch.docs is None:
+            return sort_lists(by_steps(batch), self.options), none
+        if units is None:
+            batch = sort_lists(by_steps(batch), self.options)
+            return batch, repeated(batch.hashes, batch.lengths, batch.ids)
+        if self.options.duplicates == "error" and batch.own_hash is not None:
+            again = repeated(batch.own_hash, batch.lengths, batch.own_ids)
+            if len(again) and repeats_in_step(batch, again):
+                raise duplicate(replace(batch, named=None), again)
+        if units.document is not None and score != "max":
+            batch = by_all_chunks(batch, score)
+        batch = sort_lists(by_steps(batch), self.options)
+        if units.document is not None and score == "max":
+            batch = by_best_chunk(batch)
+        batch = in_classes(batch, units)
+        return batch, none if units.same is None else repeated(batch.hashes, batch.lengths, batch.ids)
 
     def _graded(self, batch: Batch, matches: Matches) -> _Graded:
         """Return the rows with a grade: the judged ones, or all where grades are imputed."""

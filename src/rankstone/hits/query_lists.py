@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import QueryIndex
 
 
-_IDS: Final = ("query_id", "doc_id")
+_IDS: Final = ("query_id", "doc_id", "named")
 #: the beginning of the names of columns with costs
 COST: Final = "cost:"
 #: rows of a batch of regrouped data
@@ -110,11 +110,11 @@ class Lists:
             yield partial(self._read, piece)
 
     def _read(self, piece: Piece) -> ReadBatch:
-        columns, docs = self._arrays(piece)
+        columns, texts = self._arrays(piece)
         runs = piece.table["query_id"].rle().struct.unnest()
         names, lengths = runs["value"], runs["len"].to_numpy().astype(np.int64)
         codes = np.full(len(names), -1) if self._queries is None else self._queries.codes(names)
-        return self._checked(Batch(names, codes, lengths, docs, rows=piece.rows, **_with_costs(columns)))
+        return self._checked(Batch(names, codes, lengths, **texts, rows=piece.rows, **_with_costs(columns)))
 
     def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], ReadBatch]]:
         """Bring the rows of each query together, in their order, and read batches from that.
@@ -130,26 +130,31 @@ class Lists:
                 waiting[max(0, len(waiting) - _THREADS - 1)].result()  # few texts wait in memory
                 row += table.height
         parts = [part for piece in waiting for part in piece.result()]
-        texts = [part.docs for part in parts if part.docs is not None]
-        docs = pl.concat(texts) if texts else None
+        columns = {name: [part.texts[name] for part in parts] for name in (parts[0].texts if parts else ())}
+        texts = {name: pl.concat(column) for name, column in columns.items() if column[0] is not None}
         for begin, end in _cuts(np.sum([part.ends[1:] for part in parts], axis=0), _ROWS):
-            yield partial(self._read_buckets, parts, docs, numbers, begin, end)
+            yield partial(self._read_buckets, parts, {"docs": None} | texts, numbers, begin, end)
 
     def _in_buckets(self, piece: pl.DataFrame, row: int, numbers: _QueryNumbers) -> list[_Bucketed]:
         """Return parts of a piece, each with its numbers sorted into buckets."""
         found = []
         for table in piece.iter_slices(_PART):
-            columns, docs = self._arrays(Piece(table, row))
+            columns, texts = self._arrays(Piece(table, row))
             columns |= {"number": numbers.of(table["query_id"]), "row": np.arange(row, row + table.height)}
             bucket = _bucket_of(columns["number"])
             order = np.argsort(bucket, kind="stable")
             ends = np.searchsorted(bucket[order], np.arange(_BUCKETS + 1))
-            found.append(_Bucketed(docs, {name: column[order] for name, column in columns.items()}, ends))
+            found.append(_Bucketed(texts, {name: column[order] for name, column in columns.items()}, ends))
             row += table.height
         return found
 
     def _read_buckets(
-        self, parts: list[_Bucketed], docs: pl.Series | None, numbers: _QueryNumbers, begin: int, end: int
+        self,
+        parts: list[_Bucketed],
+        texts: dict[str, Any],
+        numbers: _QueryNumbers,
+        begin: int,
+        end: int,
     ) -> ReadBatch:
         """Read some buckets from all parts."""
 
@@ -162,14 +167,15 @@ class Lists:
         heads = np.flatnonzero(np.append(True, number[1:] != number[:-1]))
         names, codes = numbers.named(number[heads])
         lengths = np.diff(np.append(heads, len(row)))
-        return self._checked(Batch(names, codes, lengths, docs, take=row, **_with_costs(columns)))
+        return self._checked(Batch(names, codes, lengths, **texts, take=row, **_with_costs(columns)))
 
-    def _arrays(self, piece: Piece) -> tuple[dict[str, NDArray[Any]], pl.Series | None]:
-        """Return the numbers of a checked piece as arrays, and its documents, of which few are needed."""
+    def _arrays(self, piece: Piece) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the numbers of a checked piece as arrays, and its ids, of which few are needed."""
         parts = [part if part.name in _IDS else part.rechunk() for part in piece.table]
         table = self._check(replace(piece, table=pl.DataFrame(parts))).table
         columns = {name: table[name].to_numpy() for name in table.columns if name not in _IDS}
-        return columns, table["doc_id"] if "doc_id" in table.columns else None
+        known = {"docs": "doc_id", "named": "named"}
+        return columns, {ours: table[name] if name in table.columns else None for ours, name in known.items()}
 
     def admit(self, batch: ReadBatch) -> None:
         """Record the queries of a batch, in the order of the stream.
@@ -225,9 +231,9 @@ def is_scattered(ids: pl.Series) -> bool:
 
 
 class _Bucketed(Record):
-    """A part of the stream: its documents by row, and numbers sorted into buckets of queries."""
+    """A part of the stream: its ids by row, and numbers sorted into buckets of queries."""
 
-    docs: pl.Series | None
+    texts: dict[str, Any]
     columns: dict[str, NDArray[Any]]
     ends: Ints
 

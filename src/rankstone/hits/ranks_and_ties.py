@@ -317,7 +317,7 @@ def _copies(batch: Batch, copies: Ints, place: Ints | None, options: AlignmentOp
     if not len(copies) or options.duplicates in ("keep", "keep_judged"):
         return none, none
     if options.duplicates == "error":
-        raise _duplicate(batch, copies)
+        raise duplicate(batch, copies)
     copies = copies if place is None else copies[np.argsort(place[copies])]
     pairs = pl.DataFrame({"list": batch.list_of_row[copies], "doc": batch.ids(copies)}).to_struct()
     last = options.duplicates == "last_drop"
@@ -438,7 +438,8 @@ def _tied(batch: Batch, blocks: TieBlocks) -> TiedScores:
     )
 
 
-def _duplicate(batch: Batch, copies: Ints) -> DuplicateRows:
+def duplicate(batch: Batch, copies: Ints) -> DuplicateRows:
+    """Return the error for a document that is retrieved more than once."""
     row = int(copies[0])
     doc = batch.ids(copies[:1])[0]
     same = copies[batch.list_of_row[copies] == batch.list_of_row[row]]

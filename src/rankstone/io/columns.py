@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
+#: costs of documents, and the steps of an agent; budgets can read any column of numbers
+COSTS: Final = ("tokens", "characters", "cost", "ms", "turn", "call")
 #: further columns that some measures read, and that can be renamed
 FURTHER: Final = (
     "subtopic", "subgroup", "propensity", "weight", "session", "position", "user_id", "time", "segment",
     "clicked",
     "impression_id", "reward", "examination", "prediction", "variant", "draw",
     "target_propensity", "target_position", "target_prediction",
-    "tokens", "characters", "cost", "ms", "turn", "call",
+    *COSTS,
 )  # fmt: skip
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
@@ -36,6 +38,11 @@ _KNOWN: Final = frozenset((*CANONICAL, *FURTHER, *_ALIASES, "run", "label", "mea
 def is_text(name: str) -> bool:
     """Return True for a column of names; all others hold numbers."""
     return name in _TEXTS
+
+
+def must_be_exact(name: str) -> bool:
+    """Return True if numbers of a column that a float64 cannot hold could change an order or a grade."""
+    return name in _KNOWN and name not in COSTS
 
 
 def is_known(name: str) -> bool:

@@ -11,7 +11,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import InputError, MixedIds, blaming
 from rankstone.io.column_suggestions import kind_of_type
-from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, renames
+from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, must_be_exact, renames
 from rankstone.io.input_table import ROWS, Locate, Table, reading, roots_of
 from rankstone.io.list_columns import LISTS, unfolded
 from rankstone.io.number_columns import refuse_inexact, wide
@@ -216,7 +216,7 @@ def _given(name: str) -> str:
 def _exact(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> dict[str, pl.DataType]:
     """Return the original types of float64 columns whose numbers a float64 may not hold."""
     exact: dict[str, pl.DataType] = {}
-    for name in (name for name in kept if _item(kept[name]) == pl.Float64):
+    for name in (name for name in kept if _item(kept[name]) == pl.Float64 and must_be_exact(name)):
         types = [known[name].dtype for known in parts]
         if any(map(wide, types)):
             same = all(dtype == types[0] for dtype in types) and not isinstance(types[0], pl.Array)

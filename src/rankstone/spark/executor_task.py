@@ -16,9 +16,9 @@ import polars as pl
 
 from rankstone.errors import RankstoneError, printable
 from rankstone.evaluation.pipeline import Pipeline, prepare_judgments
-from rankstone.evaluation.request import collapser
 from rankstone.evaluation.scores import weights
 from rankstone.evaluation.shares import Trailer, scored_share
+from rankstone.evaluation.units_and_costs import judged_units, units_of
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.io import read_run
 
@@ -93,7 +93,7 @@ class Task(Shipped):
 
     Attributes
     ----------
-    measures, options, collapse, queries, intents
+    measures, options, unit, queries, intents
         As for :class:`~rankstone.evaluation.pipeline.Pipeline`.
     further
         Columns of judgments that measures read in addition to the grade.
@@ -105,7 +105,7 @@ class Task(Shipped):
 
     measures: tuple[Measure, ...]
     options: AlignmentOptions
-    collapse: str | None
+    unit: str | None
     queries: QueryTable | None
     intents: Intents | None
     further: tuple[str, ...]
@@ -144,7 +144,7 @@ class Task(Shipped):
         grades = judged.rename({"number": "relevance"})
         exclude = None if pairs is None else Exclusion.of(pairs, grades, self.options)
         pipeline = Pipeline(
-            judgments, self.options, self.measures, exclude, collapser(self.collapse), self.queries
+            judgments, self.options, self.measures, exclude, units_of(self.unit, None, None), self.queries
         )
         table = replace(read_run(listed, order=self.options.order, name=self.run), where=_row_namer(listed))
         share = scored_share(pipeline, table)
@@ -161,7 +161,8 @@ class Task(Shipped):
             declared, judged = judged.filter(is_marked)["query_id"], judged.filter(~is_marked)
         rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
         where = _row_namer(rows, "judgments")
-        judgments = prepare_judgments(rows, self.options, where, self.intents, declared, excluded)
+        rows, options = judged_units(rows, units_of(self.unit, None, None), self.options, where)
+        judgments = prepare_judgments(rows, options, where, self.intents, declared, excluded)
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 

@@ -19,7 +19,6 @@ import polars as pl
 from rankstone.errors import BadOption, BadParameter, UsageError, installed
 from rankstone.evaluation.request import (
     checked,
-    collapser,
     columns_read,
     of_rankings,
     open_intents,
@@ -28,6 +27,7 @@ from rankstone.evaluation.request import (
 )
 from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others
 from rankstone.evaluation.stored_scores import check_trailer
+from rankstone.evaluation.units_and_costs import units_of
 from rankstone.hits.judgments import lowest_under
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import QueryIndex
@@ -316,7 +316,7 @@ def evaluate(
     *,
     columns: Mapping[str, str] | None = None,
     exclude: Any = None,  # noqa: ANN401 - pyspark's DataFrame
-    collapse: str | None = None,
+    unit: str | None = None,
     queries: object = None,
     intents: object = None,
     format_in: str | None = None,
@@ -341,8 +341,8 @@ def evaluate(
         ``{name: DataFrame}``.  ``doc_id`` and ``score`` may be arrays; arrays of ids alone are ranked
         lists. Rows of a cluster have no order; options that need one (``ties="input"``) read a column
         ``position``.
-    measures, columns, collapse, format_in, csv_separator, decimal, **options
-        As for :func:`rankstone.evaluate`; ``collapse`` is a regular expression.
+    measures, columns, unit, format_in, csv_separator, decimal, **options
+        As for :func:`rankstone.evaluate`; ``unit`` is a word or a regular expression.
     exclude
         A Spark DataFrame of pairs ``query_id`` and ``doc_id`` to remove from the lists first.
     queries, intents
@@ -373,11 +373,14 @@ def evaluate(
     aligned = checked(options, requested)
     refuse_what_looks_at_others(aligned, requested)
     refuse_without_pairs(exclude, aligned)
-    if not (collapse is None or isinstance(collapse, str)):
+    if not (unit is None or isinstance(unit, str)):
         raise BadParameter(
-            "collapse must be a regular expression on Spark", fix="join a mapping to the run beforehand"
+            "unit must be a word or a regular expression on Spark", fix="join a mapping to the run beforehand"
         )
-    collapser(collapse)
+    units_of(unit, None, None)
+    for measure in requested:
+        if measure.budget is not None:
+            raise BadParameter(f"{measure}: budgets are not computed on Spark", fix="use engine=local")
     renamed = with_csv(columns, csv_separator, decimal) or {}
     named = {str(name): run for name, run in runs.items()} if isinstance(runs, dict) else {"run": runs}
     if not named:
@@ -402,7 +405,7 @@ def evaluate(
                 given = SparkInputs.of(judged, listed, excluded, run_options, further, declared)
                 side_rows = side_rows if runs_computed else broadcast_side_rows(given, most)
                 task = Task(
-                    requested, run_options, collapse, query_rows, intent_rows, further, lowest_grade, name
+                    requested, run_options, unit, query_rows, intent_rows, further, lowest_grade, name
                 )
                 runs_computed[name] = compute_run(task, given, side_rows)
             check_trailer(name, runs_computed[name].totals, aligned)

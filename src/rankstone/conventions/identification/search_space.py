@@ -23,7 +23,7 @@ from rankstone.conventions.identification.reported_number import (
 )
 from rankstone.conventions.library_convention import named
 from rankstone.errors import RankstoneError
-from rankstone.measures.core.definition import CUTOFFS, Threshold
+from rankstone.measures.core.definition import Threshold
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.registry import MEASURES
 from rankstone.measures.core.syntax import parse_measure
@@ -112,11 +112,11 @@ def _sides(measure: Measure, facts: Facts) -> dict[str, list[dict[str, Any]]]:
     sides: dict[str, list[dict[str, Any]]] = {}
     for entry in fields(measure):
         own, name = getattr(measure, entry.name), entry.name
-        if name in CUTOFFS:
+        if name == "k":
             values: Sequence[Any] = cutoffs(measure, facts.run.longest) if measure.takes_cutoff else ()
         elif name == "rel":
             values = [None, *(Threshold(grade) for grade in facts.thresholds)]
-        elif name == "agg":  # aggregations are tried once there are values of queries
+        elif name in ("agg", "budget"):  # aggregations are tried once there are values of queries
             values = ()
         else:
             numbers = (*by_libraries.get(name, ()), *numbers_for(measure, name, facts))

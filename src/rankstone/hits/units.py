@@ -1,0 +1,147 @@
+"""Units: what a hit is.  Chunks of a document can count as one, and so can documents with equal texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import Record
+from rankstone.hits.budgets import STEPS
+from rankstone.hits.list_arrays import sort_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.alignment_options import UnitScore
+    from rankstone.hits.batches import Batch
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+class RetrievalUnits(Record):
+    """Turns the ids of what was retrieved into those of units.
+
+    Attributes
+    ----------
+    document
+        From chunks to documents; ``None`` where chunks are not rolled up.
+    same
+        From documents to classes of equal documents; ``None`` where there are none.
+    """
+
+    document: Callable[[pl.Series], pl.Series] | None = None
+    same: Callable[[pl.Series], pl.Series] | None = None
+
+    def documents(self, ids: pl.Series) -> pl.Series:
+        """Return the documents of ids."""
+        return ids if self.document is None else self.document(ids)
+
+    def of(self, ids: pl.Series) -> pl.Series:
+        """Return the units of ids."""
+        documents = self.documents(ids)
+        return documents if self.same is None else self.same(documents)
+
+
+def in_classes(batch: Batch, units: RetrievalUnits) -> Batch:
+    """Return the batch whose ids are those of classes of equal documents."""
+    if units.same is None:
+        return batch
+    named = units.same(batch.documents if batch.named is None else batch.named)
+    hashes = named.hash().to_numpy()
+    return replace(batch, named=named, hash=hashes if batch.take is None else hashes[batch.take])
+
+
+def by_best_chunk(batch: Batch) -> Batch:
+    """Return a sorted batch with one row for each document, that of its best chunk.
+
+    The cost of a row includes the chunks above it that were left out.
+    """
+    head = _heads(batch)
+    heads = np.flatnonzero(head == np.arange(len(head)))
+    if len(heads) == len(head):
+        return batch
+    lengths = np.bincount(batch.list_of_row[heads], minlength=len(batch.lengths))
+    # every list begins with a head, so a head and the rows since the one before are of one list
+    begins = np.concatenate(([0], heads[:-1] + 1))
+    made = batch.rows_at(heads, lengths)
+    costs = {
+        name: np.add.reduceat(values, begins) for name, values in batch.costs.items() if name not in STEPS
+    }
+    return replace(made, costs={**made.costs, **costs})
+
+
+def _heads(batch: Batch) -> Ints:
+    """Return the first row of each row's document in its list, int64 ``[rows]``.
+
+    Rows are sorted by hash, then place.  Ids are compared where hashes agree.
+    """
+    bits = np.uint64(int(batch.lengths.max(initial=1) - 1).bit_length())
+    starts = np.repeat(batch.starts, batch.lengths)
+    places = (np.uint64(1) << bits) - np.uint64(1)
+    key = batch.hashes & ~places
+    key |= (np.arange(batch.height) - starts).view(np.uint64)
+    sort_within(key, batch.lengths)
+    row = (key & places).view(np.int64)
+    row += starts
+    key >>= bits
+    fresh = np.ones(len(key), bool)
+    np.not_equal(key[1:], key[:-1], out=fresh[1:])
+    fresh[batch.heads] = True
+    texts = batch.documents if batch.named is None else batch.named
+    # in one piece: Polars looks every id up among several
+    ids = replace(batch, named=texts.rechunk()).ids(row)
+    if ((ids[1:] == ids[:-1]).to_numpy() | fresh[1:]).all():
+        begins = np.flatnonzero(fresh)
+        head = np.empty(len(row), np.int64)
+        head[row] = np.repeat(row[begins], np.diff(begins, append=len(row)))
+        return head
+    rows = pl.DataFrame({"list": batch.list_of_row, "id": batch.ids(np.arange(batch.height))})
+    return (
+        rows.with_row_index("row")
+        .select(pl.col("row").first().over("list", "id"))["row"]
+        .to_numpy()
+        .astype(np.int64)
+    )
+
+
+def by_all_chunks(batch: Batch, score: UnitScore) -> Batch:
+    """Return the batch with one row for each document, at its first chunk, whose score is made of all.
+
+    ``first`` is the score of the chunk that comes first in the run, ``sum`` and ``mean`` are those of all
+    chunks retrieved, ``top2`` is the sum of the best two.  Costs are added.
+    """
+    head = _heads(batch)
+    heads = np.flatnonzero(head == np.arange(len(head)))
+    made = batch.rows_at(heads, np.bincount(batch.list_of_row[heads], minlength=len(batch.lengths)))
+    added = {name: _added(values, head, heads) for name, values in batch.costs.items()}
+    key = None if batch.key is None else _scores(batch.key, head, heads, score)
+    return replace(made, key=key, costs=_unless_steps(added, made))
+
+
+def _unless_steps(added: dict[str, Floats], made: Batch) -> dict[str, Floats]:
+    """Return added costs; a step is that of the row itself."""
+    return {name: made.costs[name] if name in STEPS else values for name, values in added.items()}
+
+
+def _added(values: Floats, head: Ints, heads: Ints) -> Floats:
+    """Add values of rows with the same head, in their order, for each head."""
+    return np.asarray(np.bincount(head, values, int(heads.max(initial=-1)) + 1)[heads], np.float64)
+
+
+def _scores(key: Floats, head: Ints, heads: Ints, score: UnitScore) -> Floats:
+    """Return the score of each document; sums are in the order of rows."""
+    if score == "first":
+        return key[heads]
+    if score == "top2":
+        order = np.lexsort((-key, head))
+        place = np.arange(len(order)) - np.searchsorted(head[order], head[order])
+        best = np.sort(order[place < 2])  # noqa: PLR2004 - the best two
+        key, head = key[best], head[best]
+    total = _added(key, head, heads)
+    return total / np.bincount(head)[heads] if score == "mean" else total
