@@ -14,6 +14,7 @@ from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
 from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, budgets_of, prepare_judgments
 from rankstone.evaluation.request import (
     RunErrors,
+    check,
     check_queries,
     checked,
     choices,
@@ -138,6 +139,8 @@ class Prepared:
         self.judged = with_costs(self.judged, costs, self._documents)
         self._further += tuple(name for name in costs if name in self.judged.columns)
         self._costs = (*STEPS, *costs)
+        if same_as is not None:  # later copies keep their rank
+            check(replace(self.options, duplicates="first_keep_rank"), measures)
         self.units = units_of(unit, same_as, self._documents)
         self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)
         self._exclude = excluded_pairs(exclude, self._columns, self.options)

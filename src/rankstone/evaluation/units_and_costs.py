@@ -58,7 +58,7 @@ def _document_of(unit: object, documents: Attributes | None) -> Mapped:
     if documents is not None and unit in documents.columns:
         table = documents.collect(unit)
         return _replaced(table["doc_id"], table[unit].cast(pl.String))
-    if unit == "document" or not any(map(str.isalnum, unit)):
+    if unit == "document" or not (any(map(str.isalnum, unit)) or "(" in unit):
         return _before_last(_SEPARATOR if unit == "document" else unit)
     try:
         groups = re.compile(unit).groups

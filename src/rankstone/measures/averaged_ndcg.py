@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class IdealGains(Measure, family="cumulated gain"):
     """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
 
+    ideal_has_costs: ClassVar[bool] = True
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
 
     @property

@@ -1,0 +1,185 @@
+"""Units: chunks that roll up to documents, documents that are equal, and ids that are there twice."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankstone
+from rankstone import evaluate
+from rankstone.errors import BadOption, DuplicateRows, MissingColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MEASURES: Final = "R R@3 P@3 AP RR nDCG nDCG@3 Success@1 ERR(max_grade=3) RBP(p=0.8)"
+SEEDS = st.integers(0, 2**32)
+SCORES: Final[dict[str, Callable[[list[float]], float]]] = {
+    "max": max,
+    "first": lambda scores: scores[0],
+    "sum": sum,
+    "mean": lambda scores: sum(scores) / len(scores),
+    "top2": lambda scores: sum(sorted(scores)[-2:]),
+}
+
+
+def world(seed: int, queries: int = 6) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return judgments and lists of chunks, with ties, ids with several separators, and ids without one."""
+    rng = np.random.default_rng(seed)
+    chunks = [f"d#{doc}#{chunk}" for doc in range(6) for chunk in range(4)] + ["whole", "d#0"]
+    judged, shown = [], []
+    for at in range(queries):
+        known = rng.permutation(chunks)[: rng.integers(1, 12)].tolist()
+        judged += [(f"q{at}", chunk, int(rng.integers(0, 4))) for chunk in known]
+        picked = rng.permutation(chunks)[: rng.integers(1, 25)].tolist()
+        shown += [(f"q{at}", chunk, float(rng.integers(0, 9)) / 4) for chunk in picked]
+    names = ["query_id", "doc_id"]
+    return (
+        pl.DataFrame(judged, [*names, "relevance"], orient="row"),
+        pl.DataFrame(shown, [*names, "score"], orient="row"),
+    )
+
+
+def document(chunk: str) -> str:
+    return chunk.rpartition("#")[0] or chunk
+
+
+def by_hand(judged: pl.DataFrame, run: pl.DataFrame, score: str) -> tuple[Any, Any]:
+    """Roll up one row at a time."""
+    grades: dict[str, dict[str, int]] = defaultdict(dict)
+    for query, chunk, grade in judged.rows():
+        unit = document(chunk)
+        grades[query][unit] = max(grade, grades[query].get(unit, 0))
+    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for query, chunk, one in run.rows():
+        scores[query][document(chunk)].append(one)
+    rolled = {q: {doc: SCORES[score](found) for doc, found in docs.items()} for q, docs in scores.items()}
+    return dict(grades), rolled
+
+
+def values(judged: Any, run: Any, measures: str = MEASURES, **options: Any) -> list[float | None]:
+    return evaluate(judged, run, measures, **options).per_query["value"].to_list()
+
+
+@given(SEEDS, st.sampled_from(sorted(SCORES)), st.sampled_from(["document", "#", r"^(.*)#[^#]*$"]))
+def test_chunks_roll_up(seed: int, score: str, unit: str) -> None:
+    judged, run = world(seed)
+    options: Any = {"unit": unit, "unit_score": score}
+    found = values(judged, run, **options)
+    assert found == values(*by_hand(judged, run, score))
+    assert all(value is None or value <= 1 + 1e-12 for value in found)
+    mixed = run.with_row_index().sample(fraction=1.0, shuffle=True, seed=seed).drop("index")
+    if score in ("max", "sum", "mean", "top2"):  # scores are multiples of a quarter, whose sums are exact
+        assert values(judged, mixed, **options) == found
+
+
+@given(SEEDS)
+def test_ids_without_chunks_are_left_alone(seed: int) -> None:
+    judged, run = (frame.with_columns(pl.col("doc_id").str.replace_all("#", "-")) for frame in world(seed))
+    assert values(judged, run, unit="document") == values(judged, run)
+
+
+@given(SEEDS)
+def test_a_document_is_no_deeper_than_its_best_chunk(seed: int) -> None:
+    """Each relevant chunk alone, and its document: the reciprocal rank never falls."""
+    _, run = world(seed)
+    for query, chunk in run.select("query_id", "doc_id").rows():
+        judged = {query: {chunk: 1}}
+        as_chunk, as_document = (values(judged, run, "RR", unit=unit) for unit in ("chunk", "document"))
+        assert as_document >= as_chunk
+
+
+def test_by_a_mapping_and_by_a_column_of_documents() -> None:
+    run, judged = {"q": {"c1": 3.0, "c2": 2.0, "c3": 1.0}}, {"q": {"B": 1}}
+    parents = {"c1": "A", "c2": "A", "c3": "B"}
+    table = pl.DataFrame({"doc_id": list(parents), "parent": list(parents.values())})
+    assert values(judged, run, "RR", unit=parents) == [1 / 2]
+    assert values(judged, run, "RR", unit="parent", documents=table) == [1 / 2]
+    with pytest.raises(BadOption, match="not a unit"):
+        values(judged, run, "RR", unit="parents", documents=table)
+    with pytest.raises(BadOption, match="collapse is called unit"):
+        values(judged, run, "RR", collapse="^(.)")
+
+
+def test_a_chunk_that_is_there_twice_is_an_error_all_the_same() -> None:
+    with pytest.raises(DuplicateRows, match="a#1 is retrieved 2 times"):
+        values({"q": {"a": 1}}, {"q": ["a#1", "a#2", "a#1"]}, "RR", unit="document")
+    assert values({"q": {"a": 1}}, {"q": ["a#1", "a#1"]}, "R", unit="document", duplicates="first_drop") == [
+        1
+    ]
+    twice = pl.DataFrame({"query_id": "q", "doc_id": ["a#1", "a#1"], "relevance": [1, 2]})
+    with pytest.raises(DuplicateRows, match="judged more than once"):
+        values(twice, {"q": ["a#1"]}, "R", unit="document")
+
+
+def test_tokens_of_all_chunks_are_paid_for() -> None:
+    """The first two chunks are of one document; the second document begins after 20 tokens."""
+    run = pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a#1", "a#2", "b#1"], "score": [3.0, 2.0, 1.0], "tokens": [10, 10, 10]}
+    )
+    judged = {"q": {"b": 1}}
+    assert values(judged, run, "R@tokens(20) R@tokens(30) R@1 R@2", unit="document") == [0, 1, 0, 1]
+
+
+# -- copies ------------------------------------------------------------------------------------------
+#: name → list, judgments: what the threads about scores above 1 show, in small
+COPIES: Final[dict[str, tuple[list[str], dict[str, int]]]] = {
+    "one relevant chunk twice: recall 2.0": (["a", "a"], {"a": 1}),
+    "the gain of a chunk twice: nDCG 1.63": (["a", "a", "x"], {"a": 1}),
+    "every chunk twice": (["a", "a", "b", "b"], {"a": 1, "b": 1}),
+    "a copy far below": (["a", "x", "y", "z", "a"], {"a": 1}),
+    "copies of an irrelevant chunk": (["x", "x", "a"], {"a": 1, "x": 0}),
+    "three copies, graded": (["b", "a", "a", "a"], {"a": 3, "b": 1}),
+    "two retrievers merged without removing copies": (["a", "b", "a", "b", "c"], {"a": 1, "b": 1, "c": 1}),
+    "overlapping windows with one id": (["a", "a", "a", "b"], {"a": 1, "b": 2}),
+    "fewer relevant than copies": (["x", "a", "a", "a", "a"], {"a": 1, "b": 1}),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_earn_nothing(name: str) -> None:
+    """Equal ids are refused, and never exceed 1 by request; other ids of equal texts neither."""
+    docs, judged = COPIES[name]
+    with pytest.raises(DuplicateRows):
+        values({"q": judged}, {"q": docs})
+    kept = values({"q": judged}, {"q": docs}, duplicates="first_keep_rank")
+    assert all(value is not None and 0 <= value <= 1 + 1e-12 for value in kept)
+    renamed = [f"{doc}{docs[:at].count(doc) or ''}" for at, doc in enumerate(docs)]
+    texts = {one: {"text": f"  The Text of\n{one[0].upper()} "} for one in renamed} | {
+        doc: {"text": f"the text of {doc}"} for doc in {*docs, *judged}
+    }
+    classes = {one: one[0] for one in renamed}
+    by_text, by_class = (values({"q": judged}, {"q": renamed}, same_as=table) for table in (texts, classes))
+    assert by_text == by_class == kept
+
+
+def test_judgments_of_copies_are_one() -> None:
+    """A class has the best grade of its copies and is relevant once, whichever copy is retrieved."""
+    judged = {"q": {"a": 1, "a2": 3, "b": 1}}
+    same = {"a": "A", "a2": "A"}
+    found = evaluate(judged, {"q": ["a2", "b"]}, "R nDCG", same_as=same)
+    assert found.to_dict() == {"run": {"R": 1.0, "nDCG": 1.0}}
+    assert values(judged, {"q": ["a", "a2", "b"]}, "RR R AP", same_as=same) == [1, 1, (1 + 2 / 3) / 2]
+
+
+def test_chunks_and_copies_together() -> None:
+    """Chunks of a and of its copy c are one unit, at the first of them; d keeps the rank behind the copy."""
+    run = {"q": ["c#1", "a#1", "a#2", "d#1"]}
+    found = values({"q": {"a": 1, "d": 1}}, run, "R AP", unit="document", same_as={"c": "A", "a": "A"})
+    assert found == [1, (1 + 2 / 3) / 2]
+
+
+def test_tables_of_copies_that_are_refused() -> None:
+    table = pl.DataFrame({"doc_id": ["a", "b"], "one": [1, 2], "other": [1, 2]})
+    with pytest.raises(BadOption, match="some ranks are empty"):
+        values({"q": {"a": 1}}, {"q": ["a"]}, "Judged@3", same_as={"a": "A"})
+    with pytest.raises(MissingColumn, match="class or text"):
+        values({"q": {"a": 1}}, {"q": ["a"]}, "R", same_as=table)
+    with pytest.raises(BadOption, match="one_group"):
+        rankstone.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "R", unit="document", one_group=True)
