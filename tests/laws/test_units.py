@@ -183,3 +183,17 @@ def test_tables_of_copies_that_are_refused() -> None:
         values({"q": {"a": 1}}, {"q": ["a"]}, "R", same_as=table)
     with pytest.raises(BadOption, match="one_group"):
         rankstone.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "R", unit="document", one_group=True)
+
+
+def test_what_a_count_of_rows_would_say() -> None:
+    """The error and the audit both tell by how much copies would have inflated recall."""
+    judged, run = {"q": {"a": 1}, "p": {"b": 1}}, {"q": ["a", "a"], "p": ["b"]}
+    with pytest.raises(DuplicateRows, match="counting each row, recall would be 2"):
+        evaluate(judged, run, "R")
+    for options in (
+        {"duplicates": "first_keep_rank"},
+        {"same_as": {"a": "A", "b": "B"}, "duplicates": "keep"},
+    ):
+        audit = evaluate(judged, run, "P@1", **options).audit
+        assert "recall would be 1.5 × as high" in "\n".join(audit.lines())
+    assert "as high" not in "\n".join(evaluate(judged, {"q": ["a", "x"]}, "R").audit.lines())

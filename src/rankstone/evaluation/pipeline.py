@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -185,6 +186,7 @@ class Pipeline(Record):
             order=self.options.order,
             left_out=None if self.exclude is None else LeftOut.of(self.exclude, tallies),
             read_as=table.read_as(),
+            failed=Counter(table.failed.values()),
         )
 
     def assemble(self, parts: Sequence[ScoredPart], *, last: bool = False) -> RunScores:

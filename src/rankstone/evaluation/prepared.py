@@ -233,7 +233,13 @@ class Prepared:
         """Open a run without reading it, with the ``ranks`` of TREC text for the audit."""
         order, costs = self.options.order, self._costs
         table = read_run(
-            run, self._columns, self._format_in, order=order, name=name, ranks=ranks, further=costs
+            run,
+            self._columns,
+            self._format_in,
+            order=order,
+            name=name,
+            ranks=ranks,
+            further=(*costs, "error"),
         )
         table = with_costs(table, costs, self._documents)
         require_costs(self.measures, table)

@@ -149,7 +149,10 @@ def _ratio(measure: Measure, whole: _Sum) -> float | None:
     return above / below if below else None
 
 
-_COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "contradicted", "single")
+_COUNTS: Final = (
+    "rows", "tied", "tied_queries", "tied_float32", "duplicates", "found", "found_again",
+    "contradicted", "single",
+)  # fmt: skip
 #: counters that are added by name
 _ADDED: Final = ("counts", "unjudged", "judgments", "grades", "query_table", "left_out")
 _LEFT_OUT: Final = ("rows", "relevant", "pairs_relevant", "unmatched")

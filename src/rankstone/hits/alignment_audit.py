@@ -16,7 +16,7 @@ from rankstone.errors import printable
 from rankstone.hits.ranks_and_ties import contradicted, near_ties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone.errors import InputError
     from rankstone.hits.batches import Batch
@@ -49,6 +49,8 @@ class Tally(Record):
         Lists in which a better rank goes with a lower score.
     single
         Lists with exactly one judged document.
+    found, found_again
+        Rows of relevant documents; those of them whose document is above in the same list.
     n, judged
         int64 per list: documents retrieved, judged documents among them.
     unjudged
@@ -68,6 +70,8 @@ class Tally(Record):
     n: Ints
     judged: Ints
     unjudged: Counter[str]
+    found: int = 0
+    found_again: int = 0
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
@@ -189,8 +193,9 @@ class RunAudit(Record):
         Judged queries that the run does not answer; queries of the run without judgments.
     tied, tied_queries, tied_float32
         Rows in tie blocks; queries with any; rows that would tie only as float32.
-    duplicates
-        Rows whose document is in its list more than once.
+    duplicates, found, found_again
+        Rows whose document is in its list more than once; rows of relevant documents, and those of them that
+        are copies of one above.
     contradicted
         Lists in which a better rank has a lower score, where the run has both.
     comments
@@ -218,6 +223,8 @@ class RunAudit(Record):
     tied_queries: int
     tied_float32: int
     duplicates: int
+    found: int
+    found_again: int
     contradicted: int
     comments: int
     shortest: int
@@ -226,6 +233,7 @@ class RunAudit(Record):
     unjudged: dict[int, float]
     warnings: tuple[str, ...] = ()
     left_out: LeftOut | None = None
+    failed: dict[str, int] = field(default_factory=dict)
     read_as: tuple[str, ...] = ()
 
     @classmethod
@@ -242,11 +250,13 @@ class RunAudit(Record):
         order: str,
         left_out: LeftOut | None = None,
         read_as: tuple[str, ...] = (),
+        failed: Mapping[str, int] | None = None,
     ) -> RunAudit:
         """Add up the tallies of all batches.
 
         ``deepest`` is the largest cutoff of the measures, ``order`` the option of that name, ``left_out``
-        what was excluded, ``read_as`` notes on what was detected about its file.
+        what was excluded, ``read_as`` notes on what was detected about its file, ``failed`` counts queries
+        by the reason of their failure.
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
@@ -278,6 +288,8 @@ class RunAudit(Record):
             tied_queries=sum(t.tied_queries for t in tallies),
             tied_float32=sum(t.tied_float32 for t in tallies),
             duplicates=sum(t.duplicates for t in tallies),
+            found=sum(t.found for t in tallies),
+            found_again=sum(t.found_again for t in tallies),
             contradicted=crossed,
             comments=comments,
             shortest=int(n.min()) if len(n) else 0,
@@ -287,7 +299,24 @@ class RunAudit(Record):
             warnings=tuple(warnings),
             left_out=left_out,
             read_as=read_as,
+            failed=dict(failed or {}),
         )
+
+    @property
+    def inflation(self) -> str:
+        """What copies of relevant documents would do to a count of rows; empty without any."""
+        once = self.found - self.found_again
+        return (
+            f"(counting each, recall would be {self.found / once:.3g} × as high)" if self.found_again else ""
+        )
+
+    @property
+    def failures(self) -> str:
+        """How many queries failed, and the commonest reasons; empty without any."""
+        common = sorted(self.failed.items(), key=lambda one: (-one[1], one[0]))
+        shown = ", ".join(f"{printable(why, 40)} ({times:,})" for why, times in common[:3])
+        more = f" and {len(common) - 3} more reasons" if len(common) > 3 else ""  # noqa: PLR2004
+        return noted(sum(self.failed.values()), "query", f"failed, which counts as missing: {shown}{more}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
@@ -303,7 +332,8 @@ class RunAudit(Record):
         """
         k, share = next(iter(self.unjudged.items()), (0, 0.0))
         return (
-            noted(self.duplicates, "duplicate row"),
+            noted(self.duplicates, "duplicate row", self.inflation),
+            self.failures,
             noted(self.missing, "query", "missing"),
             *self.warnings,
             noted(self.extra, "query", "without judgments"),
@@ -321,10 +351,11 @@ class RunAudit(Record):
         return line(
             f"{queries(self.queries)} × {lengths}, {self.judged:,} judged",
             noted(self.missing, "query", "missing"),
+            self.failures,
             noted(self.extra, "query", "without judgments"),
             noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),
             noted(self.tied_float32, "row", "tied with the next only as float32"),
-            noted(self.duplicates, "duplicate row"),
+            noted(self.duplicates, "duplicate row", self.inflation),
             f"ranks contradict scores in {queries(contradicted)}" if contradicted else "",
             "" if self.left_out is None else self.left_out.line(in_ideal=in_ideal),
             noted(self.comments, "comment line"),

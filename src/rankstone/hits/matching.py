@@ -120,6 +120,7 @@ class Matcher(Record):
             )
         except DuplicateRows as error:
             error.where = ", ".join(locate(row) for row in error.rows[:3])
+            error.expected = f"{error.expected}{_counted_recall(batch, twice, matches, graded.grade, ideal)}"
             raise
         self._check_candidates(batch, ranks.n)
         hit = ranks.kept
@@ -147,6 +148,11 @@ class Matcher(Record):
         counted = None
         if self.cutoffs is not None:
             counted = replace(tally(batch, blocks, twice, hits, self.cutoffs), left_out=left_out)
+            relevant = graded.grade > 0
+            if isinstance(self.judgments, Judgments):
+                again = _repeated(matches.pair[relevant]) if len(twice) else np.empty(0, bool)
+                found = int(np.count_nonzero(relevant))
+                counted = replace(counted, found=found, found_again=int(np.count_nonzero(again)))
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
 
     def _in_units(self, batch: Batch) -> tuple[Batch, Ints]:
@@ -301,6 +307,14 @@ class Matcher(Record):
                 f"candidates={candidates}, but query {query} retrieves {int(n.max())} documents",
                 expected="the number of documents a query could have retrieved",
             )
+
+
+def _counted_recall(batch: Batch, twice: Ints, matches: Matches, grade: Floats, ideal: Ideal) -> str:
+    """Return the recall that a count of rows gives the first list with copies, where it is above 1."""
+    first = batch.list_of_row[twice.min()]
+    relevant = ideal.grade[ideal.offsets[first] : ideal.offsets[first + 1]] > 0
+    rows, known = int(((matches.list == first) & (grade > 0)).sum()), int(relevant.sum())
+    return f"; counting each row, recall would be {rows / known:.3g}" if rows > known > 0 else ""
 
 
 def _no_places(count: int) -> Places:

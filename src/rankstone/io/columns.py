@@ -24,13 +24,13 @@ FURTHER: Final = (
     "clicked",
     "impression_id", "reward", "examination", "prediction", "variant", "draw",
     "target_propensity", "target_position", "target_prediction",
-    *COSTS,
+    *COSTS, "error", "answerable",
 )  # fmt: skip
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
 #: names that a column can be renamed to
 _OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES)
-_TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup", "run")
+_TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup", "run", "error")
 #: names of columns that are read anywhere
 _KNOWN: Final = frozenset((*CANONICAL, *FURTHER, *_ALIASES, "run", "label", "measure", "value", "judged"))
 

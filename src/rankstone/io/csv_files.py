@@ -122,7 +122,8 @@ def delimited(
         notes = dict.fromkeys(note for reader in readers for note in reader.notes())
         return (*notes, *blank_note(sum(len(reader.blank) for reader in readers)))
 
-    return Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
+    table = Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
+    return table.without_failed()
 
 
 @dataclass

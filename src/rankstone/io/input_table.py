@@ -67,6 +67,8 @@ class Table(Record):
         Returns, once the stream has been read, notes on what was guessed about the source's format.
     kinds
         Returns what the source's columns contain, for messages.
+    failed
+        Once the stream has been read, the queries whose retrieval failed → why.
     """
 
     source: str
@@ -82,6 +84,7 @@ class Table(Record):
     extent: Callable[[], int | None] = _unknown
     read_as: Callable[[], tuple[str, ...]] = tuple
     kinds: Callable[[], Mapping[str, Kind | None]] = dict
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -173,12 +176,26 @@ class Table(Record):
 
         return replace(self, start=changed, **fields)
 
+    def without_failed(self) -> Table:
+        """Return the table without records whose column ``error`` says why there is no result."""
+        if self.schema.get("error") != pl.String:
+            return self
+        failed: dict[str, str] = {}
+        keep = pl.col("error").fill_null("") == ""
+
+        def kept(piece: pl.DataFrame) -> pl.DataFrame:
+            bad = piece.filter(~keep)
+            failed.update(zip(bad["query_id"].cast(pl.String).fill_null(""), bad["error"], strict=True))
+            return piece.filter(keep) if bad.height else piece
+
+        return self.mapped(kept, where=self._where_kept(keep), failed=failed)
+
     def _where_kept(self, keep: pl.Expr) -> Locate:
         """Return a function that finds the place of a kept row, by counting; this is for messages."""
 
         def place(row: int) -> str:
             before = 0
-            for piece in self.start([pl.col("query_id")]):
+            for piece in self.start([pl.col(name) for name in keep.meta.root_names()]):
                 kept = piece.select(keep.alias("kept"))["kept"].arg_true()
                 if row < len(kept):
                     return self.where(before + int(kept[row]))
