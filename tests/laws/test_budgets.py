@@ -285,3 +285,36 @@ def test_input_that_is_refused() -> None:
         evaluate(judged, run, "R@tokens(5)", ties="expected")
     with pytest.raises(BadOption, match="crossing"):
         rankstone.Budget("tokens", 5, "split")  # type: ignore[arg-type]
+
+
+# -- curves ------------------------------------------------------------------------------------------
+def test_a_curve_over_budgets_is_the_measure_at_each() -> None:
+    judged, run = world(3, queries=20)
+    judged = judged.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
+    limits = (0.5, 1.0, 4.0, 9.0)
+    for text in ("R@tokens({})", "nDCG@tokens({})", "P@tokens({},crossing=skip)"):
+        many = ",".join(map(str, limits))
+        traced = rankstone.curve(judged, run, text.format(many))
+        means = [evaluate(judged, run, text.format(limit)).mean()["value"].item() for limit in limits]
+        assert traced.mean()["mean"].to_list() == means
+        assert traced.mean()["x"].to_list() == list(limits)
+        area = np.trapezoid(means, limits) / (limits[-1] - limits[0])
+        row = traced.area().row(0, named=True)
+        assert row["area"] == pytest.approx(area, rel=1e-12)
+        assert row["ci_low"] < row["area"] < row["ci_high"]
+
+
+def test_the_smallest_budget_that_reaches_a_target() -> None:
+    run = pl.DataFrame(
+        {"query_id": "q", "doc_id": list("abc"), "score": [3.0, 2.0, 1.0], "tokens": [10, 20, 5]}
+    )
+    traced = rankstone.curve({"q": {"b": 1, "c": 1}}, run, "R@tokens(10,30,35) R@tokens(0.5,29.5)")
+    assert traced.reach({"R": 0.5})["k"].to_list() == [30.0, None]
+    assert rankstone.curve({"q": {"b": 1}}, run, "R@tokens(10,30)").reach(1)["k"].to_list() == [30]
+
+
+def test_one_budget_is_no_curve() -> None:
+    run = pl.DataFrame({"query_id": "q", "doc_id": ["a"], "score": [1.0], "tokens": [1]})
+    with pytest.raises(BadParameter, match=r"one point of a curve") as caught:
+        rankstone.curve({"q": {"a": 1}}, run, "R@tokens(2000)")
+    assert "R@tokens(1000,2000)" in str(caught.value)

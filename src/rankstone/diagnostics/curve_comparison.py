@@ -87,12 +87,14 @@ def first_reaching(resampled: Floats, target: float) -> Ints:
     return first
 
 
-def named_cutoff(cutoffs: tuple[int, ...], place: int) -> int | None:
+def named_cutoff(cutoffs: tuple[float, ...], place: int) -> float | None:
     """Return the cutoff at a place, ``None`` beyond the grid."""
     return cutoffs[place] if place < len(cutoffs) else None
 
 
-def interval(places: Ints, cutoffs: tuple[int, ...], resampling: Resampling) -> tuple[int | None, int | None]:
+def interval(
+    places: Ints, cutoffs: tuple[float, ...], resampling: Resampling
+) -> tuple[float | None, float | None]:
     """Return the ends of the interval of the cutoff; ends are cutoffs, never between two."""
     low, high = np.quantile(places, resampling.ends, method="inverted_cdf").astype(int)
     return named_cutoff(cutoffs, int(low)), named_cutoff(cutoffs, int(high))
@@ -181,7 +183,7 @@ class CurvePair(Record):
         counts = above, len(gap) - above - below, below
         return str(self.curve), *self.names, *counts, above > 0 and not below, p, self.queries
 
-    def race(self, cutoffs: tuple[int, ...], target: float) -> Row:
+    def race(self, cutoffs: tuple[float, ...], target: float) -> Row:
         """Return a row of RACES: which run reaches the target at the smaller cutoff."""
         places = [reaching(mean, target) for mean in self.means]
         k = [cutoffs[int(place[0])] if len(place) else None for place in places]

@@ -79,7 +79,10 @@ def curve(
     resampling = Resampling(resamples=resamples, seed=seed, confidence=confidence, band=band)
     parsed = parse_curves(curves, k)
     given = Given(qrels, runs, table, name)
-    return _curves(given.score_runs(_walking(parsed), progress=progress, **options), parsed, resampling)
+    walked = _walking(parsed)
+    found = given.score_runs(walked, progress=progress, **options)
+    scored = dict(zip(walked, found.measures, strict=True))  # ideal lists may have no budget
+    return _curves(found, tuple(cast("Curve", scored[cast("Any", one)]) for one in parsed), resampling)
 
 
 def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from rankstone.diagnostics import mean_curves as frames
@@ -21,6 +22,7 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rankstone.hits.list_arrays import Floats
     from rankstone.measures.at_cutoffs import AtK, Targets
     from rankstone.measures.core.curve import Curve
 
@@ -86,12 +88,30 @@ class Curves(MeanCurves, Result):
         cutoffs, places = curve.cutoffs, reaching(self._mean_of(name, curve), target)
         at = [cutoffs[place] for place in places]
         grows = curve.claims.grows_with_k and not _signed(self.conventions["alignment"])
-        ends: tuple[int | None, int | None] = (None, None)
+        ends: tuple[float | None, float | None] = (None, None)
         never = None
         if (means := self._resampled(name, curve)) is not None:
             first = first_reaching(means, target)
             ends, never = interval(first, cutoffs, self.resampling), float((first == len(cutoffs)).mean())
         return name, str(curve), target, at[0] if at else None, grows, None if grows else at, *ends, never
+
+    def area(self) -> pl.DataFrame:
+        """Return the mean height of each curve between its first and last x: the area over their distance.
+
+        It compares systems over all budgets or cutoffs at once; straight lines join the points.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``curve``, ``area`` (in the range of the values), ``ci_low`` and ``ci_high`` over
+            resamples of queries (null: a single query).
+        """
+        rows: list[tuple[object, ...]] = []
+        for name, curve in ((name, curve) for name in self.runs for curve in self.curves):
+            area, means = _area(curve, self._mean_of(name, curve)), self._resampled(name, curve)
+            ends = (None, None) if means is None else np.quantile(_area(curve, means), self.resampling.ends)
+            rows.append((name, str(curve), float(area), *ends))
+        return frames.frame_of(rows, frames.AREA)
 
     def which_k(self, correction: str = "none") -> pl.DataFrame:
         """Return how well each cutoff separates the runs, and how stable their order is there.
@@ -190,6 +210,7 @@ class Curves(MeanCurves, Result):
         return given(
             mean=self.mean(),
             micro=self.micro(),
+            area=self.area(),
             counts=self.counts(),
             noise=self.noise(),
             crossings=self.crossings(),
@@ -429,3 +450,10 @@ def _chosen(rows: list[Row], curves: Curves) -> Iterator[str]:
         f"k = {rows[-1]['k']}, and with those of samples, as mean [{sampling.ends[0]:.1%} quantile]; "
         "best again: share of samples in which that run is best"
     )
+
+
+def _area(curve: Curve, heights: Floats) -> Floats:
+    """Return the mean height of lines through points, over the last axis."""
+    x = curve.grid()
+    area = ((heights[..., 1:] + heights[..., :-1]) / 2 * np.diff(x)).sum(axis=-1)
+    return np.asarray(area / (x[-1] - x[0]) if len(x) > 1 else heights[..., 0])

@@ -143,6 +143,7 @@ def noise(value: Floats, below: float, resampling: Resampling) -> tuple[float, .
 
 
 Schema = dict[str, Any]
+_FRACTIONS: Final = {pl.Int64: pl.Float64, pl.List(pl.Int64): pl.List(pl.Float64)}
 
 _RUN: Final[Schema] = {"run": pl.String, "curve": pl.String}
 _PAIR: Final[Schema] = {"curve": pl.String, "run": pl.String, "other": pl.String}
@@ -159,6 +160,7 @@ MEAN: Final[Schema] = {
     "ci_low": pl.Float64, "ci_high": pl.Float64,
 }  # fmt: skip
 MICRO: Final[Schema] = {**_RUN, "k": pl.Int64, "x": pl.Float64, "y": pl.Float64}
+AREA: Final[Schema] = {**_RUN, **dict.fromkeys(("area", "ci_low", "ci_high"), pl.Float64)}
 NOISE: Final[Schema] = {
     **_RUN, "measure": pl.String, "n": pl.Int64,
     **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "se", "cv"), pl.Float64),
@@ -189,8 +191,12 @@ WHICH_K: Final[Schema] = {
 
 
 def frame_of(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
-    """Return rows as a frame; NaN becomes null."""
-    return pl.DataFrame(list(rows), schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+    """Return rows as a frame; NaN becomes null, and cutoffs are whole numbers unless budgets are not."""
+    rows = list(rows)
+    cells = (cell for row in rows for cell in zip(row, schema.values(), strict=True))
+    if any(isinstance(k, float) and kind == pl.Int64 for k, kind in cells):
+        schema = {name: _FRACTIONS.get(kind, kind) for name, kind in schema.items()}
+    return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def curve_frame(run: str, curve: Curve, columns: Mapping[str, Any], schema: Schema) -> pl.DataFrame:

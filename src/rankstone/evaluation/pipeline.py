@@ -243,8 +243,7 @@ def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
 
 def budgets_of(measures: Sequence[Measure]) -> tuple[Budget, ...]:
     """Return the budgets that measures are cut by, each once."""
-    budgets = (getattr(measure, "budget", None) for measure in measures)  # curves have none
-    return tuple(dict.fromkeys(budget for budget in budgets if budget is not None))
+    return tuple(dict.fromkeys(budget for measure in measures for budget in measure.budgets))
 
 
 def query_order(parts: Sequence[ScoredPart] | Sequence[Chunk]) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import polars as pl
 
@@ -13,7 +13,6 @@ from rankstone.errors import BadOption, BadParameter, MissingColumn, printable
 from rankstone.hits.judgments import merge_duplicates
 from rankstone.hits.units import RetrievalUnits
 from rankstone.io import read_attributes
-from rankstone.measures.dcg import nDCG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,11 +171,11 @@ def with_costs(table: Table, names: Sequence[str], documents: Attributes | None)
 
 def require_costs(measures: Sequence[Measure], run: Table) -> None:
     """Refuse measures whose budget is a column that the run does not have."""
-    for measure in measures:
-        budget = getattr(measure, "budget", None)
-        if budget is not None and budget.column not in run.columns:
+    wanted = [(measure, budget) for measure in measures for budget in measure.budgets]
+    for one, budget in wanted:
+        if budget.column not in run.columns:
             error = MissingColumn.of(
-                f"{measure} needs a column {budget.column}",
+                f"{one} needs a column {budget.column}",
                 budget.column,
                 run.present or tuple(run.schema),
                 run.source,
@@ -189,7 +188,14 @@ def require_costs(measures: Sequence[Measure], run: Table) -> None:
 
 def with_known_ideal(measure: Measure, judged: Table) -> Measure:
     """Return the measure; its ideal list holds all judged documents where their costs are not known."""
-    budget = getattr(measure, "budget", None)
+    if not measure.budgets:
+        return measure
+    from rankstone.measures.at_cutoffs import AtK
+    from rankstone.measures.dcg import nDCG
+
+    if isinstance(measure, AtK):
+        return cast("Measure", replace(measure, measure=with_known_ideal(measure.measure, judged)))
+    budget = measure.budget
     if budget is None or budget.counts_steps or not measure.ideal_has_costs:
         return measure
     if budget.column in judged.columns:

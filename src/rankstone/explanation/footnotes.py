@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import exact
+from rankstone.errors import printable
 from rankstone.measures.core.measure import Status
 from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone.explanation.traced_list import TracedList
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.budgets import Budget
 
 #: the most tie blocks that are listed
 _BLOCKS: Final = 3
@@ -32,7 +34,13 @@ class Footnote:
 
 
 def footnotes(
-    listed: TracedList, options: AlignmentOptions, *, k: int | None, absent: str, pooled: bool
+    listed: TracedList,
+    options: AlignmentOptions,
+    *,
+    k: int | None,
+    budget: Budget | None,
+    absent: str,
+    pooled: bool,
 ) -> Iterator[Footnote]:
     """Yield the rules that decided something.
 
@@ -42,7 +50,7 @@ def footnotes(
         The list as the measure scored it.
     options
         The options of alignment.
-    k
+    k, budget
         The cutoff.
     absent
         The rule for a query without a list, as ``option=word``; empty where there is a list.
@@ -54,6 +62,9 @@ def footnotes(
         yield Footnote("missing", {"missing": absent})
     elif k is not None and listed.retrieved < k:
         yield Footnote("short", {"n": listed.retrieved, "k": k})
+    if budget is not None and not absent:
+        k = int(listed.whole.kept[budget].n[scored.place])
+        yield Footnote("budget", {"kept": k, "n": listed.retrieved, "budget": str(budget)})
     if scored.status not in (Status.ok, Status.missing):
         yield Footnote(scored.status.name, settings)
     shown = [row for row in listed.rows if k is None or row.first <= k]
@@ -66,6 +77,9 @@ def footnotes(
         "negative": listed.negative,
         "duplicates": 0 if tally is None else tally.duplicates,
     }
+    copies = listed.copies()
+    counts["duplicates"] = 0 if copies else counts["duplicates"]
+    yield from _of_copies(copies)
     about = {**settings, "shown": len(shown), "where": where + (" …" if len(blocks) > _BLOCKS else "")}
     for code, count in counts.items():
         if count:
@@ -77,3 +91,11 @@ def footnotes(
         yield Footnote("pool")
     if scored.status in (Status.ok, Status.lower_bound) and scored.value != scored.ratio:
         yield Footnote("link")
+
+
+def _of_copies(copies: Sequence[tuple[str, int]]) -> Iterator[Footnote]:
+    """Yield which rows count as a document above."""
+    for copy, rank in copies[:_BLOCKS]:
+        yield Footnote("copy", {"copy": printable(copy, 40), "rank": rank})
+    if len(copies) > _BLOCKS:
+        yield Footnote("copies", {"count": len(copies) - _BLOCKS})

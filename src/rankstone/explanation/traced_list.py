@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.budgets import Budget
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
@@ -94,12 +95,15 @@ class QueryTrace(Record):
 
 
 class TracedList(Record):
-    """The list of one query with document ids."""
+    """The list of one query: ids of units, ids as given, and costs of rows where a budget cuts the list."""
 
     scored: QueryTrace
     judgments: Judgments
     code: int
     ids: pl.Series
+    own: pl.Series
+    budget: Budget | None = None
+    costs: pl.Series | None = None
 
     @property
     def query(self) -> object:
@@ -163,22 +167,56 @@ class TracedList(Record):
         running = np.add.accumulate(self.scored.parts.hits).tolist() if share else []
         columns = {name: values.tolist() for name, values in self.scored.trace.columns.items()}
         grades = zip(hits.grade.tolist(), hits.judged.tolist(), range(len(hits.grade)), strict=True)
-        found: list[Any] = list(zip(_places(hits), self._names(hits.run_row), grades, strict=True))
+        names, run_rows = self._names(hits.run_row), np.asarray(hits.run_row).tolist()
+        found: list[Any] = list(zip(_places(hits), names, run_rows, grades, strict=True))
         if holes is not None:
-            found += [(place, doc, (None, False, len(hits.grade))) for place, doc in zip(
-                _places(holes), self._names(holes.run_row), strict=True
-            )]  # fmt: skip
-        so_far = 0.0
-        for (rank, first, last), doc, (grade, judged, at) in sorted(found, key=lambda one: one[0][0]):
+            rows = zip(_places(holes), self._names(holes.run_row), holes.run_row.tolist(), strict=True)
+            found += [(*one, (None, False, len(hits.grade))) for one in rows]
+        so_far, spent, kept = 0.0, 0.0, self._kept(hits)
+        for (rank, first, last), doc, row, (grade, judged, at) in sorted(found, key=lambda one: one[0][0]):
+            at = kept.get(at, len(hits.grade))  # noqa: PLW2901 - the place among the hits that were scored
             values = {name: column[at] for name, column in columns.items() if at < len(column)}
+            if self.costs is not None and self.budget is not None:
+                cost = float(self.costs[row])
+                spent = cost if self.budget.counts_steps else spent + cost
+                values |= dict(zip(self._paid, (cost, spent), strict=False))
             is_read = at < len(share)
             so_far = running[at] if is_read else so_far
             added = share[at] if is_read else None
             yield Row(rank, first, last, doc, grade, judged, values, added, so_far)
 
+    @property
+    def _paid(self) -> tuple[str, ...]:
+        """The columns of costs: of each document, and of all down to it where none is passed over."""
+        if self.costs is None or self.budget is None:
+            return ()
+        added = not self.budget.counts_steps and self.budget.crossing != "skip"
+        return (self.budget.column, "spent") if added else (self.budget.column,)
+
+    def copies(self) -> list[tuple[str, int]]:
+        """Return the rows that are copies of a document above, with the rank of that document."""
+        whole = self.whole
+        used = {
+            *np.asarray(whole.run_row).tolist(),
+            *([] if whole.holes is None else whole.holes.run_row.tolist()),
+        }
+        units, own = self.ids.to_list(), self.own.to_list()
+        again = (row for row in range(len(units)) if row not in used and units[row] in self.ranks)
+        return [(own[row], self.ranks[units[row]]) for row in again]
+
+    def _kept(self, hits: Hits) -> dict[int, int]:
+        """Return the place of each hit among those that were scored; a budget leaves some out."""
+        every = np.arange(len(hits.grade))
+        inside = every if self.budget is None else np.flatnonzero(hits.kept[self.budget].rank)
+        return {hit: place for place, hit in enumerate(inside.tolist())}
+
     def table(self) -> TraceTable:
         """Return the list as the table that the measure summed."""
-        names = tuple(self.scored.trace.columns)
+        paid = () if self.costs is None or self.budget is None else (self.budget.column, "spent")
+        names = (
+            *paid[: 1 if self.budget is None or self.budget.counts_steps else 2],
+            *self.scored.trace.columns,
+        )
         rows = [
             (row.rank, row.doc_id, row.relevance, row.judged, *map(row.values.get, names), *added)
             for row in self.rows

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone._basics import exact
 from rankstone.errors import BadParameter, UnknownMeasure, printable
+from rankstone.hits.budgets import Budget
 from rankstone.measures.core.aggregation import aggregated
 from rankstone.measures.core.curve import Curve, CurveValues
 from rankstone.measures.core.definition import MOST_RANKS, Card, Named
@@ -46,7 +48,6 @@ class AtK(Curve, family="curves"):
     """
 
     takes_cutoff: ClassVar[bool] = False
-    axes: ClassVar[tuple[str, str]] = ("k", "value")
     card: ClassVar[Card] = Card(
         sentence="How does a measure grow or fall with the cutoff?",
         formula="M@k for every cutoff k",
@@ -59,7 +60,9 @@ class AtK(Curve, family="curves"):
     )
 
     measure: Measure
-    cutoffs: tuple[int, ...]
+    cutoffs: tuple[float, ...]
+    #: what the cutoffs are limits of, where they are no ranks
+    budget: Budget | None = None
 
     def __post_init__(self) -> None:
         """Sort the cutoffs, and refuse a measure that takes none."""
@@ -73,11 +76,30 @@ class AtK(Curve, family="curves"):
             raise BadParameter(f"{measure.name} has one value per {measure.unit}, so it has no curve over k")
         if not self.cutoffs or not all(0 < k <= MOST_RANKS for k in self.cutoffs):
             raise BadParameter("cutoffs are ranks of 1 or more", given=str(self.cutoffs))
-        object.__setattr__(self, "cutoffs", tuple(sorted(set(self.cutoffs))))
-        object.__setattr__(self, "measure", replace(measure, k=self.cutoffs[-1]))
+        whole = (int(k) if k % 1 == 0 else k for k in self.cutoffs)
+        object.__setattr__(self, "cutoffs", tuple(sorted(set(whole))))
+        object.__setattr__(self, "measure", self._at(self.cutoffs[-1]))
 
     def __str__(self) -> str:
-        return f"{str(self.measure).rpartition('@')[0]}@{_ranges(self.cutoffs)}"
+        head = str(self.measure).rpartition("@")[0]
+        if self.budget is None:
+            return f"{head}@{_ranges(self.cutoffs)}"
+        limits = ",".join(map(exact, self.cutoffs))
+        return f"{head}@{replace(self.budget, limit=1)}".replace("(1", f"({limits}")
+
+    @property
+    def axes(self) -> tuple[str, str]:  # type: ignore[override]
+        """What the cutoffs are, and the value."""
+        return ("k" if self.budget is None else self.budget.cost), "value"
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:  # type: ignore[override]
+        """The budgets that the curve is made of."""
+        return () if self.budget is None else tuple(replace(self.budget, limit=k) for k in self.cutoffs)
+
+    def _at(self, k: float) -> Measure:
+        """Return the measure with one of the cutoffs."""
+        return self.measure @ (k if self.budget is None else replace(self.budget, limit=k))  # type: ignore[operator]
 
     @property
     def claims(self) -> Claims:
@@ -114,9 +136,9 @@ class AtK(Curve, family="curves"):
         """Score every query at every cutoff, the deepest first, since shallower ones need fewer hits."""
         scored: list[Scored] = []
         for k in reversed(self.cutoffs):
-            measure = replace(self.measure, k=k)
-            if not measure.claims.looks_deeper:
-                hits = hits.shortened(k)
+            measure = self._at(k)
+            if self.budget is None and not measure.claims.looks_deeper:
+                hits = hits.shortened(int(k))
             scored.append(measure.score(hits, empty))
         scored.reverse()
         values = [np.where(one.status == Status.dropped, np.nan, one.value) for one in scored]
@@ -133,9 +155,11 @@ class AtK(Curve, family="curves"):
         )
 
 
-def _ranges(cutoffs: Sequence[int]) -> str:
+def _ranges(cutoffs: Sequence[float]) -> str:
     """Return cutoffs as a text with ranges: ``1..10,20,50``."""
-    runs = [[k for _, k in run] for _, run in groupby(enumerate(cutoffs), lambda pair: pair[1] - pair[0])]
+    runs = [
+        [int(k) for _, k in run] for _, run in groupby(enumerate(cutoffs), lambda pair: pair[1] - pair[0])
+    ]
     return ",".join(f"{run[0]}..{run[-1]}" if len(run) >= _RUN else ",".join(map(str, run)) for run in runs)
 
 
@@ -162,6 +186,9 @@ def read_cutoffs(text: str) -> tuple[int, ...]:
 #: a curve has a value for every query at every cutoff
 _MOST_CUTOFFS: Final = 100_000
 _CUT: Final = re.compile(r"(?P<measure>[^@]+)@(?P<cutoffs>[0-9]+(?:\.\.[0-9]+|,)[0-9.,]*)$", re.DOTALL)
+_BUDGETS: Final = re.compile(
+    r"(?P<measure>.+)@(?P<cost>[^\W\d]\w*)\((?P<limits>[0-9.]+(?:,[0-9.]+)+)(?:,\s*crossing=(?P<crossing>\w+))?\)"
+)
 _ITEM: Final = re.compile(r"(?:\([^()]*\)|\{[^{}]*\}|,(?=[0-9])|[^\s,(){}])+")
 
 
@@ -216,8 +243,14 @@ def curves_of(text: str, curves: Iterable[Curve]) -> list[AtK]:
     >>> [str(curve) for curve in curves_of("MRR", parse_curves("PR RR@1..3 nDCG@1..3"))]
     ['RR@1..3']
     """
-    over_k = [curve for curve in curves if isinstance(curve, AtK)]
-    return [curve for curve in over_k if _curve(text, None, curve.cutoffs)[0] == curve]
+
+    def is_of(curve: AtK) -> bool:
+        other, bare = _curve(text, None, DEFAULT_CUTOFFS)
+        if bare and isinstance(other, AtK):
+            other = replace(other, cutoffs=curve.cutoffs, budget=curve.budget)
+        return other == curve
+
+    return [curve for curve in curves if isinstance(curve, AtK) and is_of(curve)]
 
 
 def targets_of(curves: Iterable[Curve], targets: Targets) -> list[tuple[AtK, float]]:
@@ -270,11 +303,16 @@ def _numbers(values: float | Sequence[float], of: AtK | None) -> list[float]:
 
 
 def _curve(
-    item: str | Curve | Measure, cutoffs: Sequence[int] | None, unless_said: Sequence[int]
+    item: str | Curve | Measure, cutoffs: Sequence[float] | None, unless_said: Sequence[float]
 ) -> tuple[Curve, bool]:
     """Return a curve, and whether its cutoffs come from outside its text."""
     if isinstance(item, Curve):
         return item, False
+    budgets = _BUDGETS.fullmatch(item) if isinstance(item, str) else None
+    if budgets is not None:
+        limits = tuple(map(float, budgets["limits"].split(",")))
+        budget = Budget(budgets["cost"], limits[0], budgets["crossing"] or "drop")  # type: ignore[arg-type]
+        return _over(parse_measure(budgets["measure"]), limits, budget), False
     many = _CUT.match(item) if isinstance(item, str) else None
     if many is not None:
         listed = read_cutoffs(many["cutoffs"])
@@ -288,6 +326,11 @@ def _curve(
         return _over(cut, spread), True
     if isinstance(read, Curve):
         return read, False
+    if isinstance(read, Measure) and read.budget is not None:
+        low, high = (exact(read.budget.limit / part) for part in (2, 1))
+        several = str(read.budget).replace(f"({high}", f"({low},{high}")
+        fix = f"write {str(read).rpartition('@')[0]}@{several}"
+        raise BadParameter(f"{read} is one point of a curve", fix=fix)
     if read.k is not None:
         raise BadParameter(
             f"{read} is one point of a curve", fix=f"write {str(read).rpartition('@')[0]}@1..{read.k}"
@@ -295,7 +338,7 @@ def _curve(
     return _over(read, spread), True
 
 
-def _with_cutoff(text: str, k: int) -> Named | None:
+def _with_cutoff(text: str, k: float) -> Named | None:
     """Parse a measure that needs a cutoff, such as AP(denom=k)."""
     try:
         return parse_measure(f"{text}@{k}")
@@ -303,10 +346,10 @@ def _with_cutoff(text: str, k: int) -> Named | None:
         return None
 
 
-def _over(measure: object, cutoffs: tuple[int, ...]) -> AtK:
+def _over(measure: object, cutoffs: tuple[float, ...], budget: Budget | None = None) -> AtK:
     if not isinstance(measure, Measure):
         raise BadParameter(
             f"{measure} has no curve over k",
             expected="a measure of a run against judgments that takes a cutoff",
         )
-    return AtK(measure=measure, cutoffs=cutoffs)
+    return AtK(measure=measure, cutoffs=cutoffs, budget=budget)

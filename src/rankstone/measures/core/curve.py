@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.budgets import Budget
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Bools, Codes, Floats, Ints
     from rankstone.measures.core.definition import RelevantFrom
@@ -285,6 +286,8 @@ class Curve(Named):
     computed_by: ClassVar[str] = "rankstone curve QRELS RUN"
     #: the labels of the axes, x first
     axes: ClassVar[tuple[str, str]]
+    #: the budgets that lists are cut by
+    budgets: ClassVar[tuple[Budget, ...]] = ()
 
     @property
     def brings(self) -> frozenset[str]:

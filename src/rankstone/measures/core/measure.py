@@ -197,6 +197,11 @@ class Measure(PerQuery):
         """Return the weight of each query under agg=weighted; ``None`` leaves it to the user."""
         return None
 
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budgets that lists are cut by."""
+        return () if self.budget is None else (self.budget,)
+
     # -- what is the same for all measures ------------------------------------------------------------------
     def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
         """Refuse options of alignment under which the measure has no known value."""
