@@ -31,7 +31,6 @@ PUBLIC = {
     ),
     "explanation": ("Explanation", "explain"),
     "hits.alignment_options": ("AlignmentOptions",),
-    "hits.budgets": ("Budget",),
     "measures": (
         "AP", "AUC", "Bpref", "DCG", "ERR", "F", "Judged", "Measure", "P", "R", "RBP", "RR", "Rprec",
         "Success", "measure", "nDCG", "parse_measure", "parse_measures", "register",

@@ -65,7 +65,6 @@ from rankstone.evaluation import qrels_from_run as qrels_from_run
 from rankstone.explanation import Explanation as Explanation
 from rankstone.explanation import explain as explain
 from rankstone.hits.alignment_options import AlignmentOptions as AlignmentOptions
-from rankstone.hits.budgets import Budget as Budget
 from rankstone.measures import AP as AP
 from rankstone.measures import AUC as AUC
 from rankstone.measures import Bpref as Bpref
@@ -99,7 +98,6 @@ __all__ = [
     "BeyondScores",
     "Bounds",
     "Bpref",
-    "Budget",
     "Comparison",
     "Curves",
     "DCG",

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankstone
-from rankstone import AP, Budget, Measure, R, RankstoneError, evaluate, nDCG, parse_measure
+from rankstone import AP, Measure, R, RankstoneError, evaluate, nDCG, parse_measure
 from rankstone.errors import BadOption, BadParameter, BadValue, DuplicateRows, MissingColumn
 from rankstone.evaluation.out_of_core import MemoryBudget, evaluate_out_of_core
+from rankstone.hits import Budget
 from rankstone.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def kept(rows: list[tuple[str, float]], limit: float, crossing: str) -> list[str
 
 
 @given(SEEDS, st.sampled_from([0.1, 0.4, 1.0, 3.3, 8.0, 100.0]), st.sampled_from(CROSSINGS))
-def test_lists_end_where_the_budget_does(seed: int, limit: float, crossing: str) -> None:
+def test_lists_end_where_the_budget_does(seed: int, limit: float, crossing: Any) -> None:
     """Measures without an ideal list have the values of the lists that a loop cuts."""
     judged, run = world(seed)
     measures = [
@@ -111,7 +112,7 @@ def test_lists_end_where_the_budget_does(seed: int, limit: float, crossing: str)
     cut = {query: docs for query, docs in lists.items() if docs}
     options: Any = {"no_results": "zero"}
     whole = evaluate(judged, {**lists}, measures, negative="zero", **options).per_query["value"].to_list()
-    by_cost = values(judged, run, [m @ Budget("tokens", limit, crossing) for m in measures])  # type: ignore[arg-type]
+    by_cost = values(judged, run, [m @ Budget("tokens", limit, crossing) for m in measures])
     assert whole == by_cost, cut
 
 
@@ -251,6 +252,9 @@ def test_a_budget_takes_the_place_of_a_cutoff() -> None:
     budget = Budget("tokens", 2000)
     assert str(R @ budget) == str((R @ 5) @ budget) == "R@tokens(2000)"
     assert str((R @ budget) @ 5) == "R@5"
+    assert R @ "tokens(2000)" == R() @ "tokens(2000)" == R @ budget
+    with pytest.raises(BadParameter, match="is no budget"):
+        R @ "ten"
     with pytest.raises(BadParameter, match="two cutoffs"):
         AP(k=5, budget=budget)
     with pytest.raises(BadParameter, match="not a budget"):
@@ -284,7 +288,7 @@ def test_input_that_is_refused() -> None:
     with pytest.raises(BadOption, match="leaves open"):
         evaluate(judged, run, "R@tokens(5)", ties="expected")
     with pytest.raises(BadOption, match="crossing"):
-        rankstone.Budget("tokens", 5, "split")  # type: ignore[arg-type]
+        Budget("tokens", 5, "split")  # type: ignore[arg-type]
 
 
 # -- curves ------------------------------------------------------------------------------------------

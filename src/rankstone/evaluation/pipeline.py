@@ -23,7 +23,6 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankstone.hits.alignment_audit import Tally
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.hits.matching import Chunk
     from rankstone.hits.query_lists import Lists
+    from rankstone.hits.tallies import Tally
     from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure, Scored

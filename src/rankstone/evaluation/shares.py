@@ -13,9 +13,9 @@ from rankstone.errors import BadOption, RankstoneError, printable
 from rankstone.evaluation.pipeline import query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
-from rankstone.hits.alignment_audit import Tally
 from rankstone.hits.alignment_options import IMPUTATIONS
 from rankstone.hits.exclusion import SHOWN, LeftOut
+from rankstone.hits.tallies import Tally
 from rankstone.measures.core.aggregation import ExactSum
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.core.measure import Measure, Status

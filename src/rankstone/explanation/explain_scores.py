@@ -268,11 +268,8 @@ class Explainer:
         empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
         rule = "no_results" if empty and options.no_results == "drop" else "missing"
         scored = self._scored(_keeping_queries(pipeline), table, judgments.queries.names[code])
-        budget, units = self.measure.budget, prepared.units
-        paid = budget is not None and (units is None or units.document is None)
-        costs = rows[budget.column].cast(pl.Float64) if paid and budget is not None else None
-        own = rows["doc_id"].cast(pl.String)
-        listed = TracedList(scored, judgments, code, self._ids(rows), own, budget, costs)
+        budget = self.measure.budget
+        listed = TracedList(scored, judgments, code, self._ids(rows), rows, budget)
         tried = self._changes(listed, options, judgments) if changes and budget is None else ()
         printed = self._others(listed, rows) if libraries else {}
         return self._explanation(listed, name, options, tried, printed, rule)

@@ -95,15 +95,19 @@ class QueryTrace(Record):
 
 
 class TracedList(Record):
-    """The list of one query: ids of units, ids as given, and costs of rows where a budget cuts the list."""
+    """The list of one query: ids of units, rows as given, and the budget that cuts the list."""
 
     scored: QueryTrace
     judgments: Judgments
     code: int
     ids: pl.Series
-    own: pl.Series
+    given: pl.DataFrame
     budget: Budget | None = None
-    costs: pl.Series | None = None
+
+    @cached_property
+    def own(self) -> pl.Series:
+        """The ids of rows as they were given."""
+        return self.given["doc_id"].cast(pl.String)
 
     @property
     def query(self) -> object:
@@ -176,8 +180,8 @@ class TracedList(Record):
         for (rank, first, last), doc, row, (grade, judged, at) in sorted(found, key=lambda one: one[0][0]):
             at = kept.get(at, len(hits.grade))  # noqa: PLW2901 - the place among the hits that were scored
             values = {name: column[at] for name, column in columns.items() if at < len(column)}
-            if self.costs is not None and self.budget is not None:
-                cost = float(self.costs[row])
+            if self.budget is not None:
+                cost = float(self.given[self.budget.column][row])
                 spent = cost if self.budget.counts_steps else spent + cost
                 values |= dict(zip(self._paid, (cost, spent), strict=False))
             is_read = at < len(share)
@@ -188,9 +192,9 @@ class TracedList(Record):
     @property
     def _paid(self) -> tuple[str, ...]:
         """The columns of costs: of each document, and of all down to it where none is passed over."""
-        if self.costs is None or self.budget is None:
+        if self.budget is None:
             return ()
-        added = not self.budget.counts_steps and self.budget.crossing != "skip"
+        added = not self.budget.counts_steps and self.budget.crossing != "skip" and self.own.equals(self.ids)
         return (self.budget.column, "spent") if added else (self.budget.column,)
 
     def copies(self) -> list[tuple[str, int]]:
@@ -212,11 +216,7 @@ class TracedList(Record):
 
     def table(self) -> TraceTable:
         """Return the list as the table that the measure summed."""
-        paid = () if self.costs is None or self.budget is None else (self.budget.column, "spent")
-        names = (
-            *paid[: 1 if self.budget is None or self.budget.counts_steps else 2],
-            *self.scored.trace.columns,
-        )
+        names = (*self._paid, *self.scored.trace.columns)
         rows = [
             (row.rank, row.doc_id, row.relevance, row.judged, *map(row.values.get, names), *added)
             for row in self.rows

@@ -7,5 +7,8 @@ file is known here.
 from rankstone import lazy_names
 
 #: module → its public names, imported at first use; the stub is generated from this table
-PUBLIC = {"alignment_options": ("Described", "IMPUTATIONS", "OrderingKeywords", "described")}
+PUBLIC = {
+    "alignment_options": ("Described", "IMPUTATIONS", "OrderingKeywords", "described"),
+    "budgets": ("Budget",),
+}
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -61,7 +61,7 @@ class Budget:
     Examples
     --------
     >>> from rankstone import R
-    >>> print(R @ Budget("tokens", 2000), R @ Budget("cost", 0.01, "include"))
+    >>> print(R @ Budget("tokens", 2000), R @ "cost(0.01, crossing=include)")
     R@tokens(2000) R@cost(0.01, crossing=include)
     """
 
@@ -84,6 +84,16 @@ class Budget:
             raise BadParameter(
                 f"{self} is not a number of {self.cost}", fix=f"write {self.cost}({max(1, int(limit))})"
             )
+
+    @classmethod
+    def of(cls, cutoff: Self | str) -> Self:
+        """Return a budget, or the one that a text means."""
+        budget = cls.parse(cutoff) if isinstance(cutoff, str) else cutoff
+        if budget is None:
+            raise BadParameter(
+                f"{printable(repr(cutoff), 60)} is no budget", expected='a text such as "tokens(2000)"'
+            )
+        return budget
 
     @classmethod
     def parse(cls, text: str) -> Self | None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, DuplicateRows, printable
-from rankstone.hits.alignment_audit import Tally, tally
 from rankstone.hits.budgets import Kept, by_steps, kept_within, repeats_in_step
 from rankstone.hits.exclusion import without_query_documents
 from rankstone.hits.hits import Hits
@@ -23,6 +22,7 @@ from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import Ideal, descending_within
 from rankstone.hits.pair_index import Matches, repeated
 from rankstone.hits.ranks_and_ties import duplicate, rank, sort_lists, tie_blocks
+from rankstone.hits.tallies import Tally, tally
 from rankstone.hits.units import by_all_chunks, by_best_chunk, in_classes
 
 if TYPE_CHECKING:

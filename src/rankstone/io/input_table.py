@@ -195,7 +195,7 @@ class Table(Record):
 
         def place(row: int) -> str:
             before = 0
-            for piece in self.start([pl.col(name) for name in keep.meta.root_names()]):
+            for piece in self.start(list(map(pl.col, dict.fromkeys(keep.meta.root_names())))):
                 kept = piece.select(keep.alias("kept"))["kept"].arg_true()
                 if row < len(kept):
                     return self.where(before + int(kept[row]))

@@ -183,8 +183,8 @@ Kind = TypeVar("Kind")
 class _MeasureType(type):
     """The metaclass of measures: a class with a cutoff after it is a measure, ``nDCG @ 10``."""
 
-    def __matmul__(cls: type[Kind], k: int | Budget) -> Kind:
-        return cls(**{"budget" if isinstance(k, Budget) else "k": k})
+    def __matmul__(cls: type[Kind], k: int | Budget | str) -> Kind:
+        return cls(**_cut(k))
 
 
 class _Frozen:
@@ -268,9 +268,9 @@ class Named(_Frozen, metaclass=_MeasureType):
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         return {f"{self.name}.{name}": _text(value) for name, value in values.items() if value is not None}
 
-    def __matmul__(self, k: int | Budget) -> Self:
-        cutoffs = dict.fromkeys(CUTOFFS[: 1 + hasattr(self, "budget")])
-        return replace(self, **(cutoffs | {"budget" if isinstance(k, Budget) else "k": k}))
+    def __matmul__(self, k: int | Budget | str) -> Self:
+        other = {"budget": None} if hasattr(self, "budget") else {}
+        return replace(self, **({"k": None} | other | _cut(k)))
 
     def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse options that lack what the measure needs, before any work."""
@@ -359,6 +359,11 @@ class PerQuery(Named):
         if self.agg == "weighted":
             return ratio_of_sums(value * weight, weight)
         return aggregated(self.agg, value)
+
+
+def _cut(k: int | Budget | str) -> dict[str, Any]:
+    """Return the field that a cutoff behind an @ sets."""
+    return {"budget": Budget.of(k)} if isinstance(k, (Budget, str)) else {"k": k}
 
 
 def _text(value: object) -> str:

@@ -121,7 +121,7 @@ class Measure(PerQuery):
     k
         Only the first ``k`` ranks count; ``None`` for the whole list.
     budget
-        A cutoff by cost instead: the list ends where it exceeds the :class:`~rankstone.Budget`.
+        A cutoff by cost instead: the list ends where it exceeds a budget, as in ``R @ "tokens(2000)"``.
     agg
         How queries become one number.
     """
@@ -153,7 +153,7 @@ class Measure(PerQuery):
         if not isinstance(self.budget, Budget):
             raise BadParameter(
                 f"{self.name}: budget={printable(repr(self.budget), 60)} is not a budget",
-                fix=f'write {self.name} @ rankstone.Budget("tokens", 2000)',
+                fix=f'write {self.name} @ "tokens(2000)"',
             )
         if self.k is not None:
             raise BadParameter(f"{self} has two cutoffs", fix=f"write {self.name}@{self.budget}")
