@@ -8,7 +8,7 @@ from rankstone.cli.arguments import numbers, present
 from rankstone.cli.compare_command import of_files
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import execute
-from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, PRINTED, READING
+from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, PRINTED, READING
 from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MEASURE = DEFAULT_MEASURES.split()[0]
     "power",
     {"files": "[QRELS A B [C]…]"},
     "difference measures rel deviation scores cluster queries baseline confidence power comparisons",
-    f"{PRINTED} import {READING} {ALIGNMENT}",
+    f"{PRINTED} import {LISTS} {READING} {ALIGNMENT}",
     but={"measures": {"shown": _MEASURE}},
     required="difference",
 )

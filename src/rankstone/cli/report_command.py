@@ -41,7 +41,7 @@ def command(
     quiet, queries = given["quiet"], given["queries"]
     find, inputs = comparison(files, given)
     with keyword_options(given, [*inputs, documents], {"-o": output}) as options:
-        found = find(**options)
+        found = find(**options, **({} if options["scores"] else {"documents": documents}))
     with progress_bar(quiet=quiet, what="runs read") as read:
         shown = replace(found, digits=digits)
         rankstone.report(

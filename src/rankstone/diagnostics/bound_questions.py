@@ -213,6 +213,11 @@ def check_measure(measure: Measure) -> None:
             f"{measure} measures which documents are judged, so there is nothing to bound",
             fix="use rankstone eval for it",
         )
+    if measure.budget is not None:
+        raise BadParameter(
+            f"{measure}: bounds are not computed for budgets",
+            fix=f"use a cutoff by rank: {str(measure).rpartition('@')[0]}@10",
+        )
     if measure.brings & {"pool", "groups"} or measure.judgment_columns or measure.query_columns:
         raise BadParameter(
             f"{measure} needs more of a document than a grade, so bounds over grades are not enough"

@@ -16,7 +16,7 @@ import polars as pl
 
 from rankstone.diagnostics.expected_by_chance import Gain, equivalent, gain, skill
 from rankstone.diagnostics.random_lists import RandomLists
-from rankstone.errors import BadOption, RankstoneError, one_of, printable
+from rankstone.errors import BadOption, BadParameter, RankstoneError, one_of, printable
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
 from rankstone.evaluation.scores import RunScores, Scores
@@ -105,6 +105,12 @@ def baseline(
     candidates = options.get("candidates")
     ready = Prepared(qrels, measures, **options)
     _refuse_options(ready.options)
+    for measure in ready.measures:
+        if measure.budget is not None:
+            raise BadParameter(
+                f"{measure}: another order would cost something else at each rank",
+                fix=f"use a cutoff by rank: {str(measure).rpartition('@')[0]}@10",
+            )
     named = {name: ready.open(run, name, ranks=False) for name, run in name_runs(runs).items()}
     scores = Scores(*ready.score_runs(named, _along, progress=progress, on_bad_run="stop"))
     if candidates is None:

@@ -29,6 +29,7 @@ from rankstone.diagnostics.findings import (
 from rankstone.errors import InputError, printable
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import GradeCounts
 from rankstone.hits.list_arrays import Ideal, offsets_of
 from rankstone.io import read_interactions, read_judgments, read_run
@@ -281,7 +282,7 @@ def check(
         return tables[0]
 
     def listed(run: object, name: str) -> Table:
-        table = read_run(run, columns, format_in, order=order, name=name, ranks=True)
+        table = read_run(run, columns, format_in, order=order, name=name, ranks=True, further=STEPS)
         if judged_rows is not None:
             tables[0].text_ids_for(table, "texts on both sides, or whole numbers on both sides")
         return table

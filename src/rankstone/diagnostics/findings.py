@@ -13,6 +13,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import printable
+from rankstone.hits.budgets import STEPS
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet
 
@@ -153,8 +154,8 @@ def bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
 
 
 def duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
-    """Find duplicate pairs of query and document."""
-    pairs = frame.select("query_id", "doc_id")
+    """Find duplicate pairs of query and document; steps of an agent may return a document again."""
+    pairs = frame.select(name for name in ("query_id", "doc_id", *STEPS) if name in frame.columns)
     copies = frame.filter(pairs.is_duplicated())
     if len(copies):
         yield Finding(

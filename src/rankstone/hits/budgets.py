@@ -37,7 +37,7 @@ STEPS: Final = ("turn", "call")
 _ROUNDING: Final = 1e-12
 #: whole numbers up to here are added without rounding
 _EXACT: Final = 2.0**53
-_TEXT: Final = re.compile(
+_TEXT: Final = (
     r"(?P<cost>[^\W\d]\w*)\(\s*(?P<limit>[^\s,()]+)\s*(?:,\s*crossing\s*=\s*(?P<crossing>\w+)\s*)?\)"
 )
 
@@ -102,7 +102,7 @@ class Budget:
         >>> Budget.parse("tokens(2000, crossing=skip)")
         Budget(cost='tokens', limit=2000.0, crossing='skip')
         """
-        shape = _TEXT.fullmatch(text.strip())
+        shape = re.fullmatch(_TEXT, text.strip()) if "(" in text else None
         if shape is None:
             return None
         try:
