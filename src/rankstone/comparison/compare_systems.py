@@ -188,7 +188,8 @@ def compare(
     by
         Columns of ``queries``: the same comparisons for each of their values, as a family of their own.
     cluster
-        A column of ``queries``, such as the user or session: clusters are the independent units then.
+        A column of ``queries``, such as the user or session: clusters are the independent units then.  By
+        default ``session``, if the table has this column.
     bounds
         True to bound the differences of primary measures over all grades of the unjudged documents.
     lang
@@ -252,6 +253,7 @@ def compare(
     named_runs = {name: named_runs[name] for name in scores.runs}
     sources = replace(sources, runs=named_runs)
     kept = [m for m in scores.measures if convention is not None or m in requested]
+    cluster = cluster or cluster_of(queries, columns, kept)
     query_columns = _query_columns(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
     source = replace(Source.of(scores, kept), conventions=conventions, relevant_alone=only_relevant)
@@ -320,6 +322,7 @@ def compare_scores(
     else:
         with blaming(_files(scores)):
             source = Source.saved(scores, measures, columns)
+    cluster = cluster or cluster_of(queries, columns, ())
     query_columns = _query_columns(queries, columns, by, cluster)
     with blaming(_files(scores)):
         comparison = compare_pairs(
@@ -356,6 +359,16 @@ def _columns(by: str | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise BadOption(f"by={by!r} is not a name", expected="the name of a column, or several")
     return tuple(dict.fromkeys(names))
+
+
+def cluster_of(queries: object, columns: Mapping[str, str] | None, measures: Sequence[object]) -> str | None:
+    """Return ``session`` if the query table has this column: queries of a session are not independent.
+
+    Measures with one value for each session need no clusters.
+    """
+    if queries is None or any(getattr(measure, "unit", None) for measure in measures):
+        return None
+    return "session" if "session" in read_attributes(queries, "query_id", columns).columns else None
 
 
 def _query_columns(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.compare_systems import ComparisonSettings
+from rankstone.comparison.compare_systems import ComparisonSettings, cluster_of
 from rankstone.comparison.score_matrix import Matrix
 from rankstone.comparison.score_sources import MEANS, Source
 from rankstone.io.attributes import read_attributes
@@ -88,6 +88,7 @@ def intervals(
     """
     settings = ComparisonSettings(interval=interval, confidence=confidence, resamples=resamples, seed=seed)
     clusters = None
+    cluster = cluster or cluster_of(queries, columns, scores.measures)
     if cluster is not None:
         table_of_queries = read_attributes(queries, "query_id", columns).collect(cluster)
         clusters = table_of_queries.select("query_id", cluster=cluster)

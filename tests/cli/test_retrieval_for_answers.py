@@ -1,0 +1,112 @@
+"""Chunks, budgets, calls and failures on the command line, on the example of a shop's assistant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.command_line import exit_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., str]
+
+RAG: Final = Path(__file__).parents[2] / "examples" / "rag"
+LOG: Final = str(RAG / "log.json")
+TWO: Final = (LOG, f"vector={LOG}", f"reranked={RAG / 'reranked.json'}")
+COLUMNS: Final = ("--columns", "question=query_id,qrels.relevant=doc_id,run.retrieved=doc_id")
+CHUNKS: Final = ("--documents", str(RAG / "chunks.csv"))
+
+
+@pytest.fixture(name="run")
+def running(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what runs a command line and returns what it prints, on standard output and error."""
+
+    def run(*words: str, code: int = 0) -> str:
+        assert exit_code(list(words)) == code
+        return "\n".join(capsys.readouterr())
+
+    return run
+
+
+def test_two_retrievers_at_a_budget(run: Run) -> None:
+    """From a log to recall at a rank and at a budget, with intervals and a verdict, in two commands."""
+    scores = run("eval", *TWO, *COLUMNS, *CHUNKS, "-m", "R@3 R@tokens(60)", "--format", "csv")
+    assert "reranked,R@tokens(60),0.9166666666666666,12,0" in scores
+    verdict = run("compare", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(60)")
+    assert "Inconclusive: reranked − vector on R@tokens(60) = +0.2917" in verdict
+
+
+def test_other_commands_take_budgets(run: Run, tmp_path: Path) -> None:
+    plan = run("power", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(60)", "-d", "0.2")
+    assert "R@tokens(60)" in plan
+    words = ("-m", "R@tokens(30,60,90)", "--target", "R=0.9", "--format", "jsonl", "--quiet")
+    rows = run("curve", *TWO, *COLUMNS, *CHUNKS, *words).splitlines()
+    assert [json.loads(row)["k"] for row in rows if row[:1] == "{"] == [None, 60]
+    page = tmp_path / "page.html"
+    run("report", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(60)", "-o", str(page))
+    assert "R@tokens(60)" in page.read_text(encoding="utf-8")
+    explained = run("explain", LOG, LOG, *COLUMNS, *CHUNKS, "-m", "R@tokens(60)", "--worst", "1")
+    assert "the budget tokens(60) allows" in explained
+
+
+@pytest.mark.parametrize("command", ["bounds", "baseline"])
+def test_commands_about_other_lists_refuse_budgets(run: Run, command: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.csv"
+    file.write_text("query_id,doc_id,score,tokens\nq,a,1,5\n")
+    judged = tmp_path / "qrels.csv"
+    judged.write_text("query_id,doc_id,relevance\nq,a,1\n")
+    found = run(command, str(judged), str(file), "-m", "R@tokens(60)", code=2)
+    assert "use a cutoff by rank: R@10" in found
+
+
+def test_a_gate_on_a_budget(run: Run, tmp_path: Path) -> None:
+    config = tmp_path / "rankstone.toml"
+    config.write_text(
+        f"""
+        [gate]
+        qrels = '{LOG}'
+        baseline = '{LOG}'
+        candidate = '{TWO[2].partition("=")[2]}'
+        [gate.options]
+        columns = {{question = "query_id", "qrels.relevant" = "doc_id", "run.retrieved" = "doc_id"}}
+        documents = '{CHUNKS[1]}'
+        [[gate.rules]]
+        measure = "R@tokens(60)"
+        margin = 0.1
+        """
+    )
+    assert "R@tokens(60)" in run("gate", "--config", str(config))
+
+
+def test_calls_of_an_agent(run: Run) -> None:
+    words = (LOG, str(RAG / "agent.jsonl"), "--columns", "question=query_id,qrels.relevant=doc_id")
+    options = ("--order", "input", "--missing", "drop", "--format", "csv", "--quiet")
+    rows = run("eval", *words, *options, "-m", "R@calls(1) R@calls(2)").splitlines()
+    assert [row.split(",")[2] for row in rows if "calls" in row] == ["0.125", "0.5"]
+    assert "error:" not in run("check", *words, "--order", "input")
+
+
+def test_failures_are_counted(run: Run, tmp_path: Path) -> None:
+    """Flat records and lists; the mean over the others is shown below."""
+    judged = tmp_path / "gold.jsonl"
+    judged.write_text('{"query_id": "q1", "doc_id": ["a"]}\n{"query_id": "q2", "doc_id": ["b"]}\n')
+    failed = {"query_id": "q2", "error": "timeout"}
+    flat, lists = {"query_id": "q1", "doc_id": "a", "score": 1.0}, {"query_id": "q1", "retrieved": ["a"]}
+    for at, record in enumerate((flat, lists)):
+        file = tmp_path / f"run{at}.jsonl"
+        file.write_text(f"{json.dumps(record)}\n{json.dumps(failed)}\n")
+        columns = ("--columns", "run.retrieved=doc_id") if at else ()
+        found = run("eval", str(judged), str(file), *columns, "-m", "R@5")
+        assert "1 query failed, which counts as missing: timeout (1)" in " ".join(found.split())
+        assert "1 answered queries" in found
+
+
+def test_costs_that_are_nowhere(run: Run) -> None:
+    found = run("eval", *TWO[:2], *COLUMNS, "-m", "R@tokens(60)", code=3)
+    assert "needs a column tokens" in found
+    assert "--documents FILE" in found
+    assert "--collapse is now --unit" in run("eval", *TWO[:2], "--collapse", "x", code=2)
