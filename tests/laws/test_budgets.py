@@ -254,7 +254,7 @@ def test_a_budget_takes_the_place_of_a_cutoff() -> None:
     assert str((R @ budget) @ 5) == "R@5"
     assert R @ "tokens(2000)" == R() @ "tokens(2000)" == R @ budget
     with pytest.raises(BadParameter, match="is no budget"):
-        R @ "ten"
+        R @ "tokens (10"
     with pytest.raises(BadParameter, match="two cutoffs"):
         AP(k=5, budget=budget)
     with pytest.raises(BadParameter, match="not a budget"):

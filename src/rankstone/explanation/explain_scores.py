@@ -268,9 +268,8 @@ class Explainer:
         empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
         rule = "no_results" if empty and options.no_results == "drop" else "missing"
         scored = self._scored(_keeping_queries(pipeline), table, judgments.queries.names[code])
-        budget = self.measure.budget
-        listed = TracedList(scored, judgments, code, self._ids(rows), rows, budget)
-        tried = self._changes(listed, options, judgments) if changes and budget is None else ()
+        listed = TracedList(scored, judgments, code, self._ids(rows), rows, self.measure.budget)
+        tried = self._changes(listed, options, judgments) if changes and listed.budget is None else ()
         printed = self._others(listed, rows) if libraries else {}
         return self._explanation(listed, name, options, tried, printed, rule)
 

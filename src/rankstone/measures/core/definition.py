@@ -363,7 +363,9 @@ class PerQuery(Named):
 
 def _cut(k: int | Budget | str) -> dict[str, Any]:
     """Return the field that a cutoff behind an @ sets."""
-    return {"budget": Budget.of(k)} if isinstance(k, (Budget, str)) else {"k": k}
+    if isinstance(k, Budget) or (isinstance(k, str) and "(" in k):
+        return {"budget": Budget.of(k)}
+    return {"k": k}
 
 
 def _text(value: object) -> str:
