@@ -17,6 +17,7 @@ from rankstone import AP, Measure, R, RankstoneError, evaluate, nDCG, parse_meas
 from rankstone.errors import BadOption, BadParameter, BadValue, DuplicateRows, MissingColumn
 from rankstone.evaluation.out_of_core import MemoryBudget, evaluate_out_of_core
 from rankstone.hits import Budget
+from rankstone.integrations import arrays
 from rankstone.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -322,3 +323,23 @@ def test_one_budget_is_no_curve() -> None:
     with pytest.raises(BadParameter, match=r"one point of a curve") as caught:
         rankstone.curve({"q": {"a": 1}}, run, "R@tokens(2000)")
     assert "R@tokens(1000,2000)" in str(caught.value)
+
+
+def test_a_labelled_table_has_costs_too() -> None:
+    """R and P are those of judgments and run; the ideal list holds all labels, and the name says so."""
+    judged, run = world(7)
+    judged = judged.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
+    grade = pl.col("relevance").fill_null(0)
+    table = run.join(judged.drop("tokens"), on=["query_id", "doc_id"], how="left").with_columns(grade)
+    within = table.select("query_id", "doc_id", "relevance")
+    measures = "P@tokens(2.5) R@tokens(2.5)"
+    labelled = evaluate(table=table, measures=measures, ties="docid_desc").per_query["value"].to_list()
+    assert labelled == evaluate(within, run, measures).per_query["value"].to_list()
+    found = evaluate(table=table, measures="nDCG@tokens(2.5)", ties="docid_desc")
+    assert [str(measure) for measure in found.measures] == ["nDCG(ideal_depth=all)@tokens(2.5)"]
+
+
+def test_lists_without_costs_are_refused() -> None:
+    """Arrays of a training loop have scores and labels, and no costs."""
+    with pytest.raises(BadParameter, match="needs the costs of documents"):
+        arrays.evaluate([[2.0, 1.0]], [[0, 1]], "R@tokens(5)", ties="input")

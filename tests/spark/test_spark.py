@@ -15,6 +15,7 @@ import rankstone.spark
 from rankstone import Measure, parse_measure
 from rankstone.errors import (
     BadOption,
+    BadParameter,
     BadValue,
     DuplicateRows,
     EmptyInput,
@@ -185,6 +186,23 @@ def test_excluded_pairs_and_passages(spark: Any) -> None:
     assert rows(far) == rows(here)
     passages = world.run.with_columns(pl.col("doc_id") + "#" + (pl.int_range(pl.len()) % 3).cast(pl.String))
     check(spark, world.judgments, passages, "AP nDCG", unit="^([^#]+)")
+
+
+def test_chunks_and_what_one_machine_alone_computes(spark: Any) -> None:
+    """Judgments of chunks roll up like runs; budgets, calls and tables of documents are refused."""
+    world = small_world("AP", 20, seed=6)
+    number = (pl.int_range(pl.len()) % 3).cast(pl.String)
+    chunks, judged = (
+        one.with_columns(pl.col("doc_id") + "#" + number) for one in (world.run, world.judgments)
+    )
+    check(spark, judged, chunks, "AP nDCG", unit="document")
+    run, qrels = there(spark, world.run), there(spark, world.judgments)
+    with pytest.raises(BadParameter, match="budgets are not computed on Spark"):
+        rankstone.spark.evaluate(qrels, run, "R@tokens(5)")
+    with pytest.raises(BadParameter, match="documents is not available on Spark"):
+        rankstone.spark.evaluate(qrels, run, "R", documents={"a": {"tokens": 1}})  # type: ignore[call-arg]
+    with pytest.raises(BadParameter, match="a column call is not scored on Spark"):
+        rankstone.spark.evaluate(qrels, there(spark, world.run.with_columns(call=pl.lit(1))), "R")
 
 
 def test_means_of_every_kind(spark: Any) -> None:

@@ -460,7 +460,10 @@ def score_labelled(
             raise BadOption(f"{option} is for runs against judgments, not for a table with scores and labels")
     order = options.get("order", "score")
     columns = with_csv(columns, csv_separator, decimal)
-    read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
+    budgets = [budget.column for budget in budgets_of(parsed)]
+    read = read_labelled(table, columns, format_in, order=order, one_group=one_group, further=budgets)
+    require_costs(parsed, read)
+    parsed = tuple(with_known_ideal(measure, read, costs=False) for measure in parsed)
     alignment = _alignment(read, options, parsed)
     lowest = 0.0
     if any(

@@ -186,21 +186,26 @@ def require_costs(measures: Sequence[Measure], run: Table) -> None:
             raise error
 
 
-def with_known_ideal(measure: Measure, judged: Table) -> Measure:
-    """Return the measure; its ideal list holds all judged documents where their costs are not known."""
+def with_known_ideal(measure: Measure, judged: Table, *, costs: bool = True) -> Measure:
+    """Return the measure; its ideal list holds all judged documents where their costs are not known.
+
+    Without ``costs`` the table is not searched for any.
+    """
     if not measure.budgets:
         return measure
     from rankstone.measures.at_cutoffs import AtK
     from rankstone.measures.dcg import nDCG
 
     if isinstance(measure, AtK):
-        return cast("Measure", replace(measure, measure=with_known_ideal(measure.measure, judged)))
+        return cast(
+            "Measure", replace(measure, measure=with_known_ideal(measure.measure, judged, costs=costs))
+        )
     budget = measure.budget
     if budget is None or budget.counts_steps or not measure.ideal_has_costs:
         return measure
-    if budget.column in judged.columns:
-        costs = judged.tables([pl.col(budget.column).cast(pl.Float64).fill_nan(None)])
-        if not any(piece[budget.column].null_count() for piece in costs):
+    if costs and budget.column in judged.columns:
+        pieces = judged.tables([pl.col(budget.column).cast(pl.Float64).fill_nan(None)])
+        if not any(piece[budget.column].null_count() for piece in pieces):
             return measure
     if isinstance(measure, nDCG):
         return replace(measure, ideal_depth="all")

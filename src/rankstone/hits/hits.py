@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, ragged_range, running, sums
 from rankstone.hits.trace import Remembering, Traced
 
@@ -186,6 +187,11 @@ class Hits(Remembering, Traced):
 
     def within(self, budget: Budget) -> tuple[Hits, Floats | None]:
         """Return the hits within a budget, whose lists end there, and by which share each counts."""
+        if budget not in self.kept:
+            raise BadParameter(
+                f"a budget of {budget} needs the costs of documents, which these lists do not have",
+                fix="use a cutoff by rank",
+            )
         kept = self.kept[budget]
 
         def cut() -> tuple[Hits, Floats | None]:

@@ -212,16 +212,18 @@ def read_labelled(
     *,
     order: str = "score",
     one_group: bool = False,
+    further: Sequence[str] = (),
 ) -> Table:
     """Open a labelled table: ``query_id``, ``relevance`` (or ``label``), a score, perhaps ``doc_id``.
 
+    ``further`` columns are read where the table has them.
     With ``one_group`` all rows are one list, whatever their ids.
     """
     given = columns or {}
     columns = Renames({"label": "relevance", **given}, given)
     if is_stream(source):
         format_in = format_in or format_of_stream(os.fspath(source), "csv")  # TREC lines have no labels
-    table = _open(source, RUN, "labelled table", columns, format_in)
+    table = _open(source, RUN, "labelled table", columns, format_in, further=further)
     table = table.in_one_list() if one_group else table
     by = () if order == "input" else (order,)
     return table.requires("query_id", "relevance", *by, given=columns)

@@ -28,6 +28,7 @@ from rankstone.evaluation.request import (
 from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others
 from rankstone.evaluation.stored_scores import check_trailer
 from rankstone.evaluation.units_and_costs import units_of
+from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import lowest_under
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import QueryIndex
@@ -370,6 +371,7 @@ def evaluate(
     """
     require()
     requested = of_rankings(measures)
+    _refuse_local_options(options, requested)
     aligned = checked(options, requested)
     refuse_what_looks_at_others(aligned, requested)
     refuse_without_pairs(exclude, aligned)
@@ -378,9 +380,6 @@ def evaluate(
             "unit must be a word or a regular expression on Spark", fix="join a mapping to the run beforehand"
         )
     units_of(unit, None, None)
-    for measure in requested:
-        if measure.budget is not None:
-            raise BadParameter(f"{measure}: budgets are not computed on Spark", fix="use engine=local")
     renamed = with_csv(columns, csv_separator, decimal) or {}
     named = {str(name): run for name, run in runs.items()} if isinstance(runs, dict) else {"run": runs}
     if not named:
@@ -401,6 +400,7 @@ def evaluate(
         for name, run in named.items():
             with spark_errors(name):
                 listed = Rows(run, name, renamed)
+                _refuse_steps(listed)
                 run_options = replace(aligned, order=listed.ordered_by(aligned.order))
                 given = SparkInputs.of(judged, listed, excluded, run_options, further, declared)
                 side_rows = side_rows if runs_computed else broadcast_side_rows(given, most)
@@ -414,6 +414,26 @@ def evaluate(
             one.unpersist()
         raise
     return SparkScores.of(runs_computed, requested, aligned, query_rows)
+
+
+def _refuse_local_options(options: AlignmentKeywords, measures: Sequence[Measure]) -> None:
+    """Refuse what only one machine computes."""
+    for name in ("same_as", "documents"):
+        if options.pop(name, None) is not None:  # type: ignore[misc] # no option of alignment
+            raise BadParameter(f"{name} is not available on Spark", fix="use engine=local")
+    for measure in measures:
+        if measure.budget is not None:
+            raise BadParameter(f"{measure}: budgets are not computed on Spark", fix="use engine=local")
+
+
+def _refuse_steps(run: Rows) -> None:
+    """Refuse a run of several calls, whose order on one machine is that of the calls."""
+    for step in STEPS:
+        if step in run.types:
+            raise BadParameter(
+                f"a run with a column {step} is not scored on Spark: its {step}s have an order",
+                fix=f"use engine=local, or leave the column {step} out",
+            )
 
 
 def _frame(
