@@ -127,6 +127,43 @@ def test_tokens_of_all_chunks_are_paid_for() -> None:
     assert values(judged, run, "R@tokens(20) R@tokens(30) R@1 R@2", unit="document") == [0, 1, 0, 1]
 
 
+@given(SEEDS, st.sampled_from([1.0, 2.0, 3.5, 6.0]))
+def test_budgets_count_every_chunk_above_a_document(seed: int, limit: float) -> None:
+    """A document is reached if its first chunk fits; all chunks above it are paid for."""
+    judged, run = world(seed)
+    rng = np.random.default_rng(seed)
+    grades, _ = by_hand(judged, run, "max")
+    run = run.with_columns(tokens=pl.Series(rng.integers(0, 5, run.height) / 2))
+    expected = []
+    for query, relevant in grades.items():
+        rows = run.filter(query_id=query).with_columns(
+            unit=pl.col("doc_id").map_elements(document, pl.String)
+        )
+        rows = rows.sort("score", "unit", descending=True, maintain_order=True)
+        spent, inside = 0.0, set[str]()
+        for name, cost in rows.select("unit", "tokens").rows():
+            spent += cost
+            inside |= {name} if spent <= limit else set()
+        good = {doc for doc, grade in relevant.items() if grade > 0}
+        expected.append(len(good & inside) / len(good) if good else 0.0)
+    assert values(judged, run, f"R@tokens({limit})", unit="document") == pytest.approx(expected, abs=1e-12)
+
+
+def test_scores_of_chunks_are_needed_to_add_them() -> None:
+    with pytest.raises(BadOption, match="needs scores"):
+        values({"q": {"a": 1}}, {"q": ["a#1", "a#2"]}, "RR", unit="document", unit_score="sum")
+    assert values({"q": {"a": 1}}, {"q": ["b#1", "a#2"]}, "RR", unit="document", unit_score="first") == [
+        1 / 2
+    ]
+
+
+def test_whole_numbers_as_ids() -> None:
+    judged = pl.DataFrame({"query_id": [1], "doc_id": [10], "relevance": [1]})
+    run = pl.DataFrame({"query_id": [1, 1], "doc_id": [11, 12], "score": [2.0, 1.0]})
+    assert values(judged, run, "RR", same_as={"10": "A", "12": "A"}) == [1 / 2]
+    assert values(judged, run, "RR", unit={11: 9, 12: 10}) == [1 / 2]
+
+
 # -- copies ------------------------------------------------------------------------------------------
 #: name → list, judgments: what the threads about scores above 1 show, in small
 COPIES: Final[dict[str, tuple[list[str], dict[str, int]]]] = {

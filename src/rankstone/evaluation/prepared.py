@@ -142,6 +142,8 @@ class Prepared:
         if same_as is not None:  # later copies keep their rank
             check(replace(self.options, duplicates="first_keep_rank"), measures)
         self.units = units_of(unit, same_as, self._documents)
+        if self.units is not None:
+            self.judged = self.judged.with_text_ids("doc_id")
         self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)
         self._exclude = excluded_pairs(exclude, self._columns, self.options)
         self.queries = query_table(queries, self.measures, self._columns)

@@ -247,6 +247,8 @@ class AlignmentOptions:
             _check_number("score_above", self.score_above)
             if self.order != "score":
                 raise BadOption(f"score_above={self.score_above} needs scores, but order={self.order}")
+        if self.unit_score in ("sum", "mean", "top2") and self.order != "score":
+            raise BadOption(f"unit_score={self.unit_score} needs scores, but order={self.order}")
         if self.ties == "expected" and self.depth is not None:
             raise BadOption(
                 f"depth={self.depth} cuts through tied documents that ties='expected' leaves unordered",

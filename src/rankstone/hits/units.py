@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.budgets import STEPS
+from rankstone.hits.budgets import STEPS, sums_down
 from rankstone.hits.list_arrays import sort_within
 
 if TYPE_CHECKING:
@@ -67,13 +67,17 @@ def by_best_chunk(batch: Batch) -> Batch:
     if len(heads) == len(head):
         return batch
     lengths = np.bincount(batch.list_of_row[heads], minlength=len(batch.lengths))
-    # every list begins with a head, so a head and the rows since the one before are of one list
-    begins = np.concatenate(([0], heads[:-1] + 1))
     made = batch.rows_at(heads, lengths)
-    costs = {
-        name: np.add.reduceat(values, begins) for name, values in batch.costs.items() if name not in STEPS
-    }
-    return replace(made, costs={**made.costs, **costs})
+    added = {name: _since(values, batch, heads, made) for name, values in batch.costs.items()}
+    return replace(made, costs=_unless_steps(added, made))
+
+
+def _since(values: Floats, batch: Batch, heads: Ints, made: Batch) -> Floats:
+    """Return the sum of values down to each head, since the head above it in its list."""
+    spent = sums_down(values, batch.lengths)[heads]
+    above = np.concatenate(([0.0], spent[:-1]))
+    above[made.heads] = 0.0
+    return np.asarray(spent - above)
 
 
 def _heads(batch: Batch) -> Ints:
