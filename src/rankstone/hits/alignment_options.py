@@ -245,15 +245,19 @@ class AlignmentOptions:
             _check_count(name, getattr(self, name))
         if self.score_above is not None:
             _check_number("score_above", self.score_above)
-            if self.order != "score":
-                raise BadOption(f"score_above={self.score_above} needs scores, but order={self.order}")
-        if self.unit_score in ("sum", "mean", "top2") and self.order != "score":
-            raise BadOption(f"unit_score={self.unit_score} needs scores, but order={self.order}")
+        if self.order != "score":
+            self._refuse_without_scores()
         if self.ties == "expected" and self.depth is not None:
             raise BadOption(
                 f"depth={self.depth} cuts through tied documents that ties='expected' leaves unordered",
                 fix="use a measure's cutoff (nDCG@10) instead of depth, or another value of ties",
             )
+
+    def _refuse_without_scores(self) -> None:
+        needs = {"score_above": self.score_above is not None}
+        needs["unit_score"] = self.unit_score in ("sum", "mean", "top2")
+        for name in (name for name, needed in needs.items() if needed):
+            raise BadOption(f"{name}={getattr(self, name)} needs scores, but order={self.order}")
 
     @property
     def imputes(self) -> bool:
