@@ -139,14 +139,17 @@ def test_budgets_count_every_chunk_above_a_document(seed: int, limit: float) -> 
         rows = run.filter(query_id=query).with_columns(
             unit=pl.col("doc_id").map_elements(document, pl.String)
         )
-        rows = rows.sort("score", "unit", descending=True, maintain_order=True)
+        rows = rows.sort("score", "unit", "doc_id", descending=True)
         spent, inside = 0.0, set[str]()
         for name, cost in rows.select("unit", "tokens").rows():
             spent += cost
             inside |= {name} if spent <= limit else set()
         good = {doc for doc, grade in relevant.items() if grade > 0}
         expected.append(len(good & inside) / len(good) if good else 0.0)
-    assert values(judged, run, f"R@tokens({limit})", unit="document") == pytest.approx(expected, abs=1e-12)
+    found = values(judged, run, f"R@tokens({limit})", unit="document")
+    assert found == pytest.approx(expected, abs=1e-12)
+    mixed = run.sample(fraction=1.0, shuffle=True, seed=seed)
+    assert values(judged, mixed, f"R@tokens({limit})", unit="document") == found
 
 
 def test_scores_of_chunks_are_needed_to_add_them() -> None:
@@ -203,6 +206,15 @@ def test_judgments_of_copies_are_one() -> None:
     found = evaluate(judged, {"q": ["a2", "b"]}, "R nDCG", same_as=same)
     assert found.to_dict() == {"run": {"R": 1.0, "nDCG": 1.0}}
     assert values(judged, {"q": ["a", "a2", "b"]}, "RR R AP", same_as=same) == [1, 1, (1 + 2 / 3) / 2]
+
+
+def test_tied_copies_are_paid_for_in_the_order_of_their_ids() -> None:
+    run = pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a", "c", "b"], "score": [1.0, 1.0, 0.5], "tokens": [1, 9, 1]}
+    )
+    same = {"a": "A", "c": "A"}
+    for rows in (run, run.reverse()):
+        assert values({"q": {"a": 1}}, rows, "R@tokens(1) R@tokens(9)", same_as=same) == [0, 1]
 
 
 def test_chunks_and_copies_together() -> None:

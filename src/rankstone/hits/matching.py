@@ -171,7 +171,7 @@ class Matcher(Record):
             batch = by_all_chunks(batch, score)
         batch = sort_lists(by_steps(batch), self.options)
         if units.document is not None and score == "max":
-            batch = by_best_chunk(batch)
+            batch = by_best_chunk(batch, self.options)
         batch = in_classes(batch, units)
         return batch, none if units.same is None else repeated(batch.hashes, batch.lengths, batch.ids)
 

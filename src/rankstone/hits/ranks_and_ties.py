@@ -257,7 +257,11 @@ def _places(
     block = np.repeat(np.arange(len(blocks)), blocks.size)
     by, descending = _tie_key(batch, rows, matches, grades, options)
     frame = pl.DataFrame({"block": block, "by": by, "row": rows})
-    order = frame.sort("block", "by", descending=[False, descending], maintain_order=True)["row"]
+    keys, downwards = ["block", "by"], [False, descending]
+    if batch.named is not None and options.ties in ("docid_desc", "docid_asc"):  # copies by their own ids
+        frame = frame.with_columns(own=batch.own_ids(rows).cast(pl.String))
+        keys, downwards = [*keys, "own"], [*downwards, descending]
+    order = frame.sort(keys, descending=downwards, maintain_order=True)["row"]
     place[order.to_numpy()] = rows
     return place
 

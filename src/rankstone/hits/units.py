@@ -10,14 +10,15 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.hits.budgets import STEPS, sums_down
-from rankstone.hits.list_arrays import sort_within
+from rankstone.hits.list_arrays import ragged_range, sort_within
+from rankstone.hits.ranks_and_ties import tie_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.alignment_options import UnitScore
+    from rankstone.hits.alignment_options import AlignmentOptions, UnitScore
     from rankstone.hits.batches import Batch
 
     Ints = NDArray[np.int64]
@@ -57,11 +58,12 @@ def in_classes(batch: Batch, units: RetrievalUnits) -> Batch:
     return replace(batch, named=named, hash=hashes if batch.take is None else hashes[batch.take])
 
 
-def by_best_chunk(batch: Batch) -> Batch:
+def by_best_chunk(batch: Batch, options: AlignmentOptions) -> Batch:
     """Return a sorted batch with one row for each document, that of its best chunk.
 
     The cost of a row includes the chunks above it that were left out.
     """
+    batch = _ordered(batch, options) if batch.costs else batch
     head = _heads(batch)
     heads = np.flatnonzero(head == np.arange(len(head)))
     if len(heads) == len(head):
@@ -70,6 +72,22 @@ def by_best_chunk(batch: Batch) -> Batch:
     made = batch.rows_at(heads, lengths)
     added = {name: _since(values, batch, heads, made) for name, values in batch.costs.items()}
     return replace(made, costs=_unless_steps(added, made))
+
+
+def _ordered(batch: Batch, options: AlignmentOptions) -> Batch:
+    """Return the batch with tied rows by the ids of their documents, then by their own.
+
+    Otherwise what is paid for above a document would depend on the order of the input.
+    """
+    blocks, down = tie_blocks(batch, options), options.ties == "docid_desc"
+    if not len(blocks) or options.ties not in ("docid_desc", "docid_asc"):
+        return batch
+    rows = ragged_range(blocks.start, blocks.size)
+    ids = {"unit": batch.ids(rows), "own": batch.own_ids(rows)}
+    frame = pl.DataFrame({"block": np.repeat(np.arange(len(blocks)), blocks.size), **ids, "row": rows})
+    order = np.arange(batch.height)
+    order[rows] = frame.sort("block", "unit", "own", descending=[False, down, down])["row"].to_numpy()
+    return batch.rows_at(order, batch.lengths)
 
 
 def _since(values: Floats, batch: Batch, heads: Ints, made: Batch) -> Floats:
