@@ -110,3 +110,46 @@ def test_costs_that_are_nowhere(run: Run) -> None:
     assert "needs a column tokens" in found
     assert "--documents FILE" in found
     assert "--collapse is now --unit" in run("eval", *TWO[:2], "--collapse", "x", code=2)
+
+
+def test_objects_in_a_log(run: Run, tmp_path: Path) -> None:
+    """A list of objects is no list of ids: the message names the field; numbers as texts are no costs."""
+    judged, log = tmp_path / "gold.jsonl", tmp_path / "log.jsonl"
+    judged.write_text('{"qid": "q1", "expected": ["a#1"]}\n')
+    chunk = {"chunk_id": "a#1", "score": 0.5, "n_tokens": 12}
+    log.write_text(json.dumps({"qid": "q1", "results": [chunk]}))
+    names = "qid=query_id,expected=doc_id"
+    wrong = run("eval", str(judged), str(log), "-m", "R@5", "--columns", f"{names},results=doc_id", code=3)
+    assert "--columns chunk_id=doc_id" in wrong
+    columns = ("--columns", f"{names},chunk_id=doc_id")
+    found = run(
+        "eval", str(judged), str(log), *columns, "-m", "R@n_tokens(12) R@n_tokens(11)", "--format", "csv"
+    )
+    assert "R@n_tokens(12),1.0" in found
+    assert "R@n_tokens(11),0.0" in found
+    log.write_text(json.dumps({"qid": "q1", "results": [chunk | {"n_tokens": "12"}]}))
+    assert "n_tokens holds String" in run(
+        "eval", str(judged), str(log), *columns, "-m", "R@n_tokens(9)", code=3
+    )
+
+
+def test_a_column_of_errors_that_are_numbers(run: Run, tmp_path: Path) -> None:
+    """An error of 0 is a number, and nothing has failed."""
+    judged, file = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    judged.write_text("query_id,doc_id,relevance\nq,a,1\n")
+    file.write_text("query_id,doc_id,score,call,tokens\nq,a#1,1,1,5\nq,a#1,1,2,5\n")
+    assert "R@5,1.0" in run(
+        "eval", str(judged), str(file), "-m", "R@5", "--unit", "document", "--format", "csv"
+    )
+    rows = [{"query_id": "q", "doc_id": "a", "score": 1.0, "error": 0}]
+    log = tmp_path / "run.jsonl"
+    log.write_text("\n".join(map(json.dumps, rows)))
+    found = run("eval", str(judged), str(log), "-m", "R@5")
+    assert "failed" not in found
+    file.write_text("query_id,doc_id,score,error\nq,a,1,0\n")
+    assert "failed" not in run("eval", str(judged), str(file), "-m", "R@5")
+    failed = tmp_path / "failed.jsonl"
+    failed.write_text(
+        '{"query_id": "q", "doc_id": "a", "score": 1.0}\n{"query_id": "p", "error": "timeout"}\n'
+    )
+    assert "without doc_id" not in run("check", str(judged), str(failed))

@@ -282,7 +282,9 @@ def check(
         return tables[0]
 
     def listed(run: object, name: str) -> Table:
-        table = read_run(run, columns, format_in, order=order, name=name, ranks=True, further=STEPS)
+        table = read_run(
+            run, columns, format_in, order=order, name=name, ranks=True, further=(*STEPS, "error")
+        )
         if judged_rows is not None:
             tables[0].text_ids_for(table, "texts on both sides, or whole numbers on both sides")
         return table

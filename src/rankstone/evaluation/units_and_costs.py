@@ -173,6 +173,7 @@ def require_costs(measures: Sequence[Measure], run: Table) -> None:
     """Refuse measures whose budget is a column that the run does not have."""
     wanted = [(measure, budget) for measure in measures for budget in measure.budgets]
     for one, budget in wanted:
+        run.requires(*({budget.column} & run.unusable.keys()))
         if budget.column not in run.columns:
             error = MissingColumn.of(
                 f"{one} needs a column {budget.column}",

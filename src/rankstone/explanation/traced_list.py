@@ -191,10 +191,13 @@ class TracedList(Record):
 
     @property
     def _paid(self) -> tuple[str, ...]:
-        """The columns of costs: of each document, and of all down to it where none is passed over."""
-        if self.budget is None:
+        """The columns of costs: of each document, and of all down to it where none is passed over.
+
+        Documents that several chunks stand for have none: what is above them is not shown.
+        """
+        if self.budget is None or not self.own.equals(self.ids):
             return ()
-        added = not self.budget.counts_steps and self.budget.crossing != "skip" and self.own.equals(self.ids)
+        added = not self.budget.counts_steps and self.budget.crossing != "skip"
         return (self.budget.column, "spent") if added else (self.budget.column,)
 
     def copies(self) -> list[tuple[str, int]]:

@@ -212,7 +212,7 @@ def repeats_in_step(batch: Batch, copies: Ints) -> bool:
     What a later step returns again is no mistake: it keeps its rank and earns nothing.
     """
     steps = {name: batch.costs[name][copies] for name in STEPS if name in batch.costs}
-    rows = pl.DataFrame({"list": batch.list_of_row[copies], "doc": batch.ids(copies), **steps})
+    rows = pl.DataFrame({"list": batch.list_of_row[copies], "doc": batch.own_ids(copies), **steps})
     return not steps or bool(rows.is_duplicated().any())
 
 

@@ -451,8 +451,8 @@ def duplicate(batch: Batch, copies: Ints) -> DuplicateRows:
     error = DuplicateRows(
         f"document {printable(doc)} is retrieved {len(copies)} times for query {_list_name(batch, row)}",
         expected="each document once in a list",
-        fix="choose what to do with duplicates=first_keep_rank (--duplicates first_keep_rank: copies keep "
-        "their rank and earn nothing), first_drop, last_drop or keep",
+        fix="choose what to do with duplicates=first_keep_rank (copies keep their rank and earn nothing), "
+        "first_drop, last_drop or keep",
     )
     error.rows = tuple(batch.table_rows(copies).tolist())
     return error

@@ -177,11 +177,14 @@ class Table(Record):
         return replace(self, start=changed, **fields)
 
     def without_failed(self) -> Table:
-        """Return the table without records whose column ``error`` says why there is no result."""
-        if self.schema.get("error") != pl.String:
+        """Return the table without records of no document, whose column ``error`` says why."""
+        if self.schema.get("error") != pl.String or "doc_id" not in self.schema:
             return self
         failed: dict[str, str] = {}
-        keep = pl.col("error").fill_null("") == ""
+        doc = pl.col("doc_id")
+        lists = isinstance(self.schema["doc_id"], pl.List)
+        known = doc.list.len().fill_null(0) > 0 if lists else doc.cast(pl.String).fill_null("") != ""
+        keep = (pl.col("error").fill_null("") == "") | known
 
         def kept(piece: pl.DataFrame) -> pl.DataFrame:
             bad = piece.filter(~keep)

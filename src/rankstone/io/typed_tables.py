@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import InputError, MixedIds, blaming
+from rankstone.errors import InputError, MixedIds, blaming, printable
 from rankstone.io.column_suggestions import kind_of_type
 from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, must_be_exact, renames
 from rankstone.io.input_table import ROWS, Locate, Table, reading, roots_of
@@ -380,6 +380,10 @@ def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         return pl.String() if is_text(name) else pl.Float64()
     if name in ("query_id", "doc_id"):
         return id_type(name, dtype, source)
+    if name == "error" and dtype != pl.String:
+        raise InputError(
+            f"error holds {dtype}", where=source, expected="texts that say why there is no result"
+        )
     if is_text(name):
         if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or _is_whole(dtype):
             return pl.String()
@@ -395,6 +399,17 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         return pl.String()
     if _is_whole(dtype):
         return pl.String() if _is_wide(dtype) else pl.Int64()
+    if isinstance(dtype, pl.Struct):
+        names = [one.name for one in dtype.fields]
+        likely = next((one for one in names if "id" in one.lower()), names[0])
+        raise MixedIds(
+            f"{name} holds objects",
+            where=source,
+            given=f"fields {', '.join(map(printable, names))}",
+            expected="an id",
+            fix=f"name the field with the id instead: --columns {likely}={name} (in Python "
+            f"columns={{{likely!r}: {name!r}}})",
+        )
     raise MixedIds(
         f"{name} holds {dtype}",
         where=source,
