@@ -367,7 +367,8 @@ def _notes_on(curves: Curves, name: str, digits: int, targets: Targets | None) -
             yield _dominance(row)
     if targets:
         for row in curves.reach(targets).filter(curve=name).iter_rows(named=True):
-            yield _reach(row, name.rpartition("@")[2])
+            axis, _, limits = name.rpartition("@")[2].partition("(")
+            yield _reach(row, limits.rstrip(")"), axis) if limits else _reach(row, axis, "k")
         for row in curves.races(targets).filter(curve=name).iter_rows(named=True):
             yield _race(row)
 
@@ -398,7 +399,7 @@ def _crossing(row: Row) -> str:
     before, after = printable(row["before"]), printable(row["after"])
     ends = "" if row["ci_low"] is None else f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
     share = "" if row["found"] is None else f" (in {row['found']:.0%} of the samples)"
-    return f"crossing at {row['x']:.3g}{ends}: {before} is higher before, {after} after{share}"
+    return f"crossing at {row['x']:.4g}{ends}: {before} is higher before, {after} after{share}"
 
 
 def _dominance(row: Row) -> str:
@@ -409,19 +410,19 @@ def _dominance(row: Row) -> str:
     return f"{printable(row['run'])} is {places}{p}"
 
 
-def _reach(row: Row, cutoffs: str) -> str:
+def _reach(row: Row, cutoffs: str, axis: str) -> str:
     run, target = printable(row["run"]), f"{row['target']:g}"
     if row["k"] is None:
-        return f"{run}  does not reach {target} at any k = {cutoffs}"
+        return f"{run}  does not reach {target} at any {axis} = {cutoffs}"
     ends = ""
     if row["never"] is not None:
         low, high = ("never" if end is None else end for end in (row["ci_low"], row["ci_high"]))
         ends = f" [{low}, {high}]"
     if row["grows"]:
-        return f"{run}  reaches {target} at k = {row['k']}{ends}"
+        return f"{run}  reaches {target} at {axis} = {row['k']}{ends}"
     every = row["all_k"]
     shown = ", ".join(map(str, every[:_MOST_ROWS])) + (", …" if len(every) > _MOST_ROWS else "")
-    return f"{run}  first reaches {target} at k = {row['k']}{ends}; at or above it at k = {shown}"
+    return f"{run}  first reaches {target} at {axis} = {row['k']}{ends}; at or above it at {axis} = {shown}"
 
 
 def _race(row: Row) -> str:
