@@ -136,13 +136,16 @@ def measure_text(rng: random.Random) -> str:
     else:
         name = rng.choice(sorted(rankstone.measures.MEASURES))
         kind = rankstone.measures.MEASURES[name]
-        chosen = [f for f in fields(kind) if f.name != "k" and rng.random() < 0.5]
+        chosen = [f for f in fields(kind) if f.name not in ("k", "budget") and rng.random() < 0.5]
         inside = ", ".join(f"{f.name}={_parameter(rng, f)}" for f in chosen)
         cutoff = (
             f"@{rng.choice(NASTY) if rng.random() < 0.3 else rng.randint(1, 12)}"
             if rng.random() < 0.6
             else ""
         )
+        if rng.random() < 0.15:
+            crossing = rng.choice(["", ", crossing=skip", f",crossing={rng.choice(NASTY)}"])
+            cutoff = f"@{rng.choice(['tokens', 'calls', 'turns', 'ms'])}({rng.choice(NASTY)}{crossing})"
         examples = kind.examples or (name,)
         text = (
             f"{name}({inside}){cutoff}"
