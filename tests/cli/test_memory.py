@@ -40,6 +40,18 @@ def test_the_same_text(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(f"{line} --memory 1GB", capsys) == said(line, capsys)
 
 
+def test_queries_that_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The reasons of queries without a result are noted as without ranges."""
+    qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    qrels.write_text("query_id,doc_id,relevance\n" + "".join(f"q{at},d,1\n" for at in range(6)))
+    run.write_text(
+        "query_id,doc_id,score,error\nq0,d,1,\nq1,,,timeout\nq2,,,timeout\nq3,,,out of memory\nq4,d,1,\n"
+    )
+    out, err = said(f"eval {qrels} {run} -m R", capsys)
+    assert "3 queries failed" in out + err
+    assert said(f"eval {qrels} {run} -m R --memory 1GB", capsys) == (out, err)
+
+
 def test_rows_of_queries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Files of queries hold the same rows, whatever their format; nothing else is left."""
     line = f'eval {FILES} --quiet -m "nDCG@10 AP"'

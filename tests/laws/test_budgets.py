@@ -172,6 +172,23 @@ def test_without_costs_the_ideal_list_is_all_and_the_name_says_so() -> None:
             evaluate(given_, run, "nERR(max_grade=3)@tokens(5)")
 
 
+def test_what_costs_nothing_fits_behind_what_fills_the_budget() -> None:
+    """A fills the budget of 5, b is free; both are kept in the list, and in the ideal one."""
+    rows = {"query_id": "q", "doc_id": ["a", "b"], "tokens": [5, 0]}
+    run = pl.DataFrame({**rows, "score": [2.0, 1.0]})
+    judged = pl.DataFrame({**rows, "relevance": [2, 1]})
+    for crossing in ("drop", "include", "skip"):
+        half = values(judged, run.filter(doc_id="a"), f"nDCG@tokens(5, crossing={crossing})")
+        assert half == [2 / (2 + 1 / np.log2(3))]
+        assert values(judged, run, f"nDCG@tokens(5, crossing={crossing})") == [1]
+
+
+def test_columns_that_every_run_has_are_no_costs() -> None:
+    for name in ("doc_id", "score", "rank"):
+        with pytest.raises(BadParameter, match=f"{name} is no cost"):
+            parse_measure(f"R@{name}(2)")
+
+
 def test_costs_from_a_table_of_documents() -> None:
     documents = {"a": {"tokens": 3, "text": "üben"}, "b": {"tokens": 4, "text": "xy"}}
     run, judged = {"q": ["b", "a"]}, {"q": {"a": 1}}

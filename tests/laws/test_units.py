@@ -217,6 +217,39 @@ def test_tied_copies_are_paid_for_in_the_order_of_their_ids() -> None:
         assert values({"q": {"a": 1}}, rows, "R@tokens(1) R@tokens(9)", same_as=same) == [0, 1]
 
 
+def test_tied_copies_and_others_are_in_the_order_of_their_own_ids() -> None:
+    """The rows of the table of copies say which documents are equal, not which of them comes first."""
+    judged, run = {"q": {"k": 1}}, {"q": {"m": 1.0, "k": 1.0}}
+    for rows in ({"m": "M", "z": "M"}, {"z": "M", "m": "M"}, {"a": "M", "m": "M"}):
+        assert values(judged, run, "RR", same_as=rows) == [1 / 2]
+        assert values(judged, run, "RR", same_as=rows, ties="docid_asc") == [1]
+
+
+def test_calls_are_numbered_before_chunks_roll_up() -> None:
+    """A call that returns another chunk of a document that is there already counts nonetheless."""
+    run = pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a#1", "a#2", "b#1"], "score": [3.0, 2.0, 1.0], "call": [1, 2, 3]}
+    )
+    assert values({"q": {"b": 1}}, run, "R@calls(2) R@calls(3)", unit="document") == [0, 1]
+
+
+def test_copies_and_columns_of_documents_as_a_dict_of_columns() -> None:
+    judged, run = {"q": {"b": 1}}, {"q": ["c", "a"]}
+    same = {"doc_id": ["a", "b"], "class": ["A", "A"]}
+    assert values(judged, run, "RR", same_as=same) == [1 / 2]
+    documents = {"doc_id": np.array(["a", "b", "c"]), "tokens": [3, 3, 4]}
+    judged = {"q": {"a": 1}}
+    assert values(judged, run, "R@tokens(6) R@tokens(7)", documents=documents) == [0, 1]
+
+
+def test_an_explanation_where_scores_of_chunks_are_added_up() -> None:
+    """Changes are those of units at other ranks, whose scores are already added up."""
+    run = {"q": {"a#1": 3.0, "b#1": 2.0, "b#2": 2.0}}
+    found = rankstone.explain({"q": {"a": 1, "b": 1}}, run, "RR", "q", unit="document", unit_score="sum")
+    assert isinstance(found, rankstone.Explanation)
+    assert found.value == 1
+
+
 def test_chunks_and_copies_together() -> None:
     """Chunks of a and of its copy c are one unit, at the first of them; d keeps the rank behind the copy."""
     run = {"q": ["c#1", "a#1", "a#2", "d#1"]}

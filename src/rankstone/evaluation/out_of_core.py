@@ -10,6 +10,7 @@ import ctypes
 import gc
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
@@ -236,7 +237,8 @@ def evaluate_out_of_core(
                 trailer, stored = work.score(run)
                 check_trailer(run.source, trailer, options_used, source.source)
                 trailers[name], files[name] = trailer, stored
-                sources[name] = Origin(run.source, run.comments(), run.read_as())
+                failed = Counter(run.failed.values())
+                sources[name] = Origin(run.source, run.comments(), run.read_as(), failed)
         bad.settle(len(named))
     except BaseException:
         work.store.remove()

@@ -274,9 +274,7 @@ class Prepared:
             declared = declared_queries(table, self.queries)
             if self._share is None and not frame.height:
                 raise EmptyInput("there are no judgments", where=table.source)
-            if (
-                self._share is not None and declared is not None
-            ):  # the query table is not limited to the range
+            if self._share is not None and declared is not None:  # its table is not limited to the range
                 declared = declared.to_frame("query_id").filter(self._share).to_series()
             pairs = self._excluded(frame.schema)
             frame, options = judged_units(frame, self.units, self.options, table.locate)

@@ -39,11 +39,12 @@ _MEANS: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Origin:
-    """The source of rows, its number of comment lines, and notes on what was detected about its format."""
+    """The source of rows, its number of comment lines, notes on its format, and failed queries by reason."""
 
     source: str
     comments: int = 0
     read_as: tuple[str, ...] = ()
+    failed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,6 +165,7 @@ class SummedScores(RunMeans):
             order=self.options.order,
             left_out=trailer.excluded(),
             read_as=self.listed[name].read_as,
+            failed=self.listed[name].failed,
         )
         bounded = {
             m: one.count(Status.lower_bound) for m, one in zip(self.measures, trailer.sums, strict=True)

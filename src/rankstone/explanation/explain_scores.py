@@ -317,7 +317,7 @@ class Explainer:
         value = listed.scored.value
         if value is None or options.score_above is not None or self.prepared.one_group:
             return ()
-        plain = replace(options, order="input", ties=_input_order(options.ties))
+        plain = replace(options, order="input", ties=_input_order(options.ties), unit_score="max")
         prepared = self.prepared
         pipeline = Pipeline(judgments, plain, prepared.measures, None, None, prepared.queries)
         changes = []

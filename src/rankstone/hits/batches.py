@@ -176,9 +176,9 @@ class Batch(Record):
         order.
     costs
         float64 ``[rows]`` each: the columns that budgets read, by name.
-    named, own_hash
-        Where ids are of chunks or copies: ids of their units like ``docs``, whose hash is ``hash``; and
-        uint64 ``[rows]``, the hash of each row's own id.
+    named, in_classes, own_hash
+        Where ids are of chunks or copies: ids of their units like ``docs``, whose hash is ``hash``; True if
+        units are classes of the documents in ``docs``; and uint64 ``[rows]``, the hash of each row's own id.
     """
 
     names: pl.Series
@@ -193,6 +193,7 @@ class Batch(Record):
     other: NDArray[np.float64] | None = None
     costs: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     named: pl.Series | None = None
+    in_classes: bool = False
     own_hash: NDArray[np.uint64] | None = None
 
     @property

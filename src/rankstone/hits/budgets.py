@@ -33,6 +33,8 @@ Crossing = Literal["drop", "include", "skip", "fraction"]
 
 #: columns of agents' runs, whose values are steps one after another; their budgets are counts
 STEPS: Final = ("turn", "call")
+#: columns of any run
+_NO_COSTS: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: sums of costs that exceed a budget by less than this share still fit: ten times 0.1 fits into 1
 _ROUNDING: Final = 1e-12
 #: whole numbers up to here are added without rounding
@@ -72,6 +74,8 @@ class Budget:
     def __post_init__(self) -> None:
         """Refuse a limit that is not a positive number, and an unknown rule."""
         one_of("crossing", self.crossing, get_args(Crossing))
+        if self.cost in _NO_COSTS:
+            raise BadParameter(f"{self.cost} is no cost", expected="a column such as tokens, cost or ms")
         limit = self.limit
         if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < math.inf:
             raise BadParameter(
@@ -203,7 +207,19 @@ def by_steps(batch: Batch) -> Batch:
     # equal keys of one step remain equal: ties are resolved within steps
     place = np.empty(len(rank))
     place[rank] = -np.cumsum(apart)
-    return replace(batch, key=place, other=None)
+    numbers = {name: _numbered(batch.costs[name], rank, batch) for name in STEPS if name in batch.costs}
+    return replace(batch, key=place, other=None, costs={**batch.costs, **numbers})
+
+
+def _numbered(step: Floats, rank: Ints, batch: Batch) -> Floats:
+    """Return the number of each row's step among those of its list, from 1, float64 ``[rows]``."""
+    ordered = step[rank]
+    fresh = np.ones(len(ordered), bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    fresh[batch.heads] = True
+    number = np.empty(len(ordered))
+    number[rank] = sums_down(fresh.astype(np.float64), batch.lengths)
+    return number
 
 
 def repeats_in_step(batch: Batch, copies: Ints) -> bool:
@@ -214,15 +230,6 @@ def repeats_in_step(batch: Batch, copies: Ints) -> bool:
     steps = {name: batch.costs[name][copies] for name in STEPS if name in batch.costs}
     rows = pl.DataFrame({"list": batch.list_of_row[copies], "doc": batch.own_ids(copies), **steps})
     return not steps or bool(rows.is_duplicated().any())
-
-
-def steps_of(values: Floats, lengths: Ints) -> Floats:
-    """Return the number of each row's step, from 1, float64 ``[rows]``; rows of a step are together."""
-    fresh = np.ones(len(values), bool)
-    fresh[1:] = values[1:] != values[:-1]
-    begins = (np.cumsum(lengths) - lengths)[lengths > 0]
-    fresh[begins] = True
-    return sums_down(fresh.astype(np.float64), lengths)
 
 
 def kept_within(
@@ -252,8 +259,7 @@ def kept_within(
     for budget in budgets:
         column = batch.costs[budget.column]
         if budget.column not in sums:
-            steps = budget.counts_steps
-            sums[budget.column] = steps_of(column[order], batch.lengths) if steps else rows.spent(column)
+            sums[budget.column] = column[order] if budget.counts_steps else rows.spent(column)
         spent = sums[budget.column]
         found[budget] = _kept(budget, rows, spent, batch.starts, place[hits], lists, ranks.rank)
     return found
@@ -315,9 +321,10 @@ def attainable(pairs: PairIndex, grade: Floats, costs: Floats, budget: Budget) -
     order = np.lexsort((costs, -grade, pairs.query))
     lengths = np.diff(pairs.offsets)
     spent = sums_down(costs[order], lengths)
-    if budget.crossing in ("include", "fraction"):
+    if budget.crossing == "include":
         starts = pairs.offsets[:-1]
-        taken = _before(spent, starts, lengths) < budget.limit * (1 - _ROUNDING)
+        taken = spent <= budget.limit * (1 + _ROUNDING)
+        taken |= _before(spent, starts, lengths) < budget.limit * (1 - _ROUNDING)
     else:
         taken = _fitting(spent, lengths, budget.limit)
     return Ideal(offsets_of(counts_within(taken, pairs.offsets)), grade[order][taken])

@@ -188,18 +188,14 @@ class Hits(Remembering, Traced):
     def within(self, budget: Budget) -> tuple[Hits, Floats | None]:
         """Return the hits within a budget, whose lists end there, and by which share each counts."""
         if budget not in self.kept:
-            raise BadParameter(
-                f"a budget of {budget} needs the costs of documents, which these lists do not have",
-                fix="use a cutoff by rank",
-            )
+            raise BadParameter(f"a budget of {budget} needs the costs of documents; these lists have none")
         kept = self.kept[budget]
 
         def cut() -> tuple[Hits, Floats | None]:
-            inside = np.flatnonzero(kept.rank)
-            rank = kept.rank[inside]
-            hits = replace(self._some(inside), rank=rank, first=rank, last=rank, n=kept.n, length=kept.n)
-            share = None if kept.share is None else kept.share[inside]
-            return replace(hits, best=self.attainable.get(budget)), share
+            inside, best = np.flatnonzero(kept.rank), self.attainable.get(budget)
+            places: dict[str, Any] = dict.fromkeys(("rank", "first", "last"), kept.rank[inside])
+            hits = replace(self._some(inside), **places, n=kept.n, length=kept.n, best=best)
+            return hits, None if kept.share is None else kept.share[inside]
 
         return self.remember(budget, cut)
 
@@ -240,9 +236,8 @@ class Hits(Remembering, Traced):
 
     def running_count(self, mask: Bools) -> Ints:
         """Count from the query's first hit up to and including each hit, int64 ``[hits]``."""
-        run = np.cumsum(mask)
-        before = np.concatenate(([0], run))[self.offsets[:-1]]
-        counted: Ints = run - self.spread(before)
+        run = np.concatenate(([0], np.cumsum(mask)))
+        counted: Ints = run[1:] - self.spread(run[self.offsets[:-1]])
         return counted
 
     def numbered(self, mask: Bools) -> tuple[Ints, Ints]:

@@ -130,7 +130,9 @@ class Lists:
                 waiting[max(0, len(waiting) - _THREADS - 1)].result()  # few texts wait in memory
                 row += table.height
         parts = [part for piece in waiting for part in piece.result()]
-        columns = {name: [part.texts[name] for part in parts] for name in (parts[0].texts if parts else ())}
+        if not parts:
+            return
+        columns = {name: [part.texts[name] for part in parts] for name in parts[0].texts}
         texts = {name: pl.concat(column) for name, column in columns.items() if column[0] is not None}
         for begin, end in _cuts(np.sum([part.ends[1:] for part in parts], axis=0), _ROWS):
             yield partial(self._read_buckets, parts, {"docs": None} | texts, numbers, begin, end)

@@ -257,10 +257,8 @@ def _places(
     block = np.repeat(np.arange(len(blocks)), blocks.size)
     by, descending = _tie_key(batch, rows, matches, grades, options)
     frame = pl.DataFrame({"block": block, "by": by, "row": rows})
-    keys, downwards = ["block", "by"], [False, descending]
-    if batch.named is not None and options.ties in ("docid_desc", "docid_asc"):  # copies by their own ids
-        frame = frame.with_columns(own=batch.own_ids(rows).cast(pl.String))
-        keys, downwards = [*keys, "own"], [*downwards, descending]
+    keys, downwards = ["block", "by", *batch.costs], [False, descending, *([False] * len(batch.costs))]
+    frame = frame.with_columns(**{name: values[rows] for name, values in batch.costs.items()})
     order = frame.sort(keys, descending=downwards, maintain_order=True)["row"]
     place[order.to_numpy()] = rows
     return place
@@ -293,7 +291,8 @@ def _tie_key(
         return pl.Series(rows), True
     if options.ties in ("best", "worst"):
         return pl.Series(_worth(batch, matches, grades, options)[rows]), options.ties == "best"
-    return batch.ids(rows).cast(pl.String), options.ties == "docid_desc"
+    ids = batch.own_ids(rows) if batch.in_classes else batch.ids(rows)
+    return ids.cast(pl.String), options.ties == "docid_desc"
 
 
 #: an unjudged document is worth less than one judged 0, and more than one judged below

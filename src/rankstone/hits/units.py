@@ -53,9 +53,11 @@ def in_classes(batch: Batch, units: RetrievalUnits) -> Batch:
     """Return the batch whose ids are those of classes of equal documents."""
     if units.same is None:
         return batch
-    named = units.same(batch.documents if batch.named is None else batch.named)
+    documents = batch.documents if batch.named is None else batch.named
+    named = units.same(documents)
     hashes = named.hash().to_numpy()
-    return replace(batch, named=named, hash=hashes if batch.take is None else hashes[batch.take])
+    hashes = hashes if batch.take is None else hashes[batch.take]
+    return replace(batch, docs=documents, named=named, hash=hashes, in_classes=True)
 
 
 def by_best_chunk(batch: Batch, options: AlignmentOptions) -> Batch:

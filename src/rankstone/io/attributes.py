@@ -16,7 +16,7 @@ from rankstone.io.file_formats import scan_files
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import holds_json, read_json
 from rankstone.io.objects import not_a_table
-from rankstone.io.python_rows import frame_of_library
+from rankstone.io.python_rows import frame_of_library, is_column
 from rankstone.io.sources import display_name, is_database
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ def _frame_of(source: object, key: str, name: str) -> pl.LazyFrame:
     if isinstance(source, pl.LazyFrame):
         return source
     if isinstance(source, Mapping):
+        if is_column(source.get(key)):
+            return pl.LazyFrame(dict(source))
         return _frame_of_mapping(source, key, name).lazy()
     frame = frame_of_library(source, name)
     if frame is not None:

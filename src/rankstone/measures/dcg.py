@@ -190,6 +190,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         citation="Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005",
     )
 
+    takes_shares: ClassVar[bool] = False  # of the ideal list, too, part of a document would count
+
     ideal: str = parameter(
         "judged",
         "the documents of the ideal list",
