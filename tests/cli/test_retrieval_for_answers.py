@@ -103,11 +103,17 @@ def test_failures_are_counted(run: Run, tmp_path: Path) -> None:
         found = run("eval", str(judged), str(file), *columns, "-m", "R@5")
         assert "1 query failed, which counts as missing: timeout (1)" in " ".join(found.split())
         assert "1 answered queries" in found
+        because = run("explain", str(judged), str(file), *columns, "-m", "R@5", "-q", "q2")
+        assert "retrieval failed: timeout" in because
+        assert "retrieval failed" not in run(
+            "explain", str(judged), str(file), *columns, "-m", "R", "-q", "q1"
+        )
 
 
 def test_costs_that_are_nowhere(run: Run) -> None:
     found = run("eval", *TWO[:2], *COLUMNS, "-m", "R@tokens(60)", code=3)
     assert "needs a column tokens" in found
+    assert "@tokens(500,1000,2000)" in run("curve", *TWO[:2], "-m", "R@tokens", "-k", "500,1000", code=2)
     assert "--documents FILE" in found
     assert "--collapse is now --unit" in run("eval", *TWO[:2], "--collapse", "x", code=2)
 

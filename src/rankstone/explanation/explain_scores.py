@@ -271,7 +271,7 @@ class Explainer:
         listed = TracedList(scored, judgments, code, self._ids(rows), rows, self.measure.budget)
         tried = self._changes(listed, options, judgments) if changes and listed.budget is None else ()
         printed = self._others(listed, rows) if libraries else {}
-        return self._explanation(listed, name, options, tried, printed, rule)
+        return self._explanation(listed, name, options, tried, printed, rule, table.failed.get(str(query)))
 
     def ranked_lists(self, run: object, name: str, queries: Sequence[str]) -> pl.DataFrame:
         """Return one row for each retrieved document of some queries, aligned as the scores are.
@@ -350,6 +350,7 @@ class Explainer:
         changes: tuple[Change, ...],
         others: dict[str, float | str | None],
         rule: str,
+        failed: str | None,
     ) -> Explanation:
         measure, scored = self.measure, listed.scored
         notes = footnotes(
@@ -358,6 +359,7 @@ class Explainer:
             k=measure.k,
             budget=measure.budget,
             absent="" if listed.answered else f"{rule}={getattr(options, rule)}",
+            failed=failed,
             pooled=measure.agg == "pooled",
         )
         of = measure if self._curve is None else self._curve
@@ -447,7 +449,6 @@ def _query_rows(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
 
 #: the id of the query of typed grades
 QUERY = "typed"
-_UNJUDGED = ("-", "?", "–")
 
 
 def typed_in(grades: str, judged: str | None = None) -> tuple[dict[str, dict[str, float]], list[str]]:
@@ -477,8 +478,7 @@ def typed_in(grades: str, judged: str | None = None) -> tuple[dict[str, dict[str
                 given=f"{short[0]:g} is in the list more often than in --judged",
                 fix="--judged takes every judged grade, those of the list included",
             )
-        missed = sorted(rest.elements(), reverse=True)
-        grade_of |= {f"m{at}": grade for at, grade in enumerate(missed, 1)}
+        grade_of |= {f"m{at}": grade for at, grade in enumerate(sorted(rest.elements(), reverse=True), 1)}
     return {QUERY: grade_of or {"m0": 0.0}}, [f"d{at}" for at in range(1, len(listed) + 1)]
 
 
@@ -490,7 +490,7 @@ def _split_grades(text: str, flag: str) -> list[str]:
 
 
 def _grade(word: str) -> float | None:
-    if word in _UNJUDGED:
+    if word in ("-", "?", "–"):
         return None
     try:
         return float(word)

@@ -40,6 +40,7 @@ def footnotes(
     k: int | None,
     budget: Budget | None,
     absent: str,
+    failed: str | None,
     pooled: bool,
 ) -> Iterator[Footnote]:
     """Yield the rules that decided something.
@@ -54,12 +55,14 @@ def footnotes(
         The cutoff.
     absent
         The rule for a query without a list, as ``option=word``; empty where there is a list.
+    failed
+        Why retrieval failed, where it did.
     pooled
         True if the mean is a ratio of sums over queries.
     """
     settings, scored, tally = options.recorded(), listed.scored, listed.scored.chunk.tally
     if absent:
-        yield Footnote("missing", {"missing": absent})
+        yield from _of_no_list(absent, failed)
     elif k is not None and listed.retrieved < k:
         yield Footnote("short", {"n": listed.retrieved, "k": k})
     if budget is not None and not absent:
@@ -91,6 +94,13 @@ def footnotes(
         yield Footnote("pool")
     if scored.status in (Status.ok, Status.lower_bound) and scored.value != scored.ratio:
         yield Footnote("link")
+
+
+def _of_no_list(absent: str, failed: str | None) -> Iterator[Footnote]:
+    """Yield why there is no list, and what follows."""
+    if failed is not None:
+        yield Footnote("failed", {"error": printable(failed, 200)})
+    yield Footnote("missing", {"missing": absent})
 
 
 def _of_copies(copies: Sequence[tuple[str, int]]) -> Iterator[Footnote]:

@@ -417,6 +417,7 @@ def _cutoff(cut: str, text: str) -> int:
             f"the cutoff {printable(cut)!r} is not a rank",
             given=printable(text),
             expected="a whole number of 1 or more after the @, or a budget such as @tokens(2000)",
+            fix=f"a curve takes several budgets: @{cut}(500,1000,2000)" if cut.isidentifier() else None,
         )
     return int(cut)
 
