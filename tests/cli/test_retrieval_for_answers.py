@@ -101,7 +101,8 @@ def test_failures_are_counted(run: Run, tmp_path: Path) -> None:
         file.write_text(f"{json.dumps(record)}\n{json.dumps(failed)}\n")
         columns = ("--columns", "run.retrieved=doc_id") if at else ()
         found = run("eval", str(judged), str(file), *columns, "-m", "R@5")
-        assert "1 query failed, which counts as missing: timeout (1)" in " ".join(found.split())
+        found = " ".join(found.split())
+        assert "1 query failed: timeout (1); 1 query missing, failed ones included" in found
         assert "1 answered queries" in found
         because = run("explain", str(judged), str(file), *columns, "-m", "R@5", "-q", "q2")
         assert "retrieval failed: timeout" in because
@@ -116,6 +117,33 @@ def test_costs_that_are_nowhere(run: Run) -> None:
     assert "@tokens(500,1000,2000)" in run("curve", *TWO[:2], "-m", "R@tokens", "-k", "500,1000", code=2)
     assert "--documents FILE" in found
     assert "--collapse is now --unit" in run("eval", *TWO[:2], "--collapse", "x", code=2)
+
+
+def test_records_in_an_object(run: Run, tmp_path: Path) -> None:
+    """What a file says about its records is passed over; several lists are not taken for one another."""
+    judged, log = tmp_path / "gold.json", tmp_path / "log.jsonl"
+    questions = [{"id": "q1", "gold": ["a::1"]}, {"id": "q2", "gold": ["b::1"]}]
+    judged.write_text(json.dumps({"dataset": "faq", "about": {"by": "us"}, "questions": questions}))
+    log.write_text('{"qid": "q1", "hits": [{"chunk": "a::2", "score": 1.0}]}\n')
+    columns = ("--columns", "id=query_id,gold=doc_id,qid=query_id,chunk=doc_id", "--format", "csv")
+    words = (str(judged), str(log), *columns, "-m", "R@5")
+    assert "R@5,0.5" in run("eval", *words, "--unit", "::")
+    judged.write_text(json.dumps({"questions": questions, "others": questions}))
+    assert "this object holds 2 lists of records" in run("eval", *words, code=3)
+
+
+def test_a_unit_that_fits_no_id(run: Run, tmp_path: Path) -> None:
+    judged, log = tmp_path / "gold.csv", tmp_path / "run.csv"
+    judged.write_text("query_id,doc_id,relevance\nq1,a,1\n")
+    log.write_text("query_id,doc_id,score\nq1,a::2,1\nq1,b::1,0.5\n")
+    for memory in ((), ("--memory", "1GB")):
+        words = ("eval", str(judged), str(log), "-m", "R", *memory, "--unit")
+        found = run(*words, "document")
+        assert "unit leaves every id as it is" in " ".join(found.split())
+        assert "unit=document" in found
+        found = run(*words, "::")
+        assert "as it is" not in " ".join(found.split())
+        assert "unit=::" in found
 
 
 def test_objects_in_a_log(run: Run, tmp_path: Path) -> None:

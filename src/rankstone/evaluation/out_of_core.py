@@ -254,6 +254,7 @@ def evaluate_out_of_core(
         files,
         work.store,
         bad_runs=bad.by_run,
+        units=ready.units,
     )
 
 

@@ -226,7 +226,7 @@ class Prepared:
             scored,
             self.measures,
             Audit(self.judgments_audit(), audits, *self._side_table_audits(), bad_runs=bad.by_run),
-            choices(options, self.measures, one_group=self.one_group),
+            choices(options, self.measures, one_group=self.one_group, units=self.units),
             {"judgments": self.judged.source, "runs": sources, **self._sources()},
         )
 

@@ -30,6 +30,7 @@ from rankstone.measures.core.syntax import parse_only
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Table
 
 
@@ -145,13 +146,20 @@ def _with(measure: Measure, name: str, value: object) -> str | None:
     return f"{inside}@{cutoff}" if cutoff else inside
 
 
-def choices(options: AlignmentOptions, measures: Sequence[Measure], *, one_group: bool) -> dict[str, Any]:
+def choices(
+    options: AlignmentOptions,
+    measures: Sequence[Measure],
+    *,
+    one_group: bool = False,
+    units: RetrievalUnits | None = None,
+) -> dict[str, Any]:
     """Return every choice the numbers depend on: options, and the default parameters of measures.
 
     ``changed`` names the options that are not at their default, with the default.
     """
     defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
     alignment = options.recorded() | ({"one_group": True} if one_group else {})
+    alignment |= {} if units is None else units.options
     standard = AlignmentOptions().as_dict()
     changed = {name: standard.get(name) for name, value in alignment.items() if value != standard.get(name)}
     found = {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}

@@ -151,7 +151,7 @@ def _ratio(measure: Measure, whole: _Sum) -> float | None:
 
 _COUNTS: Final = (
     "rows", "tied", "tied_queries", "tied_float32", "duplicates", "found", "found_again",
-    "contradicted", "single",
+    "contradicted", "single", "rolled", "chunks",
 )  # fmt: skip
 #: counters that are added by name
 _ADDED: Final = ("counts", "unjudged", "judgments", "grades", "query_table", "left_out")

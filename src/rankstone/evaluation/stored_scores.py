@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.shares import ShareResult, Trailer
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judged_pool import QueryTable
+    from rankstone.hits.units import RetrievalUnits
 
 
 _MEANS: Final[dict[str, Any]] = {
@@ -65,6 +66,8 @@ class SummedScores(RunMeans):
         The sources of the judgments and of the runs by name.
     bad_runs
         Runs that were left out, with their errors.
+    units
+        What turned ids into those of units.
     """
 
     measures: tuple[Measure, ...]
@@ -74,6 +77,7 @@ class SummedScores(RunMeans):
     judged: Origin
     listed: Mapping[str, Origin]
     bad_runs: Mapping[str, InputError] = field(default_factory=dict, kw_only=True)
+    units: RetrievalUnits | None = field(default=None, kw_only=True)
 
     def collect(self) -> Scores:
         """Return the scores in memory, which must be large enough for those of all queries."""
@@ -90,7 +94,7 @@ class SummedScores(RunMeans):
     @property
     def conventions(self) -> dict[str, Any]:
         """All options and parameters that the numbers depend on."""
-        return choices(self.options, self.measures, one_group=False)
+        return choices(self.options, self.measures, units=self.units)
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -247,7 +251,7 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
-    measures, trailers, options, queries, judged, listed, bad_runs
+    measures, trailers, options, queries, judged, listed, bad_runs, units
         As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, one row for each query.

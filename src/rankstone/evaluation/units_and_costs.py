@@ -44,9 +44,18 @@ def units_of(unit: object, same_as: object, documents: Attributes | None) -> Ret
     documents
         The table of documents.
     """
-    document = None if unit in (None, "chunk") else _document_of(unit, documents)
-    same = None if same_as is None else _same(same_as)
-    return None if document is same is None else RetrievalUnits(document, same)
+    if unit in (None, "chunk") and same_as is None:
+        return None
+    options = {}
+    document = same = None
+    if unit not in (None, "chunk"):
+        document = _document_of(unit, documents)
+        options["unit"] = f"{len(unit)} ids" if isinstance(unit, Mapping) else str(unit)
+    if same_as is not None:
+        table = read_attributes(same_as, "doc_id")
+        same = _same(table)
+        options["same_as"] = table.source
+    return RetrievalUnits(document, same, options)
 
 
 def _document_of(unit: object, documents: Attributes | None) -> Mapped:
@@ -106,13 +115,12 @@ def _replaced(old: pl.Series, new: pl.Series) -> Mapped:
     return lambda ids: ids.replace(old, new)
 
 
-def _same(same_as: object) -> Mapped:
+def _same(table: Attributes) -> Mapped:
     """Return a function from ids to the first id of their class.
 
     The classes are those of a column ``class``, or documents whose ``text`` is equal up to case, white space
     and Unicode's compatibility forms.
     """
-    table = read_attributes(same_as, "doc_id")
     known = [name for name in ("class", "group", "text") if name in table.columns] or table.columns
     by = known[0] if known else ""
     if by not in ("class", "group", "text") and len(known) != 1:

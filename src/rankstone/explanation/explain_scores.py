@@ -352,7 +352,7 @@ class Explainer:
         rule: str,
         failed: str | None,
     ) -> Explanation:
-        measure, scored = self.measure, listed.scored
+        ready, measure, scored = self.prepared, self.measure, listed.scored
         notes = footnotes(
             listed,
             options,
@@ -372,7 +372,7 @@ class Explainer:
             numerator=scored.numerator,
             denominator=scored.denominator,
             tables=(listed.table(),),
-            conventions=choices(options, self.prepared.measures, one_group=self.prepared.one_group),
+            conventions=choices(options, ready.measures, one_group=ready.one_group, units=ready.units),
             card={part: getattr(of.card, part) for part in ("sentence", "formula", "symbols")},
             ours=self._ours,
             ratio=scored.ratio,

@@ -197,6 +197,8 @@ class RunAudit(Record):
         warnings = _warnings(n, judged, deepest, alone=not missing and single == len(n))
         if 2 * crossed > len(n):
             warnings.append(contradiction(crossed, len(n), order))
+        if any(t.rolled for t in tallies) and not any(t.chunks for t in tallies):
+            warnings.append("unit leaves every id as it is: does it fit the ids of this run?")
         if left_out is not None and not left_out.rows:
             warnings.append(
                 "no pair to exclude is in any list: were they removed before, or do ids not match?"
@@ -241,7 +243,11 @@ class RunAudit(Record):
         common = sorted(self.failed.items(), key=lambda one: (-one[1], one[0]))
         shown = ", ".join(f"{printable(why, 40)} ({times:,})" for why, times in common[:3])
         more = f" and {len(common) - 3} more reasons" if len(common) > 3 else ""  # noqa: PLR2004
-        return noted(sum(self.failed.values()), "query", f"failed, which counts as missing: {shown}{more}")
+        return noted(sum(self.failed.values()), "query", f"failed: {shown}{more}")
+
+    @property
+    def _missing(self) -> str:
+        return "missing, failed ones included" if self.failed else "missing"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
@@ -260,7 +266,7 @@ class RunAudit(Record):
             noted(self.duplicates, "duplicate row"),
             self.inflation,
             self.failures,
-            noted(self.missing, "query", "missing"),
+            noted(self.missing, "query", self._missing),
             *self.warnings,
             noted(self.extra, "query", "without judgments"),
             f"{share:.1%} unjudged in the top {k}" if unjudged and share > _HIGH else "",
@@ -276,7 +282,7 @@ class RunAudit(Record):
         contradicted = self.contradicted
         return line(
             f"{queries(self.queries)} × {lengths}, {self.judged:,} judged",
-            noted(self.missing, "query", "missing"),
+            noted(self.missing, "query", self._missing),
             self.failures,
             noted(self.extra, "query", "without judgments"),
             noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),

@@ -99,6 +99,9 @@ class Matcher(Record):
             batch, left_out = self.exclude.without(batch)
         if options.identical_ids == "drop":
             batch = without_query_documents(batch)
+        rolled = chunks = 0
+        if self.units is not None and self.units.document is not None and batch.own_hash is not None:
+            rolled, chunks = batch.height, int(np.count_nonzero(batch.own_hash != batch.hashes))
         try:
             batch, twice = self._in_units(batch)
         except DuplicateRows as error:
@@ -147,7 +150,8 @@ class Matcher(Record):
         )
         counted = None
         if self.cutoffs is not None:
-            counted = replace(tally(batch, blocks, twice, hits, self.cutoffs), left_out=left_out)
+            counted = tally(batch, blocks, twice, hits, self.cutoffs)
+            counted = replace(counted, left_out=left_out, rolled=rolled, chunks=chunks)
             relevant = graded.grade > 0
             if isinstance(self.judgments, Judgments):
                 again = _repeated(matches.pair[relevant]) if len(twice) else np.empty(0, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,10 +34,13 @@ class RetrievalUnits(Record):
         From chunks to documents; ``None`` where chunks are not rolled up.
     same
         From documents to classes of equal documents; ``None`` where there are none.
+    options
+        The options as given: ``unit``, and the source of ``same_as``.
     """
 
     document: Callable[[pl.Series], pl.Series] | None = None
     same: Callable[[pl.Series], pl.Series] | None = None
+    options: dict[str, str] = field(default_factory=dict)
 
     def documents(self, ids: pl.Series) -> pl.Series:
         """Return the documents of ids."""

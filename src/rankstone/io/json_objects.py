@@ -1,5 +1,7 @@
 """JSON files with one object: ``{query: {doc: number}}``, ``{query: [doc, …]}``, records, exports of Quepid.
 
+Records may be the one list in an object, as in ``{"version": 2, "questions": [{…}, …]}``.
+
 Quepid exports cases, ratings, books of judgments and snapshots of results.  Queries are identified by their
 text, because ratings have no other id:
 
@@ -51,10 +53,13 @@ def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - a dict of 
     Returns
     -------
     dict or polars.DataFrame
-        The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame.
+        The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame, also where an
+        object holds it.
     """
     name = os.fspath(path)
     value = _parsed(read_text(name, longest=None), name)
+    if isinstance(value, dict):
+        value = _wrapped(value, name) or value
     if isinstance(value, dict) and value:
         return value
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
@@ -62,6 +67,30 @@ def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - a dict of 
     if value in ({}, []):
         raise EmptyInput("the file has no data", where=name, expected=_EXPECTED)
     raise InputError("this JSON is not a table", where=name, given=_example(value), expected=_EXPECTED)
+
+
+def _wrapped(value: dict[str, Any], name: str) -> list[Any] | None:
+    """Return the one list of objects in an object that says something about it, else ``None``.
+
+    >>> _wrapped({"version": 2, "questions": [{"id": "q1", "expected": ["d1"]}]}, "gold.json")
+    [{'id': 'q1', 'expected': ['d1']}]
+    >>> _wrapped({"q1": ["d1"], "q2": ["d1"]}, "gold.json")
+    """
+    lists = {key: part for key, part in value.items() if isinstance(part, list) and part}
+    about = [part for part in value.values() if isinstance(part, Mapping)]
+    are_numbers = (isinstance(one, (int, float)) for part in about for one in part.values())
+    are_objects = (isinstance(row, Mapping) for part in lists.values() for row in part)
+    if not lists or is_quepid(value) or any(are_numbers) or not all(are_objects):
+        return None
+    if len(lists) > 1:
+        raise InputError(
+            f"this object holds {len(lists)} lists of records",
+            where=name,
+            given=", ".join(printable(key, 40) for key in list(lists)[:3]),
+            expected=_EXPECTED,
+            fix="write the one that is meant to a file of its own, or give each record its query_id",
+        )
+    return next(iter(lists.values()))
 
 
 _EXPECTED = (

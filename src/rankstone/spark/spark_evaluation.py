@@ -379,7 +379,7 @@ def evaluate(
         raise BadParameter(
             "unit must be a word or a regular expression on Spark", fix="join a mapping to the run beforehand"
         )
-    units_of(unit, None, None)
+    units = units_of(unit, None, None)
     renamed = with_csv(columns, csv_separator, decimal) or {}
     named = {str(name): run for name, run in runs.items()} if isinstance(runs, dict) else {"run": runs}
     if not named:
@@ -413,7 +413,7 @@ def evaluate(
         for one in runs_computed.values():
             one.unpersist()
         raise
-    return SparkScores.of(runs_computed, requested, aligned, query_rows)
+    return SparkScores.of(runs_computed, requested, aligned, query_rows, units)
 
 
 def _refuse_local_options(options: AlignmentKeywords, measures: Sequence[Measure]) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankstone.errors import BadValue
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judged_pool import QueryTable
+    from rankstone.hits.units import RetrievalUnits
     from rankstone.measures.core.measure import Measure
     from rankstone.spark.spark_evaluation import Computed
 
@@ -48,11 +49,13 @@ class SparkScores(SummedScores):
         measures: tuple[Measure, ...],
         options: AlignmentOptions,
         queries: QueryTable | None,
+        units: RetrievalUnits | None = None,
     ) -> SparkScores:
         """Return the scores of computed runs."""
         origin = Origin("Spark")
         totals = {name: one.totals for name, one in computed.items()}
-        return cls(measures, totals, options, queries, origin, dict.fromkeys(computed, origin), computed)
+        origins = dict.fromkeys(computed, origin)
+        return cls(measures, totals, options, queries, origin, origins, computed, units=units)
 
     @property
     def frames(self) -> dict[str, Any]:
