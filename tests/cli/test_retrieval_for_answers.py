@@ -46,6 +46,8 @@ def test_other_commands_take_budgets(run: Run, tmp_path: Path) -> None:
     words = ("-m", "R@tokens(30,60,90)", "--target", "R=0.9", "--format", "jsonl", "--quiet")
     rows = run("curve", *TWO, *COLUMNS, *CHUNKS, *words).splitlines()
     assert [json.loads(row)["k"] for row in rows if row[:1] == "{"] == [None, 60]
+    text = run("curve", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(30,60,90)", "--target", "R=0.6")
+    assert "reaches 0.6 with fewer tokens than" in " ".join(text.split())
     page = tmp_path / "page.html"
     run("report", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(60)", "-o", str(page))
     assert "R@tokens(60)" in page.read_text(encoding="utf-8")

@@ -370,7 +370,7 @@ def _notes_on(curves: Curves, name: str, digits: int, targets: Targets | None) -
             axis, _, limits = name.rpartition("@")[2].partition("(")
             yield _reach(row, limits.rstrip(")"), axis) if limits else _reach(row, axis, "k")
         for row in curves.races(targets).filter(curve=name).iter_rows(named=True):
-            yield _race(row)
+            yield _race(row, axis if limits else "")
 
 
 def _left_out(row: Row) -> Iterator[str]:
@@ -425,12 +425,15 @@ def _reach(row: Row, cutoffs: str, axis: str) -> str:
     return f"{run}  first reaches {target} at {axis} = {row['k']}{ends}; at or above it at {axis} = {shown}"
 
 
-def _race(row: Row) -> str:
+def _race(row: Row, cost: str) -> str:
+    sooner, later = (
+        (f"with fewer {cost}", f"with more {cost}") if cost else ("at a smaller k", "at a larger k")
+    )
     if row["sooner"] is None:
         return f"{printable(row['run'])} against {printable(row['other'])}: no samples"
     return (
-        f"{printable(row['run'])} reaches {row['target']:g} at a smaller k than {printable(row['other'])} in "
-        f"{row['sooner']:.0%} of the samples, at a larger k in {row['later']:.0%}"
+        f"{printable(row['run'])} reaches {row['target']:g} {sooner} than {printable(row['other'])} in "
+        f"{row['sooner']:.0%} of the samples, {later} in {row['later']:.0%}"
     )
 
 
