@@ -134,6 +134,30 @@ def test_records_in_an_object(run: Run, tmp_path: Path) -> None:
     assert "this object holds 2 lists of records" in run("eval", *words, code=3)
 
 
+def test_columns_of_a_table_of_copies(run: Run, tmp_path: Path) -> None:
+    judged, log, texts = (tmp_path / f"{name}.csv" for name in ("gold", "run", "texts"))
+    judged.write_text("query_id,doc_id,relevance\nq1,a,1\n")
+    log.write_text("query_id,doc_id,score\nq1,b,1\n")
+    texts.write_text("key,text\na,one text\nb,One  Text\n")
+    words = ("eval", str(judged), str(log), "-m", "R", "--same-as", str(texts))
+    found = run(*words, "--columns", "key=doc_id", "--format", "csv")
+    assert "R,1.0" in found
+    assert "there is no column doc_id" in run(*words, code=3)
+
+
+def test_intervals_say_that_sessions_are_the_units(run: Run, tmp_path: Path) -> None:
+    judged, log, queries = (tmp_path / f"{name}.csv" for name in ("gold", "run", "queries"))
+    names = [f"q{at}" for at in range(8)]
+    judged.write_text("query_id,doc_id,relevance\n" + "".join(f"{name},a,1\n" for name in names))
+    log.write_text("query_id,doc_id,score\n" + "".join(f"{name},{name[1]},1\n{name},a,0\n" for name in names))
+    queries.write_text("query_id,session\n" + "".join(f"{name},s{name[1:] < '4'}\n" for name in names))
+    words = ("eval", str(judged), str(log), "-m", "RR", "--ci", "--queries", str(queries))
+    by_default = run(*words)
+    assert "over queries, by session" in by_default
+    assert "only 2 clusters" in by_default
+    assert by_default == run(*words, "--cluster", "session")
+
+
 def test_a_unit_that_fits_no_id(run: Run, tmp_path: Path) -> None:
     judged, log = tmp_path / "gold.csv", tmp_path / "run.csv"
     judged.write_text("query_id,doc_id,relevance\nq1,a,1\n")

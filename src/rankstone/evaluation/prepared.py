@@ -141,7 +141,7 @@ class Prepared:
         self._costs = (*STEPS, *costs)
         if same_as is not None:  # later copies keep their rank
             check(replace(self.options, duplicates="first_keep_rank"), measures)
-        self.units = units_of(unit, same_as, self._documents)
+        self.units = units_of(unit, same_as, self._documents, self._columns)
         if self.units is not None:
             self.judged = self.judged.with_text_ids("doc_id")
         self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)

@@ -34,12 +34,17 @@ _EXPECTED: Final = (
 )
 
 
-def units_of(unit: object, same_as: object, documents: Attributes | None) -> RetrievalUnits | None:
+def units_of(
+    unit: object,
+    same_as: object = None,
+    documents: Attributes | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> RetrievalUnits | None:
     """Return what turns ids into those of units; ``None`` where each id is a unit of its own.
 
     Parameters
     ----------
-    unit, same_as
+    unit, same_as, columns
         As for :func:`rankstone.evaluate`.
     documents
         The table of documents.
@@ -50,11 +55,11 @@ def units_of(unit: object, same_as: object, documents: Attributes | None) -> Ret
     document = same = None
     if unit not in (None, "chunk"):
         document = _document_of(unit, documents)
-        options["unit"] = f"{len(unit)} ids" if isinstance(unit, Mapping) else str(unit)
+        options["unit"] = f"{len(unit)} ids" if isinstance(unit, Mapping) else printable(unit, 60)
     if same_as is not None:
-        table = read_attributes(same_as, "doc_id")
+        table = read_attributes(same_as, "doc_id", columns)
         same = _same(table)
-        options["same_as"] = table.source
+        options["same_as"] = printable(table.source, 60)
     return RetrievalUnits(document, same, options)
 
 

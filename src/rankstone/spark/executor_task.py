@@ -144,7 +144,7 @@ class Task(Shipped):
         grades = judged.rename({"number": "relevance"})
         exclude = None if pairs is None else Exclusion.of(pairs, grades, self.options)
         pipeline = Pipeline(
-            judgments, self.options, self.measures, exclude, units_of(self.unit, None, None), self.queries
+            judgments, self.options, self.measures, exclude, units_of(self.unit), self.queries
         )
         table = replace(read_run(listed, order=self.options.order, name=self.run), where=_row_namer(listed))
         share = scored_share(pipeline, table)
@@ -161,7 +161,7 @@ class Task(Shipped):
             declared, judged = judged.filter(is_marked)["query_id"], judged.filter(~is_marked)
         rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
         where = _row_namer(rows, "judgments")
-        rows, options = judged_units(rows, units_of(self.unit, None, None), self.options, where)
+        rows, options = judged_units(rows, units_of(self.unit), self.options, where)
         judgments = prepare_judgments(rows, options, where, self.intents, declared, excluded)
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)

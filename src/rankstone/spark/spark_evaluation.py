@@ -379,7 +379,7 @@ def evaluate(
         raise BadParameter(
             "unit must be a word or a regular expression on Spark", fix="join a mapping to the run beforehand"
         )
-    units = units_of(unit, None, None)
+    units = units_of(unit)
     renamed = with_csv(columns, csv_separator, decimal) or {}
     named = {str(name): run for name, run in runs.items()} if isinstance(runs, dict) else {"run": runs}
     if not named:
