@@ -48,6 +48,11 @@ def test_other_commands_take_budgets(run: Run, tmp_path: Path) -> None:
     assert [json.loads(row)["k"] for row in rows if row[:1] == "{"] == [None, 60]
     text = run("curve", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(30,60,90)", "--target", "R=0.6")
     assert "reaches 0.6 with fewer tokens than" in " ".join(text.split())
+    chart, curves = tmp_path / "chart.svg", tmp_path / "curves.html"
+    run("curve", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(30,60)", "--chart", str(chart), "-o", str(curves))
+    assert ">tokens</text>" in chart.read_text(encoding="utf-8")
+    assert "cutoff k" not in chart.read_text(encoding="utf-8")
+    assert '["R@tokens(30,60)","tokens"]' in curves.read_text(encoding="utf-8").replace(", ", ",")
     page = tmp_path / "page.html"
     run("report", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(60)", "-o", str(page))
     assert "R@tokens(60)" in page.read_text(encoding="utf-8")

@@ -58,7 +58,7 @@ def _shown(value: object) -> object:
 
 def _curves(found: Curves) -> Rows:
     names = [
-        (str(one), "k" if isinstance(one, AtK) else "fpr" if str(one).startswith("ROC") else "recall")
+        (str(one), one.axes[0] if isinstance(one, AtK) else "fpr" if str(one).startswith("ROC") else "recall")
         for one in found.curves
     ]
     means = found.mean().select("run", "curve", "x", "mean", "ci_low", "ci_high", "n")

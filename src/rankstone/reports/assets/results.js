@@ -38,7 +38,7 @@ const Results = (() => {
   };
   function curves() {
     return D.curves.map(([name, across]) => {
-      const rows = D.curve.filter((row) => row.curve === name), runs = D.runs.map((run) => [run, rows.filter((row) => row.run === run)]), band = D.drawn && runs.length <= 4, axis = W["axis_" + across];
+      const rows = D.curve.filter((row) => row.curve === name), runs = D.runs.map((run) => [run, rows.filter((row) => row.run === run)]), band = D.drawn && runs.length <= 4, axis = W["axis_" + across] || across;
       const drawn = runs.map(([run, some]) => ({ name: run, x: column(some, "x"), y: column(some, "mean"), ...(band ? { low: column(some, "ci_low"), high: column(some, "ci_high") } : {}) }));
       return [heading("curve", name, say(band ? "curve_help" : "curve_help_plain", { n: count(Math.max(...column(rows, "n"))), level: say("percent", { number: D.confidence }) })), lines(drawn, axis),
         tableOf(rows, [["run"], ["x", String, axis], ["mean", number], ...(D.drawn ? [["ci_low", number, W.low], ["ci_high", number, W.high]] : []), ["n", count]])];

@@ -156,5 +156,5 @@ def _means(found: Curves, curve: str) -> pl.DataFrame:
 
 def _across(curve: object, lang: str) -> str:
     if isinstance(curve, AtK):
-        return label("cutoff", lang)
+        return label("cutoff", lang) if curve.budget is None else curve.budget.cost
     return label("fpr" if str(curve).startswith("ROC") else "recall", lang)
