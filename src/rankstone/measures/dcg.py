@@ -190,7 +190,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         citation="Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005",
     )
 
-    takes_shares: ClassVar[bool] = False  # of the ideal list, too, part of a document would count
+    takes_shares: ClassVar[bool] = False  # its ideal list would end within a document, too
 
     ideal: str = parameter(
         "judged",
