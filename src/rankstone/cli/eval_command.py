@@ -195,14 +195,14 @@ def _segments(by: str | None, queries: str | None, columns: str | None) -> list[
 def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
     """Find an interval for every mean, and say how."""
     from rankstone import Scores, intervals
-    from rankstone.comparison.compare_systems import cluster_of
     from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
 
     with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         held = scores if isinstance(scores, Scores) else scores.collect()
         ends = intervals(held, progress=drawing, **present(chosen))
     method = chosen["interval"] or "auto"
-    cluster = chosen["cluster"] or cluster_of(chosen["queries"], chosen.get("columns"), scores.measures)
+    by_default = "session" if (ends["units"] < ends["n"]).any() else None
+    cluster = chosen["cluster"] or by_default
     over = "queries" if cluster is None else f"queries, by {printable(cluster)}"
     level = 0.95 if chosen["confidence"] is None else chosen["confidence"]
     drawn = f", seed {chosen['seed'] or 0}" if method in RESAMPLED else ""
