@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from rankstone.errors import UsageError, one_of
-from rankstone.evaluation.prepared import Given
+from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings, split_runs
 from rankstone.evaluation.scores import Scores
 from rankstone.hits.alignment_options import DuplicateJudgments, Negative, OrderingKeywords, documents_options

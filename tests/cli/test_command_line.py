@@ -41,7 +41,7 @@ def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
     lines = out.splitlines()
     assert lines[0].split() == ["run", "RR", "AP"]
     assert lines[1].split() == ["a", "0.2500", "0.2500"]
-    assert lines[2].split() == ["…", "1", "answered", "queries", "0.5000", "0.5000"]
+    assert lines[2].split() == ["…", "1", "answered", "query", "0.5000", "0.5000"]
     assert "1 query missing" in out
     assert "conventions  order=score score_dtype=float64 ties=docid_desc missing=zero" in out
 

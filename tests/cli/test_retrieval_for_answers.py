@@ -110,7 +110,7 @@ def test_failures_are_counted(run: Run, tmp_path: Path) -> None:
         found = run("eval", str(judged), str(file), *columns, "-m", "R@5")
         found = " ".join(found.split())
         assert "1 query failed: timeout (1); 1 query missing, failed ones included" in found
-        assert "1 answered queries" in found
+        assert "1 answered query" in found
         because = run("explain", str(judged), str(file), *columns, "-m", "R@5", "-q", "q2")
         assert "retrieval failed: timeout" in because
         assert "retrieval failed" not in run(

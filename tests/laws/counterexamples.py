@@ -22,7 +22,8 @@ from tests.laws.table import EVERY, measure
 
 from rankstone import Measure, UsageError
 from rankstone.errors import InputError
-from rankstone.testing.laws import LAWS, Law, World, small_world
+from rankstone.testing.laws import LAWS, Law
+from rankstone.testing.small_worlds import World, small_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

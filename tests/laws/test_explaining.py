@@ -11,11 +11,11 @@ import pytest
 from rankstone import Measure, evaluate, parse_measure
 from rankstone.explanation.explain_scores import Explainer
 from rankstone.measures import MEASURES
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
     from rankstone.explanation.explanation_result import Explanation
-    from rankstone.testing.laws import World
+    from rankstone.testing.small_worlds import World
 
 TEXTS = [
     text
@@ -31,10 +31,7 @@ SEED = int(os.environ.get("RANKSTONE_SEED", "0"))
 
 def unfolded(measure: Measure, world: World, **options: Any) -> tuple[Any, list[Explanation]]:
     """Return a world's scores, and the explanation of each."""
-    given: dict[str, Any] = {**world.options, **options}
-    if measure.query_columns:  # every query the second of a session of its own
-        names = {*world.judgments["query_id"], *world.run["query_id"]}
-        given["queries"] = {name: {"session": name, "position": 2} for name in names}
+    given: dict[str, Any] = {**world.options, **world.tables(measure), **options}
     scores = evaluate(world.judgments, world.run, measure, **given).per_query
     ready = Explainer(world.judgments, measure, **given)
     return scores, [ready.explain(world.run, query, changes=False) for query in scores["query_id"]]

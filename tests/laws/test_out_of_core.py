@@ -30,7 +30,7 @@ from rankstone.evaluation.out_of_core import (
     parse_size,
     ranges,
 )
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,8 @@ KINDS: dict[tuple[Any, ...], list[str]] = {}
 for text in TEXTS:
     kind = parse_measure(text)
     assert isinstance(kind, Measure)
-    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), bool(kind.query_columns))
+    tables = 2 if "abstained" in kind.brings else int(bool(kind.query_columns))
+    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), tables)
     KINDS.setdefault(wanted, []).append(text)
 
 
@@ -86,10 +87,9 @@ def test_every_measure(wanted: tuple[Any, ...], scattered: bool, ties: bool) -> 
     """Every registered measure, whether rows of a query are together or not."""
     world = small_world(KINDS[wanted][0], 30, seed=5, ties=ties)
     run = world.run.sample(fraction=1, shuffle=True, seed=2) if scattered else world.run
-    given: dict[str, Any] = dict(world.options)
-    if wanted[2]:
-        names = {*world.judgments["query_id"], *run["query_id"]}
-        given["queries"] = {name: {"session": name, "position": 2} for name in names}
+    first = parse_measure(KINDS[wanted][0])
+    assert isinstance(first, Measure)
+    given: dict[str, Any] = {**world.options, **world.tables(first)}
     check(world.judgments, run, KINDS[wanted], **given)
 
 

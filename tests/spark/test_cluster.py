@@ -15,7 +15,7 @@ from tests.spark.layouts import laid_out
 
 import rankstone
 import rankstone.spark
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

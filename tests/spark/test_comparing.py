@@ -15,7 +15,7 @@ import rankstone
 import rankstone.spark
 from rankstone.errors import BadOption, UsageError
 from rankstone.spark.score_sums import CountingTask, DrawingTask, MeasureSpread, MeasureSums, MergingTask
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 QUERIES = 60
 

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 import rankstone, rankstone.spark
 from rankstone.errors import DuplicateRows
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "3").getOrCreate()
 world = small_world("nDCG", 30, seed=2, ties=True)

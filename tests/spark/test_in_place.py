@@ -24,7 +24,7 @@ from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.spark.executor_task import NUMBERS, Task
 from rankstone.spark.in_place import CutLists, InPlace, PartitionReports, split_at_lists
 from rankstone.spark.spark_evaluation import ByQuery, SideRows
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ import rankstone.spark
 from rankstone.errors import BadValue, RankstoneError
 from rankstone.spark import parquet_files
 from rankstone.spark.parquet_files import ParquetFiles
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable

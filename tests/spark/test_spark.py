@@ -26,7 +26,7 @@ from rankstone.errors import (
     RankstoneError,
     UsageError,
 )
-from rankstone.testing.laws import small_world
+from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,8 +38,10 @@ KINDS: dict[tuple[Any, ...], list[str]] = {}
 for text in TEXTS:
     kind = parse_measure(text)
     assert isinstance(kind, Measure)
-    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), bool(kind.query_columns))
-    KINDS.setdefault(wanted, []).append(text)
+    tables = 2 if "abstained" in kind.brings else int(bool(kind.query_columns))
+    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), tables)
+    if "spans" not in kind.brings:  # refused on a cluster
+        KINDS.setdefault(wanted, []).append(text)
 
 
 def there(session: Any, frame: pl.DataFrame, seed: int = 0, parts: int = 5) -> Any:
@@ -103,11 +105,10 @@ def check(
 def test_every_measure(spark: Any, wanted: tuple[Any, ...], ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
     """Every registered measure, over a random partitioning."""
     world = small_world(KINDS[wanted][0], 20, seed=5, ties=ties)
-    given: dict[str, Any] = dict(world.options)
-    if wanted[2]:
-        names = {*world.judgments["query_id"], *world.run["query_id"]}
-        given["queries"] = {name: {"session": name, "position": 2} for name in names}
-    check(spark, world.judgments, world.run, KINDS[wanted], seed=int(ties), **given)
+    first = parse_measure(KINDS[wanted][0])
+    assert isinstance(first, Measure)
+    tables = {name: table for name, table in world.tables(first).items() if table is not None}
+    check(spark, world.judgments, world.run, KINDS[wanted], seed=int(ties), **world.options, **tables)
 
 
 OPTIONS: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""The command line: one file a command, thin over the public functions.
+"""The command line: thin over the public functions; large commands have a file each.
 
 Results go to standard output, everything else to standard error.  Exit codes: 0 fine · 2 usage ·
 3 input invalid or not comparable · 5 a package is missing · 70 a bug of ours · 130 interrupted.
@@ -57,10 +57,18 @@ _SECTIONS = {
 #: commands that have moved into a group
 _MOVED = {name: f"online {name}" for name in ("retention", "clicks", "counterfactual", "interleave", "ab")}
 
+#: command → whose file it is in
+_SHARED = {
+    **dict.fromkeys(("check", "bounds", "baseline", "thresholds", "sampled"), "diagnostics"),
+    "power": "compare",
+    "demo": "eval",
+}
+
 cli = CommandGroup(
     "rankstone",
     _SECTIONS,
     moved=_MOVED,
+    shared=_SHARED,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Evaluate rankings: scores, comparisons, and how every number was computed.",
 )

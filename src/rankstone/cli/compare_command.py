@@ -1,4 +1,4 @@
-"""``rankstone compare``: which run is better, and how sure that is.
+"""``rankstone compare`` and ``power``: which run is better, how sure that is, and how many queries it takes.
 
 What commands have in common that compare systems.
 """
@@ -9,17 +9,25 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.cli.arguments import chosen_measures, judged_runs, named_runs, refuse_with, words
+from rankstone.cli.arguments import (
+    chosen_measures,
+    judged_runs,
+    named_runs,
+    numbers,
+    present,
+    refuse_with,
+    words,
+)
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.execution import execute, kept, progress_bar, written
-from rankstone.cli.options import ALIGNMENT, COMPARING, PRINTED, READING
+from rankstone.cli.options import ALIGNMENT, COMPARING, DEFAULT_MEASURES, LISTS, PRINTED, READING
 from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone import Comparison
+    from rankstone import Comparison, Plan
 
 
 #: what is about judgments and runs, and means nothing for saved scores
@@ -93,3 +101,50 @@ def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True)
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)
+
+
+_PLANNED = DEFAULT_MEASURES.split()[0]
+
+
+@declare(
+    "power",
+    {"files": "[QRELS A B [C]…]"},
+    "difference measures rel deviation scores cluster queries baseline confidence power comparisons",
+    f"{PRINTED} import {LISTS} {READING} {ALIGNMENT}",
+    but={"measures": {"shown": _PLANNED}},
+    required="difference",
+)
+def power_command(
+    files: tuple[str, ...],
+    differences: str,
+    measures: tuple[str, ...],
+    deviation: float | None,
+    scores: bool,
+    **given: Any,
+) -> None:
+    """Compute how many queries are needed to detect a difference with the paired t-test.
+
+    The standard deviation of the differences per query is estimated from existing runs (a pilot), or given.
+
+    rankstone power qrels.txt bm25.run dense.run -m nDCG@10 -d 0.01,0.02,0.05
+    rankstone power --deviation 0.2 -d 0.02 --power 0.9
+    """
+    wanted = numbers("--difference", differences, "such as 0.01,0.05")
+    if (deviation is None) == (not files):
+        raise UsageError(
+            "give either runs or --deviation",
+            given=" ".join(files) or "neither",
+            fix="rankstone power QRELS A B -d 0.02, or rankstone power --deviation 0.2 -d 0.02",
+        )
+    settings = {name: given.pop(name) for name in ("power", "confidence", "comparisons")}
+    names = measures if scores else measures or (_PLANNED,)
+
+    def find(**options: Any) -> Plan:
+        from rankstone import power
+
+        pilot: Any = deviation
+        if files:
+            pilot = of_files(files, names, scores=scores, test="t", primary=names or None, **options)
+        return power(pilot, wanted, **present(settings))
+
+    execute(given, find, [*files, given["queries"]], notes=None)

@@ -209,7 +209,7 @@ def _help_all(context: click.Context, _option: click.Parameter, given: bool) -> 
 
 
 class CommandGroup(click.Group):
-    """Commands in sections, each in a module of its own; ``--help`` imports none.
+    """Commands in sections; ``--help`` imports no module.
 
     Parameters
     ----------
@@ -219,6 +219,8 @@ class CommandGroup(click.Group):
         Section → command → a line about it.
     module
         The module of a command, with ``{}`` for its name; there it is ``NAME_command``, or ``command``.
+    shared
+        Command → whose module it is in, where that is another's.
     moved
         Command that has moved → its new spelling.
     """
@@ -229,10 +231,12 @@ class CommandGroup(click.Group):
         sections: Mapping[str, Mapping[str, str]],
         module: str = "rankstone.cli.{}_command",
         moved: Mapping[str, str] | None = None,
+        shared: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(name, **settings)
-        self._sections, self._module, self._moved = sections, module, moved or {}
+        self._sections, self._module = sections, module
+        self._moved, self._shared = moved or {}, shared or {}
         self._names = [one for section in sections.values() for one in section]
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -244,7 +248,7 @@ class CommandGroup(click.Group):
         if name not in self._names:
             return None
         own = name.replace("-", "_")
-        names = vars(import_module(self._module.format(own)))
+        names = vars(import_module(self._module.format(self._shared.get(name, own))))
         found: click.Command = names.get(f"{own}_command") or names["command"]
         return found
 

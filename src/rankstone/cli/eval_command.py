@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from rankstone._basics import quoted
 from rankstone.cli.arguments import (
     chosen_measures,
@@ -314,3 +316,18 @@ def _need(given: object, flag: str, others: Mapping[str, object]) -> None:
     names = [name for name, value in others.items() if value is not None]
     if names and given is None:
         raise UsageError(f"{' and '.join(names)} needs {flag}")
+
+
+@declare("demo", {}, "where")
+def demo_command(*, where: bool) -> None:
+    """Score the shipped collection's two rankers, BM25 and TF-IDF."""
+    from rankstone import evaluate
+    from rankstone.demo import FOLDER, QRELS, RUNS
+
+    if where:
+        click.echo(FOLDER)
+        return
+    measures = "nDCG@10 AP RR@10 R@20 P@10 Judged@10"
+    shown = " ".join(f"{path.name}" for path in RUNS.values())
+    click.echo(f'$ rankstone eval {QRELS.name} {shown} -m "{measures}"\n# in {FOLDER}\n')
+    click.echo(written(evaluate(QRELS, RUNS, measures), "table"), nl=False)

@@ -17,7 +17,8 @@ from rankstone.comparison.verdict import only_relevant_judged, with_judged
 from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.diagnostics.score_bounds import bounds as bounded
 from rankstone.errors import BadOption, BadRuns, UsageError, blaming, one_of, printable
-from rankstone.evaluation.prepared import Given, Prepared
+from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings, split_runs
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes

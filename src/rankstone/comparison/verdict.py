@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.errors import BadOption
+from rankstone.errors import BadOption, BadParameter
 from rankstone.evaluation.scores import Scores
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.counts import Judged
@@ -276,7 +276,7 @@ def with_judged(ready: Prepared, measures: Sequence[Measure]) -> Prepared:
     k = next((measure.k for measure in measures if measure.k is not None), _CUTOFF)
     try:
         return ready.for_measures([*measures, Judged(k=k)])
-    except BadOption:  # Judged@k has no meaning under some options of alignment
+    except (BadOption, BadParameter):  # it has no meaning under some options, and for judgments of spans
         return ready
 
 

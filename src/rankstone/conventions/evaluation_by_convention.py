@@ -29,7 +29,8 @@ from rankstone.errors import (
     UsageError,
     printable,
 )
-from rankstone.evaluation.prepared import Given, Prepared
+from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import RunErrors, name_runs
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.hits.alignment_options import AlignmentOptions

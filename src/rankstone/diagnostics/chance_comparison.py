@@ -106,7 +106,7 @@ def baseline(
     ready = Prepared(qrels, measures, **options)
     _refuse_options(ready.options)
     for measure in ready.measures:
-        if measure.budget is not None:
+        if measure.budget is not None or "spans" in measure.brings:
             raise BadParameter(
                 f"{measure}: another order would cost something else at each rank",
                 fix=f"use a cutoff by rank: {str(measure).rpartition('@')[0]}@10",

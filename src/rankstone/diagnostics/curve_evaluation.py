@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from rankstone.diagnostics.curve_result import Curves
 from rankstone.diagnostics.cutoff_choice import Resampling
 from rankstone.diagnostics.mean_curves import RunCurves
-from rankstone.evaluation.prepared import Given
+from rankstone.evaluation.labelled_table import Given
 from rankstone.measures.at_cutoffs import AtK, parse_curves
 
 if TYPE_CHECKING:

@@ -28,10 +28,12 @@ from rankstone.diagnostics.findings import (
 )
 from rankstone.errors import InputError, printable
 from rankstone.evaluation.request import name_runs, of_rankings
+from rankstone.evaluation.span_judgments import with_span_ids
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import GradeCounts
 from rankstone.hits.list_arrays import Ideal, offsets_of
+from rankstone.hits.text_spans import OFFSETS
 from rankstone.io import read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.sources import display_name
@@ -278,13 +280,15 @@ def check(
     tables: list[Table] = []
 
     def judgments() -> Table:
-        tables.append(read_judgments(qrels, columns, format_in))
+        table = read_judgments(qrels, columns, format_in, costs=OFFSETS)
+        tables.append(with_span_ids(table) if {*OFFSETS} <= {*table.columns} else table)
         return tables[0]
 
     def listed(run: object, name: str) -> Table:
         table = read_run(
-            run, columns, format_in, order=order, name=name, ranks=True, further=(*STEPS, "error")
+            run, columns, format_in, order=order, name=name, ranks=True, further=(*STEPS, *OFFSETS, "error")
         )
+        table = with_span_ids(table) if {*OFFSETS} <= {*table.columns} else table
         if judged_rows is not None:
             tables[0].text_ids_for(table, "texts on both sides, or whole numbers on both sides")
         return table
@@ -309,7 +313,8 @@ def check(
         frame = _read_frame(report, partial(listed, run, name))
         if frame is None:
             continue
-        check_run(report, frame, judged_rows, declared, order, cutoffs)
+        spans = {*OFFSETS} <= {*tables[0].columns}  # then no chunk is judged as such
+        check_run(report, frame, judged_rows, declared, order, () if spans else cutoffs)
         if training is not None:
             report.findings += training_overlap(frame, training)
     return CheckReport([*files, *sorted(reports, key=lambda report: -report.worst)])

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, queries
-from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
+from rankstone.errors import BadValue, EmptyInput, NotComparable, OutOfRange, printable
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
@@ -18,6 +18,7 @@ from rankstone.hits.alignment_audit import Audit, RunAudit
 from rankstone.hits.exclusion import LeftOut, rows_in
 from rankstone.hits.grouped_judgments import grouped_judgments
 from rankstone.hits.judgments import Judgments, SelfLabelled, judged_queries
+from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.core.measure import Status
 
 if TYPE_CHECKING:
@@ -283,6 +284,42 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
 def _query_mismatch(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:
     shown = ", ".join(printable(name) for name in names[:5])
     return NotComparable(what, where=table.source, given=f"{shown}{' …' if len(names) > 5 else ''}", fix=fix)  # noqa: PLR2004
+
+
+def with_unanswerable(judgments: Judgments, declared: pl.Series | None, source: str) -> Judgments:
+    """Return judgments that know which queries are unanswerable; refuse those with a relevant document."""
+    if declared is None:
+        return judgments
+    codes = judgments.queries.codes(declared.cast(judgments.queries.names.dtype, strict=False))
+    known = np.zeros(len(judgments.queries), bool)
+    known[codes[codes >= 0]] = True
+    wrong = known & (judgments.ideal.relevant_count(ANY_GAIN) > 0)
+    if wrong.any():
+        query = printable(judgments.queries.names[int(wrong.argmax())])
+        raise BadValue(
+            f"query {query} is declared unanswerable, but has a relevant document",
+            where=source,
+            expected="answerable = false only for queries without a relevant document",
+        )
+    return replace(judgments, unanswerable=known)
+
+
+def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
+    """Return the counts of the judgments' audit, by name; ``empty`` is the option of that name."""
+    none = judgments.ideal.relevant_count(ANY_GAIN) == 0
+    unanswerable = none if empty == "unanswerable" else judgments.unanswerable
+    return {
+        "queries": len(judgments.queries),
+        "judgments": len(judgments.grade if judgments.spans is None else judgments.spans.grade),
+        "relevant": int((judgments.grade > 0).sum()),
+        "negative": judgments.negative,
+        "duplicates": judgments.duplicates,
+        "empty": int(none.sum()),
+        "unanswerable": 0 if unanswerable is None else int(unanswerable.sum()),
+        "declared": judgments.declared,
+        "excluded": judgments.excluded,
+        "excluded_relevant": judgments.excluded_relevant,
+    }
 
 
 def prepare_judgments(

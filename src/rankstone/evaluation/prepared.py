@@ -1,17 +1,22 @@
-"""Judgments, options and side tables prepared once, to score any number of runs; labelled tables."""
+"""Judgments, options and side tables prepared once, to score any number of runs."""
 
 from __future__ import annotations
 
-import os
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import polars as pl
 
-from rankstone._basics import Record
-from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
-from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, budgets_of, prepare_judgments
+from rankstone.errors import BadParameter, EmptyInput
+from rankstone.evaluation.pipeline import (
+    Pipeline,
+    ScoredRuns,
+    budgets_of,
+    judgment_counts,
+    prepare_judgments,
+    with_unanswerable,
+)
 from rankstone.evaluation.request import (
     RunErrors,
     check,
@@ -25,12 +30,12 @@ from rankstone.evaluation.request import (
     of_rankings,
     open_intents,
     query_table,
-    refuse_further_columns,
     refuse_with_one_group,
-    refuse_without_pairs,
     require_columns,
+    unanswerable_queries,
 )
 from rankstone.evaluation.scores import RunScores, Scores
+from rankstone.evaluation.span_judgments import judged_spans, reads_spans, with_chunk_ids
 from rankstone.evaluation.units_and_costs import (
     judged_units,
     require_costs,
@@ -41,11 +46,9 @@ from rankstone.evaluation.units_and_costs import (
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.budgets import STEPS
 from rankstone.hits.exclusion import Exclusion, pairs_of
-from rankstone.hits.judgments import SelfLabelled, lowest_of
-from rankstone.io import read_attributes, read_judgments, read_labelled, read_run
+from rankstone.hits.text_spans import OFFSETS
+from rankstone.io import read_attributes, read_judgments, read_run
 from rankstone.io.columns import with_csv
-from rankstone.io.file_formats import stem
-from rankstone.measures.core.definition import ANY_GAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +84,8 @@ class Prepared:
         The query table; ``None`` where there is none.
     units
         Turns ids into those of units; ``None`` where each id is a unit.
+    of_spans
+        True if judgments are of spans of text.
 
     Raises
     ------
@@ -133,15 +138,17 @@ class Prepared:
         self._columns = with_csv(columns, csv_separator, decimal) or {}
         self._format_in = format_in
         self._further = columns_read(self.measures)
-        costs = tuple({one.column: None for one in budgets_of(measures) if not one.counts_steps})
-        self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=costs)
+        costs = tuple({one.column: None for one in budgets_of(measures) if one.adds})
+        self.of_spans = reads_spans(measures)
+        also = (*costs, "answerable")
+        self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=also)
         self._documents = None if documents is None else read_attributes(documents, "doc_id", self._columns)
         self.judged = with_costs(self.judged, costs, self._documents)
         self._further += tuple(name for name in costs if name in self.judged.columns)
-        self._costs = (*STEPS, *costs)
+        self._costs = (*STEPS, *costs, *(OFFSETS if self.of_spans else ()))
         if same_as is not None:  # later copies keep their rank
             check(replace(self.options, duplicates="first_keep_rank"), measures)
-        self.units = units_of(unit, same_as, self._documents, self._columns)
+        self.units = units_of(unit, same_as, self._documents, self._columns, spans=self.of_spans)
         if self.units is not None:
             self.judged = self.judged.with_text_ids("doc_id")
         self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)
@@ -244,6 +251,7 @@ class Prepared:
             further=(*costs, "error"),
         )
         table = with_costs(table, costs, self._documents)
+        table = with_chunk_ids(table, self.units) if self.of_spans and self.units is not None else table
         require_costs(self.measures, table)
         return table if self.units is None else table.with_text_ids("doc_id")
 
@@ -277,8 +285,14 @@ class Prepared:
             if self._share is not None and declared is not None:  # its table is not limited to the range
                 declared = declared.to_frame("query_id").filter(self._share).to_series()
             pairs = self._excluded(frame.schema)
-            frame, options = judged_units(frame, self.units, self.options, table.locate)
-            judgments = prepare_judgments(frame, options, table.locate, self._intents, declared, pairs)
+            if self.of_spans and self.units is not None:
+                judgments = judged_spans(
+                    frame, self.units, self.options, table.locate, declared, pairs, self._documents
+                )
+            else:
+                frame, options = judged_units(frame, self.units, self.options, table.locate)
+                judgments = prepare_judgments(frame, options, table.locate, self._intents, declared, pairs)
+            judgments = with_unanswerable(judgments, unanswerable_queries(table, self.queries), table.source)
             if self._lowest is not None:
                 judgments = replace(judgments, lowest_grade=self._lowest)
             if self._share is None and self.queries is not None:
@@ -379,19 +393,10 @@ class Prepared:
     def judgments_audit(self) -> JudgmentsAudit:
         """Return the audit of the judgments."""
         judgments = next(iter(self._kept.values()))[0]
-        relevant = judgments.ideal.relevant_count(ANY_GAIN)
         return JudgmentsAudit(
             source=self.judged.source,
-            queries=len(judgments.queries),
-            judgments=len(judgments.grade),
-            relevant=int((judgments.grade > 0).sum()),
-            negative=judgments.negative,
-            duplicates=judgments.duplicates,
-            empty=int((relevant == 0).sum()),
+            **judgment_counts(judgments, self.options.empty),
             comments=self.judged.comments(),
-            declared=judgments.declared,
-            excluded=judgments.excluded,
-            excluded_relevant=judgments.excluded_relevant,
             warnings=judgments.given.doubts(),
             read_as=self.judged.read_as(),
         )
@@ -401,100 +406,3 @@ def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:
     """Return the options for a run: lists of documents, and ranks without scores, have only one order."""
     order = run.ordered_by(options.order)
     return options if order == options.order else replace(options, order=cast("Order", order))
-
-
-#: options that do not apply to a labelled table
-_NOT_LABELLED = ("exclude", "unit", "same_as", "documents", "intents")
-
-
-class Given(Record):
-    """The input to score: judgments and runs, or one labelled table, called ``name``."""
-
-    qrels: object
-    runs: object
-    table: object = None
-    name: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse both, and neither."""
-        if self.table is not None and not (self.qrels is None and self.runs is None):
-            raise UsageError("table has scores and labels, so judgments and runs cannot be given with it")
-        if self.table is None and (self.qrels is None or self.runs is None):
-            raise UsageError(
-                "judgments and at least one run are needed",
-                fix="evaluate(qrels, runs, …), or table=… for one table with scores and labels",
-            )
-
-    def score_runs(
-        self,
-        measures: tuple[Measure, ...],
-        *,
-        progress: Progress | None = None,
-        on_bad_run: str | None = None,
-        **options: Unpack[EvaluationKeywords],
-    ) -> ScoredRuns:
-        """Score it; parameters as for :func:`rankstone.evaluate`."""
-        if self.table is None:
-            ready = Prepared.of(self.qrels, measures, **options)  # type: ignore[arg-type] # its own check
-            return ready.score_runs(name_runs(self.runs), progress=progress, on_bad_run=on_bad_run)
-        return score_labelled(self.table, measures, name=self.name, progress=progress, **options)
-
-
-def score_labelled(
-    table: object,
-    parsed: tuple[Measure, ...],
-    *,
-    name: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    format_in: str | None = None,
-    queries: object = None,
-    progress: Progress | None = None,
-    one_group: bool = False,
-    csv_separator: str | None = None,
-    decimal: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
-) -> ScoredRuns:
-    """Score a labelled table."""
-    for option in _NOT_LABELLED:
-        if options.pop(option, None) is not None:
-            raise BadOption(f"{option} is for runs against judgments, not for a table with scores and labels")
-    order = options.get("order", "score")
-    columns = with_csv(columns, csv_separator, decimal)
-    budgets = [budget.column for budget in budgets_of(parsed)]
-    read = read_labelled(table, columns, format_in, order=order, one_group=one_group, further=budgets)
-    require_costs(parsed, read)
-    parsed = tuple(with_known_ideal(measure, read, costs=False) for measure in parsed)
-    alignment = _alignment(read, options, parsed)
-    lowest = 0.0
-    if any(
-        measure.claims.reads_lowest_grade for measure in parsed
-    ):  # it must be known before the table is read
-        lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
-    refuse_further_columns(parsed)
-    refuse_without_pairs(None, alignment)
-    name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
-    about = query_table(queries, parsed, columns)
-    pipeline = Pipeline(SelfLabelled(lowest), alignment, parsed, queries=about)
-    run, audit = pipeline.run(read.watched(progress))
-    audit_queries = None if about is None else check_queries(about, parsed, run.queries)
-    return ScoredRuns(
-        {name: run},
-        parsed,
-        Audit(None, {name: audit}, queries=audit_queries),
-        choices(alignment, parsed, one_group=one_group),
-        {"labelled": {name: read.source}, **({} if about is None else {"queries": about.source})},
-    )
-
-
-def _alignment(read: Table, options: Mapping[str, Any], measures: Sequence[Measure]) -> AlignmentOptions:
-    """Return the options; without document ids ties are resolved by expectation by default."""
-    if "doc_id" in read.columns:
-        return checked(options, measures)
-    alignment = checked({"ties": "expected", **options}, measures)
-    if alignment.ties in ("docid_desc", "docid_asc"):
-        raise BadOption(
-            f"ties={alignment.ties} needs a doc_id column, and there is none",
-            where=read.source,
-            fix="choose ties=expected, input, best or worst",
-        )
-    return alignment

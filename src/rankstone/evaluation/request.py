@@ -102,6 +102,7 @@ def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignmen
 
 def check(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
     """Refuse options under which a measure has no value."""
+    _check_spans(alignment, measures)
     for measure in measures:
         measure.check(alignment.ties, alignment.depth, alignment.negative)
         measure.check_needs(alignment)
@@ -109,6 +110,24 @@ def check(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
             raise BadOption(
                 f"{measure} reads all judged documents, but pool=list hides those outside the list",
                 fix="remove pool or the measure",
+            )
+
+
+def _check_spans(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
+    """Refuse what has no meaning for judgments of spans, where every chunk is judged by its text."""
+    of_spans = [measure for measure in measures if "spans" in measure.brings]
+    for measure in measures if of_spans else ():
+        if measure not in of_spans and (measure.claims.deeper_grades_matter or measure.brings):
+            raise BadParameter(
+                f"{measure} needs judgments of documents, and {of_spans[0]} those of spans of text",
+                fix="score them by two commands; measures that need no number of relevant documents, such as "
+                "Success, RR and P, count chunks that touch a relevant span",
+            )
+    standard = AlignmentOptions().as_dict()
+    for name in ("pool", "score_above", "unit_score") if of_spans else ():
+        if (value := alignment.as_dict()[name]) != standard[name]:
+            raise BadOption(
+                f"{name}={printable(value)} has no meaning for {of_spans[0]}", fix=f"remove {name}"
             )
 
 
@@ -339,12 +358,23 @@ def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Ser
 def declared_queries(judged: Table, queries: QueryTable | None) -> pl.Series | None:
     """Return the ids of queries that are declared as judged, with or without a row of judgments.
 
-    They have an empty entry in the judgments, or are ``judged`` in the query table.
+    They have an empty entry in the judgments, are ``judged`` in the query table, or unanswerable.
     """
     dtype = judged.schema["query_id"]
-    declared = [judged.unanswered, None if queries is None else queries.judged()]
+    declared = [judged.unanswered, unanswerable_queries(judged, None), queries.judged() if queries else None]
     known = [ids.cast(dtype, strict=False).drop_nulls() for ids in declared if ids is not None]
     return pl.concat(known) if known else None
+
+
+def unanswerable_queries(judged: Table, queries: QueryTable | None) -> pl.Series | None:
+    """Return the ids of queries that are declared unanswerable; ``None`` where there are none.
+
+    The judgments must have been read.
+    """
+    found = [pl.Series([*judged.unanswerable], dtype=pl.String)] if judged.unanswerable else []
+    known = None if queries is None else queries.unanswerable()
+    found += [] if known is None else [known.cast(pl.String)]
+    return pl.concat(found).unique(maintain_order=True) if found else None
 
 
 def open_intents(source: object, columns: Mapping[str, str] | None = None) -> Intents | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankstone._basics import counted
 from rankstone.errors import BadParameter, printable
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.tables.results import data_notes
@@ -114,7 +115,7 @@ def _rows(
     yield printable(run), *(f"{mean}{ends.get(name, '')}" for name, mean in zip(names, means(), strict=True))
     alignment, audit = scores.conventions["alignment"], scores.audit.runs[run]
     if audit.missing and alignment["missing"] == "zero":
-        yield f"  … {audit.queries} answered queries", *means(("missing",))
+        yield f"  … {counted(audit.queries, 'answered query')}", *means(("missing",))
     if alignment["empty"] in ("zero", "one") and scores.share_of(run, "no_relevant") > _MANY_EMPTY:
         yield "  … queries with a relevant document", *means(("no_relevant",))
     if by:

@@ -10,14 +10,13 @@ import numpy as np
 
 from rankstone import errors
 from rankstone.errors import BadOption, RankstoneError, printable
-from rankstone.evaluation.pipeline import query_order
+from rankstone.evaluation.pipeline import judgment_counts, query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_options import IMPUTATIONS
 from rankstone.hits.exclusion import SHOWN, LeftOut
 from rankstone.hits.tallies import Tally
 from rankstone.measures.core.aggregation import ExactSum
-from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.core.measure import Measure, Status
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.judgments import Judgments
     from rankstone.hits.list_arrays import Bools
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Scored
@@ -150,7 +148,7 @@ def _ratio(measure: Measure, whole: _Sum) -> float | None:
 
 
 _COUNTS: Final = (
-    "rows", "tied", "tied_queries", "tied_float32", "duplicates", "found", "found_again",
+    "rows", "tied", "tied_queries", "tied_float32", "duplicates", "found", "found_again", "false_retrievals",
     "contradicted", "single", "rolled", "chunks",
 )  # fmt: skip
 #: counters that are added by name
@@ -322,30 +320,16 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         audit = check_queries(pipeline.queries, pipeline.measures, judgments.queries.names)
         query_table = {"known": audit.rows - audit.unknown, "missing": audit.missing}
     tallies = [part.tally for part in parts if part.tally is not None]
+    several = 0 if judgments.groups is None else judgments.groups.several()
     trailer = Trailer.of(
         pipeline.measures,
         scores,
         tallies,
         int((~lists.answered).sum()),
         lists.unjudged(),
-        _judgment_counts(judgments),
+        {**judgment_counts(judgments, pipeline.options.empty), "several_subtopics": several},
         asdict(judgments.given),
         query_table,
         None if pipeline.exclude is None else LeftOut.of(pipeline.exclude, tallies),
     )
     return ShareResult(scores, codes >= 0, trailer)
-
-
-def _judgment_counts(judgments: Judgments) -> dict[str, int]:
-    return {
-        "queries": len(judgments.queries),
-        "judgments": len(judgments.grade),
-        "relevant": int((judgments.grade > 0).sum()),
-        "negative": judgments.negative,
-        "duplicates": judgments.duplicates,
-        "empty": int((judgments.ideal.relevant_count(ANY_GAIN) == 0).sum()),
-        "declared": judgments.declared,
-        "excluded": judgments.excluded,
-        "excluded_relevant": judgments.excluded_relevant,
-        "several_subtopics": 0 if judgments.groups is None else judgments.groups.several(),
-    }

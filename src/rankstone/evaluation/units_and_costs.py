@@ -39,6 +39,8 @@ def units_of(
     same_as: object = None,
     documents: Attributes | None = None,
     columns: Mapping[str, str] | None = None,
+    *,
+    spans: bool = False,
 ) -> RetrievalUnits | None:
     """Return what turns ids into those of units; ``None`` where each id is a unit of its own.
 
@@ -48,7 +50,11 @@ def units_of(
         As for :func:`rankstone.evaluate`.
     documents
         The table of documents.
+    spans
+        True for judgments of spans, whose documents are looked up for every chunk.
     """
+    if spans:
+        return _of_chunks(unit, same_as, documents)
     if unit in (None, "chunk") and same_as is None:
         return None
     options = {}
@@ -61,6 +67,17 @@ def units_of(
         same = _same(table)
         options["same_as"] = printable(table.source, 60)
     return RetrievalUnits(document, same, options)
+
+
+def _of_chunks(unit: object, same_as: object, documents: Attributes | None) -> RetrievalUnits:
+    """Return what turns ids of chunks into those of documents; ids with offsets where none are given."""
+    if same_as is not None:
+        raise BadOption("same_as is about whole documents, but these measures are about spans of text")
+    if unit in (None, "chunk") and documents is not None and "document" in documents.columns:
+        unit = "document"
+    if unit in (None, "chunk"):
+        return RetrievalUnits(_first_group(r"(?s)^(.*)\[[^\[\]]*\]$"))
+    return RetrievalUnits(_document_of(unit, documents), None, {"unit": printable(unit, 60)})
 
 
 def _document_of(unit: object, documents: Attributes | None) -> Mapped:
@@ -195,7 +212,7 @@ def require_costs(measures: Sequence[Measure], run: Table) -> None:
                 run.source,
             )
             error.expected = "one number for each row of the run"
-            if not budget.counts_steps:
+            if budget.adds:
                 error.expected += ", or one for each document in a table of documents (--documents FILE)"
             raise error
 
@@ -215,7 +232,7 @@ def with_known_ideal(measure: Measure, judged: Table, *, costs: bool = True) -> 
             "Measure", replace(measure, measure=with_known_ideal(measure.measure, judged, costs=costs))
         )
     budget = measure.budget
-    if budget is None or budget.counts_steps or not measure.ideal_has_costs:
+    if budget is None or not budget.adds or not measure.ideal_has_costs:
         return measure
     if costs and budget.column in judged.columns:
         pieces = judged.tables([pl.col(budget.column).cast(pl.Float64).fill_nan(None)])

@@ -307,7 +307,7 @@ class Explainer:
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         """Return the document of each row of the run."""
         ids, units = rows["doc_id"].cast(pl.String), self.prepared.units
-        return ids if units is None else units.of(ids)
+        return ids if units is None or self.prepared.of_spans else units.of(ids)
 
     # -- changes --------------------------------------------------------------------------
     def _changes(
@@ -315,7 +315,7 @@ class Explainer:
     ) -> tuple[Change, ...]:
         """Return the changes of single documents that raise the score most."""
         value = listed.scored.value
-        if value is None or options.score_above is not None or self.prepared.one_group:
+        if value is None or options.score_above is not None or self.prepared.one_group or judgments.spans:
             return ()
         plain = replace(options, order="input", ties=_input_order(options.ties), unit_score="max")
         prepared = self.prepared

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, exact
 from rankstone.explanation.explanation_result import IdealRow, Intent, Row
+from rankstone.hits.text_spans import overlapping
 from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
 from rankstone.rankings.derivation import TraceTable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
+    from rankstone.hits.text_spans import JudgedSpans
     from rankstone.io.input_table import Table
     from rankstone.measures.core.curve import Curve
     from rankstone.measures.core.measure import Contributions, Measure
@@ -148,11 +150,32 @@ class TracedList(Record):
 
     @cached_property
     def judged(self) -> list[tuple[str, float, int | None]]:
-        """Judged documents with grade and rank (``None`` where not retrieved), best first."""
+        """Judged documents with grade and rank (``None`` where not retrieved), best first.
+
+        Judged spans have the rank of the first chunk that touches them.
+        """
+        if self.judgments.spans is not None:
+            return self._judged_spans(self.judgments.spans)
         docs = self.judgments.pairs.docs[self._judged].cast(pl.String).to_list()
         grades = self.judgments.grade[self._judged].tolist()
         best = sorted(zip(docs, grades, strict=True), key=lambda one: (-one[1], one[0]))
         return [(doc, grade, self.ranks.get(doc)) for doc, grade in best]
+
+    def _judged_spans(self, every: JudgedSpans) -> list[tuple[str, float, int | None]]:
+        found, hits = every.take(np.array([self.code])), self.whole
+        docs = self.judgments.pairs.docs.cast(pl.String)
+        ends = zip(
+            *(one.tolist() for one in (found.spans.document, found.spans.start, found.spans.end)), strict=True
+        )
+        names = [f"{docs[doc]}[{exact(start)}:{exact(end)}]" for doc, start, end in ends]
+        ranks: dict[int, int] = {}
+        if hits.retrieved is not None:
+            chunk, span = overlapping(hits.retrieved.spans(hits.query), found.spans)
+            ranks = dict(reversed([*zip(span.tolist(), hits.rank[chunk].tolist(), strict=True)]))
+        best = sorted(
+            zip(names, found.grade.tolist(), range(len(names)), strict=True), key=lambda one: -one[1]
+        )
+        return [(name, grade, ranks.get(at)) for name, grade, at in best]
 
     @property
     def negative(self) -> int:
@@ -182,7 +205,7 @@ class TracedList(Record):
             values = {name: column[at] for name, column in columns.items() if at < len(column)}
             if self.budget is not None:
                 cost = float(self.given[self.budget.column][row])
-                spent = cost if self.budget.counts_steps else spent + cost
+                spent = spent + cost if self.budget.adds else cost
                 values |= dict(zip(self._paid, (cost, spent), strict=False))
             is_read = at < len(share)
             so_far = running[at] if is_read else so_far
@@ -197,7 +220,7 @@ class TracedList(Record):
         """
         if self.budget is None or not self.own.equals(self.ids):
             return ()
-        added = not self.budget.counts_steps and self.budget.crossing != "skip"
+        added = self.budget.adds and self.budget.crossing != "skip"
         return (self.budget.column, "spent") if added else (self.budget.column,)
 
     def copies(self) -> list[tuple[str, int]]:

@@ -26,9 +26,10 @@ from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
 from rankstone.hits.list_arrays import Ideal, ragged_range
 from rankstone.hits.matching import Chunk, Matcher
 from rankstone.hits.query_lists import COST, Lists, ReadBatch, Scattered, is_scattered
+from rankstone.hits.text_spans import OFFSETS, check_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Piece
@@ -54,6 +55,10 @@ class Stream(Protocol):
     @property
     def unanswered(self) -> pl.Series | None:
         """Ids of queries with an empty list, where a source can declare them."""
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """Once the stream has been read, the queries whose retrieval failed → why."""
 
     def locate(self, row: int) -> str:
         """Return the place of a row of the stream, for messages."""
@@ -92,6 +97,8 @@ class RowCheck(Record):
                     raise self._not_a_number(piece, column, name, int(np.isnan(numbers).argmax()))
         costs = {name[len(COST) :]: table[name].to_numpy() for name in table.columns if name.startswith(COST)}
         check_costs(costs, lambda at: self.locate(piece.row(at)))
+        if costs.keys() >= {*OFFSETS}:
+            check_offsets(costs, lambda at: self.locate(piece.row(at)), "a chunk")
         if "label" in table.columns:
             self._check_labels(piece)
             return self._settled(piece)
@@ -150,8 +157,8 @@ class Aligner(Record):
     cutoffs
         The ranks at which the audit counts unjudged documents; ``None`` without an audit.
     brings
-        What measures need besides hits: ``pool``, ``groups``, ``pooled``, ``holes``; ``rows`` for the row of
-        the run and of the judgments behind each hit.
+        What measures need besides hits: ``pool``, ``groups``, ``pooled``, ``holes``, ``spans``; ``rows`` for
+        the row of the run and of the judgments behind each hit.
     regroups
         True if a run with scattered queries is regrouped in memory; otherwise :class:`Scattered` is raised.
     threads
@@ -203,7 +210,7 @@ class Aligner(Record):
                 results.append(each(self._matcher.empty(self.judgments, codes, names)))
             absent = np.flatnonzero(~lists.answered & (self.options.missing != "drop"))
             if len(absent) or not results:
-                results.append(each(self._matcher.missing(self.judgments, absent)))
+                results.append(each(self._matcher.missing(self.judgments, absent, stream.failed)))
         return results, lists
 
     def _empty_lists(self, judgments: Judgments, stream: Stream, lists: Lists) -> tuple[pl.Series, Ints]:
@@ -294,6 +301,7 @@ class Aligner(Record):
             if other in stream.columns and isinstance(self.judgments, Judgments):
                 columns.append(_larger_first(other).alias("other"))
         costs = {*STEPS, *(budget.column for budget in self.budgets)} & stream.columns
+        costs |= {*OFFSETS} if "spans" in self.brings else set()
         columns += [pl.col(name).alias(f"{COST}{name}") for name in sorted(costs)]
         if isinstance(self.judgments, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
@@ -319,7 +327,7 @@ def no_overlap(judgments: Judgments, lists: Lists, where: str) -> NotComparable:
 
 _COLUMNS: Final = ("rank", "grade", "first", "last", "judged", "n", "length", "found")
 #: present on request
-_OPTIONAL: Final = ("candidates", "run_row", "judgment_row")
+_OPTIONAL: Final = ("candidates", "run_row", "judgment_row", "unanswerable", "abstained")
 
 
 def joined(parts: Sequence[Hits]) -> Hits:
@@ -367,10 +375,10 @@ def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     lengths = np.diff(hits.offsets)[queries] if ideal is None else np.zeros(len(queries), np.int64)
     at = ragged_range(hits.offsets[queries], lengths)
     per_hit = ("rank", "grade", "first", "last", "judged", "run_row", "judgment_row")
-    per_query = ("n", "length", "found", "candidates")
+    per_query = ("n", "length", "found", "candidates", "unanswerable", "abstained")
     rows = dict.fromkeys(per_hit, at) | dict.fromkeys(per_query, queries)
     columns: dict[str, Any] = {name: getattr(hits, name) for name in rows}
-    none: dict[str, Any] = dict.fromkeys(("member", "pool", "pooled", "holes"))
+    none: dict[str, Any] = dict.fromkeys(("member", "pool", "pooled", "holes", "retrieved"))
     columns = {name: None if values is None else values[rows[name]] for name, values in columns.items()}
     return replace(
         hits,

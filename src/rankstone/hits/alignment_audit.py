@@ -52,9 +52,11 @@ class JudgmentsAudit(Record):
     negative, duplicates
         Grades below zero; rows merged away by ``duplicate_judgments``.
     empty
-        Queries without a relevant document (grade > 0).
+        Queries without a relevant document (grade > 0), unanswerable ones included.
     comments
         Comment lines skipped.
+    unanswerable
+        Those of ``empty`` that are declared to have no answer.
     declared
         Those of ``empty`` that have no judgments and were declared: ``{query: {}}``.
     excluded, excluded_relevant
@@ -78,6 +80,22 @@ class JudgmentsAudit(Record):
     excluded_relevant: int = 0
     warnings: tuple[str, ...] = ()
     read_as: tuple[str, ...] = ()
+    unanswerable: int = 0
+
+    @property
+    def _empty(self) -> str:
+        """The queries that count although they have no relevant document, and what they may be."""
+        open_ones = self.empty - self.unanswerable
+        none = self.declared > self.unanswerable
+        offer = " (if they have no answer: empty=unanswerable)" if none and not self.unanswerable else ""
+        return noted(open_ones, "query", f"without a relevant document{offer}")
+
+    @property
+    def head(self) -> str:
+        """How many queries there are, and how many of them have no answer."""
+        return (
+            f"{queries(self.queries)}{f' ({self.unanswerable:,} unanswerable)' if self.unanswerable else ''}"
+        )
 
     def concerns(self) -> tuple[str, ...]:
         """Return what deserves attention, the most important first; empty texts where all is well."""
@@ -85,14 +103,14 @@ class JudgmentsAudit(Record):
             *self.warnings,
             noted(self.duplicates, "duplicate judgment", "merged"),
             noted(self.negative, "grade", "below zero"),
-            noted(self.empty, "query", "without a relevant document"),
+            self._empty,
         )
 
     def line(self) -> str:
         """Return the audit as one line."""
         declared = f", {self.declared:,} of them declared without judgments" if self.declared else ""
         return line(
-            f"{queries(self.queries)}, {counted(self.judgments, 'judgment')}",
+            f"{self.head}, {counted(self.judgments, 'judgment')}",
             noted(self.empty, "query", f"without a relevant document{declared}"),
             noted(self.negative, "grade", "below zero"),
             noted(self.duplicates, "duplicate row", "merged"),
@@ -133,6 +151,8 @@ class RunAudit(Record):
         Warnings, one sentence each.
     left_out
         What exclusion removed; ``None`` where nothing is excluded from the lists.
+    false_retrievals
+        Unanswerable queries for which something is retrieved.
     read_as
         Notes on what was detected about a file.
     """
@@ -160,6 +180,7 @@ class RunAudit(Record):
     left_out: LeftOut | None = None
     failed: dict[str, int] = field(default_factory=dict)
     read_as: tuple[str, ...] = ()
+    false_retrievals: int = 0
 
     @classmethod
     def of(
@@ -217,6 +238,7 @@ class RunAudit(Record):
             duplicates=sum(t.duplicates for t in tallies),
             found=sum(t.found for t in tallies),
             found_again=sum(t.found_again for t in tallies),
+            false_retrievals=sum(t.false_retrievals for t in tallies),
             contradicted=crossed,
             comments=comments,
             shortest=int(n.min()) if len(n) else 0,
@@ -246,6 +268,10 @@ class RunAudit(Record):
         return noted(sum(self.failed.values()), "query", f"failed: {shown}{more}")
 
     @property
+    def _false_retrievals(self) -> str:
+        return noted(self.false_retrievals, "unanswerable query", "with something retrieved")
+
+    @property
     def _missing(self) -> str:
         return "missing, failed ones included" if self.failed else "missing"
 
@@ -266,6 +292,7 @@ class RunAudit(Record):
             noted(self.duplicates, "duplicate row"),
             self.inflation,
             self.failures,
+            self._false_retrievals,
             noted(self.missing, "query", self._missing),
             *self.warnings,
             noted(self.extra, "query", "without judgments"),
@@ -284,6 +311,7 @@ class RunAudit(Record):
             f"{queries(self.queries)} × {lengths}, {self.judged:,} judged",
             noted(self.missing, "query", self._missing),
             self.failures,
+            self._false_retrievals,
             noted(self.extra, "query", "without judgments"),
             noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),
             noted(self.tied_float32, "row", "tied with the next only as float32"),
@@ -414,7 +442,7 @@ class Audit(InLines):
             for one in filter(None, run.concerns(unjudged=not alone)):
                 alike.setdefault(re.sub(r"[\d.,]+", "#", one), []).append((printable(name), one))
         found += [_about(same, len(self.runs)) for same in alike.values()]
-        head = "" if judged is None else f"{queries(judged.queries)}, {counted(judged.judgments, 'judgment')}"
+        head = "" if judged is None else f"{judged.head}, {counted(judged.judgments, 'judgment')}"
         head += ", all of relevant documents" if alone else ""
         more = [f"{len(found) - _SHOWN} more with -v"] if len(found) > _SHOWN else []
         shown = "; ".join(found[:_SHOWN] + more)

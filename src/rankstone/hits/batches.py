@@ -223,6 +223,12 @@ class Batch(Record):
         return self.hash
 
     @property
+    def own_hashes(self) -> NDArray[np.uint64]:
+        """Hash of each row's own id, where ids are of chunks or copies, uint64 ``[rows]``."""
+        assert self.own_hash is not None  # noqa: S101 - made with the ids of units
+        return self.own_hash
+
+    @property
     def documents(self) -> pl.Series:
         """The column of document ids; callers make sure that there is one."""
         assert self.docs is not None  # noqa: S101 - an internal promise, not user input

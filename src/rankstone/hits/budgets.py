@@ -1,7 +1,8 @@
 """Budgets: cutoffs by cost instead of rank, such as 2,000 tokens, 0.01 dollars or three calls.
 
 The cost of a document is a column of the run.  Costs are added down the list; what fits into the budget is
-all that a measure sees.
+all that a measure sees.  A threshold of scores is such a cutoff, too: the list ends at the first score that
+is not above it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Crossing = Literal["drop", "include", "skip", "fraction"]
 #: columns of agents' runs, whose values are steps one after another; their budgets are counts
 STEPS: Final = ("turn", "call")
 #: columns of any run
-_NO_COSTS: Final = ("query_id", "doc_id", "relevance", "score", "rank")
+_NO_COSTS: Final = ("query_id", "doc_id", "relevance", "rank")
 #: sums of costs that exceed a budget by less than this share still fit: ten times 0.1 fits into 1
 _ROUNDING: Final = 1e-12
 #: whole numbers up to here are added without rounding
@@ -52,9 +53,10 @@ class Budget:
     ----------
     cost
         The column of the run to add up: ``tokens``, ``characters``, ``cost`` in dollars, ``ms``, …; or
-        ``calls`` and ``turns``, the steps of an agent, by the columns ``call`` and ``turn``.
+        ``calls`` and ``turns``, the steps of an agent, by the columns ``call`` and ``turn``; or ``score``.
     limit
-        The largest sum, above 0, in the unit of the column; for steps their number.
+        The largest sum, above 0, in the unit of the column; for steps their number; for scores the threshold,
+        which they have to exceed.
     crossing
         What happens to the document that crosses the limit: the list ends before it (``drop``) or behind it
         (``include``), it is left out and the list goes on (``skip``), or it counts by the ``fraction`` of its
@@ -77,13 +79,18 @@ class Budget:
         if self.cost in _NO_COSTS:
             raise BadParameter(f"{self.cost} is no cost", expected="a column such as tokens, cost or ms")
         limit = self.limit
-        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < math.inf:
+        lowest = -math.inf if self.cost == "score" else 0
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not lowest < limit < math.inf:
             raise BadParameter(
                 f"a budget of {printable(repr(limit), 40)} {printable(self.cost)}",
                 expected="a number above 0",
                 fix="write nDCG@tokens(2000)",
             )
         object.__setattr__(self, "limit", float(limit))
+        if self.cost == "score" and self.crossing != "drop":
+            raise BadParameter(
+                f"{self}: scores are not added, so none crosses", fix=f"write score({limit:g})"
+            )
         if self.counts_steps and (limit % 1 or self.crossing != "drop"):
             raise BadParameter(
                 f"{self} is not a number of {self.cost}", fix=f"write {self.cost}({max(1, int(limit))})"
@@ -125,6 +132,11 @@ class Budget:
     def counts_steps(self) -> bool:
         """True if steps of an agent are counted, instead of costs added."""
         return self.cost in ("calls", "turns")
+
+    @property
+    def adds(self) -> bool:
+        """True if costs are added, instead of steps counted or scores compared."""
+        return not self.counts_steps and self.cost != "score"
 
     @property
     def column(self) -> str:
@@ -258,6 +270,11 @@ def kept_within(
     found, sums = {}, {}
     for budget in budgets:
         column = batch.costs[budget.column]
+        if budget.cost == "score":  # a list ends at the first document that is not above the threshold
+            below = rows.spent((column <= budget.limit).astype(np.float64))
+            none = Budget("documents", 0.5)
+            found[budget] = _kept(none, rows, below, batch.starts, place[hits], lists, ranks.rank)
+            continue
         if budget.column not in sums:
             sums[budget.column] = column[order] if budget.counts_steps else rows.spent(column)
         spent = sums[budget.column]
@@ -333,7 +350,7 @@ def attainable(pairs: PairIndex, grade: Floats, costs: Floats, budget: Budget) -
 def check_costs(costs: Mapping[str, Floats], where: Callable[[int], str]) -> None:
     """Refuse a missing or negative cost."""
     for name, values in costs.items():
-        bad = ~np.isfinite(values) if name in STEPS else ~((values >= 0) & np.isfinite(values))
+        bad = ~np.isfinite(values) | ((values < 0) & (name not in (*STEPS, "score")))
         if bad.any():
             at = int(bad.argmax())
             raise BadValue(

@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone._basics import Record
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, ragged_range, running, sums
+from rankstone.hits.list_arrays import (
+    Blocks,
+    Ideal,
+    counts_within,
+    descending_within,
+    ragged_range,
+    running,
+    sums,
+)
 from rankstone.hits.trace import Remembering, Traced
 
 if TYPE_CHECKING:
@@ -28,40 +35,8 @@ if TYPE_CHECKING:
     from rankstone.hits.budgets import Budget, Kept
     from rankstone.hits.judged_pool import Places, Pool
     from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.hits.text_spans import Retrieved
     from rankstone.hits.trace import Trace
-
-
-class Blocks(Record):
-    """Runs of hits with the same possible ranks.
-
-    Attributes
-    ----------
-    of_hit
-        int64 ``[hits]``: the block of each hit.
-    first, last
-        int64 ``[blocks]``: first and last rank of the block.
-    """
-
-    of_hit: Ints
-    first: Ints
-    last: Ints
-
-    @cached_property
-    def size(self) -> Ints:
-        """The number of ranks in each block, int64 ``[blocks]``."""
-        return self.last - self.first + 1
-
-    @cached_property
-    def tail(self) -> Ints:
-        """The last hit of each block, int64 ``[blocks]``."""
-        if len(self.first) == len(self.of_hit):
-            return self.of_hit
-        return np.flatnonzero(np.diff(self.of_hit, append=len(self.first)))
-
-    @cached_property
-    def head(self) -> Ints:
-        """The first hit of each block, int64 ``[blocks]``."""
-        return np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +86,12 @@ class Hits(Remembering, Traced):
         judged documents are known.
     best
         The grades of the best possible list, where it cannot hold all judged documents; ``None`` if it can.
+    retrieved
+        For measures of spans: the chunk behind each hit, and the judged spans.
+    unanswerable
+        bool ``[queries]``: True for queries declared to have no answer; ``None`` where there are none.
+    abstained
+        For measures of abstention, bool ``[queries]``: True for lists without a document that is good enough.
     trace
         Records what measures compute with; ``None`` for no trace.  With a trace the hits are those of one
         query.
@@ -139,6 +120,9 @@ class Hits(Remembering, Traced):
     kept: Mapping[Budget, Kept] = field(default_factory=dict)
     attainable: Mapping[Budget, Ideal] = field(default_factory=dict)
     best: Ideal | None = None
+    retrieved: Retrieved | None = None
+    unanswerable: Bools | None = None
+    abstained: Bools | None = None
     trace: Trace | None = None
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -194,7 +178,8 @@ class Hits(Remembering, Traced):
         def cut() -> tuple[Hits, Floats | None]:
             inside, best = np.flatnonzero(kept.rank), self.attainable.get(budget)
             places: dict[str, Any] = dict.fromkeys(("rank", "first", "last"), kept.rank[inside])
-            hits = replace(self._some(inside), **places, n=kept.n, length=kept.n, best=best)
+            lost = None if self.abstained is None else self.abstained | ((kept.n == 0) & (self.n > 0))
+            hits = replace(self._some(inside), **places, n=kept.n, length=kept.n, best=best, abstained=lost)
             return hits, None if kept.share is None else kept.share[inside]
 
         return self.remember(budget, cut)
@@ -217,6 +202,7 @@ class Hits(Remembering, Traced):
             run_row=part(self.run_row),
             judgment_row=part(self.judgment_row),
             member=part(self.member),
+            retrieved=None if self.retrieved is None else self.retrieved.of(inside),
             kept={budget: kept.of(inside, slice(None)) for budget, kept in self.kept.items()},
             _memo={},
         )

@@ -324,25 +324,32 @@ class QueryTable(Record):
     def of(cls, source: str, table: pl.DataFrame, read_as: tuple[str, ...] = ()) -> QueryTable:
         """Prepare a table with ``query_id`` (texts, each once) and any other columns.
 
-        A column ``weight`` must hold numbers, 0 or more; a column ``judged`` true or false, 1 or 0.
+        A column ``weight`` must hold numbers, 0 or more; columns ``judged`` and ``answerable`` true or false.
         """
         prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"), read_as)
-        if "judged" in prepared.columns.columns:
-            prepared.refuse("judged", prepared._judged().is_null().to_numpy(), "true or false, 1 or 0")
+        for name in {"judged", "answerable"} & {*prepared.columns.columns}:
+            prepared.refuse(name, prepared._flag(name).is_null().to_numpy(), "true or false, 1 or 0")
         if "weight" in prepared.columns.columns:
             weight = prepared.numbers("weight")
             prepared.refuse("weight", ~((weight >= 0) & (weight <= LARGEST_GRADE)), "a number from 0 to 9e15")
         return prepared
 
     def judged(self) -> pl.Series | None:
-        """Return the ids of queries for which ``judged`` is true; ``None`` without such a column."""
-        if "judged" not in self.columns.columns:
-            return None
-        return self.ids.names.filter(self._judged().fill_null(value=False))
+        """Return the ids of queries that are ``judged``, or not ``answerable``; ``None`` without columns."""
+        found = [] if (none := self.unanswerable()) is None else [none]
+        if "judged" in self.columns.columns:
+            found.append(self.ids.names.filter(self._flag("judged").fill_null(value=False)))
+        return pl.concat(found) if found else None
 
-    def _judged(self) -> pl.Series:
-        """Return the column ``judged`` as booleans; null where it is empty or something else."""
-        texts = self.columns["judged"].cast(pl.String).str.to_lowercase()
+    def unanswerable(self) -> pl.Series | None:
+        """Return the ids of queries for which ``answerable`` is false; ``None`` without such a column."""
+        if "answerable" not in self.columns.columns:
+            return None
+        return self.ids.names.filter(~self._flag("answerable").fill_null(value=True))
+
+    def _flag(self, name: str) -> pl.Series:
+        """Return a column as booleans; null where it is empty or something else."""
+        texts = self.columns[name].cast(pl.String).str.to_lowercase()
         return texts.replace_strict(_BOOLEANS, default=None, return_dtype=pl.Boolean)
 
     def require(self, names: Sequence[str], reason: str) -> None:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.budgets import Budget
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.hits.text_spans import JudgedSpans
 
 
 #: with so many judgments of a query, grades on any usual scale repeat
@@ -128,6 +129,10 @@ class Judgments(Record):
         Documents that were pooled but not judged (a grade below zero under ``negative=unjudged``).
     groups
         Judgments by subtopic, where the table has them.
+    spans
+        Judged spans of documents, where measures read them; each document then has one judgment.
+    unanswerable
+        bool ``[queries]``: True for those declared to have no answer; ``None`` where there are none.
     """
 
     queries: QueryIndex
@@ -146,6 +151,8 @@ class Judgments(Record):
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
+    spans: JudgedSpans | None = None
+    unanswerable: Bools | None = None
 
     @classmethod
     def of(

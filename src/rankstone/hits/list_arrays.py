@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.hits.trace import Remembering
 
 if TYPE_CHECKING:
@@ -175,6 +176,39 @@ def _sort_as_rows(keys: NDArray[np.unsignedinteger], lengths: Ints) -> None:
         table[valid] = keys[inside]
         table.sort(axis=1)
         keys[inside] = table[valid]
+
+
+class Blocks(Record):
+    """Runs of hits with the same possible ranks.
+
+    Attributes
+    ----------
+    of_hit
+        int64 ``[hits]``: the block of each hit.
+    first, last
+        int64 ``[blocks]``: first and last rank of the block.
+    """
+
+    of_hit: Ints
+    first: Ints
+    last: Ints
+
+    @cached_property
+    def size(self) -> Ints:
+        """The number of ranks in each block, int64 ``[blocks]``."""
+        return self.last - self.first + 1
+
+    @cached_property
+    def tail(self) -> Ints:
+        """The last hit of each block, int64 ``[blocks]``."""
+        if len(self.first) == len(self.of_hit):
+            return self.of_hit
+        return np.flatnonzero(np.diff(self.of_hit, append=len(self.first)))
+
+    @cached_property
+    def head(self) -> Ints:
+        """The first hit of each block, int64 ``[blocks]``."""
+        return np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, DuplicateRows, printable
@@ -23,12 +24,11 @@ from rankstone.hits.list_arrays import Ideal, descending_within
 from rankstone.hits.pair_index import Matches, repeated
 from rankstone.hits.ranks_and_ties import duplicate, rank, sort_lists, tie_blocks
 from rankstone.hits.tallies import Tally, tally
+from rankstone.hits.text_spans import OFFSETS, Retrieved, Spans, numbered, overlapping
 from rankstone.hits.units import by_all_chunks, by_best_chunk, in_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import polars as pl
+    from collections.abc import Callable, Mapping
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
@@ -107,13 +107,19 @@ class Matcher(Record):
         except DuplicateRows as error:
             error.where = ", ".join(locate(row) for row in error.rows[:3])
             raise
-        if self.units is not None and options.duplicates == "error":  # the copies left have other ids
+        if (
+            self.units is not None and options.duplicates == "error" and not self._of_spans
+        ):  # the copies left have other ids
             options = replace(options, duplicates="first_keep_rank")
         if len(twice) and options.duplicates == "error" and not repeats_in_step(batch, twice):
             options = replace(options, duplicates="first_keep_rank")
         matches = self.judgments.match(batch)
         ideal = self.judgments.ideal_of(batch, matches)
-        graded = self._graded(batch, matches)
+        retrieved = None
+        if self._of_spans:
+            batch, graded, retrieved = self._spans(batch, matches)
+        else:
+            graded = self._graded(batch, matches)
         matches = graded.matches
         blocks = tie_blocks(batch, options)
         others, in_pool = self._others(batch, matches)
@@ -146,22 +152,43 @@ class Matcher(Record):
             candidates=self._candidates(len(batch.lengths)),
             kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets),
             attainable=self._attainable(batch.codes),
+            retrieved=None if retrieved is None else retrieved.of(hit),
+            unanswerable=self._unanswerable(batch.codes),
+            abstained=self._abstained(batch, ranks.n) if "abstained" in self.brings else None,
             **self._additions(batch, matches, hit, others, in_pool, ranks),
         )
         counted = None
         if self.cutoffs is not None:
             counted = tally(batch, blocks, twice, hits, self.cutoffs)
             counted = replace(counted, left_out=left_out, rolled=rolled, chunks=chunks)
-            relevant = graded.grade > 0
-            if isinstance(self.judgments, Judgments):
-                again = _repeated(matches.pair[relevant]) if len(twice) else np.empty(0, bool)
-                found = int(np.count_nonzero(relevant))
-                counted = replace(counted, found=found, found_again=int(np.count_nonzero(again)))
+            counted = self._with_found(counted, graded, several=len(twice) > 0)
+            counted = self._with_false_retrievals(counted, hits, batch)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
+
+    def _with_found(self, counted: Tally, graded: _Graded, *, several: bool) -> Tally:
+        """Return counts with the relevant documents found, and how many are there again."""
+        if not isinstance(self.judgments, Judgments):
+            return counted
+        relevant = graded.grade > 0
+        again = _repeated(graded.matches.pair[relevant]) if several else np.empty(0, bool)
+        found = int(np.count_nonzero(relevant))
+        return replace(counted, found=found, found_again=int(np.count_nonzero(again)))
+
+    def _with_false_retrievals(self, counted: Tally, hits: Hits, batch: Batch) -> Tally:
+        """Return counts with those of lists for queries that have no answer."""
+        wrong = hits.unanswerable
+        if self.options.empty == "unanswerable":
+            wrong = (hits.ideal.count(hits.ideal.grade > 0) == 0) & (batch.codes >= 0)
+        if wrong is None:
+            return counted
+        return replace(counted, false_retrievals=int((wrong & ~self._abstained(batch, hits.n)).sum()))
 
     def _in_units(self, batch: Batch) -> tuple[Batch, Ints]:
         """Return the sorted batch, one row for each document, and the rows of units that occur again."""
         none, units, score = np.empty(0, np.int64), self.units, self.options.unit_score
+        if self._of_spans:  # each chunk stays a row; its document is where judged spans are looked up
+            batch = sort_lists(by_steps(batch), self.options)
+            return batch, repeated(batch.own_hashes, batch.lengths, batch.own_ids)
         if batch.docs is None:
             return sort_lists(by_steps(batch), self.options), none
         if units is None:
@@ -178,6 +205,27 @@ class Matcher(Record):
             batch = by_best_chunk(batch, self.options)
         batch = in_classes(batch, units)
         return batch, none if units.same is None else repeated(batch.hashes, batch.lengths, batch.ids)
+
+    @property
+    def _of_spans(self) -> bool:
+        return "spans" in self.brings
+
+    def _spans(self, batch: Batch, matches: Matches) -> tuple[Batch, _Graded, Retrieved]:
+        """Return a batch by the ids of its chunks, each with the best grade of the spans that it touches."""
+        assert isinstance(self.judgments, Judgments)  # noqa: S101 - labelled tables are refused before
+        assert self.judgments.spans is not None  # noqa: S101 - prepared for measures of spans
+        pair = np.full(batch.height, -1)
+        pair[matches.row] = matches.pair
+        document = numbered(batch.ids(np.arange(batch.height)), pair)
+        judged = self.judgments.spans.take(batch.codes)
+        start, end = (batch.costs[name] for name in OFFSETS)
+        chunk, span = overlapping(Spans(batch.list_of_row, document, start, end), judged.spans)
+        grade = np.where(np.bincount(chunk, minlength=batch.height) > 0, -np.inf, 0.0)
+        np.maximum.at(grade, chunk, judged.grade[span])
+        every = Matches(np.arange(batch.height), batch.list_of_row, pair)
+        graded = _Graded(every, grade, np.ones(batch.height, bool))
+        batch = replace(batch, named=None, hash=batch.own_hash)
+        return batch, graded, Retrieved(document, start, end, judged)
 
     def _graded(self, batch: Batch, matches: Matches) -> _Graded:
         """Return the rows with a grade: the judged ones, or all where grades are imputed."""
@@ -261,9 +309,15 @@ class Matcher(Record):
         ideals = {budget: self.judgments.attainable(budget) for budget in self.budgets}
         return {budget: ideal.take(codes) for budget, ideal in ideals.items() if ideal is not None}
 
-    def missing(self, judgments: Judgments, codes: Ints) -> Chunk:
-        """Return judged queries, by their indexes, that the run does not answer."""
+    def missing(self, judgments: Judgments, codes: Ints, failures: Mapping[str, str] | None = None) -> Chunk:
+        """Return judged queries, by their indexes, that the run does not answer.
+
+        ``failures`` are queries whose retrieval failed, which have not abstained.
+        """
         count = len(codes)
+        failed = np.zeros(count, bool)
+        if failures:
+            failed = judgments.queries.names.gather(codes).cast(pl.String).is_in([*failures]).to_numpy()
         ints, floats = np.empty(0, np.int64), np.empty(0)
         hits = Hits(
             offsets=np.zeros(count + 1, np.int64),
@@ -282,6 +336,9 @@ class Matcher(Record):
             run_row=ints,
             judgment_row=ints,
             member=ints,
+            retrieved=self._nothing_retrieved(judgments, codes),
+            unanswerable=self._unanswerable(codes),
+            abstained=~failed if "abstained" in self.brings else None,
             pool=judgments.pool.take(codes) if self.brings & {"pool", "groups"} else None,
             pooled=_no_places(count),
             holes=_no_places(count),
@@ -291,12 +348,30 @@ class Matcher(Record):
         names = judgments.queries.names.gather(codes)
         return Chunk(names, codes, np.zeros(count, np.int64), hits, None)
 
+    def _nothing_retrieved(self, judgments: Judgments, codes: Ints) -> Retrieved | None:
+        none = np.empty(0)
+        spans = judgments.spans
+        return None if spans is None else Retrieved(none.astype(np.int64), none, none, spans.take(codes))
+
     def empty(self, judgments: Judgments, codes: Ints, names: pl.Series) -> Chunk:
         """Return queries with an empty list; those without judgments have index -1."""
         chunk = replace(self.missing(judgments, codes), names=names)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
         counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, Counter())
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
+
+    def _unanswerable(self, codes: Ints) -> Bools | None:
+        """Return which queries were declared unanswerable; those without judgments were not."""
+        declared = self.judgments.unanswerable if isinstance(self.judgments, Judgments) else None
+        return None if declared is None else (codes >= 0) & declared[codes]
+
+    def _abstained(self, batch: Batch, n: Ints) -> Bools:
+        """Return the lists without a document, or with none above ``score_above``."""
+        none: Bools = n == 0
+        if self.options.score_above is not None and batch.key is not None and batch.height:
+            filled = batch.lengths > 0
+            none[filled] |= np.maximum.reduceat(batch.key, batch.heads) <= self.options.score_above
+        return none
 
     def _candidates(self, queries: int) -> Ints | None:
         candidates = self.options.candidates

@@ -10,7 +10,8 @@ import polars as pl
 from rankstone.conventions.convention_files import convention
 from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.errors import UsageError
-from rankstone.evaluation.prepared import Given, Prepared
+from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import columns_read
 
 if TYPE_CHECKING:

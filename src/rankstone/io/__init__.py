@@ -76,8 +76,8 @@ def read_judgments(
     """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name.
 
     Columns of ``costs`` are read where the table has them.
-    In plain lists of documents each document has grade 1.  Judgments of BEIR are recognised by their header,
-    and a folder of its data by its files.
+    In plain lists of documents, and of spans without grades, each has grade 1.  Judgments of BEIR are
+    recognised by their header, and a folder of its data by its files.
     """
     columns = Renames.of_table(columns or {}, "qrels")
     layout = GROUPED_QRELS if "subtopic" in further else QRELS
@@ -88,7 +88,8 @@ def read_judgments(
     if isinstance(renames, Renames) and renames.known_header:
         notes = (*notes, "BEIR's qrels, whose score is the grade")
     table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
-    table = table.with_number("relevance", 1.0) if table.listed else table
+    spans = "relevance" not in table.schema and {"start", "end"} <= {*table.schema, *table.present}
+    table = table.with_number("relevance", 1.0) if table.listed or spans else table
     return table.requires("query_id", "doc_id", "relevance", *further, given=columns)
 
 

@@ -123,7 +123,7 @@ def delimited(
         return (*notes, *blank_note(sum(len(reader.blank) for reader in readers)))
 
     table = Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
-    return table.without_failed()
+    return table.without_empty_records()
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -69,6 +69,8 @@ class Table(Record):
         Returns what the source's columns contain, for messages.
     failed
         Once the stream has been read, the queries whose retrieval failed → why.
+    unanswerable
+        Once the stream has been read, the queries whose column ``answerable`` is false.
     """
 
     source: str
@@ -85,6 +87,7 @@ class Table(Record):
     read_as: Callable[[], tuple[str, ...]] = tuple
     kinds: Callable[[], Mapping[str, Kind | None]] = dict
     failed: Mapping[str, str] = field(default_factory=dict)
+    unanswerable: Collection[str] = frozenset()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -176,22 +179,30 @@ class Table(Record):
 
         return replace(self, start=changed, **fields)
 
-    def without_failed(self) -> Table:
-        """Return the table without records of no document, whose column ``error`` says why."""
-        if self.schema.get("error") != pl.String or "doc_id" not in self.schema:
+    def without_empty_records(self) -> Table:
+        """Return the table without records of no document, with an ``error`` or not ``answerable``."""
+        has_error = self.schema.get("error") == pl.String
+        flag = self.schema.get("answerable") in (pl.String, pl.Boolean, pl.Float64, pl.Int64)
+        if not (has_error or flag) or "doc_id" not in self.schema:
             return self
         failed: dict[str, str] = {}
-        doc = pl.col("doc_id")
+        unanswerable: set[str] = set()
+        doc, never = pl.col("doc_id"), pl.lit(value=False)
         lists = isinstance(self.schema["doc_id"], pl.List)
         known = doc.list.len().fill_null(0) > 0 if lists else doc.cast(pl.String).fill_null("") != ""
-        keep = (pl.col("error").fill_null("") == "") | known
+        fails = pl.col("error").fill_null("") != "" if has_error else never
+        text = pl.col("answerable").cast(pl.String).str.to_lowercase()
+        cannot = text.is_in(["false", "0", "0.0", "no"]).fill_null(value=False) if flag else never
+        keep = known | ~(fails | cannot)
 
         def kept(piece: pl.DataFrame) -> pl.DataFrame:
-            bad = piece.filter(~keep)
-            failed.update(zip(bad["query_id"].cast(pl.String).fill_null(""), bad["error"], strict=True))
-            return piece.filter(keep) if bad.height else piece
+            ids = pl.col("query_id").cast(pl.String).fill_null("")
+            failed.update(piece.filter(fails & ~known).select(ids, "error").iter_rows() if has_error else ())
+            unanswerable.update(piece.filter(cannot).select(ids).to_series())
+            return piece.filter(keep)
 
-        return self.mapped(kept, where=self._where_kept(keep), failed=failed)
+        where = self._where_kept(keep)
+        return self.mapped(kept, where=where, failed=failed, unanswerable=unanswerable)
 
     def _where_kept(self, keep: pl.Expr) -> Locate:
         """Return a function that finds the place of a kept row, by counting; this is for messages."""

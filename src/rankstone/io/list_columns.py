@@ -38,7 +38,7 @@ def unfolded(table: Table) -> Table:
     BadValue
         While reading: a list that is missing, or lists of a row that differ in length.
     """
-    table = table.without_failed()
+    table = table.without_empty_records()
     lists = tuple(name for name, dtype in table.schema.items() if isinstance(dtype, pl.List))
     if not lists:
         return table

@@ -385,7 +385,8 @@ def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
             f"error holds {dtype}", where=source, expected="texts that say why there is no result"
         )
     if is_text(name):
-        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or _is_whole(dtype):
+        texts = (pl.String, pl.Categorical, pl.Enum, *([pl.Boolean] if name == "answerable" else []))
+        if isinstance(dtype, texts) or _is_whole(dtype):
             return pl.String()
         raise InputError(f"{name} holds {dtype}", where=source, expected="texts or whole numbers")
     if dtype.is_numeric() or isinstance(dtype, pl.Boolean):

@@ -184,3 +184,10 @@ from rankstone.measures.sessions import sDCG as sDCG
 from rankstone.measures.sessions import nsDCG as nsDCG
 from rankstone.measures.propensity import PSP as PSP
 from rankstone.measures.propensity import PSnDCG as PSnDCG
+from rankstone.measures.spans import SpanR as SpanR
+from rankstone.measures.spans import SpanP as SpanP
+from rankstone.measures.spans import SpanIoU as SpanIoU
+from rankstone.measures.spans import SpanPOmega as SpanPOmega
+from rankstone.measures.abstention import FalseRetrieval as FalseRetrieval
+from rankstone.measures.abstention import AbstentionR as AbstentionR
+from rankstone.measures.abstention import AbstentionP as AbstentionP

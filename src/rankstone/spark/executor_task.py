@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import RankstoneError, printable
-from rankstone.evaluation.pipeline import Pipeline, prepare_judgments
+from rankstone.evaluation.pipeline import Pipeline, prepare_judgments, with_unanswerable
 from rankstone.evaluation.scores import weights
 from rankstone.evaluation.shares import Trailer, scored_share
 from rankstone.evaluation.units_and_costs import judged_units, units_of
@@ -163,6 +163,8 @@ class Task(Shipped):
         where = _row_namer(rows, "judgments")
         rows, options = judged_units(rows, units_of(self.unit), self.options, where)
         judgments = prepare_judgments(rows, options, where, self.intents, declared, excluded)
+        none = None if self.queries is None else self.queries.unanswerable()
+        judgments = with_unanswerable(judgments, none, "judgments")
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 

@@ -394,6 +394,7 @@ def evaluate(
     most, side_rows = check_broadcast(broadcast), None  # judgments are sent once for all runs
     lowest_grade = _lowest_grade(judged.require("relevance"), aligned, requested)
     query_rows, intent_rows = query_table(queries, requested, renamed), open_intents(intents, renamed)
+    _refuse_answerable(judged)
     declared = None if query_rows is None else query_rows.judged()
     runs_computed: dict[str, Computed] = {}
     try:
@@ -422,8 +423,19 @@ def _refuse_local_options(options: AlignmentKeywords, measures: Sequence[Measure
         if options.pop(name, None) is not None:  # type: ignore[misc] # no option of alignment
             raise BadParameter(f"{name} is not available on Spark", fix="use engine=local")
     for measure in measures:
+        if "spans" in measure.brings:
+            raise BadParameter(f"{measure}: spans of text are not measured on Spark", fix="use engine=local")
         if measure.budget is not None:
             raise BadParameter(f"{measure}: budgets are not computed on Spark", fix="use engine=local")
+
+
+def _refuse_answerable(judged: Rows) -> None:
+    """Refuse a column that says which queries have no answer, which is read from the query table here."""
+    if "answerable" in judged.types:
+        raise BadParameter(
+            "judgments with a column answerable are not read on Spark",
+            fix="put it into the table of queries (queries=…), or use engine=local",
+        )
 
 
 def _refuse_steps(run: Rows) -> None:

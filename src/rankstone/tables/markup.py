@@ -26,6 +26,7 @@ _LATEX: Final = {
     "δ": r"$\delta$", "σ": r"$\sigma$",
     "τ": r"$\tau$", "λ": r"$\lambda$", "ρ": r"$\rho$", "½": r"$\frac12$", "∈": r"$\in$", "→": r"$\to$",
     "∞": r"$\infty$", "²": r"$^2$", "ᵢ": r"$_i$", "√": r"$\surd$", "∪": r"$\cup$", "∩": r"$\cap$",
+    "Ω": r"$\Omega$",
     "≠": r"$\neq$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "Γ": r"$\Gamma$", "φ": r"$\varphi$", "π": r"$\pi$",
     "∝": r"$\propto$", "≻": r"$\succ$", "³": r"$^3$", "₂": r"$_2$", "♯": r"$\sharp$",
     "†": r"$\dagger$", "‡": r"$\ddagger$",

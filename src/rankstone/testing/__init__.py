@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
-from rankstone.testing.laws import LawBroken, World, check_measure, small_world
+from rankstone.testing.laws import LawBroken, check_measure
+from rankstone.testing.small_worlds import World, small_world
 
 __all__ = ["LawBroken", "World", "check_measure", "small_world"]

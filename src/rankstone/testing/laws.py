@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from itertools import chain, groupby, pairwise, permutations, product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -15,132 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
-from rankstone.api import evaluate
 from rankstone.errors import BadParameter, OutOfRange, UsageError
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measure
+from rankstone.testing.small_worlds import World, small_world
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from rankstone.measures.core.claims import Claims
-
-#: more documents than any list has
-_CANDIDATES = 40
-_GRADES = (0.0, 0.0, 1.0, 1.0, 2.0, 3.0)
-_SUBTOPICS = ("s1", "s2", "s3")
-_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-
-#: query, document, score
-Row = tuple[str, str, float]
-
-
-class World(Record):
-    """Judgments, a run, and options of alignment.
-
-    Attributes
-    ----------
-    judgments
-        ``query_id``, ``doc_id``, ``relevance``, and further columns that the measure reads.
-    run
-        ``query_id``, ``doc_id``, ``score``.
-    options
-        Options of alignment.
-    """
-
-    judgments: pl.DataFrame
-    run: pl.DataFrame
-    options: dict[str, Any] = field(default_factory=dict)
-    _values: dict[Measure, dict[str, tuple[Any, ...]]] = field(default_factory=dict, init=False)
-
-    def under(self, **options: Any) -> World:  # noqa: ANN401 - alignment options
-        """Return the same rows under other options."""
-        return replace(self, options={**self.options, **options})
-
-    def ranked(self, rows: Iterable[Row]) -> World:
-        """Return the same judgments with another run."""
-        return replace(self, run=pl.DataFrame(list(rows), _RUN, orient="row"))
-
-    def only(self, queries: Iterable[str]) -> World:
-        """Return the world of some queries."""
-        kept = pl.col("query_id").is_in(list(queries))
-        return replace(self, judgments=self.judgments.filter(kept), run=self.run.filter(kept))
-
-    def lists(self) -> dict[str, list[Row]]:
-        """Return the rows of each judged query in the run, best score first."""
-        ordered = self.run.sort("query_id", "score", descending=[False, True], maintain_order=True)
-        rows: dict[str, list[Row]] = {query: [] for query in self.judgments["query_id"].unique().sort()}
-        for row in ordered.iter_rows():
-            if row[0] in rows:
-                rows[row[0]].append(row)
-        return {query: listed for query, listed in rows.items() if listed}
-
-    def values(self, measure: Measure) -> dict[str, tuple[Any, ...]]:
-        """Return ``{query: (value, numerator, denominator, status)}``, computed once for each measure."""
-        if measure in self._values:
-            return self._values[measure]
-        queries = self._sessions() if measure.query_columns else None
-        scored = evaluate(self.judgments, self.run, measure, queries=queries, **self.options).per_query
-        rows = scored.select("query_id", "value", "numerator", "denominator", "status").iter_rows()
-        self._values[measure] = {query: tuple(rest) for query, *rest in rows}
-        return self._values[measure]
-
-    def _sessions(self) -> dict[str, dict[str, Any]]:
-        """Return a query table in which every query is the second of its session."""
-        names = {*self.judgments["query_id"], *self.run["query_id"]}
-        return {query: {"session": query, "position": 2} for query in names}
-
-    def __str__(self) -> str:
-        lines = []
-        for name, table in (("judgments", self.judgments), ("run", self.run)):
-            lines += [f"{name} ({', '.join(table.columns)}):", *(f"  {row}" for row in table.rows())]
-        return "\n".join([*lines, f"options: {self.options}"])
-
-
-def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bool = False) -> World:
-    """Return random judgments and a run with the columns that a measure reads; small queries come first.
-
-    Parameters
-    ----------
-    measure
-        The measure or its text.
-    queries
-        The number of queries.
-    seed
-        The seed of the random numbers.
-    ties
-        True if scores may tie.
-    """
-    kind = parse_measure(measure)
-    assert isinstance(kind, Measure)  # noqa: S101 - checked by callers
-    draw = np.random.Generator(np.random.Philox(seed))
-    judged: list[dict[str, Any]] = []
-    shown: list[Row] = []
-    for at in range(queries):
-        docs = 2 + at * 6 // queries
-        query, names = f"q{at:04}", [f"d{i}" for i in range(docs + 2)]
-        for doc in draw.permutation(names)[: draw.integers(1, docs + 1)].tolist():
-            judged += _judgments(kind, draw, query, doc)
-        if at and draw.integers(8) == 0:
-            continue  # a judged query that is not in the run
-        size = int(draw.integers(1, docs + 1))
-        scores = draw.integers(0, 3, size) if ties else draw.permutation(size * 3)[:size]
-        for doc, score in zip(draw.permutation(names)[:size].tolist(), scores.tolist(), strict=True):
-            shown.append((query, doc, float(score)))
-    shown.append(("unjudged query", "d0", 1.0))
-    return World(pl.DataFrame(judged), pl.DataFrame(shown, _RUN, orient="row"), {"candidates": _CANDIDATES})
-
-
-def _judgments(kind: Measure, draw: np.random.Generator, query: str, doc: str) -> list[dict[str, Any]]:
-    """Return the judgments of one document: one, or one for each of some subtopics."""
-    row = {"query_id": query, "doc_id": doc}
-    more = {name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns}
-    if "groups" not in kind.brings:
-        return [{**row, "relevance": float(draw.choice(_GRADES)), **more}]
-    chosen = draw.permutation(_SUBTOPICS)[: draw.integers(1, len(_SUBTOPICS) + 1)].tolist()
-    return [{**row, "subtopic": s, "relevance": float(draw.choice(_GRADES)), **more} for s in chosen]
-
+    from rankstone.testing.small_worlds import Row
 
 _WITHIN: Final = 1e-9
 #: the most orders of tied documents that are enumerated
@@ -291,9 +175,9 @@ def _renamed_documents(measure: Measure, world: World, draw: Draw) -> Violation 
     names = pl.concat([world.judgments["doc_id"], world.run["doc_id"]]).unique().sort().to_list()
     other = {name: f"{chr(97 + at)}{draw.integers(1000)}" for at, name in enumerate(names)}
     renamed = pl.col("doc_id").replace(other)
-    renamed_world = replace(
-        world, judgments=world.judgments.with_columns(renamed), run=world.run.with_columns(renamed)
-    )
+    chunks = None if world.documents is None else world.documents.with_columns(renamed)
+    judged, run = world.judgments.with_columns(renamed), world.run.with_columns(renamed)
+    renamed_world = replace(world, judgments=judged, run=run, documents=chunks)
     return _difference(world.values(measure), renamed_world.values(measure))
 
 
@@ -439,7 +323,12 @@ LAWS: Final = (
     Law("values keep to the card's range", ties=True, check=_in_span),
     Law("the order of rows does not matter", ties=False, check=_row_order),
     Law("names of documents do not matter", ties=False, check=_renamed_documents),
-    Law("only the order of scores matters", ties=False, check=_scores),
+    Law(
+        "only the order of scores matters",
+        ties=False,
+        check=_scores,
+        applies=lambda m: m.budget is None or m.budget.adds,
+    ),
     Law("values of a query do not depend on other queries", ties=True, check=_single_queries),
     Law(
         "documents below the cutoff do not matter",

@@ -134,9 +134,10 @@ class Facts:
             "extra": self.run.extra > 0,
         }
         choices = {}
+        others_than = {"error", "unanswerable"}  # the latter leaves out the queries that drop does
         for option, does in matters.items():
             own = getattr(defaults, option)
-            others = [value for value in CHOICES[option] if value not in ("error", own)] if does else []
+            others = [value for value in CHOICES[option] if value not in {*others_than, own}] if does else []
             choices[option] = (own, *others)
         return choices
 

@@ -377,7 +377,9 @@ class BinaryCurve(Curve):
             hits = hits.down_to(self.k)
         status = np.where(hits.found, Status.ok, Status.missing).astype(np.int8)
         status[~self.defined(hits)] = Status.undefined
-        status[none] = Status.dropped if empty == "drop" else Status.no_relevant
+        status[none] = Status.dropped if empty in ("drop", "unanswerable") else Status.no_relevant
+        if hits.unanswerable is not None:
+            status[hits.unanswerable] = Status.dropped
         with_curve = (status == Status.ok) | (status == Status.missing)
         value = self.heights(hits)
         value[~with_curve] = np.nan

@@ -271,6 +271,8 @@ class Measure(PerQuery):
         self._apply_empty(hits, empty, value, status)
         if not hits.found.all():
             status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
+        if hits.unanswerable is not None and "abstained" not in self.brings:
+            status[hits.unanswerable] = Status.dropped  # they are measured by themselves
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
         self._check_span(hits, value, without)
@@ -306,7 +308,7 @@ class Measure(PerQuery):
                 f"{queries(int(none.sum()))} without a relevant document for {self}",
                 fix="choose their value: empty=zero, one, undefined or drop",
             )
-        if empty == "drop":
+        if empty in ("drop", "unanswerable"):
             status[none] = Status.dropped
         if not self.needs_relevant:
             return

@@ -1,0 +1,227 @@
+"""``rankstone check``, ``bounds``, ``baseline``, ``thresholds``, ``sampled``: what numbers depend on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankstone.cli.arguments import (
+    as_flags,
+    chosen_measures,
+    named_runs,
+    numbers,
+    present,
+    read_once,
+    split_columns,
+)
+from rankstone.cli.declaring import declare
+from rankstone.cli.execution import audit_lines, check_format, deliver, execute, on_runs, written
+from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, PRINTED, READING
+from rankstone.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankstone import Bounds
+    from rankstone.diagnostics import Gain
+
+
+_INVALID = 3
+
+
+@declare(
+    "check",
+    {"qrels": "QRELS", "runs": "[RUN]…"},
+    f"measures train order format csv-formulas {READING}",
+    but={
+        "measures": {"shown": "none: cutoffs of measures are checked"},
+    },
+)
+def check_command(
+    qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], form: str, **given: Any
+) -> None:
+    """Check files for problems: duplicates, ties, missing queries, unjudged documents, NaN, order.
+
+    Runs are optional; those with errors come first, then those with warnings.  The exit code is 3 if a
+    problem would stop an evaluation.
+
+    rankstone check qrels.txt bm25.run -m "nDCG@10 AP"
+    rankstone check test.csv recommended.csv --train train.csv -m R@20
+    """
+    from rankstone import AlignmentOptions, check
+
+    check_format(form)
+    read_once([qrels, *runs, *filter(None, [given["train"]])])
+    given["columns"] = named = split_columns(given["columns"])
+    given = present(given)
+    AlignmentOptions(order=given.get("order", "score"))  # refuses what is no order
+    report = check(qrels, named_runs(runs) or None, measures=list(measures), **given)
+    if report.ok:
+        named.require_present()
+    click.echo(written(report, form, fix=as_flags), nl=False)
+    if not report.ok:
+        raise click.exceptions.Exit(_INVALID)
+
+
+@declare(
+    "bounds",
+    {"files": "QRELS RUN [RUN]…"},
+    f"measures rel scale limit per-query {PRINTED} {LISTS} import {READING} {ALIGNMENT}",
+    but={"scale": {"keyword": "grades"}},
+)
+def bounds_command(
+    files: tuple[str, ...], measures: tuple[str, ...], rel: float | None, grades: str | None, **given: Any
+) -> None:
+    """Show the lowest and highest scores if the unjudged documents were judged.
+
+    Bounds hold for every assignment of grades to the retrieved documents without a judgment.  With two runs
+    their difference is bounded, too (a document that both retrieve has one grade), and the last column says
+    whether it is certain which run is above.
+
+    rankstone bounds qrels.txt bm25.run -m "nDCG@10 AP"
+    rankstone bounds qrels.txt bm25.run dense.run --scale 0,1,2,3
+    """
+    from rankstone import bounds
+
+    if grades is not None:
+        given["grades"] = numbers("--scale", grades, "a scale: 0,1,2")
+
+    def bounded(qrels: str, runs: Mapping[str, object], *rest: Any, **options: Any) -> Bounds:
+        return bounds(qrels, runs, *rest, difference=_pair(runs), **options)
+
+    def show(found: Bounds, form: str, digits: int | None) -> str:
+        return written(found, form, digits, frame=found.mean())
+
+    find = on_runs(bounded, files, chosen_measures(measures, rel=rel))
+    execute(given, find, [*files, given["exclude"]], show=show, paged=True)
+
+
+def _pair(runs: Mapping[str, object]) -> tuple[str, str] | None:
+    """Return the names of the runs where there are two."""
+    names = list(runs)
+    return (names[0], names[1]) if len(names) == 2 else None  # noqa: PLR2004 - a pair
+
+
+@declare(
+    "baseline",
+    {"files": "QRELS RUN [RUN]…"},
+    f"measures rel gain {PRINTED} import {READING} {ALIGNMENT}",
+)
+def baseline_command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    rel: float | None,
+    gain: tuple[str, ...],
+    **given: Any,
+) -> None:
+    """Compare each mean with a random, the worst and the best order of the same documents.
+
+    chance is the mean over all orders, skill = (value - chance) / (best - chance).  With --candidates N,
+    lists as long as the run's are drawn from N documents instead.  With several runs, the gain over the
+    first is shown, too: in ranks, and as a share of the possible gain.
+
+    rankstone baseline qrels.txt bm25.run -m "nDCG@10 RR"
+    rankstone baseline qrels.txt recs.parquet --candidates 50000 -m "R@100"
+    rankstone baseline --gain AP=0.2,0.4 --gain AP=0.7,0.9
+    """
+    from rankstone import baseline
+    from rankstone.diagnostics import Gains
+
+    if gain:
+        check_format(given["form"])
+        _refuse_files(files, measures)
+        deliver(None, written(Gains(tuple(map(_step, gain))), given["form"]), given["output"], None)
+        return
+    find = on_runs(baseline, files, chosen_measures(measures, rel=rel))
+    execute(given, find, files, notes=lambda found: audit_lines(found.scores))
+
+
+# -- steps between two means, without files --------------------------------------------------------------
+def _refuse_files(files: tuple[str, ...], measures: tuple[str, ...]) -> None:
+    """Refuse files and measures together with --gain."""
+    if files or measures:
+        raise UsageError(
+            "--gain takes two means as they are, and no files or -m",
+            given=" ".join([*files, *measures]),
+            fix="leave --gain out: gains between several runs are shown anyway",
+        )
+
+
+def _step(text: str) -> Gain:
+    """Read ``AP=0.2,0.4``."""
+    from rankstone.diagnostics import gain
+
+    measure, _, means = text.rpartition("=")
+    try:
+        before, after = map(float, means.split(",") if measure else ())
+    except ValueError:
+        raise UsageError(
+            "--gain wants a measure and two means", given=printable(text), expected="such as AP=0.2,0.4"
+        ) from None
+    return gain(measure, before, after)
+
+
+#: the default measures, without the one that has no threshold
+_WITH_THRESHOLD = DEFAULT_MEASURES.removeprefix("nDCG@10 ")
+
+
+@declare(
+    "thresholds",
+    {"files": "QRELS RUN [RUN]…"},
+    f"measures levels strict interval confidence seed plot {PRINTED} import {READING} {ALIGNMENT}",
+    but={"measures": {"shown": _WITH_THRESHOLD}},
+)
+def thresholds_command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    levels: str | None,
+    plot: bool,
+    **given: Any,
+) -> None:
+    """Score runs with every relevance threshold on the grades.
+
+    Shows the value at each threshold with its interval, the spread over thresholds, where runs swap places,
+    and how many preferences between documents are lost.
+
+    rankstone thresholds qrels.txt bm25.run dense.run -m "AP P@10"
+    rankstone thresholds ratings.csv als.csv knn.csv --strict --levels 2,3,4 --plot
+    """
+    from rankstone import thresholds
+
+    if levels is not None:
+        given["levels"] = numbers("--levels", levels, "grades separated by commas: 1,2,3")
+    find = on_runs(thresholds, files, measures or (_WITH_THRESHOLD,))
+    show = partial(written, drawn=plot)
+    execute(given, find, files, show=show, notes=lambda found: audit_lines(found.scores))
+
+
+#: common measures that have bounds and estimators
+_SAMPLED = "nDCG@10 R@10 RR"
+
+
+@declare(
+    "sampled",
+    {"files": "QRELS RUN [RUN]…"},
+    f"measures catalogue-size method gamma replacement rel confidence {PRINTED} import {READING} {ALIGNMENT}",
+    but={
+        "catalogue-size": {"keyword": "items"},
+        "measures": {"shown": _SAMPLED},
+        "method": {"values": "bv|cls|rank|naive"},
+    },
+    required="catalogue-size",
+)
+def sampled_command(files: tuple[str, ...], measures: tuple[str, ...], **given: Any) -> None:
+    """Estimate measures among all items from lists of sampled candidates.
+
+    Every list holds the relevant documents of a query and a fixed number of sampled ones.  Measures of such
+    lists differ from those among all items and may order systems differently.  lower and upper bound the
+    measure among all N items; value is an estimate.
+
+    rankstone sampled test.csv als.csv knn.csv --catalogue-size 20000 -m "nDCG@10 R@10"
+    """
+    from rankstone import sampled
+
+    find = on_runs(sampled, files, measures or (_SAMPLED,))
+    execute(given, find, files)

@@ -1,0 +1,160 @@
+"""Small random judgments and runs with ties, gaps and unjudged documents, like real data."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import Record
+from rankstone.api import evaluate
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.syntax import parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: more documents than any list has
+_CANDIDATES = 40
+_GRADES = (0.0, 0.0, 1.0, 1.0, 2.0, 3.0)
+_SUBTOPICS = ("s1", "s2", "s3")
+_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+
+#: query, document, score
+Row = tuple[str, str, float]
+
+
+class World(Record):
+    """Judgments, a run, and options of alignment.
+
+    Attributes
+    ----------
+    judgments
+        ``query_id``, ``doc_id``, ``relevance``, and further columns that the measure reads.
+    run
+        ``query_id``, ``doc_id``, ``score``.
+    options
+        Options of alignment.
+    documents
+        For measures of spans, the ``document`` of each chunk, its ``start`` and ``end``.
+    """
+
+    judgments: pl.DataFrame
+    run: pl.DataFrame
+    options: dict[str, Any] = field(default_factory=dict)
+    documents: pl.DataFrame | None = None
+    _values: dict[Measure, dict[str, tuple[Any, ...]]] = field(default_factory=dict, init=False)
+
+    def under(self, **options: Any) -> World:  # noqa: ANN401 - alignment options
+        """Return the same rows under other options."""
+        return replace(self, options={**self.options, **options})
+
+    def ranked(self, rows: Iterable[Row]) -> World:
+        """Return the same judgments with another run."""
+        return replace(self, run=pl.DataFrame(list(rows), _RUN, orient="row"))
+
+    def only(self, queries: Iterable[str]) -> World:
+        """Return the world of some queries."""
+        kept = pl.col("query_id").is_in(list(queries))
+        return replace(self, judgments=self.judgments.filter(kept), run=self.run.filter(kept))
+
+    def lists(self) -> dict[str, list[Row]]:
+        """Return the rows of each judged query in the run, best score first."""
+        ordered = self.run.sort("query_id", "score", descending=[False, True], maintain_order=True)
+        rows: dict[str, list[Row]] = {query: [] for query in self.judgments["query_id"].unique().sort()}
+        for row in ordered.iter_rows():
+            if row[0] in rows:
+                rows[row[0]].append(row)
+        return {query: listed for query, listed in rows.items() if listed}
+
+    def values(self, measure: Measure) -> dict[str, tuple[Any, ...]]:
+        """Return ``{query: (value, numerator, denominator, status)}``, computed once for each measure."""
+        if measure in self._values:
+            return self._values[measure]
+        tables = self.tables(measure)
+        scored = evaluate(self.judgments, self.run, measure, **tables, **self.options).per_query
+        rows = scored.select("query_id", "value", "numerator", "denominator", "status").iter_rows()
+        none = dict.fromkeys(self.judgments["query_id"], (None, None, None, "dropped"))
+        self._values[measure] = none | {query: tuple(rest) for query, *rest in rows}
+        return self._values[measure]
+
+    def tables(self, measure: Measure) -> dict[str, Any]:
+        """Return the tables of queries and of documents that a measure reads.
+
+        Every query is the second of its session; those without a relevant document have no answer.
+        """
+        queries: dict[str, Any] = {}
+        if measure.query_columns:
+            names = {*self.judgments["query_id"], *self.run["query_id"]}
+            queries = {query: {"session": query, "position": 2} for query in names}
+        elif "abstained" in measure.brings:
+            best = self.judgments.group_by("query_id").agg(pl.col("relevance").max() > 0)
+            queries = {query: {"answerable": some} for query, some in best.iter_rows()}
+        return {"queries": queries or None, "documents": self.documents}
+
+    def __str__(self) -> str:
+        lines = []
+        for name, table in (("judgments", self.judgments), ("run", self.run)):
+            lines += [f"{name} ({', '.join(table.columns)}):", *(f"  {row}" for row in table.rows())]
+        return "\n".join([*lines, f"options: {self.options}"])
+
+
+def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bool = False) -> World:
+    """Return random judgments and a run with the columns that a measure reads; small queries come first.
+
+    Parameters
+    ----------
+    measure
+        The measure or its text.
+    queries
+        The number of queries.
+    seed
+        The seed of the random numbers.
+    ties
+        True if scores may tie.
+    """
+    kind = parse_measure(measure)
+    assert isinstance(kind, Measure)  # noqa: S101 - checked by callers
+    draw = np.random.Generator(np.random.Philox(seed))
+    judged: list[dict[str, Any]] = []
+    shown: list[Row] = []
+    for at in range(queries):
+        docs = 2 + at * 6 // queries
+        query, names = f"q{at:04}", [f"d{i}" for i in range(docs + 2)]
+        for doc in draw.permutation(names)[: draw.integers(1, docs + 1)].tolist():
+            judged += _judgments(kind, draw, query, doc)
+        if at and draw.integers(8) == 0:
+            continue  # a judged query that is not in the run
+        size = int(draw.integers(1, docs + 1))
+        scores = draw.integers(0, 3, size) if ties else draw.permutation(size * 3)[:size]
+        for doc, score in zip(draw.permutation(names)[:size].tolist(), scores.tolist(), strict=True):
+            shown.append((query, doc, float(score)))
+    shown.append(("unjudged query", "d0", 1.0))
+    judgments, options = pl.DataFrame(judged), {"candidates": _CANDIDATES}
+    documents = _chunks(draw) if "spans" in kind.brings else None
+    return World(judgments, pl.DataFrame(shown, _RUN, orient="row"), options, documents)
+
+
+def _chunks(draw: np.random.Generator) -> pl.DataFrame:
+    """Return the chunks of two documents, which overlap; unknown ones are of other documents."""
+    rows = []
+    for name in [f"{prefix}d{at}" for prefix in ("", "unknown ") for at in range(10)]:
+        start = int(draw.integers(0, 12))
+        of = name if name.startswith("unknown") else f"D{draw.integers(2)}"
+        rows.append({"doc_id": name, "document": of, "start": start, "end": start + int(draw.integers(1, 6))})
+    return pl.DataFrame(rows)
+
+
+def _judgments(kind: Measure, draw: np.random.Generator, query: str, doc: str) -> list[dict[str, Any]]:
+    """Return the judgments of one document: one, or one for each of some subtopics."""
+    row = {"query_id": query, "doc_id": doc}
+    more: dict[str, Any] = {name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns}
+    if "spans" in kind.brings:
+        start = int(draw.integers(0, 12))
+        more |= {"start": start, "end": start + float(draw.integers(1, 6)), "nugget": f"n{draw.integers(3)}"}
+    if "groups" not in kind.brings:
+        return [{**row, "relevance": float(draw.choice(_GRADES)), **more}]
+    chosen = draw.permutation(_SUBTOPICS)[: draw.integers(1, len(_SUBTOPICS) + 1)].tolist()
+    return [{**row, "subtopic": s, "relevance": float(draw.choice(_GRADES)), **more} for s in chosen]
