@@ -42,6 +42,7 @@ for text in TEXTS:
     kind = parse_measure(text)
     assert isinstance(kind, Measure)
     tables = 2 if "abstained" in kind.brings else int(bool(kind.query_columns))
+    tables = 3 if "costs" in kind.brings else tables
     wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), tables)
     KINDS.setdefault(wanted, []).append(text)
 

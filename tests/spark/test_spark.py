@@ -40,7 +40,7 @@ for text in TEXTS:
     assert isinstance(kind, Measure)
     tables = 2 if "abstained" in kind.brings else int(bool(kind.query_columns))
     wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), tables)
-    if "spans" not in kind.brings:  # refused on a cluster
+    if not kind.brings & {"spans", "costs"}:  # refused on a cluster
         KINDS.setdefault(wanted, []).append(text)
 
 

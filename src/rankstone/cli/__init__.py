@@ -59,8 +59,8 @@ _MOVED = {name: f"online {name}" for name in ("retention", "clicks", "counterfac
 
 #: command → whose file it is in
 _SHARED = {
-    **dict.fromkeys(("check", "bounds", "baseline", "thresholds", "sampled"), "diagnostics"),
-    "power": "compare",
+    **dict.fromkeys(("check", "bounds", "baseline", "thresholds", "sampled", "identify"), "diagnostics"),
+    **dict.fromkeys(("power", "report"), "compare"),
     "demo": "eval",
 }
 

@@ -1,10 +1,11 @@
-"""``rankstone compare`` and ``power``: which run is better, how sure that is, and how many queries it takes.
+"""``rankstone compare``, ``report`` and ``power``: which run is better, and how sure that is.
 
 What commands have in common that compare systems.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +21,7 @@ from rankstone.cli.arguments import (
 )
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.execution import execute, kept, progress_bar, written
+from rankstone.cli.execution import command_line, execute, kept, keyword_options, progress_bar, written
 from rankstone.cli.options import ALIGNMENT, COMPARING, DEFAULT_MEASURES, LISTS, PRINTED, READING
 from rankstone.errors import UsageError
 
@@ -148,3 +149,48 @@ def power_command(
         return power(pilot, wanted, **present(settings))
 
     execute(given, find, [*files, given["queries"]], notes=None)
+
+
+@declare(
+    "report",
+    {"files": "QRELS A B [C]…"},
+    f"output title documents {COMPARING} quiet digits {READING} {ALIGNMENT}",
+    required="output",
+)
+def report_command(
+    files: tuple[str, ...],
+    output: str,
+    digits: int,
+    title: str | None,
+    documents: str | None,
+    **given: Any,
+) -> None:
+    """Write a comparison as one HTML page: the answer, queries won and lost, examples, caveats, method.
+
+    The page opens offline and fetches nothing.  It needs the extra: pip install "rankstone[report]"
+
+    rankstone report qrels.txt bm25.run dense.run -o report.html
+    rankstone report qrels.txt a.run b.run c.run --baseline a -m "nDCG@10 AP" -o report.html --lang zh
+    rankstone report qrels.txt a.run b.run --queries queries.jsonl --documents docs.jsonl -o report.html
+    """
+    import rankstone
+    from rankstone.reports import require
+
+    require()
+    quiet, queries = given["quiet"], given["queries"]
+    find, inputs = comparison(files, given)
+    with keyword_options(given, [*inputs, documents], {"-o": output}) as options:
+        found = find(**options, **({} if options["scores"] else {"documents": documents}))
+    with progress_bar(quiet=quiet, what="runs read") as read:
+        shown = replace(found, digits=digits)
+        rankstone.report(
+            shown,
+            output,
+            title=title,
+            documents=documents,
+            queries=queries,
+            command=command_line(),
+            progress=read,
+        )
+    if found.audit is not None and found.audit.bad_runs:
+        end_with_bad_runs(found.audit.bad_runs)

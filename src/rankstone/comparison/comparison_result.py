@@ -335,6 +335,15 @@ class Comparison(ComparedSystems):
         parts = [self.judged[1][run]["value"] for run in runs if run in self.judged[1]]
         return float(np.mean(np.concatenate([part.to_numpy() for part in parts]))) if parts else None
 
+    def quality_and_cost(self) -> pl.DataFrame:
+        """Return each system's quality and costs, and which others dominate it.
+
+        See :func:`rankstone.comparison.quality_and_cost.quality_and_cost` for the columns.
+        """
+        from rankstone.comparison.quality_and_cost import quality_and_cost
+
+        return quality_and_cost(self)
+
     @cached_property
     def anova(self) -> pl.DataFrame:
         """Two-way analysis of variance of each measure, blocked on queries.

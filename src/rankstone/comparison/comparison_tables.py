@@ -9,6 +9,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import some
+from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
 from rankstone.comparison.test_families import ALL_PAIRS
 from rankstone.comparison.verdict import CLEAR, JUDGED, judged_share_counts
 from rankstone.errors import printable
@@ -73,6 +74,8 @@ def _p(value: float) -> str:
 
 def sheet(comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False) -> Sheet:
     """Return the comparison for people to read; of more than 12 systems every pair only if ``verbose``."""
+    from rankstone.comparison.comparison_result import Comparison
+
     say = _say(comparison)
     short = _short(comparison)
     names = [short[system] for system in comparison.systems]
@@ -89,6 +92,8 @@ def sheet(comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
             else [_means(comparison, say, digits), _differences(comparison, say, digits)]
         ),
     ]
+    if isinstance(comparison, Comparison) and costs_of(comparison.measures, comparison.primary[0]):
+        parts += tradeoff_tables(comparison, say, digits)
     if comparison.segments is not None:
         parts.append(_segments(comparison, say, digits))
     if not brief and (shares := _shares(comparison, say)):

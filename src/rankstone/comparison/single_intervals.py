@@ -13,11 +13,13 @@ from rankstone.comparison.compare_systems import ComparisonSettings, cluster_of
 from rankstone.comparison.score_matrix import Matrix
 from rankstone.comparison.score_sources import MEANS, Source
 from rankstone.io.attributes import read_attributes
+from rankstone.measures.core.aggregation import percentile
 from rankstone.stats.automatic_intervals import mean_estimates
 from rankstone.stats.mean_intervals import estimates
+from rankstone.stats.proportions import quantile_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from rankstone.evaluation.scores import Scores
 
@@ -76,7 +78,8 @@ def intervals(
     -------
     polars.DataFrame
         ``run``, ``measure``, ``value``, ``low``, ``high``, ``error`` (standard), ``n`` queries, ``units``
-        of them independent.  Null ends for measures that are not averaged.
+        of them independent.  Null ends for measures that are not averaged; those of percentiles such as
+        agg=p95 are values, and null where there are too few.
 
     Examples
     --------
@@ -123,6 +126,7 @@ def intervals(
         for (run, matrix), one in zip(together, found, strict=True):
             ends = np.clip(replace(one, span=matrix.span).interval(confidence), *matrix.span).tolist()
             rows.append((run, matrix.measure, one.value, *ends, one.error, len(matrix), len(every)))
+    rows += _percentiles(scores, confidence) if clusters is None else ()
     frame = pl.DataFrame(rows, _SCHEMA, orient="row")
     ends_known = [
         pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in ("low", "high", "error")
@@ -132,6 +136,17 @@ def intervals(
         .select("run", "measure")
         .join(frame.with_columns(ends_known), on=["run", "measure"], how="left", maintain_order="left")
     )
+
+
+def _percentiles(scores: Scores, confidence: float) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of percentiles, whose intervals need no distribution; null ends where n is too small."""
+    for measure in scores.measures:
+        share = percentile(measure.agg)
+        for run in scores.runs if share is not None else ():
+            values = scores.per_query.filter(run=run, measure=str(measure))["value"].drop_nulls().to_numpy()
+            low, high = quantile_interval(values, share, confidence)  # type: ignore[arg-type] # a number here
+            value = measure.aggregate(values, values, values, values)
+            yield run, str(measure), value, low, high, None, len(values), len(values)
 
 
 def _resampling_key(matrix: Matrix, interval: str) -> bytes:

@@ -123,6 +123,7 @@ class Pipeline(Record):
             brings,
             self.regroups,
             budgets=budgets_of(self.measures),
+            costs=costs_of(self.measures),
         )
         return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
 
@@ -245,6 +246,11 @@ def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
 def budgets_of(measures: Sequence[Measure]) -> tuple[Budget, ...]:
     """Return the budgets that measures are cut by, each once."""
     return tuple(dict.fromkeys(budget for measure in measures for budget in measure.budgets))
+
+
+def costs_of(measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Return the columns that measures add up, each once."""
+    return tuple(dict.fromkeys(name for measure in measures for name in measure.costs))
 
 
 def query_order(parts: Sequence[ScoredPart] | Sequence[Chunk]) -> Ints:

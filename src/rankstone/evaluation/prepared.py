@@ -13,6 +13,7 @@ from rankstone.evaluation.pipeline import (
     Pipeline,
     ScoredRuns,
     budgets_of,
+    costs_of,
     judgment_counts,
     prepare_judgments,
     with_unanswerable,
@@ -139,6 +140,7 @@ class Prepared:
         self._format_in = format_in
         self._further = columns_read(self.measures)
         costs = tuple({one.column: None for one in budgets_of(measures) if one.adds})
+        costs = tuple(dict.fromkeys((*costs, *costs_of(measures))))
         self.of_spans = reads_spans(measures)
         also = (*costs, "answerable")
         self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=also)

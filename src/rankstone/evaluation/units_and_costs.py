@@ -201,18 +201,16 @@ def with_costs(table: Table, names: Sequence[str], documents: Attributes | None)
 
 def require_costs(measures: Sequence[Measure], run: Table) -> None:
     """Refuse measures whose budget is a column that the run does not have."""
-    wanted = [(measure, budget) for measure in measures for budget in measure.budgets]
-    for one, budget in wanted:
-        run.requires(*({budget.column} & run.unusable.keys()))
-        if budget.column not in run.columns:
+    wanted = [(m, budget.column, budget.adds) for m in measures for budget in m.budgets]
+    wanted += [(m, name, True) for m in measures for name in m.costs]
+    for one, column, adds in wanted:
+        run.requires(*({column} & run.unusable.keys()))
+        if column not in run.columns:
             error = MissingColumn.of(
-                f"{one} needs a column {budget.column}",
-                budget.column,
-                run.present or tuple(run.schema),
-                run.source,
+                f"{one} needs a column {column}", column, run.present or tuple(run.schema), run.source
             )
             error.expected = "one number for each row of the run"
-            if budget.adds:
+            if adds:
                 error.expected += ", or one for each document in a table of documents (--documents FILE)"
             raise error
 

@@ -165,6 +165,8 @@ class Aligner(Record):
         How many batches are processed at the same time.
     budgets
         The budgets for which the hits within them are found.
+    costs
+        Columns of the run that measures add up.
     """
 
     judgments: Judgments | SelfLabelled
@@ -176,12 +178,20 @@ class Aligner(Record):
     regroups: bool = True
     threads: int = 2
     budgets: tuple[Budget, ...] = ()
+    costs: tuple[str, ...] = ()
 
     @cached_property
     def _matcher(self) -> Matcher:
         """Turns batches into hits."""
         return Matcher(
-            self.judgments, self.options, self.exclude, self.cutoffs, self.brings, self.budgets, self.units
+            self.judgments,
+            self.options,
+            self.exclude,
+            self.cutoffs,
+            self.brings,
+            self.budgets,
+            self.units,
+            self.costs,
         )
 
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
@@ -300,7 +310,7 @@ class Aligner(Record):
             other = "score" if by == "rank" else "rank"
             if other in stream.columns and isinstance(self.judgments, Judgments):
                 columns.append(_larger_first(other).alias("other"))
-        costs = {*STEPS, *(budget.column for budget in self.budgets)} & stream.columns
+        costs = {*STEPS, *(budget.column for budget in self.budgets), *self.costs} & stream.columns
         costs |= {*OFFSETS} if "spans" in self.brings else set()
         columns += [pl.col(name).alias(f"{COST}{name}") for name in sorted(costs)]
         if isinstance(self.judgments, SelfLabelled):
@@ -378,7 +388,7 @@ def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     per_query = ("n", "length", "found", "candidates", "unanswerable", "abstained")
     rows = dict.fromkeys(per_hit, at) | dict.fromkeys(per_query, queries)
     columns: dict[str, Any] = {name: getattr(hits, name) for name in rows}
-    none: dict[str, Any] = dict.fromkeys(("member", "pool", "pooled", "holes", "retrieved"))
+    none: dict[str, Any] = dict.fromkeys(("member", "pool", "pooled", "holes", "retrieved", "paid"))
     columns = {name: None if values is None else values[rows[name]] for name, values in columns.items()}
     return replace(
         hits,

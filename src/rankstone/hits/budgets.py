@@ -195,6 +195,43 @@ class _Rows(Record):
         return sums_down(values if self.counted.all() else np.where(self.counted, values, 0.0), self.lengths)
 
 
+class Paid(Record):
+    """What documents cost, in the order of their lists, also of those that are not judged.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    values
+        Column → float64 ``[documents]``: costs, and the steps of agents.
+    """
+
+    offsets: Ints
+    values: Mapping[str, Floats]
+
+    @classmethod
+    def nothing(cls, queries: int, columns: Sequence[str]) -> Paid:
+        """Return what queries without a list pay."""
+        return cls(np.zeros(queries + 1, np.int64), dict.fromkeys((*columns, *STEPS), np.empty(0)))
+
+    @classmethod
+    def of(cls, batch: Batch, ranks: Ranks, columns: Sequence[str]) -> Paid:
+        """Return what the documents of a batch cost."""
+        rows = _final_rows(batch, ranks)
+        values = {name: batch.costs[name][rows.order][rows.counted] for name in columns}
+        counts = counts_within(rows.counted, offsets_of(rows.lengths))
+        return cls(offsets_of(counts), values)
+
+
+def _final_rows(batch: Batch, ranks: Ranks) -> _Rows:
+    order: Ints | slice = slice(None)
+    if ranks.place is not None:
+        order = np.empty(batch.height, np.int64)
+        order[ranks.place] = np.arange(batch.height)
+    counted = np.ones(batch.height, bool) if ranks.left is None else ranks.left[order]
+    return _Rows(order, counted, batch.lengths)
+
+
 def sums_down(values: Floats, lengths: Ints) -> Floats:
     """Add values from the first of each list down to each one, strictly in order unless sums are exact."""
     whole = np.cumsum(values)
@@ -261,12 +298,8 @@ def kept_within(
         The budgets.
     """
     place = np.arange(batch.height) if ranks.place is None else ranks.place
-    order: Ints | slice = slice(None)
-    if ranks.place is not None:
-        order = np.empty(batch.height, np.int64)
-        order[ranks.place] = np.arange(batch.height)
-    counted = np.ones(batch.height, bool) if ranks.left is None else ranks.left[order]
-    rows = _Rows(order, counted, batch.lengths)
+    rows = _final_rows(batch, ranks)
+    order = rows.order
     found, sums = {}, {}
     for budget in budgets:
         column = batch.costs[budget.column]

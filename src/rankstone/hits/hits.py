@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.budgets import Budget, Kept
+    from rankstone.hits.budgets import Budget, Kept, Paid
     from rankstone.hits.judged_pool import Places, Pool
     from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
     from rankstone.hits.text_spans import Retrieved
@@ -88,6 +88,8 @@ class Hits(Remembering, Traced):
         The grades of the best possible list, where it cannot hold all judged documents; ``None`` if it can.
     retrieved
         For measures of spans: the chunk behind each hit, and the judged spans.
+    paid
+        For measures of costs: what each document of the lists costs.
     unanswerable
         bool ``[queries]``: True for queries declared to have no answer; ``None`` where there are none.
     abstained
@@ -121,6 +123,7 @@ class Hits(Remembering, Traced):
     attainable: Mapping[Budget, Ideal] = field(default_factory=dict)
     best: Ideal | None = None
     retrieved: Retrieved | None = None
+    paid: Paid | None = None
     unanswerable: Bools | None = None
     abstained: Bools | None = None
     trace: Trace | None = None

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, DuplicateRows, printable
-from rankstone.hits.budgets import Kept, by_steps, kept_within, repeats_in_step
+from rankstone.hits.budgets import STEPS, Kept, Paid, by_steps, kept_within, repeats_in_step
 from rankstone.hits.exclusion import without_query_documents
 from rankstone.hits.hits import Hits
 from rankstone.hits.imputation import impute
@@ -79,7 +79,7 @@ class Matcher(Record):
 
     Parameters
     ----------
-    judgments, options, exclude, cutoffs, brings, budgets, units
+    judgments, options, exclude, cutoffs, brings, budgets, units, costs
         As for ``Aligner``; without ``cutoffs`` nothing is counted for the audit.
     """
 
@@ -90,6 +90,7 @@ class Matcher(Record):
     brings: frozenset[str] = frozenset()
     budgets: tuple[Budget, ...] = ()
     units: RetrievalUnits | None = None
+    costs: tuple[str, ...] = ()
 
     def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
         """Return the hits of a batch; ``locate`` returns the place of a row for messages."""
@@ -125,7 +126,14 @@ class Matcher(Record):
         others, in_pool = self._others(batch, matches)
         try:
             ranks = rank(
-                batch, blocks, twice, matches, graded.grade, options, others, whole=bool(self.budgets)
+                batch,
+                blocks,
+                twice,
+                matches,
+                graded.grade,
+                options,
+                others,
+                whole=bool(self.budgets or self.costs),
             )
         except DuplicateRows as error:
             error.where = ", ".join(locate(row) for row in error.rows[:3])
@@ -153,6 +161,7 @@ class Matcher(Record):
             kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets),
             attainable=self._attainable(batch.codes),
             retrieved=None if retrieved is None else retrieved.of(hit),
+            paid=Paid.of(batch, ranks, self._paid(batch)) if self.costs else None,
             unanswerable=self._unanswerable(batch.codes),
             abstained=self._abstained(batch, ranks.n) if "abstained" in self.brings else None,
             **self._additions(batch, matches, hit, others, in_pool, ranks),
@@ -337,6 +346,9 @@ class Matcher(Record):
             judgment_row=ints,
             member=ints,
             retrieved=self._nothing_retrieved(judgments, codes),
+            paid=Paid(np.zeros(count + 1, np.int64), dict.fromkeys(self.costs, floats))
+            if self.costs
+            else None,
             unanswerable=self._unanswerable(codes),
             abstained=~failed if "abstained" in self.brings else None,
             pool=judgments.pool.take(codes) if self.brings & {"pool", "groups"} else None,
@@ -359,6 +371,10 @@ class Matcher(Record):
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
         counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, Counter())
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
+
+    def _paid(self, batch: Batch) -> list[str]:
+        """Return the columns of costs, and those of steps where there are any."""
+        return [*self.costs, *(name for name in STEPS if name in batch.costs)]
 
     def _unanswerable(self, codes: Ints) -> Bools | None:
         """Return which queries were declared unanswerable; those without judgments were not."""

@@ -191,3 +191,4 @@ from rankstone.measures.spans import SpanPOmega as SpanPOmega
 from rankstone.measures.abstention import FalseRetrieval as FalseRetrieval
 from rankstone.measures.abstention import AbstentionR as AbstentionR
 from rankstone.measures.abstention import AbstentionP as AbstentionP
+from rankstone.measures.cost import Cost as Cost

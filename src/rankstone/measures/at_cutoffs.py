@@ -97,6 +97,11 @@ class AtK(Curve, family="curves"):
         """The budgets that the curve is made of."""
         return () if self.budget is None else tuple(replace(self.budget, limit=k) for k in self.cutoffs)
 
+    @property
+    def costs(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The columns of the run that the measure adds up."""
+        return self.measure.costs
+
     def _at(self, k: float) -> Measure:
         """Return the measure with one of the cutoffs."""
         return self.measure @ (k if self.budget is None else replace(self.budget, limit=k))  # type: ignore[operator]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone.comparison.quality_and_cost import costs_of
 from rankstone.comparison.verdict import JUDGED
 from rankstone.errors import printable
 from rankstone.reports import page_data
@@ -75,7 +76,10 @@ def comparison_content(
         "several": [printable(name, _NAME) for name, runs in found.replicates.items() if len(runs) > 1],
         "reach": ((rows["high"] - rows["low"]) / 2).median(),
     }
+    if costs_of(found.measures, measure):
+        view["costs"] = page_data.costs(found, data["measures"], order, short)
     parts = ["queries", "examples", "measures"] if two else ["board", "pairs"]
+    parts += ["cost"] if "costs" in view else []
     parts += ["segments"] if two and data["segments"] else []
     return {"view": view, "data": data, "parts": parts}
 

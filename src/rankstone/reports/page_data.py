@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
+from rankstone.comparison.quality_and_cost import ends_of, quality_and_cost
 from rankstone.errors import printable
 from rankstone.reports.charts.comparison_charts import query_rows, thinned
 from rankstone.reports.page_words import FIGURES
 from rankstone.stats.automatic_intervals import mean_estimates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.comparison.score_matrix import Matrix
@@ -132,3 +136,79 @@ def queries(found: Comparison, order: Sequence[str]) -> tuple[list[str], dict[st
 def _short(values: Any) -> list[float | None]:  # noqa: ANN401 - numbers, as an array or a column
     """Return numbers as the page's data hold them."""
     return pl.Series(values, dtype=pl.Float64).round_sig_figs(FIGURES).fill_nan(None).to_list()
+
+
+#: the picture of quality and cost: where its plane begins and ends, across in per cent and down in pixels
+_LEFT, _RIGHT, _TOP, _BOTTOM = 8.0, 97.0, 34.0, 286.0
+#: pixels between dots whose names would overlap
+_NEAR: Final = 40
+#: systems that are all labelled; of more, those that none dominates
+_LABELLED: Final = 12
+
+
+def costs(
+    found: Comparison, columns: Sequence[dict[str, Any]], order: Sequence[str], short: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return a picture of quality and cost for each measure of cost: dots, steps between the best, ticks.
+
+    ``columns`` are the :func:`measures` of the page, in the order of its systems.
+    """
+    known = {column["name"]: column for column in columns}
+    quality, pictures = known[found.label(found.primary[0])], []
+    rows = quality_and_cost(found)
+    for cost in rows["cost"].unique(maintain_order=True):
+        column = known[found.label(cost)]
+        across, up = _Scale.of(column, _LEFT, _RIGHT), _Scale.of(quality, _BOTTOM, _TOP)
+        dots: list[dict[str, Any]] = []
+        for row in rows.filter(cost=cost).iter_rows(named=True):
+            at = order.index(row["system"])
+            ends = dict.fromkeys(("xl", "xh", "yl", "yh"))
+            if column["low"] and quality["low"]:
+                ends = {"xl": across(column["low"][at]), "xh": across(column["high"][at])}
+                ends |= {"yl": up(quality["low"][at]), "yh": up(quality["high"][at])}
+            place = {"x": across(row["mean"]), "y": up(row["quality"])}
+            apart = (math.hypot(9 * (dot["x"] - place["x"]), dot["y"] - place["y"]) for dot in dots)
+            over = ", ".join(short[name] for name in row["dominated_by"][:3])
+            dots.append({
+                "name": printable(row["system"], 300), "short": short[row["system"]],
+                **place, **ends, "dy": 24 if min(apart, default=_NEAR) < _NEAR else -12,
+                "quality": f"{row['quality']:.3f}", "mean": f"{row['mean']:.4g}",
+                **{name: f"{row[name]:.4g} {ends_of(row, name)}" for name in ("p50", "p95")},
+                "over": over, "clearly": row["clearly"], "labelled": not over or len(order) <= _LABELLED,
+            })  # fmt: skip
+        best = sorted((dot for dot in dots if not dot["over"]), key=lambda dot: dot["x"])
+        steps = [{"x1": a["x"], "x2": b["x"], "y1": a["y"], "y2": a["y"]} for a, b in pairwise(best)]
+        steps += [{"x1": b["x"], "x2": b["x"], "y1": a["y"], "y2": b["y"]} for a, b in pairwise(best)]
+        names = {"quality": quality["name"], "cost": column["name"]}
+        pictures.append(
+            {**names, "dots": dots, "frontier": steps, "across": across.ticks(), "up": up.ticks()}
+        )
+    return pictures
+
+
+class _Scale(Record):
+    """From numbers to places, with ticks at round numbers."""
+
+    low: float
+    high: float
+    begin: float
+    end: float
+
+    @classmethod
+    def of(cls, column: Mapping[str, Any], begin: float, end: float) -> _Scale:
+        values = [one for name in ("mean", "low", "high") for one in column[name] if one is not None]
+        low, high = min(values), max(values)
+        room = 0.08 * ((high - low) or abs(high) or 1.0)
+        return cls(max(low - room, 0.0) if low >= 0 else low - room, high + room, begin, end)
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.begin + min(max(share, 0.0), 1.0) * (self.end - self.begin), 2)
+
+    def ticks(self) -> list[dict[str, Any]]:
+        """Return three to six round numbers and their places."""
+        rough = (self.high - self.low) / 6
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+        numbers = (step * at for at in range(math.ceil(self.low / step), math.floor(self.high / step) + 1))
+        return [{"at": self(one), "text": f"{one:.6g}"} for one in numbers]

@@ -423,8 +423,8 @@ def _refuse_local_options(options: AlignmentKeywords, measures: Sequence[Measure
         if options.pop(name, None) is not None:  # type: ignore[misc] # no option of alignment
             raise BadParameter(f"{name} is not available on Spark", fix="use engine=local")
     for measure in measures:
-        if "spans" in measure.brings:
-            raise BadParameter(f"{measure}: spans of text are not measured on Spark", fix="use engine=local")
+        if measure.brings & {"spans", "costs"}:
+            raise BadParameter(f"{measure} is not computed on Spark", fix="use engine=local")
         if measure.budget is not None:
             raise BadParameter(f"{measure}: budgets are not computed on Spark", fix="use engine=local")
 

@@ -38,6 +38,7 @@ from rankstone.stats.proportions import (
     SampleRatio,
     Shared,
     proportion_difference,
+    quantile_interval,
     sample_ratio,
     wilson,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "paired_t",
     "power_of",
     "proportion_difference",
+    "quantile_interval",
     "randomised_tukey",
     "randomised_tukeys",
     "ranks",

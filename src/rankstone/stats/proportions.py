@@ -51,6 +51,42 @@ def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tupl
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
+def quantile_interval(values: ArrayLike, share: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return both ends of an interval of a quantile, whatever the distribution; infinite if n is too small.
+
+    The ends are two of the values: the number of values below the quantile is binomial (Thompson, Annals of
+    Mathematical Statistics 7, 1936).  Values of the same user are not independent, so it is not for clusters.
+
+    Parameters
+    ----------
+    values
+        Independent values, float64 ``[n]``.
+    share
+        The share of the distribution below the quantile, between 0 and 1.
+    confidence
+        Between 0 and 1; more is reached, as ends are values.
+
+    Examples
+    --------
+    >>> quantile_interval(range(1, 101), 0.5)  # ranks 40 and 61 of 100
+    (40.0, 61.0)
+    >>> quantile_interval(range(1, 21), 0.95)  # 20 values say nothing of an upper end
+    (17.0, inf)
+    """
+    from scipy import special
+
+    between_0_and_1("confidence", confidence)
+    ordered = np.sort(np.asarray(values, np.float64))
+    n, tail = len(ordered), (1 - confidence) / 2
+    below = special.bdtr(np.arange(n), n, share)  # chance of at most so many values below the quantile
+    low = int(np.searchsorted(below, tail, side="right"))
+    high = int(np.searchsorted(below, 1 - tail, side="left"))
+    return (
+        float(ordered[low - 1]) if low else -np.inf,
+        float(ordered[high]) if high < n else np.inf,
+    )
+
+
 def _quantile(confidence: float) -> float:
     from scipy import special
 

@@ -38,7 +38,7 @@ class World(Record):
     options
         Options of alignment.
     documents
-        For measures of spans, the ``document`` of each chunk, its ``start`` and ``end``.
+        For measures of spans and costs, the ``document`` of each chunk, its ``start``, ``end``, ``tokens``.
     """
 
     judgments: pl.DataFrame
@@ -133,7 +133,7 @@ def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bo
             shown.append((query, doc, float(score)))
     shown.append(("unjudged query", "d0", 1.0))
     judgments, options = pl.DataFrame(judged), {"candidates": _CANDIDATES}
-    documents = _chunks(draw) if "spans" in kind.brings else None
+    documents = _chunks(draw) if kind.brings & {"spans", "costs"} else None
     return World(judgments, pl.DataFrame(shown, _RUN, orient="row"), options, documents)
 
 
@@ -143,7 +143,8 @@ def _chunks(draw: np.random.Generator) -> pl.DataFrame:
     for name in [f"{prefix}d{at}" for prefix in ("", "unknown ") for at in range(10)]:
         start = int(draw.integers(0, 12))
         of = name if name.startswith("unknown") else f"D{draw.integers(2)}"
-        rows.append({"doc_id": name, "document": of, "start": start, "end": start + int(draw.integers(1, 6))})
+        end, tokens = start + int(draw.integers(1, 6)), float(draw.integers(0, 9))
+        rows.append({"doc_id": name, "document": of, "start": start, "end": end, "tokens": tokens})
     return pl.DataFrame(rows)
 
 

@@ -133,7 +133,7 @@ def aggregated(agg: str, value: Floats, total: Callable[[Floats], float] = exact
     Parameters
     ----------
     agg
-        ``mean``, ``sum``, ``median``, ``gmean``, ``trimmed``.
+        ``mean``, ``sum``, ``median``, ``gmean``, ``trimmed``, ``p95`` and other percentiles.
     value
         float64 ``[queries]``.
     total
@@ -148,12 +148,26 @@ def aggregated(agg: str, value: Floats, total: Callable[[Floats], float] = exact
         return total(value)
     if agg == "median":
         return float(np.median(value))
+    if (share := percentile(agg)) is not None:
+        return float(np.quantile(value, share))
     if agg == "gmean":
         logs = (math.log(max(v, SMALLEST_IN_GMEAN)) for v in _numbers(value))
         return math.exp(total(np.fromiter(logs, np.float64, len(value))) / len(value))
     share = share_trimmed(agg)
     cut = int((_TRIM if share is None else share) * len(value))
     return aggregated("mean", np.sort(value)[cut : len(value) - cut], total)
+
+
+def percentile(agg: str) -> float | None:
+    """Return the share of queries below the percentile that ``p95`` means; ``None`` for what is none.
+
+    >>> percentile("p95"), percentile("median"), percentile("p100"), percentile("mean")
+    (0.95, 0.5, None, None)
+    """
+    if agg == "median":
+        return 0.5
+    found = re.fullmatch(r"p([1-9][0-9]?(?:\.[0-9]+)?)", agg)
+    return float(found[1]) / 100 if found else None
 
 
 def share_trimmed(agg: str) -> float | None:

@@ -288,6 +288,7 @@ class Curve(Named):
     axes: ClassVar[tuple[str, str]]
     #: the budgets that lists are cut by
     budgets: ClassVar[tuple[Budget, ...]] = ()
+    costs: ClassVar[tuple[str, ...]] = ()
 
     @property
     def brings(self) -> frozenset[str]:

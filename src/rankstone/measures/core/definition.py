@@ -16,7 +16,7 @@ import numpy as np
 from rankstone._basics import exact
 from rankstone.errors import BadOption, BadParameter, nearest, printable
 from rankstone.hits.budgets import Budget
-from rankstone.measures.core.aggregation import aggregated, ratio_of_sums, share_trimmed
+from rankstone.measures.core.aggregation import aggregated, percentile, ratio_of_sums, share_trimmed
 from rankstone.measures.core.claims import Claims
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ class PerQuery(Named):
 
     agg: str = parameter(
         "mean",
-        "how queries become one number",
+        "how queries become one number; also a percentile such as p95",
         *("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled"),
     )
 
@@ -425,7 +425,7 @@ _WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
 
 
 def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str]) -> None:
-    if value in choices or (name == "agg" and _trims(value)):
+    if value in choices or (name == "agg" and (_trims(value) or percentile(value) is not None)):
         return
     close = nearest(value, choices, n=1)
     raise BadParameter(

@@ -198,6 +198,11 @@ class Measure(PerQuery):
         return None
 
     @property
+    def costs(self) -> tuple[str, ...]:
+        """Columns of the run that it adds up."""
+        return ()
+
+    @property
     def budgets(self) -> tuple[Budget, ...]:
         """The budgets that lists are cut by."""
         return () if self.budget is None else (self.budget,)
