@@ -168,3 +168,13 @@ def test_without_costs_there_is_no_such_table() -> None:
     assert "Quality and" not in str(rankstone.compare(judged, runs, "R@1"))
     found = rankstone.compare(judged, runs, ["Cost(column=ms, per=query)", "R@1"])
     assert found.quality_and_cost().is_empty()
+
+
+def test_what_is_repeated_in_rows_is_not_added_for_units() -> None:
+    """Two chunks make one document: their tokens are added, the time of the query is not."""
+    run = pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a#1", "a#2", "b#1"], "score": [3, 2, 1], "ms": 50, "tokens": 7}
+    )
+    measures = ["R@1", "Cost(column=ms, per=query)", "Cost(column=tokens)", "Cost(column=tokens)@tokens(7)"]
+    found = rankstone.evaluate({"q": {"a": 1}}, run, measures, unit="document").to_dict()["run"]
+    assert list(found.values()) == [1.0, 50.0, 21.0, 7.0]

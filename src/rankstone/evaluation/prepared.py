@@ -45,11 +45,12 @@ from rankstone.evaluation.units_and_costs import (
     with_known_ideal,
 )
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
-from rankstone.hits.budgets import STEPS
+from rankstone.hits.budgets import REPEATED, STEPS
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.text_spans import OFFSETS
 from rankstone.io import read_attributes, read_judgments, read_run
 from rankstone.io.columns import with_csv
+from rankstone.io.input_table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Progress
     from rankstone.measures.core.measure import Measure
 
     #: scores a run, given its name, its pipeline and its table
@@ -140,7 +141,7 @@ class Prepared:
         self._format_in = format_in
         self._further = columns_read(self.measures)
         costs = tuple({one.column: None for one in budgets_of(measures) if one.adds})
-        costs = tuple(dict.fromkeys((*costs, *costs_of(measures))))
+        costs = tuple(dict.fromkeys((*costs, *(one.removeprefix(REPEATED) for one in costs_of(measures)))))
         self.of_spans = reads_spans(measures)
         also = (*costs, "answerable")
         self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=also)
@@ -253,7 +254,10 @@ class Prepared:
             further=(*costs, "error"),
         )
         table = with_costs(table, costs, self._documents)
-        table = with_chunk_ids(table, self.units) if self.of_spans and self.units is not None else table
+        if (
+            self.of_spans and self.units is not None and not isinstance(run, Table)
+        ):  # those are opened already
+            table = with_chunk_ids(table, self.units)
         require_costs(self.measures, table)
         return table if self.units is None else table.with_text_ids("doc_id")
 

@@ -117,7 +117,9 @@ def _check_spans(alignment: AlignmentOptions, measures: Sequence[Measure]) -> No
     """Refuse what has no meaning for judgments of spans, where every chunk is judged by its text."""
     of_spans = [measure for measure in measures if "spans" in measure.brings]
     for measure in measures if of_spans else ():
-        if measure not in of_spans and (measure.claims.deeper_grades_matter or measure.brings):
+        if measure not in of_spans and (
+            measure.claims.deeper_grades_matter or measure.brings - {"abstained", "costs"}
+        ):
             raise BadParameter(
                 f"{measure} needs judgments of documents, and {of_spans[0]} those of spans of text",
                 fix="score them by two commands; measures that need no number of relevant documents, such as "

@@ -115,7 +115,8 @@ def _rows(
     yield printable(run), *(f"{mean}{ends.get(name, '')}" for name, mean in zip(names, means(), strict=True))
     alignment, audit = scores.conventions["alignment"], scores.audit.runs[run]
     if audit.missing and alignment["missing"] == "zero":
-        yield f"  … {counted(audit.queries, 'answered query')}", *means(("missing",))
+        count = max(scores.mean(without=("missing",)).filter(run=run)["n"])
+        yield f"  … {counted(count, 'answered query')}", *means(("missing",))
     if alignment["empty"] in ("zero", "one") and scores.share_of(run, "no_relevant") > _MANY_EMPTY:
         yield "  … queries with a relevant document", *means(("no_relevant",))
     if by:
@@ -129,7 +130,8 @@ def _rows(
 def _ends(intervals: pl.DataFrame, digits: int) -> dict[str, str]:
     """Return measure → its interval as text, with a blank in front."""
     rows = intervals.drop_nulls("low").select("measure", "low", "high").iter_rows()
-    return {name: f" [{cell(low, digits=digits)}, {cell(high, digits=digits)}]" for name, low, high in rows}
+    ends = ((name, cell(low, digits=digits), high) for name, low, high in rows)
+    return {n: f" [{low}, {'∞' if high is None else cell(high, digits=digits)}]" for n, low, high in ends}
 
 
 def of_measures(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
+
+
+_TABLE: Final = "(--documents FILE) with doc_id, document, start and end"
 
 
 def reads_spans(measures: Sequence[Measure]) -> bool:
@@ -77,10 +80,7 @@ def with_chunk_ids(run: Table, units: RetrievalUnits) -> Table:
             error = MissingColumn.of(
                 f"measures of spans need a column {name}", name, run.present or tuple(run.schema), run.source
             )
-            error.expected = (
-                "where each chunk begins and ends in its document: in the run, or in a table of chunks "
-            )
-            error.expected += "(--documents FILE) with doc_id, document, start and end"
+            error.expected = f"{name} of each chunk in its document: in the run, or in a table {_TABLE}"
             raise error
     if "length" not in run.schema:
         start, end = (pl.col(name).cast(pl.Float64) for name in OFFSETS)

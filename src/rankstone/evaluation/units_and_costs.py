@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, MissingColumn, printable
+from rankstone.hits.budgets import REPEATED
 from rankstone.hits.judgments import merge_duplicates
 from rankstone.hits.units import RetrievalUnits
 from rankstone.io import read_attributes
@@ -202,7 +203,7 @@ def with_costs(table: Table, names: Sequence[str], documents: Attributes | None)
 def require_costs(measures: Sequence[Measure], run: Table) -> None:
     """Refuse measures whose budget is a column that the run does not have."""
     wanted = [(m, budget.column, budget.adds) for m in measures for budget in m.budgets]
-    wanted += [(m, name, True) for m in measures for name in m.costs]
+    wanted += [(m, name.removeprefix(REPEATED), True) for m in measures for name in m.costs]
     for one, column, adds in wanted:
         run.requires(*({column} & run.unusable.keys()))
         if column not in run.columns:

@@ -19,7 +19,7 @@ import polars as pl
 from rankstone._basics import Record, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.budgets import STEPS, Kept, check_costs
+from rankstone.hits.budgets import REPEATED, STEPS, Kept, check_costs
 from rankstone.hits.hits import Hits
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
@@ -310,9 +310,9 @@ class Aligner(Record):
             other = "score" if by == "rank" else "rank"
             if other in stream.columns and isinstance(self.judgments, Judgments):
                 columns.append(_larger_first(other).alias("other"))
-        costs = {*STEPS, *(budget.column for budget in self.budgets), *self.costs} & stream.columns
+        costs = {*STEPS, *(budget.column for budget in self.budgets)} & stream.columns | {*self.costs}
         costs |= {*OFFSETS} if "spans" in self.brings else set()
-        columns += [pl.col(name).alias(f"{COST}{name}") for name in sorted(costs)]
+        columns += [pl.col(name.removeprefix(REPEATED)).alias(f"{COST}{name}") for name in sorted(costs)]
         if isinstance(self.judgments, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
         return stream.tables(columns)

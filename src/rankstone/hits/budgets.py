@@ -34,6 +34,8 @@ Crossing = Literal["drop", "include", "skip", "fraction"]
 
 #: columns of agents' runs, whose values are steps one after another; their budgets are counts
 STEPS: Final = ("turn", "call")
+#: before the name of a column whose values are repeated in the rows of a call or query, and never added
+REPEATED: Final = "="
 #: columns of any run
 _NO_COSTS: Final = ("query_id", "doc_id", "relevance", "rank")
 #: sums of costs that exceed a budget by less than this share still fit: ten times 0.1 fits into 1
@@ -234,8 +236,8 @@ def _final_rows(batch: Batch, ranks: Ranks) -> _Rows:
 
 def sums_down(values: Floats, lengths: Ints) -> Floats:
     """Add values from the first of each list down to each one, strictly in order unless sums are exact."""
-    whole = np.cumsum(values)
-    if len(values) and whole[-1] <= _EXACT and (values == np.floor(values)).all():
+    whole = _exact_sums(values)
+    if len(values) and whole is not None:
         before = np.concatenate(([0.0], whole))[np.cumsum(lengths) - lengths]
         whole -= np.repeat(before, lengths)
         return whole
@@ -300,9 +302,16 @@ def kept_within(
     place = np.arange(batch.height) if ranks.place is None else ranks.place
     rows = _final_rows(batch, ranks)
     order = rows.order
-    found, sums = {}, {}
+    found, sums, exact_sums = {}, {}, {}
     for budget in budgets:
         column = batch.costs[budget.column]
+        if budget.adds and budget.crossing == "drop" and rows.counted.all():
+            if budget.column not in exact_sums:
+                exact_sums[budget.column] = _exact_sums(column[order])
+            if (whole := exact_sums[budget.column]) is not None:
+                n = _first_that_fit(whole, batch.starts, batch.lengths, budget.limit)
+                found[budget] = Kept(np.where(ranks.rank <= n[lists], ranks.rank, 0), n)
+                continue
         if budget.cost == "score":  # a list ends at the first document that is not above the threshold
             below = rows.spent((column <= budget.limit).astype(np.float64))
             none = Budget("documents", 0.5)
@@ -313,6 +322,21 @@ def kept_within(
         spent = sums[budget.column]
         found[budget] = _kept(budget, rows, spent, batch.starts, place[hits], lists, ranks.rank)
     return found
+
+
+def _exact_sums(values: Floats) -> Floats | None:
+    """Return sums over all lists; ``None`` unless whole numbers make them exact."""
+    whole = np.cumsum(values)
+    exact = not len(values) or (whole[-1] <= _EXACT and (values == np.floor(values)).all())
+    return whole if exact else None
+
+
+def _first_that_fit(whole: Floats, starts: Ints, lengths: Ints, limit: float) -> Ints:
+    """Return how many documents of each list fit, which is looked up where sums over all lists are exact."""
+    before = np.where(starts > 0, whole[starts - 1], 0.0) if len(whole) else np.zeros(len(starts))
+    end = np.searchsorted(whole, before + math.floor(limit * (1 + _ROUNDING)), side="right")
+    fitting: Ints = np.minimum(end - starts, lengths)
+    return fitting
 
 
 def _kept(

@@ -137,7 +137,8 @@ class Matcher(Record):
             )
         except DuplicateRows as error:
             error.where = ", ".join(locate(row) for row in error.rows[:3])
-            error.expected = f"{error.expected}{_counted_recall(batch, twice, matches, graded.grade, ideal)}"
+            more = "" if self._of_spans else _counted_recall(batch, twice, matches, graded.grade, ideal)
+            error.expected = f"{error.expected}{more}"
             raise
         self._check_candidates(batch, ranks.n)
         hit = ranks.kept
@@ -170,7 +171,7 @@ class Matcher(Record):
         if self.cutoffs is not None:
             counted = tally(batch, blocks, twice, hits, self.cutoffs)
             counted = replace(counted, left_out=left_out, rolled=rolled, chunks=chunks)
-            counted = self._with_found(counted, graded, several=len(twice) > 0)
+            counted = self._with_found(counted, graded, several=len(twice) > 0 and not self._of_spans)
             counted = self._with_false_retrievals(counted, hits, batch)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
 

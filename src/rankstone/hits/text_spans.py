@@ -7,13 +7,13 @@ its relevant text.  Text that several chunks share counts once, for the first of
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadValue, printable
+from rankstone.errors import BadValue
 from rankstone.hits.list_arrays import ragged_range
 
 if TYPE_CHECKING:
@@ -257,14 +257,10 @@ def check_offsets(columns: Mapping[str, Floats], where: Callable[[int], str], wh
     if bad.any():
         at = int(bad.argmax())
         raise BadValue(
-            f"{what} from {_number(start[at])} to {_number(end[at])}",
+            f"{what} from {start[at]:g} to {end[at]:g}",
             where=where(at),
             expected="0 ≤ start < end: where it begins in its document, and where the text behind it begins",
         )
-
-
-def _number(value: Any) -> str:  # noqa: ANN401 - a number of NumPy
-    return "nowhere" if np.isnan(value) else printable(f"{value:g}")
 
 
 def numbered(documents: pl.Series, pair: Ints) -> Ints:

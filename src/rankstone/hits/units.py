@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.budgets import STEPS, sums_down
+from rankstone.hits.budgets import REPEATED, STEPS, sums_down
 from rankstone.hits.list_arrays import ragged_range, sort_within
 from rankstone.hits.ranks_and_ties import tie_blocks
 
@@ -152,8 +152,9 @@ def by_all_chunks(batch: Batch, score: UnitScore) -> Batch:
 
 
 def _unless_steps(added: dict[str, Floats], made: Batch) -> dict[str, Floats]:
-    """Return added costs; a step is that of the row itself."""
-    return {name: made.costs[name] if name in STEPS else values for name, values in added.items()}
+    """Return added costs; a step, and what is repeated in rows, is that of the row itself."""
+    own = {name for name in added if name in STEPS or name.startswith(REPEATED)}
+    return {name: made.costs[name] if name in own else values for name, values in added.items()}
 
 
 def _added(values: Floats, head: Ints, heads: Ints) -> Floats:

@@ -28,8 +28,8 @@ _OF_LISTS: Final[dict[Kind | None, Kind]] = {"whole": "wholes", "number": "numbe
 #: common names, folded
 _SYNONYMS: Final = {
     "query_id": (
-        "qid", "queryid", "questionid", "topicid", "query", "queryids", "question", "topic", "searchterm",
-        "searchquery", "userinput", "user", "userid", "uid", "customerid", "sessionid",
+        "qid", "queryid", "questionid", "topicid", "id", "query", "queryids", "question", "topic",
+        "searchterm", "searchquery", "userinput", "user", "userid", "uid", "customerid", "sessionid",
     ),
     "doc_id": (
         "docid", "docno", "documentid", "passageid", "chunkid", "contextid", "itemid", "productid", "doc",
@@ -45,6 +45,10 @@ _SYNONYMS: Final = {
         "relevancescore", "predictedrating", "predicted", "bm25", "rating",
     ),
     "rank": ("position", "pos", "rankposition"),
+    "start": ("startchar", "startindex", "startoffset", "begin", "charstart"),
+    "end": ("endchar", "endindex", "endoffset", "stop", "charend"),
+    "tokens": ("ntokens", "numtokens", "tokencount", "tokenlength"),
+    "ms": ("latencyms", "latency", "durationms", "elapsedms", "timems"),
     "subtopic": ("subtopicid", "intent", "aspect", "nugget", "iteration", "group", "judgmentgroup"),
     "subgroup": ("judgmentsubgroup", "jsg"),
     "propensity": ("p", "prop", "propensityscore", "pscore"),

@@ -24,13 +24,23 @@ FURTHER: Final = (
     "clicked",
     "impression_id", "reward", "examination", "prediction", "variant", "draw",
     "target_propensity", "target_position", "target_prediction",
-    *COSTS, "error", "answerable", "start", "end", "nugget",
+    *COSTS, "error", "answerable", "start", "end", "nugget", "document",
 )  # fmt: skip
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
 #: names that a column can be renamed to
 _OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES)
-_TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup", "run", "error", "nugget", "answerable")
+_TEXTS: Final = (
+    "query_id",
+    "doc_id",
+    "subtopic",
+    "subgroup",
+    "run",
+    "error",
+    "nugget",
+    "answerable",
+    "document",
+)
 #: names of columns that are read anywhere
 _KNOWN: Final = frozenset((*CANONICAL, *FURTHER, *_ALIASES, "run", "label", "measure", "value", "judged"))
 

@@ -36,7 +36,9 @@ class AbstentionMeasure(Measure, family="abstention"):
     brings: ClassVar[frozenset[str]] = frozenset({"abstained"})
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.dropped
-    claims = Claims(extremal_under_ties=False, promotion_helps=False, bounds_by="nothing")
+    claims = Claims(
+        extremal_under_ties=False, promotion_helps=False, bounds_by="nothing", deeper_grades_matter=False
+    )
 
     def relevant_count(self, _hits: Hits) -> Ints | None:
         """Return ``None``: relevance plays no part."""

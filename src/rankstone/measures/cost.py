@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.budgets import STEPS
+from rankstone.hits.budgets import REPEATED, STEPS
 from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
@@ -35,11 +35,14 @@ class Cost(Measure, family="cost"):
 
     brings: ClassVar[frozenset[str]] = frozenset({"costs"})
     needs_relevant: ClassVar[bool] = False
-    takes_budget: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
     examples: ClassVar[tuple[str, ...]] = ("Cost(column=tokens)", "Cost(column=tokens)@3")
     claims = Claims(
-        closed_under_ties=False, extremal_under_ties=False, promotion_helps=False, bounds_by="nothing"
+        closed_under_ties=False,
+        extremal_under_ties=False,
+        promotion_helps=False,
+        bounds_by="nothing",
+        deeper_grades_matter=False,
     )
     card: ClassVar[Card] = Card(
         sentence="What does a list cost: tokens, money, milliseconds?",
@@ -67,10 +70,18 @@ class Cost(Measure, family="cost"):
         "all",
     )
 
+    def __post_init__(self) -> None:
+        """Refuse a budget that passes over documents: what is paid for is the beginning of a list."""
+        super().__post_init__()
+        if self.budget is not None and self.budget.crossing == "skip":
+            raise BadParameter(
+                f"{self}: costs are those of the first documents", expected="crossing=drop, include"
+            )
+
     @property
     def costs(self) -> tuple[str, ...]:
-        """The column that it reads."""
-        return (self.column or "",)
+        """The column that it reads, marked where its values are repeated in the rows of a call or query."""
+        return (f"{'' if self.per == 'document' else REPEATED}{self.column}",)
 
     def relevant_count(self, _hits: Hits) -> Ints | None:
         """Return ``None``: relevance plays no part."""
@@ -80,7 +91,8 @@ class Cost(Measure, family="cost"):
         """Add up what is paid, which belongs to documents that may be unjudged."""
         assert hits.paid is not None  # noqa: S101 - alignment adds it for measures of costs
         paid, length = hits.paid, np.diff(hits.paid.offsets)
-        depth = length if self.k is None else np.minimum(length, self.k)
+        depth = np.minimum(length, hits.n)  # which a budget cuts
+        depth = depth if self.k is None else np.minimum(depth, self.k)
         known = hits.found
         if self.until != "end":
             needed = self._needed(hits)
@@ -88,7 +100,7 @@ class Cost(Measure, family="cost"):
             depth = np.where(known, needed, 0)
         rows = ragged_range(paid.offsets[:-1], depth)
         owner = np.repeat(np.arange(hits.queries), depth)
-        value = paid.values[self.column or ""][rows]
+        value = paid.values[self.costs[0]][rows]
         if self.column in STEPS:  # numbers of steps, of which the largest is how many there were
             last = np.zeros(hits.queries)
             np.maximum.at(last, owner, value)

@@ -276,7 +276,7 @@ class Measure(PerQuery):
         self._apply_empty(hits, empty, value, status)
         if not hits.found.all():
             status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
-        if hits.unanswerable is not None and "abstained" not in self.brings:
+        if hits.unanswerable is not None and not self.brings & {"abstained", "costs"}:
             status[hits.unanswerable] = Status.dropped  # they are measured by themselves
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
