@@ -79,7 +79,7 @@ def test_targets_are_answered(tmp_path: Path) -> None:
     other.write_text("q Q0 x 1 3 t\nq Q0 d 2 2 t\nq Q0 y 3 1 t\n")
     out = run("curve", qrels, one, other, "-m", "P RR", "-k", "1..3", "--target", "0.5,0.9").stdout
 
-    assert "a  first reaches 0.5 at k = 1 [1, 1]; at or above it at k = 1, 2" in out
+    assert "a  first reaches 0.5 at k = 1 [1, 1]; reaches it at k = 1, 2" in out
     assert "b  reaches 0.5 at k = 2 [2, 2]" in out
     assert "b  does not reach 0.9 at any k = 1..3" in out
     assert "a reaches 0.5 at a smaller k than b in 100% of the samples, at a larger k in 0%" in out

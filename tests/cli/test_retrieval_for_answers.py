@@ -47,7 +47,7 @@ def test_other_commands_take_budgets(run: Run, tmp_path: Path) -> None:
     rows = run("curve", *TWO, *COLUMNS, *CHUNKS, *words).splitlines()
     assert [json.loads(row)["k"] for row in rows if row[:1] == "{"] == [None, 60]
     text = run("curve", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(30,60,90)", "--target", "R=0.6")
-    assert "reaches 0.6 with fewer tokens than" in " ".join(text.split())
+    assert "reaches 0.6 at a smaller budget of tokens than" in " ".join(text.split())
     chart, curves = tmp_path / "chart.svg", tmp_path / "curves.html"
     run("curve", *TWO, *COLUMNS, *CHUNKS, "-m", "R@tokens(30,60)", "--chart", str(chart), "-o", str(curves))
     assert ">tokens</text>" in chart.read_text(encoding="utf-8")

@@ -47,7 +47,7 @@ def world(seed: int, queries: int = 8, *, unit: bool = False) -> tuple[pl.DataFr
 def whole_lists() -> Iterator[Measure]:
     """Yield the measures that a budget can cut, without a cutoff."""
     for name, kind in MEASURES.items():
-        if not issubclass(kind, Measure) or kind.brings & {"spans", "abstained"}:
+        if not issubclass(kind, Measure) or kind.brings & {"spans", "abstained", "costs"}:
             continue  # they have worlds of their own
         if kind.takes_cutoff and kind.takes_budget:
             for text in kind.examples or (name,):

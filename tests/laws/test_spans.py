@@ -278,7 +278,8 @@ def test_worst_queries_are_explained_as_they_are_scored() -> None:
     """A run that is opened once for several queries keeps its ids, and costs and abstention go with spans."""
     [found] = rankstone.explanation.explain_queries(SPANS, RUN, "SpanR@2", worst=1)
     assert isinstance(found, rankstone.Explanation)
-    assert (found.value, found.rows[0].doc_id) == (pytest.approx(100 / 150), "guide[0:60]")
+    assert found.value == pytest.approx(100 / 150)
+    assert found.rows[0].doc_id == "guide[0:60]"
     measures = "SpanR@2 FalseRetrieval Cost(column=score)"
     scores = rankstone.evaluate(SPANS, RUN, measures, empty="unanswerable")
     assert scores.per_query.filter(measure="Cost(column=score)")["value"].to_list() == [6.0]

@@ -162,10 +162,10 @@ def test_layouts(spark: Any, layout: str) -> None:
 def test_every_measure(spark: Any, wanted: tuple[Any, ...]) -> None:
     """Every registered measure, lists cut anywhere."""
     world = small_world(KINDS[wanted][0], 20, seed=5, ties=True)
-    options: dict[str, Any] = dict(world.options)
-    if wanted[2]:
-        names = {*world.judgments["query_id"], *world.run["query_id"]}
-        options["queries"] = {name: {"session": name, "position": 2} for name in names}
+    first = rankstone.parse_measure(KINDS[wanted][0])
+    assert isinstance(first, rankstone.Measure)
+    tables = {name: table for name, table in world.tables(first).items() if table is not None}
+    options: dict[str, Any] = {**world.options, **tables}
     run = laid_out(spark, LAYOUTS["cut_anywhere"](world.run, np.random.default_rng(2)))
     far = check(spark, world.judgments, world.run, KINDS[wanted], there_as=run, **options)
     assert far.computed["run"].in_place

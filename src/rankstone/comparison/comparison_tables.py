@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import some
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
+from rankstone.comparison.score_sources import fact_of
 from rankstone.comparison.test_families import ALL_PAIRS
 from rankstone.comparison.verdict import CLEAR, JUDGED, judged_share_counts
 from rankstone.errors import printable
@@ -417,14 +419,23 @@ def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]
         yield say("runs", systems=", ".join(printable(name, _NAME) for name in several))
     if comparison.table["units"][0] != comparison.table["n"][0]:
         yield say("clusters", units=f"{comparison.table['units'][0]:,}")
-    least = comparison.table.filter(role="primary").drop_nulls("detectable")["detectable"]
-    if len(least):
+    known = comparison.table.filter(role="primary").drop_nulls("detectable").select("measure", "detectable")
+    least = [value for measure, value in known.iter_rows() if value < _range(measure)]
+    if len(known) and not least:
+        yield say("undetectable", power=percent(comparison.settings.power))
+    if least:
         low, high = (f"{value:.{digits}f}" for value in (min(least), max(least)))
         yield say(
             "detectable",
             power=percent(comparison.settings.power),
             values=low if low == high else f"{low} – {high}",
         )
+
+
+def _range(measure: str) -> float:
+    """Return the largest difference that two means can have."""
+    low, high = fact_of(measure, "span", (None, None))
+    return math.inf if low is None or high is None else float(high - low)
 
 
 def latex_means(

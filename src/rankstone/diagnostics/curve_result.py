@@ -85,13 +85,14 @@ class Curves(MeanCurves, Result):
         return frames.frame_of(rows, frames.REACH)
 
     def _reach(self, name: str, curve: AtK, target: float) -> tuple[object, ...]:
-        cutoffs, places = curve.cutoffs, reaching(self._mean_of(name, curve), target)
+        sign = -1.0 if curve.measure.card.direction == "lower" else 1.0  # then a target is reached from above
+        cutoffs, places = curve.cutoffs, reaching(sign * self._mean_of(name, curve), sign * target)
         at = [cutoffs[place] for place in places]
         grows = curve.claims.grows_with_k and not _signed(self.conventions["alignment"])
         ends: tuple[float | None, float | None] = (None, None)
         never = None
         if (means := self._resampled(name, curve)) is not None:
-            first = first_reaching(means, target)
+            first = first_reaching(sign * means, sign * target)
             ends, never = interval(first, cutoffs, self.resampling), float((first == len(cutoffs)).mean())
         return name, str(curve), target, at[0] if at else None, grows, None if grows else at, *ends, never
 
@@ -422,13 +423,14 @@ def _reach(row: Row, cutoffs: str, axis: str) -> str:
         return f"{run}  reaches {target} at {axis} = {row['k']}{ends}"
     every = row["all_k"]
     shown = ", ".join(map(str, every[:_MOST_ROWS])) + (", …" if len(every) > _MOST_ROWS else "")
-    return f"{run}  first reaches {target} at {axis} = {row['k']}{ends}; at or above it at {axis} = {shown}"
+    return f"{run}  first reaches {target} at {axis} = {row['k']}{ends}; reaches it at {axis} = {shown}"
 
 
 def _race(row: Row, cost: str) -> str:
-    sooner, later = (
-        (f"with fewer {cost}", f"with more {cost}") if cost else ("at a smaller k", "at a larger k")
-    )
+    what = f"budget of {cost}" if cost else "k"
+    sooner, later = f"at a smaller {what}", f"at a larger {what}"
+    if cost == "score":
+        sooner, later = "at a lower score", "at a higher score"
     if row["sooner"] is None:
         return f"{printable(row['run'])} against {printable(row['other'])}: no samples"
     return (

@@ -350,4 +350,10 @@ def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: 
     if frame.is_empty():
         report.findings.append(Finding("error", "there are no rows"))
         return None
+    if {*OFFSETS} <= {*frame.columns}:
+        start, end = (pl.col(name).cast(pl.Float64) for name in OFFSETS)
+        bad = frame.filter(~((start >= 0) & (end > start)).fill_null(value=False))
+        if len(bad):
+            what = f"{counted(len(bad), 'span')} without text: start must be 0 or more, and end larger"
+            report.findings.append(Finding("error", what, row(bad)))
     return frame.with_columns(pl.lit(table.listed).alias("listed"))

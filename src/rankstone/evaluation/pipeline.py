@@ -124,6 +124,7 @@ class Pipeline(Record):
             self.regroups,
             budgets=budgets_of(self.measures),
             costs=costs_of(self.measures),
+            best_within=budgets_of([measure for measure in self.measures if measure.ideal_has_costs]),
         )
         return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
 
@@ -189,7 +190,14 @@ class Pipeline(Record):
             left_out=None if self.exclude is None else LeftOut.of(self.exclude, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
+            unanswerable=self._unanswerable,
         )
+
+    @property
+    def _unanswerable(self) -> int:
+        if not isinstance(self.judgments, Judgments):
+            return 0
+        return judgment_counts(self.judgments, self.options.empty)["unanswerable"]
 
     def assemble(self, parts: Sequence[ScoredPart], *, last: bool = False) -> RunScores:
         """Assemble scores in the order of the judgments (of the table, when labelled).

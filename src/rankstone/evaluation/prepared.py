@@ -36,7 +36,12 @@ from rankstone.evaluation.request import (
     unanswerable_queries,
 )
 from rankstone.evaluation.scores import RunScores, Scores
-from rankstone.evaluation.span_judgments import judged_spans, reads_spans, with_chunk_ids
+from rankstone.evaluation.span_judgments import (
+    judged_spans,
+    reads_spans,
+    suggesting_spans,
+    with_chunk_ids,
+)
 from rankstone.evaluation.units_and_costs import (
     judged_units,
     require_costs,
@@ -296,8 +301,11 @@ class Prepared:
                     frame, self.units, self.options, table.locate, declared, pairs, self._documents
                 )
             else:
-                frame, options = judged_units(frame, self.units, self.options, table.locate)
-                judgments = prepare_judgments(frame, options, table.locate, self._intents, declared, pairs)
+                with suggesting_spans(self.judged):
+                    frame, options = judged_units(frame, self.units, self.options, table.locate)
+                    judgments = prepare_judgments(
+                        frame, options, table.locate, self._intents, declared, pairs
+                    )
             judgments = with_unanswerable(judgments, unanswerable_queries(table, self.queries), table.source)
             if self._lowest is not None:
                 judgments = replace(judgments, lowest_grade=self._lowest)

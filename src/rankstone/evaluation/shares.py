@@ -148,7 +148,8 @@ def _ratio(measure: Measure, whole: _Sum) -> float | None:
 
 
 _COUNTS: Final = (
-    "rows", "tied", "tied_queries", "tied_float32", "duplicates", "found", "found_again", "false_retrievals",
+    "rows", "tied", "tied_queries", "tied_float32", "duplicates", "found", "found_again", "unanswerable",
+    "false_retrievals",
     "contradicted", "single", "rolled", "chunks",
 )  # fmt: skip
 #: counters that are added by name

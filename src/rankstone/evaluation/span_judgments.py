@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.errors import MissingColumn
+from rankstone.errors import DuplicateRows, MissingColumn
 from rankstone.evaluation.pipeline import prepare_judgments
 from rankstone.hits.judgments import check_grades
 from rankstone.hits.text_spans import OFFSETS, JudgedSpans, check_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judgments import Judgments
@@ -29,6 +30,17 @@ _TABLE: Final = "(--documents FILE) with doc_id, document, start and end"
 def reads_spans(measures: Sequence[Measure]) -> bool:
     """Return True if judgments are of spans of text."""
     return any("spans" in measure.brings for measure in measures)
+
+
+@contextmanager
+def suggesting_spans(judged: Table) -> Iterator[None]:
+    """Suggest measures of spans where a document is judged twice, in a table that has offsets."""
+    try:
+        yield
+    except DuplicateRows as error:
+        if {*OFFSETS} <= {*judged.present, *judged.schema}:
+            error.fix = f"these are judgments of spans: use SpanR, SpanP or SpanIoU; or {error.fix}"
+        raise
 
 
 def judged_spans(

@@ -170,6 +170,7 @@ class SummedScores(RunMeans):
             left_out=trailer.excluded(),
             read_as=self.listed[name].read_as,
             failed=self.listed[name].failed,
+            unanswerable=trailer.judgments["unanswerable"],
         )
         bounded = {
             m: one.count(Status.lower_bound) for m, one in zip(self.measures, trailer.sums, strict=True)

@@ -15,17 +15,20 @@ from rankstone.errors import (
     BadOption,
     BadParameter,
     EmptyInput,
-    NotComparable,
     UsageError,
-    nearest,
-    printable,
 )
 from rankstone.evaluation.pipeline import Pipeline
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import choices, name_runs
 from rankstone.explanation.explanation_result import Change, Explanation, Missed
 from rankstone.explanation.footnotes import footnotes
-from rankstone.explanation.traced_list import QueryTrace, TracedList, graded_documents, rows_of
+from rankstone.explanation.traced_list import (
+    QueryTrace,
+    TracedList,
+    graded_documents,
+    query_number,
+    rows_of,
+)
 from rankstone.io import read_run
 from rankstone.measures.core.curve import Curve
 from rankstone.measures.core.measure import Measure
@@ -263,7 +266,7 @@ class Explainer:
         prepared = self.prepared
         pipeline, table = prepared.pipeline(prepared.open(run, name))
         judgments, options = pipeline.judged, pipeline.options
-        code = _query_number(judgments, query, prepared.judged.source)
+        code = query_number(judgments, query, prepared.judged.source)
         table, rows = _query_rows(table, query)
         empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
         rule = "no_results" if empty and options.no_results == "drop" else "missing"
@@ -353,12 +356,13 @@ class Explainer:
         failed: str | None,
     ) -> Explanation:
         ready, measure, scored = self.prepared, self.measure, listed.scored
+        fine = listed.answered or "abstained" in measure.brings
         notes = footnotes(
             listed,
             options,
             k=measure.k,
             budget=measure.budget,
-            absent="" if listed.answered else f"{rule}={getattr(options, rule)}",
+            absent="" if fine else f"{rule}={getattr(options, rule)}",
             failed=failed,
             pooled=measure.agg == "pooled",
         )
@@ -404,21 +408,6 @@ def _keeping_queries(pipeline: Pipeline) -> Pipeline:
 def _input_order(ties: Ties) -> Ties:
     """Return the rule for ties that keeps a list in its input order."""
     return "input" if ties in ("docid_desc", "docid_asc", "reverse_input", "error") else ties
-
-
-def _query_number(judgments: Judgments, query: object, source: str) -> int:
-    """Return the number of a judged query."""
-    names = judgments.queries.names.cast(pl.String)
-    rows = names.eq(str(query)).arg_true()
-    if len(rows):
-        return int(rows[0])
-    close = nearest(str(query), names.head(1000).to_list(), n=2)
-    raise NotComparable(
-        f"query {printable(query)} is not judged",
-        where=source,
-        expected=", ".join(map(printable, names[:5])) + (" …" if len(names) > 5 else ""),  # noqa: PLR2004
-        fix=f"did you mean {' or '.join(map(printable, close))}?" if close else None,
-    )
 
 
 def _query_rows(table: Table, query: object) -> tuple[Table, pl.DataFrame]:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, exact
+from rankstone.errors import NotComparable, nearest, printable
 from rankstone.explanation.explanation_result import IdealRow, Intent, Row
 from rankstone.hits.text_spans import overlapping
 from rankstone.hits.trace import Trace
@@ -342,3 +343,18 @@ def graded_documents(chunk: Chunk, _: Hits) -> pl.DataFrame:
     frame = pl.DataFrame(dict(zip(("query_id", "rank", "row", "relevance"), columns, strict=True)))
     names = chunk.names.cast(pl.String).gather(frame["query_id"])
     return frame.with_columns(names.alias("query_id"), pl.col("relevance").fill_nan(None))
+
+
+def query_number(judgments: Judgments, query: object, source: str) -> int:
+    """Return the number of a judged query."""
+    names = judgments.queries.names.cast(pl.String)
+    rows = names.eq(str(query)).arg_true()
+    if len(rows):
+        return int(rows[0])
+    close = nearest(str(query), names.head(1000).to_list(), n=2)
+    raise NotComparable(
+        f"query {printable(query)} is not judged",
+        where=source,
+        expected=", ".join(map(printable, names[:5])) + (" …" if len(names) > 5 else ""),  # noqa: PLR2004
+        fix=f"did you mean {' or '.join(map(printable, close))}?" if close else None,
+    )

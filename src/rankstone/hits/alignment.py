@@ -167,6 +167,8 @@ class Aligner(Record):
         The budgets for which the hits within them are found.
     costs
         Columns of the run that measures add up.
+    best_within
+        Those of the budgets for which the best possible lists are made.
     """
 
     judgments: Judgments | SelfLabelled
@@ -179,6 +181,7 @@ class Aligner(Record):
     threads: int = 2
     budgets: tuple[Budget, ...] = ()
     costs: tuple[str, ...] = ()
+    best_within: tuple[Budget, ...] = ()
 
     @cached_property
     def _matcher(self) -> Matcher:
@@ -192,6 +195,7 @@ class Aligner(Record):
             self.budgets,
             self.units,
             self.costs,
+            self.best_within,
         )
 
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:

@@ -197,12 +197,13 @@ class RunAudit(Record):
         left_out: LeftOut | None = None,
         read_as: tuple[str, ...] = (),
         failed: Mapping[str, int] | None = None,
+        unanswerable: int = 0,
     ) -> RunAudit:
         """Add up the tallies of all batches.
 
         ``deepest`` is the largest cutoff of the measures, ``order`` the option of that name, ``left_out``
         what was excluded, ``read_as`` notes on what was detected about its file, ``failed`` counts queries
-        by the reason of their failure.
+        by the reason of their failure, ``unanswerable`` are queries that need not be answered.
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
@@ -230,7 +231,7 @@ class RunAudit(Record):
             queries=len(n),
             retrieved=int(n.sum()),
             judged=judged,
-            missing=missing,
+            missing=missing - (unanswerable - sum(t.unanswerable for t in tallies)),
             extra=extra,
             tied=sum(t.tied for t in tallies),
             tied_queries=sum(t.tied_queries for t in tallies),

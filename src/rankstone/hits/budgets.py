@@ -42,6 +42,8 @@ _NO_COSTS: Final = ("query_id", "doc_id", "relevance", "rank")
 _ROUNDING: Final = 1e-12
 #: whole numbers up to here are added without rounding
 _EXACT: Final = 2.0**53
+#: values that are compared at a time, in the processor's cache
+_SLICE: Final = 1 << 16
 _TEXT: Final = (
     r"(?P<cost>[^\W\d]\w*)\(\s*(?P<limit>[^\s,()]+)\s*(?:,\s*crossing\s*=\s*(?P<crossing>\w+)\s*)?\)"
 )
@@ -327,7 +329,8 @@ def kept_within(
 def _exact_sums(values: Floats) -> Floats | None:
     """Return sums over all lists; ``None`` unless whole numbers make them exact."""
     whole = np.cumsum(values)
-    exact = not len(values) or (whole[-1] <= _EXACT and (values == np.floor(values)).all())
+    parts = (values[begin : begin + _SLICE] for begin in range(0, len(values), _SLICE))
+    exact = not len(values) or (whole[-1] <= _EXACT and all((part == np.floor(part)).all() for part in parts))
     return whole if exact else None
 
 
@@ -407,6 +410,9 @@ def attainable(pairs: PairIndex, grade: Floats, costs: Floats, budget: Budget) -
 def check_costs(costs: Mapping[str, Floats], where: Callable[[int], str]) -> None:
     """Refuse a missing or negative cost."""
     for name, values in costs.items():
+        least, most = values.min(initial=0.0), values.max(initial=0.0)
+        if np.isfinite(least) and np.isfinite(most) and (least >= 0 or name in (*STEPS, "score")):
+            continue
         bad = ~np.isfinite(values) | ((values < 0) & (name not in (*STEPS, "score")))
         if bad.any():
             at = int(bad.argmax())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 #: batches are measured in several threads; one of them computes what depends on judgments alone
-_MAKING: Final = RLock()
+MAKING: Final = RLock()
 
 
 class Places(Record):
@@ -223,7 +223,7 @@ class Pool(Record):
             return (
                 np.where(self.codes >= 0, values[self.codes], 0.0) if len(values) else np.zeros(self.queries)
             )
-        with _MAKING:
+        with MAKING:
             if key not in self._memo:
                 self._memo[key] = make(self)
         made: Floats = self._memo[key]

@@ -14,7 +14,7 @@ from rankstone._basics import Record
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.budgets import attainable
-from rankstone.hits.judged_pool import Groups, Pool
+from rankstone.hits.judged_pool import MAKING, Groups, Pool
 from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, next_to_equals, offsets_of
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
 
@@ -234,9 +234,12 @@ class Judgments(Record):
     def attainable(self, budget: Budget) -> Ideal | None:
         """Return the grades of the best list within a budget, ``None`` if a cost is not known."""
         costs = self.columns.get(budget.column)
-        if costs is None or np.isnan(costs).any():
+        if costs is None:
             return None
-        return self.ideal.remember(budget, lambda: attainable(self.pairs, self.grade, costs, budget))
+        with MAKING:  # other batches wait for it
+            if self.ideal.remember(budget.column, lambda: bool(np.isnan(costs).any())):
+                return None
+            return self.ideal.remember(budget, lambda: attainable(self.pairs, self.grade, costs, budget))
 
     def match(self, batch: Batch) -> Matches:
         """Return the judged rows of a batch."""

@@ -79,7 +79,7 @@ class Matcher(Record):
 
     Parameters
     ----------
-    judgments, options, exclude, cutoffs, brings, budgets, units, costs
+    judgments, options, exclude, cutoffs, brings, budgets, units, costs, best_within
         As for ``Aligner``; without ``cutoffs`` nothing is counted for the audit.
     """
 
@@ -91,6 +91,7 @@ class Matcher(Record):
     budgets: tuple[Budget, ...] = ()
     units: RetrievalUnits | None = None
     costs: tuple[str, ...] = ()
+    best_within: tuple[Budget, ...] = ()
 
     def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
         """Return the hits of a batch; ``locate`` returns the place of a row for messages."""
@@ -159,7 +160,7 @@ class Matcher(Record):
             expected=options.ties == "expected",
             lowest_grade=self.judgments.lowest_grade,
             candidates=self._candidates(len(batch.lengths)),
-            kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets),
+            kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets) if self.budgets else {},
             attainable=self._attainable(batch.codes),
             retrieved=None if retrieved is None else retrieved.of(hit),
             paid=Paid.of(batch, ranks, self._paid(batch)) if self.costs else None,
@@ -191,7 +192,8 @@ class Matcher(Record):
             wrong = (hits.ideal.count(hits.ideal.grade > 0) == 0) & (batch.codes >= 0)
         if wrong is None:
             return counted
-        return replace(counted, false_retrievals=int((wrong & ~self._abstained(batch, hits.n)).sum()))
+        false = int((wrong & ~self._abstained(batch, hits.n)).sum())
+        return replace(counted, unanswerable=int(wrong.sum()), false_retrievals=false)
 
     def _in_units(self, batch: Batch) -> tuple[Batch, Ints]:
         """Return the sorted batch, one row for each document, and the rows of units that occur again."""
@@ -316,7 +318,7 @@ class Matcher(Record):
         """Return the grades of the best lists within each budget, where the costs of judgments are known."""
         if not isinstance(self.judgments, Judgments):
             return {}
-        ideals = {budget: self.judgments.attainable(budget) for budget in self.budgets}
+        ideals = {budget: self.judgments.attainable(budget) for budget in self.best_within}
         return {budget: ideal.take(codes) for budget, ideal in ideals.items() if ideal is not None}
 
     def missing(self, judgments: Judgments, codes: Ints, failures: Mapping[str, str] | None = None) -> Chunk:

@@ -37,8 +37,8 @@ class Tally(Record):
         Lists with exactly one judged document.
     found, found_again
         Rows of relevant documents; those of them whose document is above in the same list.
-    false_retrievals
-        Lists with a document for a query that has no answer.
+    unanswerable, false_retrievals
+        Lists of queries that have no answer; those with a document.
     rolled, chunks
         Rows before chunks roll up to documents, 0 where they do not; those with another id than their
         document.
@@ -63,6 +63,7 @@ class Tally(Record):
     unjudged: Counter[str]
     found: int = 0
     found_again: int = 0
+    unanswerable: int = 0
     false_retrievals: int = 0
     rolled: int = 0
     chunks: int = 0

@@ -257,6 +257,6 @@ def _open(
     kind, files = format_at(source, format_in, renames)
     if kind != "json":
         return read_files(source, files, kind, layout, renames, ranks=ranks, further=further)
-    value, title = read_json(source), str(source)
+    value, title = read_json(source, steps="run" in renames.values()), str(source)
     rows = read_quepid(value, number, title) if is_quepid(value) else value
     return replace(read_object(rows, number, renames, title, further), untyped=True)  # keys are texts

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -46,11 +47,12 @@ from rankstone.io.sources import (
     read_stream,
     stream_title,
 )
+from rankstone.io.traces import is_trace, trace_frame
 from rankstone.io.trec_text import Layout, Ranks, title_of, trec
 from rankstone.io.typed_tables import TablePart, of_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 #: format → suffixes; a further .gz or .zst is ignored
@@ -402,9 +404,23 @@ def _scan(
     if kind == "parquet":
         return pl.scan_parquet(source, glob=False), ()
     if kind == "jsonl":
+        first = next(iter(_objects(source, 1)), None)
+        if is_trace(first):
+            frame, note = trace_frame(_objects(source), title, steps="run" in columns.values())
+            return frame.lazy(), (note,)
         return pl.scan_ndjson(source, infer_schema_length=None), ()
     stream = _head(source)[:6] != b"ARROW1"
     return pl.read_ipc_stream(source).lazy() if stream else pl.scan_ipc(source), ()
+
+
+def _objects(source: Path | bytes, count: int | None = None) -> Iterator[Any]:
+    """Yield the objects of JSON lines, ``None`` for a line that is none; other readers report it."""
+    lines = pl.scan_lines(source, name="text", glob=False)
+    for line in (lines if count is None else lines.head(count)).collect()["text"]:
+        try:
+            yield json.loads(line)
+        except ValueError:
+            yield None
 
 
 def _head(source: Path | bytes, size: int = 8) -> bytes:

@@ -31,6 +31,7 @@ from rankstone.io.file_formats import format_of, format_of_stream, parts_of
 from rankstone.io.input_table import reading
 from rankstone.io.python_rows import frame_of_records, ids_of, numbers_of
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
+from rankstone.io.traces import is_trace, trace_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,19 +48,24 @@ def holds_json(source: str | os.PathLike[str], format_in: str | None = None) -> 
     return not is_database(source) and all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - a dict of dicts or lists, or a frame
+def read_json(path: str | os.PathLike[str], *, steps: bool = False) -> Any:  # noqa: ANN401 - see below
     """Read a JSON file, or standard input for ``-``, as Python objects.
+
+    ``steps`` is as for :func:`~rankstone.io.traces.trace_frame`.
 
     Returns
     -------
     dict or polars.DataFrame
         The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame, also where an
-        object holds it.
+        object holds it; a trace as a frame of its retrievals.
     """
     name = os.fspath(path)
     value = _parsed(read_text(name, longest=None), name)
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not is_trace(value):
         value = _wrapped(value, name) or value
+    records = value if isinstance(value, list) else [value]
+    if records and all(map(is_trace, records)):
+        return trace_frame(records, name, steps=steps)[0]
     if isinstance(value, dict) and value:
         return value
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):

@@ -286,16 +286,21 @@ def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source
     """Return the columns by our names; a list of structs becomes a list for each field.
 
     Where two lists have a field of the same name each is called ``list.field``.  Fields of another list
-    than that of the documents do not belong to these: scores of what was retrieved are no grades.
+    than that of the documents do not belong to these: scores of what was retrieved are no grades.  Fields of
+    objects have a path, such as ``metadata.source``, and all can be called by their whole path.
     """
     theirs = {name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()}
     lists = [(name, dtype.inner) for name, dtype in schema.items() if isinstance(dtype, pl.List)]
-    found = [(name, one) for name, kind in lists if isinstance(kind, pl.Struct) for one in kind.fields]
-    times = Counter([*schema, *(one.name for _, one in found)])
-    for name, one in found:
-        value = pl.col(name).list.eval(pl.element().struct.field(one.name))
-        known = one.name if times[one.name] == 1 else f"{name}.{one.name}"
-        theirs[known] = _Column(name, pl.List(one.dtype), value)
+    found = [(name, *one) for name, kind in lists for one in _leaves(kind)]  # type: ignore[arg-type]
+    times = Counter([*schema, *(".".join(path) for _, path, _ in found)])
+    for name, path, kind in found:
+        value = pl.col(name).list.eval(_field(pl.element(), path))
+        short, whole = ".".join(path), ".".join((name, *path))
+        known = short if times[short] == 1 and whole not in columns else whole
+        theirs[known] = _Column(name, pl.List(kind), value)
+    for name, dtype in schema.items():
+        for path, kind in _leaves(dtype):
+            theirs[".".join((name, *path))] = _Column(name, kind, _field(pl.col(name), path))
     chosen = renames(theirs, columns, source)
     listed = any(isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values())
     if listed and "position" not in columns and not isinstance(schema.get("position"), (pl.List, pl.Array)):
@@ -305,6 +310,19 @@ def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source
     if isinstance(schema.get(docs or ""), pl.List):
         replaced |= {name for name, one in theirs.items() if name not in schema and one.root != docs}
     return {chosen.get(name, name): column for name, column in theirs.items() if name not in replaced}
+
+
+def _leaves(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.DataType]]:
+    """Yield the path and the type of every field of an object, and of the objects in it."""
+    for one in dtype.fields if isinstance(dtype, pl.Struct) else ():
+        yield (one.name,), one.dtype  # type: ignore[misc] # an instance
+        yield from (((one.name, *path), kind) for path, kind in _leaves(one.dtype))  # type: ignore[arg-type]
+
+
+def _field(value: pl.Expr, path: Sequence[str]) -> pl.Expr:
+    for name in path:
+        value = value.struct.field(name)
+    return value
 
 
 def _usable(

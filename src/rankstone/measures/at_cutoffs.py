@@ -102,6 +102,11 @@ class AtK(Curve, family="curves"):
         """The columns of the run that the measure adds up."""
         return self.measure.costs
 
+    @property
+    def ideal_has_costs(self) -> bool:  # type: ignore[override]
+        """True if the norm is a sum over the best list."""
+        return self.measure.ideal_has_costs
+
     def _at(self, k: float) -> Measure:
         """Return the measure with one of the cutoffs."""
         return self.measure @ (k if self.budget is None else replace(self.budget, limit=k))  # type: ignore[operator]

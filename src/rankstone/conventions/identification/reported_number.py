@@ -171,7 +171,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     **dict.fromkeys(("a", "b", "c", "d"), _PRICES),
     **dict.fromkeys(("CWL.gain_med", "CWL.hb", "CWL.hc"), "of model=BPM alone, and searched as BPM's"),
     "of": "the measure of one intent must be given",
-    "budget": "costs of documents must be given",
+    **dict.fromkeys(("budget", "column"), "costs of documents must be given"),
 }
 
 

@@ -289,6 +289,7 @@ class Curve(Named):
     #: the budgets that lists are cut by
     budgets: ClassVar[tuple[Budget, ...]] = ()
     costs: ClassVar[tuple[str, ...]] = ()
+    ideal_has_costs: ClassVar[bool] = False
 
     @property
     def brings(self) -> frozenset[str]:
