@@ -33,6 +33,7 @@ __all__ = ["MODULES", "Entry", "entries", "pages"]
 #: public modules below ``rankstone``, and the page in which a reader meets each
 MODULES: Final = {
     "measures": "your-own-measure.md",
+    "answers": "answers.md",
     "online": "online.md",
     "ltr": "ltr.md",
     "comparison": "compare.md",

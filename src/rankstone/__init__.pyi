@@ -10,6 +10,7 @@ def lazy_names(
 ) -> tuple[Callable[[str], object], list[str]]: ...
 def removed_names() -> dict[str, str]: ...
 
+from rankstone import answers as answers
 from rankstone import comparison as comparison
 from rankstone import conventions as conventions
 from rankstone import demo as demo

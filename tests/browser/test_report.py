@@ -41,6 +41,7 @@ class Opened:
         self.page, self.path = page, path
         self.complaints: list[str] = []
         self.asked: list[str] = []
+        page.emulate_media(reduced_motion="reduce")  # nothing moves under the pointer
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda said: self._hear(said.type, said.text))
         page.on("request", lambda request: self.asked.append(request.url))

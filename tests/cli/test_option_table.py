@@ -71,7 +71,7 @@ def test_the_page_shows_the_table() -> None:
 def test_help_is_in_sections_and_panels() -> None:
     """The commands stand in six sections; the options of alignment wait for --help-all."""
     shown = CliRunner().invoke(cli, ["--help"]).output
-    sections = ["Score:", "Compare:", "Trust:", "Recommend and online:", "Learn:", "Reference:"]
+    sections = ["Score:", "Compare:", "Trust:", "Recommend, online and answers:", "Learn:", "Reference:"]
     places = [shown.index(section) for section in sections]
     assert places == sorted(places)
     short = CliRunner().invoke(cli, ["eval", "--help"]).output

@@ -200,7 +200,11 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
     text = (*kind.examples, name)[0]
     if issubclass(kind, (rankstone.Measure, rankstone.measures.Curve)):
         qrels: Any = {"q": {"a": 1, "b": 0}}
-        if kind.judgment_columns or kind.brings & {"groups", "abstained", "costs"} or kind.query_columns:
+        if (
+            kind.judgment_columns
+            or kind.brings & {"groups", "abstained", "costs", "scores"}
+            or kind.query_columns
+        ):
             return  # needs further tables: the laws give it these
         found = explain(qrels, {"q": ["b", "a"]}, text, "q", candidates=10)
         assert isinstance(found, Explanation)

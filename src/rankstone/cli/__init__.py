@@ -41,9 +41,10 @@ _SECTIONS = {
         "baseline": "compare a mean with a random, the worst and the best order",
         "thresholds": "how results depend on the relevance threshold",
     },
-    "Recommend and online": {
+    "Recommend, online and answers": {
         "beyond": "beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness",
         "online": "user behaviour: retention, clicks, counterfactual, interleave, ab",
+        "answers": "answers of language models: nuggets and citations",
     },
     "Learn": {
         "ltr": "learning to rank: train, tune, score and compare rankers",

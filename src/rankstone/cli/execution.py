@@ -95,6 +95,13 @@ def write_rows(rows: Any, path: str) -> None:
     write(rows.lazy(), path, formulas())
 
 
+def csv_text(rows: Any) -> str:
+    """Return a frame as CSV; texts that a spreadsheet would compute as --csv-formulas says."""
+    from rankstone.tables.results import as_csv
+
+    return as_csv(rows, formulas())
+
+
 def formulas() -> str:
     """Return the option for CSV texts that a spreadsheet would compute."""
     return str(kept("csv_formulas") or "keep")

@@ -318,7 +318,8 @@ class Explainer:
     ) -> tuple[Change, ...]:
         """Return the changes of single documents that raise the score most."""
         value = listed.scored.value
-        if value is None or options.score_above is not None or self.prepared.one_group or judgments.spans:
+        elsewhere = self.measure.brings & {"spans", "costs", "abstained", "scores"}  # no order of grades
+        if value is None or options.score_above is not None or self.prepared.one_group or elsewhere:
             return ()
         plain = replace(options, order="input", ties=_input_order(options.ties), unit_score="max")
         prepared = self.prepared

@@ -157,7 +157,7 @@ class Aligner(Record):
     cutoffs
         The ranks at which the audit counts unjudged documents; ``None`` without an audit.
     brings
-        What measures need besides hits: ``pool``, ``groups``, ``pooled``, ``holes``, ``spans``; ``rows`` for
+        What measures need besides hits: ``pool``, ``groups``, ``pooled``, ``holes``, …; ``rows`` for
         the row of the run and of the judgments behind each hit.
     regroups
         True if a run with scattered queries is regrouped in memory; otherwise :class:`Scattered` is raised.
@@ -341,7 +341,7 @@ def no_overlap(judgments: Judgments, lists: Lists, where: str) -> NotComparable:
 
 _COLUMNS: Final = ("rank", "grade", "first", "last", "judged", "n", "length", "found")
 #: present on request
-_OPTIONAL: Final = ("candidates", "run_row", "judgment_row", "unanswerable", "abstained")
+_OPTIONAL: Final = ("candidates", "score", "run_row", "judgment_row", "unanswerable", "abstained")
 
 
 def joined(parts: Sequence[Hits]) -> Hits:
@@ -388,7 +388,7 @@ def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     """
     lengths = np.diff(hits.offsets)[queries] if ideal is None else np.zeros(len(queries), np.int64)
     at = ragged_range(hits.offsets[queries], lengths)
-    per_hit = ("rank", "grade", "first", "last", "judged", "run_row", "judgment_row")
+    per_hit = ("rank", "grade", "first", "last", "judged", "run_row", "judgment_row", "score")
     per_query = ("n", "length", "found", "candidates", "unanswerable", "abstained")
     rows = dict.fromkeys(per_hit, at) | dict.fromkeys(per_query, queries)
     columns: dict[str, Any] = {name: getattr(hits, name) for name in rows}

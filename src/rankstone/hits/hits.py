@@ -88,6 +88,8 @@ class Hits(Remembering, Traced):
         The grades of the best possible list, where it cannot hold all judged documents; ``None`` if it can.
     retrieved
         For measures of spans: the chunk behind each hit, and the judged spans.
+    score
+        For measures that read them: float64 ``[hits]``, the score of each hit in the run.
     paid
         For measures of costs: what each document of the lists costs.
     unanswerable
@@ -123,6 +125,7 @@ class Hits(Remembering, Traced):
     attainable: Mapping[Budget, Ideal] = field(default_factory=dict)
     best: Ideal | None = None
     retrieved: Retrieved | None = None
+    score: Floats | None = None
     paid: Paid | None = None
     unanswerable: Bools | None = None
     abstained: Bools | None = None
@@ -205,6 +208,7 @@ class Hits(Remembering, Traced):
             run_row=part(self.run_row),
             judgment_row=part(self.judgment_row),
             member=part(self.member),
+            score=part(self.score),
             retrieved=None if self.retrieved is None else self.retrieved.of(inside),
             kept={budget: kept.of(inside, slice(None)) for budget, kept in self.kept.items()},
             _memo={},

@@ -163,6 +163,7 @@ class Matcher(Record):
             kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets) if self.budgets else {},
             attainable=self._attainable(batch.codes),
             retrieved=None if retrieved is None else retrieved.of(hit),
+            score=batch.key[matches.row[hit]] if "scores" in self.brings and batch.key is not None else None,
             paid=Paid.of(batch, ranks, self._paid(batch)) if self.costs else None,
             unanswerable=self._unanswerable(batch.codes),
             abstained=self._abstained(batch, ranks.n) if "abstained" in self.brings else None,
@@ -348,10 +349,9 @@ class Matcher(Record):
             run_row=ints,
             judgment_row=ints,
             member=ints,
+            score=floats if "scores" in self.brings else None,
             retrieved=self._nothing_retrieved(judgments, codes),
-            paid=Paid(np.zeros(count + 1, np.int64), dict.fromkeys(self.costs, floats))
-            if self.costs
-            else None,
+            paid=Paid.nothing(count, self.costs) if self.costs else None,
             unanswerable=self._unanswerable(codes),
             abstained=~failed if "abstained" in self.brings else None,
             pool=judgments.pool.take(codes) if self.brings & {"pool", "groups"} else None,

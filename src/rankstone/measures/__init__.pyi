@@ -192,3 +192,6 @@ from rankstone.measures.abstention import FalseRetrieval as FalseRetrieval
 from rankstone.measures.abstention import AbstentionR as AbstentionR
 from rankstone.measures.abstention import AbstentionP as AbstentionP
 from rankstone.measures.cost import Cost as Cost
+from rankstone.measures.support import Support as Support
+from rankstone.measures.support import CitationP as CitationP
+from rankstone.measures.support import CitationR as CitationR

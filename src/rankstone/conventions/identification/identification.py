@@ -22,6 +22,7 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
 from rankstone.evaluation.scores import uncounted
 from rankstone.hits.alignment_options import AlignmentOptions
+from rankstone.measures import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -317,6 +318,9 @@ class _Search:
             return
         scored = swept.scores[meant.measure][meant.empty]
         present = _present(swept, missing, extra)
+        undefined = scored.status == Status.undefined
+        if options.get("empty") == "error" and (present & undefined).any():
+            return
         if refused(entry, scored.of(present), {name: one.of(present) for name, one in observed.items()}):
             return
         counted = present & ~np.isin(

@@ -152,6 +152,8 @@ PUBLISHED: Final[Mapping[str, Sequence[Any]]] = {
     "gain_med": (0.25, 0.5, 0.75, 1.0),
     "hb": (0.0, 0.5, 1.0),
     "hc": (0.0, 0.5, 1.0),
+    "partial": (0.0, 0.5),
+    "okay": (0.5, 1.0),
 }
 #: values tried for a parameter that depends on another choice: the p of discount=geometric
 _DEPENDENT: Final = (0.5, 0.8, 0.9, 2.0)
@@ -170,6 +172,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     **dict.fromkeys(("half_life", "L", "cost", "cost_relevant"), _MEASURED),
     **dict.fromkeys(("a", "b", "c", "d"), _PRICES),
     **dict.fromkeys(("CWL.gain_med", "CWL.hb", "CWL.hc"), "of model=BPM alone, and searched as BPM's"),
+    **dict.fromkeys(("CitationP.level", "CitationR.level"), "what counts is given by the measure"),
     "of": "the measure of one intent must be given",
     **dict.fromkeys(("budget", "column"), "costs of documents must be given"),
 }

@@ -157,7 +157,8 @@ class LibraryMeasure(Record):
         """Our measure; libraries with the same definition share it, so that it is computed once."""
         text = self.entry.written(self.entry.ours, self.numbers)
         if self.entry.unbounded:
-            kept: Measure = self.library.reading(self.entry, self.numbers).measure
+            entry = replace(self.entry, options={**self.entry.options, "empty": self.empty})
+            kept: Measure = self.library.reading(entry, self.numbers).measure
             return kept
         found = _read(text)
         assert isinstance(found, Measure)  # noqa: S101 - those of whole lists are left out
@@ -178,7 +179,8 @@ class LibraryMeasure(Record):
     def empty(self) -> str:
         """Its rule for queries without a relevant document."""
         rule: str = self.entry.options.get("empty", "zero")
-        return rule
+        # an error is found among the queries that count: others may be without a relevant document, too
+        return "undefined" if rule == "error" else rule
 
     @property
     def aligned(self) -> dict[str, Any]:

@@ -108,6 +108,22 @@ class OPA(Replay, RC):
         return replace(parts, hits=parts.hits - of_hit)
 
 
+class LlamaIndexMRR(Replay, BinaryMeasure, family="reciprocal rank"):
+    """The mean of 1 / rank over the relevant documents of a list, 0 if it has none.
+
+    >>> print(LlamaIndexMRR())
+    mrr(use_granular_mrr=True)
+    """
+
+    name: ClassVar[str] = "mrr(use_granular_mrr=True)"
+    claims = Claims(closed_under_ties=False, extremal_under_ties=False, promotion_helps=False)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit 1 / rank; divide by their number."""
+        relevant = hits.relevant(self.rel)
+        return Contributions(np.where(relevant, 1.0 / hits.rank, 0.0), np.maximum(hits.count(relevant), 1))
+
+
 class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
     """Binary nDCG to the depth of the list; a repeated relevant document counts again, in the ideal list too.
 

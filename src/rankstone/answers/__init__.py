@@ -1,0 +1,11 @@
+"""Answers of language models: nuggets and citations as judgments and runs, for every verb of the package."""
+
+from rankstone import lazy_names
+
+#: module → the public names it defines, imported at first use; the stub is generated from this table
+PUBLIC = {
+    "citation_tables": ("citations", "citations_to_judge", "holds_citations"),
+    "nugget_tables": ("nuggets", "nuggets_to_assign"),
+    "scoring": ("score_answers",),
+}
+__getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -1,0 +1,139 @@
+"""Citations of answers, sentence by sentence, and whether they support what they are cited for.
+
+Of the citations the supported ones are counted (precision), and of the sentences those that one of their
+citations supports (recall).  Whether a passage supports a sentence is read, never asked.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.answers.nugget_tables import query_of, records, support_of
+from rankstone.errors import BadValue, NotComparable, printable
+from rankstone.measures.support import VITAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_RUN: Final = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+_QRELS: Final = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+
+
+def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the citations and sentences of answers as judgments, and their support as a run.
+
+    Parameters
+    ----------
+    answers
+        JSON lines or records with ``topic_id`` (or ``qid``, ``query_id``), ``references``, a list of ids, and
+        ``answer``, a list of ``{"text", "citations"}``; citations are ids, or places among these from 0.
+    support
+        A row for each citation: ``qid``, ``sentence`` (from 0), ``doc_id``, ``support`` (support,
+        partial_support, not_support, or 1, 0.5, 0).  Citations without a row are not supported.
+
+    Returns
+    -------
+    tuple
+        Judgments with a row for each sentence, named by its place from 0 (grade 2), and for each of its
+        citations, ``3:d7`` (grade 1); and a run with their support, of sentences that of their best citation.
+
+    Raises
+    ------
+    InputError
+        When a record is not what it should be, or a citation is not in the references.
+
+    Examples
+    --------
+    >>> from rankstone import evaluate
+    >>> answer = [{"text": "One.", "citations": [0, 1]}, {"text": "Two.", "citations": []}]
+    >>> given = [{"qid": "q", "references": ["a", "b"], "answer": answer}]
+    >>> said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "support"}]
+    >>> evaluate(*citations(given, said), "CitationP CitationR").to_dict()
+    {'run': {'CitationP': 0.5, 'CitationR': 0.5}}
+    """
+    known = _support(support)
+    judged: list[tuple[str, str, float]] = []
+    said: list[tuple[str, str, float]] = []
+    for query, parts in _answers(answers):
+        for at, docs in enumerate(parts):
+            scores = [(query, f"{at}:{doc}", known.pop((query, at, doc), 0.0)) for doc in docs]
+            judged += [(query, str(at), VITAL), *((query, name, 1.0) for _, name, _ in scores)]
+            said += [*scores, (query, str(at), max((score for *_, score in scores), default=0.0))]
+        if not parts:
+            judged.append((query, "no sentence", 0.0))
+    if known:
+        query, at, doc = next(iter(known))
+        raise NotComparable(
+            "support for a citation that no answer has",
+            given=f"query {printable(query)}, sentence {at}, document {printable(doc)}",
+            fix="sentences are counted from 0; are answers and support of the same system?",
+        )
+    return pl.DataFrame(judged, _QRELS, orient="row"), pl.DataFrame(said, _RUN, orient="row")
+
+
+def holds_citations(source: object) -> bool:
+    """Return True if the first record is an answer with sentences, not one with nuggets."""
+    return any("answer" in record for _, record in islice(records(source), 1))
+
+
+def citations_to_judge(answers: object) -> pl.DataFrame:
+    """Return what is to be judged: a row for each citation, with an empty column ``support``."""
+    rows = [
+        (query, at, doc)
+        for query, parts in _answers(answers)
+        for at, docs in enumerate(parts)
+        for doc in docs
+    ]
+    schema = {"query_id": pl.String, "sentence": pl.Int64, "doc_id": pl.String}
+    return pl.DataFrame(rows, schema, orient="row").with_columns(support=pl.lit(""))
+
+
+def _answers(source: object) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the query of each answer, and the documents that each of its sentences cites."""
+    seen: dict[str, str] = {}
+    for place, record in records(source):
+        query = query_of(record, place)
+        if query in seen:
+            raise BadValue(
+                f"a second answer to query {printable(query)}", where=place, given=f"first at {seen[query]}"
+            )
+        seen[query] = place
+        answer, references = record.get("answer"), record.get("references") or []
+        if not isinstance(answer, list):
+            raise BadValue(
+                "an answer is not a list of sentences",
+                where=place,
+                expected='"answer": [{"text", "citations"}]',
+            )
+        yield query, [_cited(one, references, f"{place}, sentence {at}") for at, one in enumerate(answer)]
+
+
+def _cited(sentence: Mapping[str, Any], references: list[Any], where: str) -> list[str]:
+    found = []
+    for one in sentence.get("citations") or ():
+        if isinstance(one, int) and not 0 <= one < len(references):
+            raise BadValue(
+                f"citation {one} of {len(references)} references", where=where, expected="places from 0"
+            )
+        found.append(str(references[one] if isinstance(one, int) else one))
+    return list(dict.fromkeys(found))
+
+
+def _support(source: object) -> dict[tuple[str, int, str], float]:
+    """Return the support of citations by query, sentence and document."""
+    found: dict[tuple[str, int, str], float] = {}
+    for place, record in records(source) if source is not None else ():
+        try:
+            sentence = int(record["sentence"])
+            doc = str(record.get("doc_id") or record["citation"])
+        except (KeyError, ValueError, TypeError):
+            raise BadValue(
+                "support without a sentence and a document", where=place,
+                given=", ".join(map(printable, record)), expected="qid, sentence, doc_id, support",
+            ) from None  # fmt: skip
+        if str(record.get("support", "?")).strip():  # not judged yet
+            found[query_of(record, place), sentence, doc] = support_of(record, "support", place)
+    return found

@@ -1,0 +1,178 @@
+"""Nuggets that an answer should hold, and whether it does, as judgments and runs.
+
+A nugget is vital (grade 2) or okay (grade 1).  What an answer says of it is its score: 1 if it supports the
+nugget, ½ if it does in part, 0 if it does not.  :class:`~rankstone.measures.Support` is the share that is
+supported.  Nobody is asked here: assignments are made by people or models, and read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import BadLine, BadValue, DuplicateRows, MissingColumn, NotComparable, printable
+from rankstone.io.file_formats import format_of
+from rankstone.io.json_objects import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: importance → grade
+_GRADES: Final = {"vital": 2.0, "okay": 1.0}
+#: assignments of nuggetizer and of people → support
+_SUPPORT: Final = {
+    "support": 1.0, "supported": 1.0, "full": 1.0, "full_support": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0,
+    "partial_support": 0.5, "partial": 0.5, "0.5": 0.5,
+    "not_support": 0.0, "not_supported": 0.0, "no_support": 0.0, "none": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0,
+}  # fmt: skip
+_QUERIES: Final = ("query_id", "qid", "topic_id")
+_RUN: Final = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+
+
+def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return nuggets as judgments, and what one system's answers say of them as a run.
+
+    Parameters
+    ----------
+    source
+        Assignments: JSON lines or records with ``qid`` (or ``query_id``, ``topic_id``) and ``nuggets``, a
+        list of ``{"text", "importance", "assignment"}``; or a row for each, with ``nugget``, ``importance``
+        and ``assignment``.  An ``id`` of a nugget names it instead of its text.
+    given
+        The nuggets, in the same form without assignments, where they are in another file.
+
+    Returns
+    -------
+    tuple
+        ``query_id``, ``doc_id`` (the nugget), ``relevance`` (2 vital, 1 okay); ``query_id``, ``doc_id``,
+        ``score`` (1, ½, 0).  A nugget without an assignment is not in the run.
+
+    Raises
+    ------
+    InputError
+        When a word is not known, a nugget occurs twice, or an assignment is about none.
+
+    Examples
+    --------
+    >>> from rankstone import evaluate
+    >>> told = [{"text": "a", "importance": "vital", "assignment": "support"},
+    ...         {"text": "b", "importance": "okay", "assignment": "partial_support"}]
+    >>> judged, said = nuggets([{"qid": "q1", "nuggets": told}])
+    >>> evaluate(judged, said, "Support Support(partial=0.5) Support(level=vital)").to_dict()
+    {'run': {'Support': 0.5, 'Support(partial=0.5)': 0.75, 'Support(level=vital)': 1.0}}
+    """
+    told = list(_nuggets(source))
+    known = told if given is None else list(_nuggets(given))
+    judged = [
+        (query, nugget, _word(one, "importance", _GRADES, where)) for query, nugget, one, where in known
+    ]
+    said = [
+        (query, nugget, _word(one, "assignment", _SUPPORT, where))
+        for query, nugget, one, where in told
+        if str(one.get("assignment") or "").strip()
+    ]
+    if given is not None:
+        names = {(query, nugget) for query, nugget, *_ in known}
+        for query, nugget, _, where in told:
+            if (query, nugget) not in names:
+                raise NotComparable(
+                    "an assignment is about a nugget that is not in the list",
+                    where=where,
+                    given=f"query {printable(query)}: {printable(nugget)}",
+                )
+    grades = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+    return pl.DataFrame(judged, grades, orient="row"), pl.DataFrame(said, _RUN, orient="row")
+
+
+def nuggets_to_assign(given: object) -> pl.DataFrame:
+    """Return what is to be assigned: a row for each nugget, with an empty column ``assignment``."""
+    rows = [(query, nugget, str(one.get("importance"))) for query, nugget, one, _ in _nuggets(given)]
+    schema = dict.fromkeys(("query_id", "nugget", "importance"), pl.String)
+    return pl.DataFrame(rows, schema, orient="row").with_columns(assignment=pl.lit(""))
+
+
+def _nuggets(source: object) -> Iterator[tuple[str, str, Mapping[str, Any], str]]:
+    """Yield query, name, record and place of each nugget."""
+    seen: dict[tuple[str, str], str] = {}
+    for place, record in records(source):
+        query = query_of(record, place)
+        listed = record.get("nuggets", [record])
+        for at, one in enumerate(listed if isinstance(listed, list) else [], 1):
+            where = place if "nuggets" not in record else f"{place}, nugget {at}"
+            one = {"text": one} if isinstance(one, str) else one  # noqa: PLW2901 - a bare text
+            name = next((one[key] for key in ("id", "nugget_id", "nugget", "text") if one.get(key)), None)
+            if name is None:
+                raise BadValue(
+                    "a nugget without id and text", where=where, given=", ".join(map(printable, one))
+                )
+            key = query, str(name)
+            if key in seen:
+                raise DuplicateRows(
+                    "a nugget occurs twice in a query",
+                    where=where,
+                    given=f"{printable(name)}, first at {seen[key]}",
+                )
+            seen[key] = where
+            yield *key, one, where
+
+
+def _word(record: Mapping[str, Any], name: str, known: Mapping[str, float], where: str) -> float:
+    """Return the number that a word means."""
+    word = str(record.get(name, "")).strip().lower()
+    if word not in known:
+        raise BadValue(
+            f"{name} is {printable(record.get(name))}", where=where, expected=", ".join(dict.fromkeys(known))
+        )
+    return known[word]
+
+
+def support_of(record: Mapping[str, Any], name: str, where: str) -> float:
+    """Return the support that a word means: 1, ½ or 0."""
+    return _word(record, name, _SUPPORT, where)
+
+
+def query_of(record: Mapping[str, Any], where: str) -> str:
+    """Return the id of a record's query."""
+    name = next((name for name in _QUERIES if record.get(name) is not None), None)
+    if name is None:
+        raise MissingColumn(
+            "a record without qid",
+            where=where,
+            given=", ".join(map(printable, record)),
+            expected=", ".join(_QUERIES),
+        )
+    return str(record[name])
+
+
+def records(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the place and the record of every row: of JSON, JSON lines, CSV, Parquet, frames, lists."""
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+        yield from ((f"{name}:{at}", one) for at, one in enumerate(_read(name), 1))
+        return
+    rows = source.to_dicts() if isinstance(source, pl.DataFrame) else source
+    for at, one in enumerate(rows if isinstance(rows, Iterable) else (), 1):
+        if not isinstance(one, Mapping):
+            raise BadValue(f"record {at} is a {type(one).__name__}", expected="a dict with qid and nuggets")
+        yield f"record {at}", one
+
+
+def _read(name: str) -> Iterable[Mapping[str, Any]]:
+    kind = format_of(Path(name))
+    if kind == "parquet":
+        return pl.read_parquet(name).to_dicts()
+    if kind in ("csv", "tsv"):
+        return pl.read_csv(name, separator="\t" if kind == "tsv" else ",", infer_schema=False).to_dicts()
+    text = read_text(name, None)
+    try:
+        if kind == "json":
+            found = json.loads(text)
+            return found if isinstance(found, list) else [found]
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError as error:
+        raise BadLine("this is not JSON", where=name, given=printable(error)) from None
