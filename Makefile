@@ -99,8 +99,9 @@ parity: $(VENV)/.test $(VENV)/.parity ## compare with the real peers on fresh ra
 	$(MAKE) live
 
 # libraries that install in seconds; `make live LIBRARIES="$$(python3 tests/live/environments.py --list)"` takes all
-LIBRARIES ?= beir catboost cornac gdeval haystack implicit ir_measures ir_measures_subtopics lenskit lightgbm llama_index \
-  msmarco mteb nuggetizer pyndeval pyntcireval pytrec_eval ragas recbole recommenders rectools replay sklearn trec_eval trectools
+LIBRARIES ?= beir catboost cornac deepeval gdeval haystack implicit ir_measures ir_measures_subtopics lenskit lightgbm llama_index \
+  msmarco mteb nuggetizer phoenix pyndeval pyntcireval pytrec_eval ragas recbole recommenders rectools replay sklearn trec_eval trectools \
+  trulens
 live: $(VENV)/.test ## compare conventions with the libraries themselves, each in an environment of its own
 	$(BIN)/python tests/live/environments.py $(LIBRARIES)
 	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -n auto -m live tests/live

@@ -101,7 +101,8 @@ def evaluate(
         documents.
     runs
         One run or ``{name: run}``; each like ``qrels`` with scores instead of grades, or
-        ``{query: [doc, …]}`` in ranked order.
+        ``{query: [doc, …]}`` in ranked order; a document may also be an object of LangChain, LlamaIndex or
+        Haystack with an id.
     measures
         ``"nDCG@10 AP RR@10"``, a list of texts, or measure values; those of ir_measures, too.
     table, name

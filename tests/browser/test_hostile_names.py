@@ -94,6 +94,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "documents.parquet"
     )
     SHOWN.write_parquet(folder / "shown.parquet")
+    told = {"importance": "vital", "assignment": "support"}
+    pl.DataFrame([{"qid": name, "nugget": other, **told} for name in NAMES for other in NAMES]).write_parquet(
+        folder / "nuggets.parquet"
+    )
     qrels, a, b = (json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b"))
     rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmargin = 0.9\n'
     (folder / "gate.toml").write_text(f"[gate]\nqrels = {qrels}\nbaseline = {a}\ncandidate = {b}\n{rule}")
@@ -118,6 +122,8 @@ COMMANDS = {
     "ab": "online ab {shown} --format html",
     "compare": "compare {qrels} a={a} b={b} -m nDCG@3 --format html",
     "explain": "explain {qrels} {a} -m nDCG@3 --worst 2 --format html",
+    "answers": "answers {nuggets} --format html",
+    "answers --explain": "answers {nuggets} --explain Support -q ID --format html",
     "explain --versus": "explain {qrels} {a} --versus {b} -m nDCG@3 --worst 1 --format html",
     "identify": "identify {qrels} {a} --value 0.5 -m nDCG@3 --format html",
     "diff --explain": "diff {a} {b} --explain Jaccard@3 -q ID --format html",

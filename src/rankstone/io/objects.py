@@ -22,6 +22,7 @@ from rankstone.io.python_rows import (
     frame_of_rows,
     holds_columns,
     ids_of,
+    ids_of_documents,
     is_pandas,
     numbers_of,
 )
@@ -106,7 +107,7 @@ def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
             return _from_subtopics(dict(zip(value, inner, strict=True)), number, source)
         frame = {"doc_id": ids_of(docs, "doc_id", source), number: numbers_of(numbers, number, source)}
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
-        docs = [doc for each in inner for doc in _documents(each, source)]
+        docs = ids_of_documents([doc for each in inner for doc in _documents(each, source)], source)
         frame = {"doc_id": ids_of(docs, "doc_id", source)}
     else:
         raise InputError(

@@ -32,6 +32,47 @@ _NARROW: Final = 2**63
 _LARGEST_ID: Final = 2**127
 
 
+def ids_of_documents(docs: list[Any], source: str) -> list[Any]:
+    """Return the ids of LangChain's, LlamaIndex' and Haystack's documents; others stay as they are.
+
+    A document may come with a score, ``(document, score)``, as from LangChain's vector stores.  That is a
+    similarity of some, a distance of others, so that only the order of the list counts.
+    """
+    first = docs[0] if docs else None
+    if isinstance(first, (str, int)) or not _is_document(_without_score(first)):
+        return docs
+    return [_id_of_document(_without_score(doc), source) for doc in docs]
+
+
+def _without_score(doc: Any) -> Any:  # noqa: ANN401 - of any library
+    """Return a document without its score: of a pair, and of LlamaIndex' NodeWithScore."""
+    doc = doc[0] if isinstance(doc, tuple) and len(doc) == 2 else doc  # noqa: PLR2004 - a pair
+    return getattr(doc, "node", doc)
+
+
+def _is_document(doc: Any) -> bool:  # noqa: ANN401 - of any library
+    """Return True for what has a text and a dict of metadata, by the names of these libraries."""
+    texts = "page_content", "content", "text", "get_content"
+    about = getattr(doc, "metadata", getattr(doc, "meta", None))
+    return isinstance(about, Mapping) and any(hasattr(doc, name) for name in texts)
+
+
+def _id_of_document(doc: Any, source: str) -> Any:  # noqa: ANN401 - of any library
+    if not _is_document(doc):
+        return doc
+    found = getattr(doc, "node_id", None) or getattr(doc, "id", None)
+    if found is None:
+        about = getattr(doc, "metadata", getattr(doc, "meta", {}))
+        raise InputError(
+            f"a {type(doc).__name__} without id",
+            where=source,
+            given=f"metadata: {', '.join(map(printable, about)) or 'none'}",
+            expected="documents with id",
+            fix='pass ids: {query: [doc.metadata["source"] for doc in docs]}',
+        )
+    return found
+
+
 def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
     """Return ids as text or whole numbers; a mixture is an error that shows both."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
