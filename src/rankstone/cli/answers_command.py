@@ -36,9 +36,10 @@ def command(
 ) -> None:
     """Score answers by the nuggets that they hold, or by their citations; one file for each system.
 
-    Nuggets: {"qid", "nuggets": [{"text", "importance": "vital", "assignment": "support"}]}, JSON lines; with
-    --nuggets FILE their importance is read there.  Citations: {"qid", "references": [id], "answer": [{"text",
-    "citations": [0]}]}, with a file of judgments for each, --support FILE: qid, sentence, doc_id, support.
+    Nuggets: {"qid", "nuggets": [{"text", "importance": "vital", "assignment": "support"}]}, JSON lines;
+    importance is vital or okay, assignment support, partial_support or not_support.  With --nuggets FILE the
+    importance is read there.  Citations: {"qid", "references": [id], "answer": [{"text", "citations": [0]}]},
+    with a file of judgments for each, --support FILE: qid, sentence, doc_id, support.
 
     rankstone answers a.jsonl b.jsonl --ci
     rankstone answers a.jsonl b.jsonl --compare -m "Support(level=vital)"
