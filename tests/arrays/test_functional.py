@@ -23,7 +23,7 @@ TEXTS = [
     text
     for name, kind in MEASURES.items()
     if issubclass(kind, Measure)
-    and not (kind.judgment_columns or kind.query_columns or kind.brings & {"pool", "groups"})
+    and not (kind.judgment_columns or kind.query_columns or kind.brings & {"pool", "groups", "costs"})
     for text in dict.fromkeys(kind.examples or (name, f"{name}@3" if kind.takes_cutoff else name))
 ]
 SEVERAL = (
@@ -88,6 +88,13 @@ def test_every_measure(text: str, ties: str) -> None:
     scored = evaluate(scores, labels, text, sizes=sizes, **options)
 
     assert by_arrays(scored) == by_table(scores, labels, sizes, text, **options)
+
+
+@pytest.mark.parametrize("text", ["Cost(column=tokens)@3", "Cost(column=tokens, per=call)", "R@tokens(9)"])
+def test_costs_are_refused(text: str) -> None:
+    """Arrays have no column of costs."""
+    with pytest.raises(UsageError, match="needs the costs of documents; these lists have none"):
+        evaluate([1.0], [1.0], text, sizes=[1], ties="input")
 
 
 @given(

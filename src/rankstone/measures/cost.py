@@ -89,7 +89,8 @@ class Cost(Measure, family="cost"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add up what is paid, which belongs to documents that may be unjudged."""
-        assert hits.paid is not None  # noqa: S101 - alignment adds it for measures of costs
+        if hits.paid is None:  # of arrays; alignment of tables adds them
+            raise BadParameter(f"{self} needs the costs of documents; these lists have none")
         paid, length = hits.paid, np.diff(hits.paid.offsets)
         depth = np.minimum(length, hits.n)  # which a budget cuts
         depth = depth if self.k is None else np.minimum(depth, self.k)

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 #: what measures may need in addition to grades
-_MORE: Final = {"pool", "groups"}
+_MORE: Final = {"pool", "groups", "costs"}
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
