@@ -94,10 +94,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "documents.parquet"
     )
     SHOWN.write_parquet(folder / "shown.parquet")
-    told = {"importance": "vital", "assignment": "support"}
-    pl.DataFrame([{"qid": name, "nugget": other, **told} for name in NAMES for other in NAMES]).write_parquet(
-        folder / "nuggets.parquet"
-    )
+    assigned = {"importance": "vital", "assignment": "support"}
+    pl.DataFrame(
+        [{"qid": name, "nugget": other, **assigned} for name in NAMES for other in NAMES]
+    ).write_parquet(folder / "nuggets.parquet")
     qrels, a, b = (json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b"))
     rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmargin = 0.9\n'
     (folder / "gate.toml").write_text(f"[gate]\nqrels = {qrels}\nbaseline = {a}\ncandidate = {b}\n{rule}")

@@ -277,5 +277,5 @@ def test_what_a_count_of_rows_would_say() -> None:
         {"same_as": {"a": "A", "b": "B"}, "duplicates": "keep"},
     ):
         audit = evaluate(judged, run, "P@1", **options).audit
-        assert "recall would be 1.5 × as high" in "\n".join(audit.lines())
+        assert "recall over all queries 1.5 × as high" in "\n".join(audit.lines())
     assert "as high" not in "\n".join(evaluate(judged, {"q": ["a", "x"]}, "R").audit.lines())

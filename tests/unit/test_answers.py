@@ -89,14 +89,14 @@ def test_what_is_to_be_assigned_comes_back_as_a_table(tmp_path: Path) -> None:
     assert rows.rows() == [("q", "a, or =b", "vital", ""), ("q", "n2", "okay", "")]
     path = tmp_path / "assigned.csv"
     rows.with_columns(assignment=pl.Series(["support", ""])).write_csv(path)
-    # what nobody has assigned is not supported
+    # without an assignment a nugget is not supported
     assert means(rankstone.evaluate(*nuggets(path), "Support")) == [0.5]
     assert means(rankstone.evaluate(*nuggets(path, given), "Support(okay=0.5)")) == [1 / 1.5]
 
 
 def test_explanation_names_the_nuggets() -> None:
-    told = [{"text": "born 1912", "importance": "vital", "assignment": "partial_support"}]
-    judged, said = nuggets([{"qid": "q", "nuggets": told}])
+    assigned = [{"text": "born 1912", "importance": "vital", "assignment": "partial_support"}]
+    judged, said = nuggets([{"qid": "q", "nuggets": assigned}])
     found = str(rankstone.explain(judged, said, "Support(partial=0.5)", "q"))
     assert "born 1912" in found
     assert "0.5" in found
@@ -124,9 +124,9 @@ def test_refused_nuggets(records: list[Any], says: str) -> None:
 
 def test_an_assignment_needs_its_nugget() -> None:
     given = [{"qid": "q", "nuggets": [{"text": "a", "importance": "vital"}]}]
-    told = [{"qid": "q", "nuggets": [{"text": "b", "importance": "vital", "assignment": "support"}]}]
+    assigned = [{"qid": "q", "nuggets": [{"text": "b", "importance": "vital", "assignment": "support"}]}]
     with pytest.raises(InputError, match="not in the list"):
-        nuggets(told, given)
+        nuggets(assigned, given)
 
 
 def cited(answers: list[dict[str, Any]], support: dict[tuple[str, int, str], float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""What lists cost, beside what they are worth."""
+"""Costs of lists, and of systems together with their quality."""
 
 from __future__ import annotations
 

@@ -118,8 +118,8 @@ def test_genai_attributes() -> None:
         "gen_ai.retrieval.documents": json.dumps(given),
     }  # fmt: skip
     span = sdk(2, "", "t9", attributes)
-    asked = sdk(2, "", "t8", {**attributes, "gen_ai.retrieval.query.text": "where?"})
-    found = rows([asked, span], "query_id", "session", "doc_id")
+    question = sdk(2, "", "t8", {**attributes, "gen_ai.retrieval.query.text": "where?"})
+    found = rows([question, span], "query_id", "session", "doc_id")
     assert found == [("where?", "s2", ["a", "b"]), ("t9", "s2", ["a", "b"])]
 
 

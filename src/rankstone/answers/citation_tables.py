@@ -1,7 +1,7 @@
 """Citations of answers, sentence by sentence, and whether they support what they are cited for.
 
 Of the citations the supported ones are counted (precision), and of the sentences those that one of their
-citations supports (recall).  Whether a passage supports a sentence is read, never asked.
+citations supports (recall).  No model is called: whether a passage supports a sentence is input.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A nugget is vital (grade 2) or okay (grade 1).  What an answer says of it is its score: 1 if it supports the
 nugget, ½ if it does in part, 0 if it does not.  :class:`~rankstone.measures.Support` is the share that is
-supported.  Nobody is asked here: assignments are made by people or models, and read.
+supported.  No model is called: assignments, of people or models, are input.
 """
 
 from __future__ import annotations
@@ -60,25 +60,25 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
     Examples
     --------
     >>> from rankstone import evaluate
-    >>> told = [{"text": "a", "importance": "vital", "assignment": "support"},
-    ...         {"text": "b", "importance": "okay", "assignment": "partial_support"}]
-    >>> judged, said = nuggets([{"qid": "q1", "nuggets": told}])
+    >>> assigned = [{"text": "a", "importance": "vital", "assignment": "support"},
+    ...             {"text": "b", "importance": "okay", "assignment": "partial_support"}]
+    >>> judged, said = nuggets([{"qid": "q1", "nuggets": assigned}])
     >>> evaluate(judged, said, "Support Support(partial=0.5) Support(level=vital)").to_dict()
     {'run': {'Support': 0.5, 'Support(partial=0.5)': 0.75, 'Support(level=vital)': 1.0}}
     """
-    told = list(_nuggets(source))
-    known = told if given is None else list(_nuggets(given))
+    assigned = list(_nuggets(source))
+    known = assigned if given is None else list(_nuggets(given))
     judged = [
         (query, nugget, _word(one, "importance", _GRADES, where)) for query, nugget, one, where in known
     ]
     said = [
         (query, nugget, _word(one, "assignment", _SUPPORT, where))
-        for query, nugget, one, where in told
+        for query, nugget, one, where in assigned
         if str(one.get("assignment") or "").strip()
     ]
     if given is not None:
         names = {(query, nugget) for query, nugget, *_ in known}
-        for query, nugget, _, where in told:
+        for query, nugget, _, where in assigned:
             if (query, nugget) not in names:
                 raise NotComparable(
                     "an assignment is about a nugget that is not in the list",

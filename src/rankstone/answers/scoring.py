@@ -30,8 +30,8 @@ def score_answers(systems: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]], meas
     Examples
     --------
     >>> from rankstone.answers import nuggets
-    >>> told = [{"text": "a", "importance": "vital", "assignment": "support"}]
-    >>> score_answers({"mine": nuggets([{"qid": "q", "nuggets": told}])}, "Support").to_dict()
+    >>> assigned = [{"text": "a", "importance": "vital", "assignment": "support"}]
+    >>> score_answers({"mine": nuggets([{"qid": "q", "nuggets": assigned}])}, "Support").to_dict()
     {'mine': {'Support': 1.0}}
     """
     if not systems:

@@ -1,4 +1,4 @@
-"""Quality beside cost: the means of both, percentiles of cost, and systems that another one dominates."""
+"""Quality and cost: the means of both, percentiles of cost, and systems that another one dominates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def costs_of(measures: tuple[str, ...], primary: str) -> list[str]:
 
 
 def quality_and_cost(found: Comparison) -> pl.DataFrame:
-    """Return the first primary measure of each system beside its costs, the best system first.
+    """Return the first primary measure of each system and its costs, the best system first.
 
     Returns
     -------

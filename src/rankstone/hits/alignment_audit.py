@@ -256,8 +256,11 @@ class RunAudit(Record):
     def inflation(self) -> str:
         """What a count of rows would make of copies of relevant documents; empty without any."""
         once = self.found - self.found_again
+        if not self.found_again:
+            return ""
         return (
-            f"counting copies, recall would be {self.found / once:.3g} × as high" if self.found_again else ""
+            f"{self.found_again} of {self.found} relevant documents found are copies; counted, "
+            f"they make recall over all queries {self.found / once:.3g} × as high"
         )
 
     @property

@@ -79,7 +79,7 @@ def trace_frame(
     source
         The name of their file.
     steps
-        True to return retrieved and reranked lists, told apart by a column ``step``; otherwise the reranked
+        True to return retrieved and reranked lists, distinguished by a column ``step``; otherwise the reranked
         ones replace those that they reorder.
 
     Raises

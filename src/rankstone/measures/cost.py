@@ -1,4 +1,4 @@
-"""What a list costs: tokens, money, time; to be read beside what it is worth."""
+"""What a list costs: tokens, money, time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Cost(Measure, family="cost"):
         direction="lower",
         undefined="for queries that the run does not answer, and where until is not reached: read it with R",
         sensitive="what the column belongs to: a query's time is repeated in all of its rows (per=query)",
-        use="beside measures of quality; agg=p50 and p95 for latencies, which a mean describes badly",
+        use="together with measures of quality; agg=p50 and p95 for latencies, which a mean describes badly",
         citation="Jansson et al., Efficiency-effectiveness trade-offs, ACM TOIS, 2013",
     )
 
