@@ -50,10 +50,10 @@ def answer(runner: str) -> None:
 
 
 def stay_offline(event: str, args: tuple[Any, ...]) -> None:
-    """Refuse connections to other machines: libraries report their use, and ask services, unless kept from it."""
-    host = {"socket.connect": lambda: args[1], "socket.getaddrinfo": lambda: args}.get(event, lambda: None)()
-    if isinstance(host, tuple) and str(host[0]) not in _HERE:
-        raise PermissionError(f"no connection to {host[0]}: libraries answer offline")
+    """Refuse connections to other machines: some libraries report their use, or ask services."""
+    address = args[1] if event == "socket.connect" else args if event == "socket.getaddrinfo" else None
+    if isinstance(address, tuple) and str(address[0]) not in _HERE:
+        raise PermissionError(f"no connection to {address[0]}: libraries answer offline")
 
 
 def answers(module: Any, case: dict[str, Any], measures: list[str]) -> dict[str, Any]:

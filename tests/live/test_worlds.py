@@ -112,3 +112,23 @@ def test_a_measure_that_raises_costs_no_other(tmp_path: Path) -> None:
     runner = running.load(str(tmp_path / "breaking.py"))
     found = running.answers(runner, {"at": "raises"}, ["a", "odd", "b"])
     assert found == {"a": 1.0, "odd": {"error": "ValueError: odd"}, "b": 1.0}
+
+
+CALLING = """
+import socket
+PACKAGE, REQUIRES = "pytest", []
+
+def score(case, measures):
+    with socket.create_server(("127.0.0.1", 0)) as here:
+        socket.create_connection(here.getsockname()).close()
+    socket.create_connection((case["host"], 80), timeout=1)
+"""
+
+
+@pytest.mark.parametrize("host", ["libraries.invalid", "192.0.2.1"])
+def test_libraries_answer_offline(tmp_path: Path, host: str) -> None:
+    """A runner may call this machine, and no other, by name or by address."""
+    (tmp_path / "calling.py").write_text(CALLING)
+    asked = [{"host": host, "measures": ["a"]}]
+    found, _ = theirs(Path(sys.executable), tmp_path / "calling.py", asked)
+    assert found == [{"a": {"error": f"PermissionError: no connection to {host}: libraries answer offline"}}]

@@ -79,8 +79,8 @@ def trace_frame(
     source
         The name of their file.
     steps
-        True to return retrieved and reranked lists, distinguished by a column ``step``; otherwise the reranked
-        ones replace those that they reorder.
+        True to return retrieved and reranked lists, with a column ``step``; otherwise the reranked ones
+        replace those that they reorder.
 
     Raises
     ------
