@@ -114,12 +114,22 @@ def test_explanation_names_the_nuggets() -> None:
         ),
         ([{"qid": "q", "nuggets": [{"text": "a", "importance": "okay"}] * 2}], "occurs twice"),
         (["q"], "is a str"),
+        ([{"qid": "q", "nuggets": 5}], "nuggets is not a list"),
+        ([{"qid": "q", "nuggets": [5]}], "an item of nuggets is no object"),
     ],
 )
 def test_refused_nuggets(records: list[Any], says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         nuggets(records)
     assert "record 1" in str(caught.value)
+
+
+def test_a_query_without_nuggets_counts() -> None:
+    """It has 0, as in nuggetizer, and is not dropped."""
+    assigned = [{"text": "a", "importance": "vital", "assignment": "support"}]
+    records: list[dict[str, Any]] = [{"qid": "q", "nuggets": assigned}, {"qid": "p", "nuggets": []}]
+    assert means(rankstone.evaluate(*nuggets(records), FOUR)) == derived(records) == [0.5] * 4
+    assert nuggets_to_assign(records).height == 1
 
 
 def test_an_assignment_needs_its_nugget() -> None:
@@ -175,7 +185,11 @@ def test_partial_support_of_citations() -> None:
 @pytest.mark.parametrize(
     ("answers", "support", "says"),
     [
-        ([{"qid": "q", "answer": "One."}], None, "not a list of sentences"),
+        ([{"qid": "q", "answer": "One."}], None, "answer is not a list"),
+        ([{"qid": "q", "answer": [3]}], None, "an item of answer is no object"),
+        ([{"qid": "q", "references": 2, "answer": []}], None, "references are not a list"),
+        ([{"qid": "q", "answer": [{"citations": 0}]}], None, "citations are not a list"),
+        ([{"qid": "q", "answer": [{"citations": [True]}]}], None, "citations are not a list"),
         ([{"qid": "q", "answer": [{"text": "One.", "citations": [0]}]}], None, "citation 0 of 0 references"),
         ([ANSWER, ANSWER], None, "a second answer to query q"),
         ([ANSWER], [{"qid": "q", "doc_id": "a"}], "without a sentence and a document"),

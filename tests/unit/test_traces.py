@@ -229,3 +229,27 @@ def _reranked(qrels: pl.DataFrame, path: Path) -> float:
                 ranks.setdefault(query, rank)
     judged = {query for query, _ in grades}
     return sum(1 / ranks[query] for query in judged if query in ranks) / len(judged)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"context": "x"},
+        {"attributes": 3},
+        {"start_time": "yesterday"},
+        {"end_time": "2026-13-45T99:00:00Z"},
+    ],
+)
+def test_a_damaged_span_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
+    spans = [sdk(at, "RETRIEVER", "t", documents("a")) for at in (1, 2)]
+    path = tmp_path / "spans.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (spans[0], {**spans[1], **damage})))
+    with pytest.raises(InputError, match="this span is damaged") as caught:
+        rankstone.evaluate({"t": {"a": 1}}, str(path), "RR")
+    assert "spans.jsonl:2" in str(caught.value)
+
+
+def test_parents_in_a_circle_end() -> None:
+    chain = [sdk(at, "CHAIN", "t", {}, f"t-{parent}") for at, parent in ((1, 2), (2, 1))]
+    span = sdk(3, "RETRIEVER", "t", documents("a"), "t-1")
+    assert rows([*chain, span], "doc_id") == [(["a"],)]

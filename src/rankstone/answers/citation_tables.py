@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.answers.nugget_tables import query_of, records, support_of
+from rankstone.answers.nugget_tables import objects_of, query_of, records, support_of
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.measures.support import VITAL
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _RUN: Final = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+_PLACES: Final = "ids, or places in references, from 0"
 _QRELS: Final = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
 
 
@@ -101,23 +102,21 @@ def _answers(source: object) -> Iterator[tuple[str, list[list[str]]]]:
                 f"a second answer to query {printable(query)}", where=place, given=f"first at {seen[query]}"
             )
         seen[query] = place
-        answer, references = record.get("answer"), record.get("references") or []
-        if not isinstance(answer, list):
-            raise BadValue(
-                "an answer is not a list of sentences",
-                where=place,
-                expected='"answer": [{"text", "citations"}]',
-            )
-        yield query, [_cited(one, references, f"{place}, sentence {at}") for at, one in enumerate(answer)]
+        references = record.get("references") or []
+        if not isinstance(references, list):
+            raise BadValue("references are not a list of ids", where=place, given=printable(references, 60))
+        yield query, [_cited(one, references, at) for at, one in objects_of(record, "answer", place)]
 
 
 def _cited(sentence: Mapping[str, Any], references: list[Any], where: str) -> list[str]:
     found = []
-    for one in sentence.get("citations") or ():
+    cited = sentence.get("citations")
+    listed = [] if cited is None else cited
+    if not isinstance(listed, list) or any(type(one) not in (str, int) for one in listed):
+        raise BadValue("citations are not a list", where=where, given=printable(cited, 60), expected=_PLACES)
+    for one in listed:
         if isinstance(one, int) and not 0 <= one < len(references):
-            raise BadValue(
-                f"citation {one} of {len(references)} references", where=where, expected="places from 0"
-            )
+            raise BadValue(f"citation {one} of {len(references)} references", where=where, expected=_PLACES)
         found.append(str(references[one] if isinstance(one, int) else one))
     return list(dict.fromkeys(found))
 
@@ -129,7 +128,7 @@ def _support(source: object) -> dict[tuple[str, int, str], float]:
         try:
             sentence = int(record["sentence"])
             doc = str(record.get("doc_id") or record["citation"])
-        except (KeyError, ValueError, TypeError):
+        except (KeyError, ValueError, TypeError, OverflowError):
             raise BadValue(
                 "support without a sentence and a document", where=place,
                 given=", ".join(map(printable, record)), expected="qid, sentence, doc_id, support",

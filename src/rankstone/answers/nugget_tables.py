@@ -50,7 +50,7 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
     -------
     tuple
         ``query_id``, ``doc_id`` (the nugget), ``relevance`` (2 vital, 1 okay); ``query_id``, ``doc_id``,
-        ``score`` (1, ½, 0).  A nugget without an assignment is not in the run.
+        ``score`` (1, ½, 0).  A nugget without an assignment is not in the run, and earns nothing.
 
     Raises
     ------
@@ -69,17 +69,20 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
     assigned = list(_nuggets(source))
     known = assigned if given is None else list(_nuggets(given))
     judged = [
-        (query, nugget, _word(one, "importance", _GRADES, where)) for query, nugget, one, where in known
+        (query, nugget, _word(one, "importance", _GRADES, where))
+        if nugget is not None
+        else (query, "no nugget", 0.0)  # it counts, with 0
+        for query, nugget, one, where in known
     ]
     said = [
         (query, nugget, _word(one, "assignment", _SUPPORT, where))
         for query, nugget, one, where in assigned
-        if str(one.get("assignment") or "").strip()
+        if nugget is not None and str(one.get("assignment") or "").strip()
     ]
     if given is not None:
         names = {(query, nugget) for query, nugget, *_ in known}
         for query, nugget, _, where in assigned:
-            if (query, nugget) not in names:
+            if nugget is not None and (query, nugget) not in names:
                 raise NotComparable(
                     "an assignment is about a nugget that is not in the list",
                     where=where,
@@ -91,20 +94,24 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
 
 def nuggets_to_assign(given: object) -> pl.DataFrame:
     """Return what is to be assigned: a row for each nugget, with an empty column ``assignment``."""
-    rows = [(query, nugget, str(one.get("importance"))) for query, nugget, one, _ in _nuggets(given)]
+    rows = [
+        (query, nugget, str(one.get("importance")))
+        for query, nugget, one, _ in _nuggets(given)
+        if nugget is not None
+    ]
     schema = dict.fromkeys(("query_id", "nugget", "importance"), pl.String)
     return pl.DataFrame(rows, schema, orient="row").with_columns(assignment=pl.lit(""))
 
 
-def _nuggets(source: object) -> Iterator[tuple[str, str, Mapping[str, Any], str]]:
-    """Yield query, name, record and place of each nugget."""
+def _nuggets(source: object) -> Iterator[tuple[str, str | None, Mapping[str, Any], str]]:
+    """Yield query, name, record and place of each nugget; a query without nuggets has one without a name."""
     seen: dict[tuple[str, str], str] = {}
     for place, record in records(source):
         query = query_of(record, place)
-        listed = record.get("nuggets", [record])
-        for at, one in enumerate(listed if isinstance(listed, list) else [], 1):
-            where = place if "nuggets" not in record else f"{place}, nugget {at}"
-            one = {"text": one} if isinstance(one, str) else one  # noqa: PLW2901 - a bare text
+        listed = [(place, record)] if "nuggets" not in record else objects_of(record, "nuggets", place)
+        if not listed:
+            yield query, None, {}, place
+        for where, one in listed:
             name = next((one[key] for key in ("id", "nugget_id", "nugget", "text") if one.get(key)), None)
             if name is None:
                 raise BadValue(
@@ -129,6 +136,25 @@ def _word(record: Mapping[str, Any], name: str, known: Mapping[str, float], wher
             f"{name} is {printable(record.get(name))}", where=where, expected=", ".join(dict.fromkeys(known))
         )
     return known[word]
+
+
+def objects_of(record: Mapping[str, Any], name: str, where: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the place and the content of each object in a list; a bare text is that of an object."""
+    listed = record.get(name)
+    if not isinstance(listed, list):
+        raise BadValue(f"{name} is not a list", where=where, given=printable(listed, 60))
+    found = []
+    for at, one in enumerate(listed, 1):
+        place = f"{where}, {name} {at}"
+        if not isinstance(one, (str, Mapping)):
+            raise BadValue(
+                f"an item of {name} is no object",
+                where=place,
+                given=printable(one, 60),
+                expected='{"text": …}',
+            )
+        found.append((place, {"text": one} if isinstance(one, str) else one))
+    return found
 
 
 def support_of(record: Mapping[str, Any], name: str, where: str) -> float:

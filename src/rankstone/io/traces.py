@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from rankstone.errors import EmptyInput, printable
+from rankstone.errors import BadValue, EmptyInput, printable
 
 _KINDS: Final = ("RETRIEVER", "RERANKER")
 _LISTS: Final = ("retrieval.documents", "reranker.output_documents")
@@ -42,16 +42,18 @@ _SCORES: Final = ("score", "relevance_score", "similarity")
 class TraceSpan(NamedTuple):
     """A step of a pipeline.
 
-    ``begin`` and ``end`` are milliseconds; ``attributes`` have flat names, as in ``input.value``.
+    ``begin`` and ``end`` are milliseconds; ``attributes`` have flat names, as in ``input.value``, and
+    ``documents`` those of :func:`_document`.
     """
 
     trace: str
     id: str
-    parent: str | None
+    parent: str
     kind: str
     begin: float
     end: float
     attributes: Mapping[str, Any]
+    documents: Sequence[Mapping[str, Any]] = ()
 
 
 def is_trace(record: object) -> bool:
@@ -86,8 +88,11 @@ def trace_frame(
     ------
     EmptyInput
         When no span is a retrieval.
+    BadValue
+        When a span is not what its format says.
     """
-    spans = sorted((span for record in records for span in _spans(record)), key=attrgetter("trace", "begin"))
+    spans = [span for at, record in enumerate(records, 1) for span in _checked(record, f"{source}:{at}")]
+    spans.sort(key=attrgetter("trace", "begin"))
     rows: list[dict[str, Any]] = []
     for _, of_trace in groupby(spans, attrgetter("trace")):
         rows += _retrievals(list(of_trace), steps=steps)
@@ -133,8 +138,7 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
     for span in spans:
         if span.kind not in _KINDS or _is_inside(span, by_id):
             continue
-        documents, question = list(_documents(span)), _question(span)
-        step = span.kind.lower()
+        question, step = _question(span), span.kind.lower()
         ms = span.end - span.begin
         if step == "reranker" and rows and not steps:  # it reorders what was retrieved last
             ms, question = ms + rows[-1]["ms"], rows.pop()["question"]
@@ -142,7 +146,7 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
         rows.append(
             {
                 "query_id": query, "question": question, "session": _session(span), "call": calls, "ms": ms,
-                "step": step, "documents": documents,
+                "step": step, "documents": span.documents,
             }
         )  # fmt: skip
     for row in rows:
@@ -152,19 +156,29 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
 
 def _is_inside(span: TraceSpan, by_id: Mapping[str, TraceSpan]) -> bool:
     """Return True for a retriever inside another one that has its documents, or has none itself."""
-    above = by_id.get(span.parent or "")
-    while above is not None and above.kind != span.kind:
-        above = by_id.get(above.parent or "")
-    if above is None:
+    above, passed = by_id.get(span.parent), {span.id}
+    while above is not None and above.kind != span.kind and above.id not in passed:
+        passed.add(above.id)
+        above = by_id.get(above.parent)
+    if above is None or above.id in passed:  # parents of damaged spans may form a circle
         return False
-    return _has_documents(above) or not _has_documents(span)
-
-
-def _has_documents(span: TraceSpan) -> bool:
-    return next(iter(_documents(span)), None) is not None
+    return bool(above.documents) or not span.documents
 
 
 # -- spans of every format -----------------------------------------------------------------------------
+def _checked(record: Mapping[str, Any], where: str) -> list[TraceSpan]:
+    """Return the spans of a record, in which anything may stand for objects, times and lists."""
+    try:
+        return [span._replace(documents=list(_documents(span))) for span in _spans(record)]
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise BadValue(
+            "this span is damaged",
+            where=where,
+            given=printable(error, 80),
+            expected="a span of OpenTelemetry's SDK, OTLP's resourceSpans or an observation of Langfuse",
+        ) from None
+
+
 def _spans(record: Mapping[str, Any]) -> Iterator[TraceSpan]:
     if "resourceSpans" in record:
         for group in record["resourceSpans"]:
@@ -182,13 +196,13 @@ def _spans(record: Mapping[str, Any]) -> Iterator[TraceSpan]:
         context, attributes = record["context"], _flat(record.get("attributes") or {})
         begin, end = (_milliseconds(record.get(name)) for name in ("start_time", "end_time"))
         trace, own = (str(context.get(name)) for name in ("trace_id", "span_id"))
-        yield TraceSpan(trace, own, record.get("parent_id"), _kind(attributes), begin, end, attributes)
+        yield TraceSpan(trace, own, str(record.get("parent_id")), _kind(attributes), begin, end, attributes)
 
 
 def _otlp(span: Mapping[str, Any]) -> TraceSpan:
     attributes = _flat({one["key"]: _value(one.get("value") or {}) for one in span.get("attributes", ())})
     begin, end = (float(span.get(f"{name}TimeUnixNano") or 0) / 1e6 for name in ("start", "end"))
-    parent = span.get("parentSpanId") or None
+    parent = str(span.get("parentSpanId"))
     return TraceSpan(
         str(span.get("traceId")), str(span.get("spanId")), parent, _kind(attributes), begin, end, attributes
     )
@@ -213,7 +227,7 @@ def _observation(record: Mapping[str, Any], trace: str) -> TraceSpan:
     begin, end = (_milliseconds(record.get(name)) for name in ("startTime", "endTime"))
     kind = str(record.get("type", "")).upper()
     return TraceSpan(
-        trace, str(record.get("id")), record.get("parentObservationId"), kind, begin, end, attributes
+        trace, str(record.get("id")), str(record.get("parentObservationId")), kind, begin, end, attributes
     )
 
 
