@@ -34,6 +34,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from textwrap import indent
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -200,9 +201,18 @@ class BadValue(InputError):
 
 
 class MissingColumn(InputError):
-    """A table without a required column; ``missing`` names such columns."""
+    """A table without a required column.
+
+    Attributes
+    ----------
+    missing
+        The columns that it lacks.
+    renames
+        {their name: our name} of columns that are probably meant.
+    """
 
     missing: tuple[str, ...] = ()
+    renames: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
     def of(cls, what: str, name: str, columns: Iterable[str], where: str | None) -> Self:

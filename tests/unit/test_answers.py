@@ -14,7 +14,15 @@ from tests.real_data import data
 
 import rankstone
 from rankstone import InputError, UsageError
-from rankstone.answers import citations, citations_to_judge, nuggets, nuggets_to_assign, score_answers
+from rankstone.answers import (
+    citations,
+    citations_to_judge,
+    compare_assessors,
+    judge_by_similarity,
+    nuggets,
+    nuggets_to_assign,
+    score_answers,
+)
 from rankstone.cli import cli
 
 if TYPE_CHECKING:
@@ -124,6 +132,50 @@ def test_refused_nuggets(records: list[Any], says: str) -> None:
     assert "record 1" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.jsonl", '{"qid": "q", "nuggets": []}\n{"qid": "p", "nug\n', r"a\.jsonl:2: this is not JSON"),
+        ("a.jsonl", "[]\n", r"a\.jsonl:1: this is a list"),
+        ("a.json", '{"qid": "q", "nuggets": [', "not JSON"),
+        ("a.json", "3", "record 1: this is a int"),
+        ("a.json", "[" * 100_000, "not JSON"),
+        ("a.jsonl", "", "no records"),
+        ("a.csv", "qid,nugget,importance,assignment\nq,a,vital,\n", "no nugget has an assignment"),
+        ("a.parquet", "PAR1", "a.parquet"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, name: str, content: str, says: str) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=says):
+        nuggets(path)
+
+
+@pytest.mark.parametrize("source", [5, None, {"qid": "q"}])
+def test_what_holds_no_records(source: object) -> None:
+    with pytest.raises(InputError, match=f"this is a {type(source).__name__}"):
+        nuggets(source)
+    with pytest.raises(InputError, match=f"this is a {type(source).__name__}"):
+        citations(source)
+
+
+def test_answers_without_any_citation(tmp_path: Path) -> None:
+    """There is nothing to judge, and both scores are 0."""
+    answers = [{"qid": "q", "answer": [{"text": "One.", "citations": []}]}]
+    todo = tmp_path / "todo.csv"
+    citations_to_judge(answers).write_csv(todo)
+    assert means(rankstone.evaluate(*citations(answers, todo), "CitationP CitationR")) == [0.0, 0.0]
+    with pytest.raises(InputError, match="no answers"):
+        citations([], todo)
+
+
+def test_nuggets_have_no_order() -> None:
+    """Equal support is no tie that a rule must break."""
+    found = score_answers({"a": nuggets(random_records(1)), "b": nuggets(random_records(1))}, FOUR)
+    assert "tied" not in str(found.audit)
+
+
 def test_a_query_without_nuggets_counts() -> None:
     """It has 0, as in nuggetizer, and is not dropped."""
     assigned = [{"text": "a", "importance": "vital", "assignment": "support"}]
@@ -228,6 +280,71 @@ def files(tmp_path: Path) -> list[str]:
     return names
 
 
+def test_agreement_is_that_of_scikit_learn() -> None:
+    """Cohen's kappa, plain and with linear weights."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    draw = random.Random(3)
+    given = [random_records(7), random_records(7)]
+    for record in (record for records in given for record in records):
+        for one in record["nuggets"]:
+            one["assignment"] = draw.choice(ASSIGNMENTS)
+    tables = [nuggets(records) for records in given]
+    found = compare_assessors(dict(zip("ab", tables, strict=True)), FOUR).to_frame().row(0, named=True)
+    labels = [(run["score"] * 2).cast(pl.Int64).to_list() for _, run in tables]
+    assert found["kappa"] == pytest.approx(metrics.cohen_kappa_score(*labels), abs=1e-12)
+    weighted = metrics.cohen_kappa_score(*labels, weights="linear")
+    assert found["weighted_kappa"] == pytest.approx(weighted, abs=1e-12)
+    assert found["agreement"] == pytest.approx(metrics.accuracy_score(*labels), abs=1e-12)
+
+
+def test_agreement_of_what_both_assigned() -> None:
+    def assigned(*words: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+        facts = [{"id": str(at), "importance": "okay", "assignment": word} for at, word in enumerate(words)]
+        return nuggets([{"qid": "q", "nuggets": facts}])
+
+    half = assigned("yes", "yes", "", "no")
+    found = compare_assessors({"a": assigned("yes", "no", "no", ""), "b": half, "c": half}, "Support")
+    rows = found.to_frame().select("assessor", "versus", "items", "single", "agreement", "kappa").rows()
+    assert rows == [("a", "b", 2, 2, 0.5, 0.0), ("a", "c", 2, 2, 0.5, 0.0), ("b", "c", 3, 0, 1.0, 1.0)]
+    same = {"a": assigned("yes", "yes"), "b": assigned("yes", "yes")}
+    assert compare_assessors(same, "Support").to_frame()["kappa"].to_list() == [None]  # chance explains it
+    with pytest.raises(InputError, match="nothing in common"):
+        compare_assessors({"a": assigned("yes", ""), "b": assigned("", "no")}, "Support")
+    with pytest.raises(UsageError, match="two assessors"):
+        compare_assessors({"a": half}, "Support")
+
+
+def test_agreement_on_citations() -> None:
+    """A sentence, which has the support of its best citation, is no further item."""
+    said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
+    assessors = {"human": citations([ANSWER], said), "model": citations([ANSWER], None)}
+    found = compare_assessors(assessors, "CitationP CitationR")
+    assert found.to_frame().select("items", "agreement", "difference").row(0) == (2, 0.5, 0.5)
+    assert "Each two assessors" in found.to_markdown()
+
+
+def test_texts_without_ids() -> None:
+    """The threshold itself counts for precision and not for recall, as in Ragas."""
+    given = [
+        {"user_input": "x?", "reference_contexts": ["ab", "cd"], "retrieved_contexts": ["zz", "ax", "cd"]},
+        {"user_input": "y?", "reference_contexts": [], "retrieved_contexts": ["ab"]},
+        {"user_input": "z?", "reference_contexts": ["ab", "ab"], "retrieved_contexts": []},
+    ]
+    qrels, run = judge_by_similarity(given)
+    scores = rankstone.evaluate(qrels, run, "AP(denom=hits) StRecall(rel=2)", duplicate_judgments="max")
+    values = {(row["query_id"], row["measure"]): row["value"] for row in scores.per_query.to_dicts()}
+    assert values["x?", "AP(denom=hits)"] == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-12)
+    assert values["x?", "StRecall(rel=2)"] == 0.5
+    assert values["y?", "StRecall(rel=2)"] == values["z?", "StRecall(rel=2)"] == 0  # they count
+    assert judge_by_similarity(given, threshold=0.6)[0].filter(doc_id="ax").is_empty()
+
+
+@pytest.mark.parametrize("record", [{"user_input": "x"}, {"user_input": "x", "reference_contexts": "a"}])
+def test_what_holds_no_texts(record: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="not a list of texts"):
+        judge_by_similarity([record])
+
+
 def run(*words: str) -> str:
     """Return what the command prints; it must succeed."""
     found = CliRunner().invoke(cli, ["answers", *words])
@@ -240,6 +357,10 @@ def test_command(files: list[str]) -> None:
     assert "[" in run(*files, "--ci")
     assert "system2" in run(*files, "--compare", "-m", "Support")
     assert "fact 3" in run(files[0], "--explain", "Support", "-q", "q0")
+    assert "kappa" in run(*files, "--agreement")
+    assert "system3" in run(f"system3={files[0]}", "--format", "csv")
+    refused = CliRunner().invoke(cli, ["answers", files[0], files[0]])
+    assert "two runs have the name" in str(refused.exception)
     assert run(files[0], "--to-judge").startswith("query_id,nugget,importance,assignment\nq0,fact 0,vital,")
 
 
@@ -248,5 +369,19 @@ def test_command_with_citations(tmp_path: Path) -> None:
     answers.write_text(json.dumps(ANSWER) + "\n", encoding="utf-8")
     support.write_text(run(str(answers), "--to-judge").replace('a,""', "a,support"))
     assert run(str(answers), "--support", str(support), "--format", "csv").count("0.5") == 2
+    both = ("--support", f"human={support}", "--support", f"model={support}")
+    assert "human" in run(str(answers), *both, "--agreement")
     refused = CliRunner().invoke(cli, ["answers", str(answers)])
     assert "--to-judge" in str(refused.exception)
+
+
+def test_command_with_texts(tmp_path: Path) -> None:
+    path = tmp_path / "contexts.jsonl"
+    record = {
+        "user_input": "x?",
+        "reference_contexts": ["ab", "cd"],
+        "retrieved_contexts": ["cd", "cd", "ab"],
+    }
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    assert "StRecall" in run(str(path))
+    assert "--to-judge" in str(CliRunner().invoke(cli, ["answers", str(path), "--to-judge"]).exception)

@@ -58,6 +58,16 @@ def test_the_readmes_are_short_and_of_one_structure() -> None:
         assert english.count(mark) == chinese.count(mark), mark
 
 
+@pytest.mark.parametrize("name", ["rag-numbers", "answers"])
+def test_chinese_pages_show_the_same(name: str) -> None:
+    """Code, what it prints, sections and rows of tables are those of the English page."""
+    pages = [(ROOT / f"docs/{name}{lang}.md").read_text(encoding="utf-8") for lang in ("", ".zh")]
+    english, chinese = (list(printed.blocks(page)) for page in pages)
+    assert english == chinese
+    for mark in ("\n## ", "\n| "):
+        assert pages[0].count(mark) == pages[1].count(mark)
+
+
 def test_pictures_are_drawn_from_what_is_computed_now() -> None:
     """`make pages` has been run since the demo's numbers or the benchmarks changed."""
     drawn = pictures.pictures()

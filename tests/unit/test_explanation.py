@@ -247,3 +247,27 @@ def test_an_empty_run_is_no_run() -> None:
     assert missing.status == "missing"
     with pytest.raises(RankstoneError, match="the run is empty"):
         explain(QRELS, ([], [], []), "RR", "q")
+
+
+def test_texts_of_documents() -> None:
+    """Those of the chunks that stand for their documents, and of relevant ones that were not retrieved."""
+    documents = pl.DataFrame(
+        {
+            "doc_id": ["a#1", "a#2", "b#1", "c"],
+            "title": [None, "A", None, ""],
+            "text": ["first", "<b>\x1b[31m", None, "x" * 500],
+        }
+    )
+    qrels, run = {"q": {"a": 1, "c": 2, "d": 1}}, {"q": ["a#2", "a#1", "b#1"]}
+    found = rankstone.explain(qrels, run, "AP", "q", unit="document", documents=documents)
+    assert isinstance(found, rankstone.Explanation)
+    assert found.texts == {"a": "A: <b>\x1b[31m", "c": "x" * 500}
+    assert "\x1b" not in str(found)
+    assert "<b>" not in found.to_html()
+    assert "x" * 150 in str(found).replace("\n", "").replace(" ", "")
+    assert found.report()["texts"] == dict(found.texts)
+    assert "texts" not in rankstone.explain(qrels, run, "AP", "q", unit="document").report()
+    missing = rankstone.explain(qrels, {"p": ["a"]}, "AP", "q", documents=documents, extra="drop")
+    assert list(missing.texts) == ["c"]  # type: ignore[union-attr]
+    costs = documents.select("doc_id", tokens=pl.lit(1))
+    assert rankstone.explain(qrels, run, "AP", "q", documents=costs).texts == {}  # type: ignore[union-attr]

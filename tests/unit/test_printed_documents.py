@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,7 +17,6 @@ from rankstone.measures.walk_models import CUSTOM_WALKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 PYTHON = [page for page in DOCUMENTS if "```python\n" in page.read_text(encoding="utf-8")]
 SHOWING = [page for page in DOCUMENTS if "```\n```text\n" in page.read_text(encoding="utf-8")]
@@ -31,6 +31,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     train.write_parquet(tmp_path / "train.parquet")
     pl.DataFrame({"doc_id": list("abcd"), "genre": list("xxyy")}).write_csv(tmp_path / "items.csv")
     pl.DataFrame({"query_id": list("uvw"), "gender": list("fmf")}).write_csv(tmp_path / "users.csv")
+    (tmp_path / "examples").symlink_to(Path(__file__).parents[2] / "examples")
     monkeypatch.chdir(tmp_path)
     qrels = {"301": {"d1": 3, "d2": 0, "d3": 1}, "302": {"d4": 1}}
     run = {"301": {"d2": 9.1, "d1": 7.5, "d9": 2.2}, "302": {"d4": 4.0}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log2
 
 import pytest
+from tests.examples import example
 
 import rankstone
 
@@ -48,6 +49,45 @@ def test_numbers_of_a_list_with_copies(library: str, measure: str, number: float
 def test_numbers_name_their_tool(library: str, measure: str, number: float) -> None:
     groups = rankstone.identify(QRELS, RUN, f"{number:.4f}", measure).groups
     assert any(name.partition("-")[0] == library for group in groups for name in group.libraries)
+
+
+COPIES = example("rag/duplicates.py")
+#: numbers that were reported: case, library, its name of the metric, number
+REPORTED = [
+    (0, "trulens-2.13", "recall_at_k(3)", 2.0),
+    (1, "trulens-2.13", "recall_at_k(3)", 1.0),
+    (2, "llama_index-0.14", "hit_rate(use_granular_hit_rate=True)", 2.0),
+    (2, "llama_index-0.14", "ap", 2.0),
+    (2, "llama_index-0.14", "ndcg", 1.6309297535714575),
+    (3, "haystack-2.31", "DocumentNDCGEvaluator", 1.6309297535714575),
+]
+#: the lists that are not one of these under other names
+DISTINCT = (0, 1, 2, 5, 7)
+
+
+@pytest.mark.parametrize(("at", "library", "metric", "number"), REPORTED)
+def test_reported_numbers(at: int, library: str, metric: str, number: float) -> None:
+    assert COPIES.numbers(library)[metric][at] == pytest.approx(number, abs=1e-12)
+
+
+@pytest.mark.parametrize(("at", "number"), [(4, 2.0), (5, 3.0), (6, 2.0), (7, 1.5), (8, 2.0)])
+def test_reported_recalls_of_other_tools(at: int, number: float) -> None:
+    """A tool without a convention here counts copies as LlamaIndex does; by itself rankstone refuses to."""
+    assert COPIES.numbers("llama_index-0.14")["hit_rate(use_granular_hit_rate=True)"][at] == number
+    qrels, run = COPIES.tables(COPIES.CASES[at])
+    with pytest.raises(rankstone.RankstoneError, match="count twice"):
+        rankstone.evaluate(qrels, run, "R", duplicates="keep")
+    ours = rankstone.evaluate(qrels, run, "R", duplicates="first_keep_rank").to_dict()["run"]
+    assert (ours["R"] or 0) <= 1
+
+
+@pytest.mark.parametrize("at", DISTINCT)
+@pytest.mark.parametrize("tool", COPIES.TOOLS)
+def test_numbers_of_reported_lists_name_their_tool(tool: str, at: int) -> None:
+    qrels, run = COPIES.tables(COPIES.CASES[at])
+    for metric, row in COPIES.numbers(tool).items():
+        groups = rankstone.identify(qrels, run, f"{row[at]:.4f}", metric).groups
+        assert any(name.partition(" ")[0] == tool for group in groups for name in group.libraries), metric
 
 
 def test_no_number_is_above_one_by_itself() -> None:

@@ -14,6 +14,7 @@ from docs.making import reference
 import rankstone
 from rankstone import demo
 from rankstone import online as behaviour
+from rankstone.answers import compare_assessors, nuggets
 from rankstone.diagnostics import Gains, gain
 from rankstone.errors import UsageError
 from rankstone.integrations import arrays
@@ -45,6 +46,7 @@ SHOWN = pl.DataFrame(
 )
 CLICKS = {"query_id": ["q", "q", "q"], "doc_id": ["a", "b", "a"], "clicked": [1, 0, 0]}
 
+ASSIGNED = [{"text": text, "importance": "vital", "assignment": text} for text in ("support", "not_support")]
 MADE: dict[str, Callable[[], Any]] = {
     "Scores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP"),
     "StoredScores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP", memory="800MB"),
@@ -79,6 +81,9 @@ MADE: dict[str, Callable[[], Any]] = {
         [0.9, 0.5, 0.1], [1, 0, 0], "RR AP", sizes=[2, 1], empty="undefined"
     ),
     "Gains": lambda: Gains((gain("AP", 0.2, 0.4),)),
+    "AssessorAgreement": lambda: compare_assessors(
+        {name: nuggets([{"qid": "q", "nuggets": ASSIGNED}]) for name in ("human", "model")}, "Support"
+    ),
     "Selection": lambda: select(
         {"up": [1.0], "down": [-1.0]}, [[2.0], [1.0]] * 30, [1, 0] * 30, [at // 2 for at in range(60)]
     ),

@@ -44,7 +44,7 @@ PACKAGES = {
     "explanation": {"numpy", "polars"},
     "diagnostics": {"numpy", "polars", "scipy"},
     "comparison": {"numpy", "polars"},
-    "answers": {"polars"},
+    "answers": {"numpy", "polars", "rapidfuzz"},
     "online": {"numpy", "polars", "scipy"},
     "ltr": {"numpy", "polars", "scipy", "sklearn", "threadpoolctl"},
     # each library in the module that is named after it

@@ -4,8 +4,11 @@ from rankstone import lazy_names
 
 #: module → the public names it defines, imported at first use; the stub is generated from this table
 PUBLIC = {
-    "citation_tables": ("citations", "citations_to_judge", "holds_citations"),
+    "assessor_agreement": ("AssessorAgreement", "compare_assessors"),
+    "answer_records": ("kind_of",),
+    "citation_tables": ("citations", "citations_to_judge"),
     "nugget_tables": ("nuggets", "nuggets_to_assign"),
     "scoring": ("score_answers",),
+    "similar_texts": ("judge_by_similarity",),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -6,13 +6,13 @@ citations supports (recall).  No model is called: whether a passage supports a s
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.answers.nugget_tables import objects_of, query_of, records, support_of
-from rankstone.errors import BadValue, NotComparable, printable
+from rankstone.answers.answer_records import objects_of, query_of, records
+from rankstone.answers.nugget_tables import support_of
+from rankstone.errors import BadValue, EmptyInput, NotComparable, printable
 from rankstone.measures.support import VITAL
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl
             said += [*scores, (query, str(at), max((score for *_, score in scores), default=0.0))]
         if not parts:
             judged.append((query, "no sentence", 0.0))
+    if not judged:
+        raise EmptyInput("there are no answers")
     if known:
         query, at, doc = next(iter(known))
         raise NotComparable(
@@ -73,11 +75,6 @@ def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl
             fix="sentences are counted from 0; are answers and support of the same system?",
         )
     return pl.DataFrame(judged, _QRELS, orient="row"), pl.DataFrame(said, _RUN, orient="row")
-
-
-def holds_citations(source: object) -> bool:
-    """Return True if the first record is an answer with sentences, not one with nuggets."""
-    return any("answer" in record for _, record in islice(records(source), 1))
 
 
 def citations_to_judge(answers: object) -> pl.DataFrame:

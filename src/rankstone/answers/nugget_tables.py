@@ -7,20 +7,16 @@ supported.  No model is called: assignments, of people or models, are input.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.errors import BadLine, BadValue, DuplicateRows, MissingColumn, NotComparable, printable
-from rankstone.io.file_formats import format_of
-from rankstone.io.json_objects import read_text
+from rankstone.answers.answer_records import objects_of, query_of, records
+from rankstone.errors import BadValue, DuplicateRows, EmptyInput, NotComparable, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 #: importance → grade
 _GRADES: Final = {"vital": 2.0, "okay": 1.0}
@@ -30,7 +26,6 @@ _SUPPORT: Final = {
     "partial_support": 0.5, "partial": 0.5, "0.5": 0.5,
     "not_support": 0.0, "not_supported": 0.0, "no_support": 0.0, "none": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0,
 }  # fmt: skip
-_QUERIES: Final = ("query_id", "qid", "topic_id")
 _RUN: Final = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
 
@@ -79,6 +74,16 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
         for query, nugget, one, where in assigned
         if nugget is not None and str(one.get("assignment") or "").strip()
     ]
+    where = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    if not assigned:
+        raise EmptyInput("there are no records", where=where)
+    if not said and any(grade for *_, grade in judged):
+        raise EmptyInput(
+            "no nugget has an assignment",
+            where=where,
+            expected="assignment: support, partial_support or not_support",
+            fix="--to-judge (in Python nuggets_to_assign) writes the table to fill in",
+        )
     if given is not None:
         names = {(query, nugget) for query, nugget, *_ in known}
         for query, nugget, _, where in assigned:
@@ -138,67 +143,6 @@ def _word(record: Mapping[str, Any], name: str, known: Mapping[str, float], wher
     return known[word]
 
 
-def objects_of(record: Mapping[str, Any], name: str, where: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the place and the content of each object in a list; a bare text is that of an object."""
-    listed = record.get(name)
-    if not isinstance(listed, list):
-        raise BadValue(f"{name} is not a list", where=where, given=printable(listed, 60))
-    found = []
-    for at, one in enumerate(listed, 1):
-        place = f"{where}, {name} {at}"
-        if not isinstance(one, (str, Mapping)):
-            raise BadValue(
-                f"an item of {name} is no object",
-                where=place,
-                given=printable(one, 60),
-                expected='{"text": …}',
-            )
-        found.append((place, {"text": one} if isinstance(one, str) else one))
-    return found
-
-
 def support_of(record: Mapping[str, Any], name: str, where: str) -> float:
     """Return the support that a word means: 1, ½ or 0."""
     return _word(record, name, _SUPPORT, where)
-
-
-def query_of(record: Mapping[str, Any], where: str) -> str:
-    """Return the id of a record's query."""
-    name = next((name for name in _QUERIES if record.get(name) is not None), None)
-    if name is None:
-        raise MissingColumn(
-            "a record without qid",
-            where=where,
-            given=", ".join(map(printable, record)),
-            expected=", ".join(_QUERIES),
-        )
-    return str(record[name])
-
-
-def records(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the place and the record of every row: of JSON, JSON lines, CSV, Parquet, frames, lists."""
-    if isinstance(source, (str, os.PathLike)):
-        name = os.fspath(source)
-        yield from ((f"{name}:{at}", one) for at, one in enumerate(_read(name), 1))
-        return
-    rows = source.to_dicts() if isinstance(source, pl.DataFrame) else source
-    for at, one in enumerate(rows if isinstance(rows, Iterable) else (), 1):
-        if not isinstance(one, Mapping):
-            raise BadValue(f"record {at} is a {type(one).__name__}", expected="a dict with qid and nuggets")
-        yield f"record {at}", one
-
-
-def _read(name: str) -> Iterable[Mapping[str, Any]]:
-    kind = format_of(Path(name))
-    if kind == "parquet":
-        return pl.read_parquet(name).to_dicts()
-    if kind in ("csv", "tsv"):
-        return pl.read_csv(name, separator="\t" if kind == "tsv" else ",", infer_schema=False).to_dicts()
-    text = read_text(name, None)
-    try:
-        if kind == "json":
-            found = json.loads(text)
-            return found if isinstance(found, list) else [found]
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError as error:
-        raise BadLine("this is not JSON", where=name, given=printable(error)) from None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
+from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.errors import UsageError
+from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.scores import Scores
 
@@ -15,17 +17,26 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankstone.evaluation.request import MeasuresLike
+    from rankstone.hits.alignment_options import AlignmentKeywords
 
 
-def score_answers(systems: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]], measures: MeasuresLike) -> Scores:
+def score_answers(
+    systems: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]],
+    measures: MeasuresLike,
+    *,
+    convention: str | None = None,
+    **options: Unpack[AlignmentKeywords],
+) -> Scores:
     """Score the answers of systems, each by its own judgments: sentences and citations are not shared.
 
     Parameters
     ----------
     systems
-        Name → what :func:`nuggets` or :func:`citations` returned.
+        Name → what :func:`nuggets`, :func:`citations` or :func:`judge_by_similarity` returned.
     measures
-        ``"Support(level=vital)"``, ``"CitationP CitationR"``, …
+        ``"Support(level=vital)"``, ``"CitationP CitationR"``, …; with ``convention``, a library's names.
+    convention, **options
+        As for :func:`rankstone.evaluate`.
 
     Examples
     --------
@@ -36,8 +47,17 @@ def score_answers(systems: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]], meas
     """
     if not systems:
         raise UsageError("no system is given")
-    each = {name: Prepared(qrels, measures).evaluate({name: run}) for name, (qrels, run) in systems.items()}
+    each = {
+        name: Prepared(qrels, measures, **options).evaluate({name: run})
+        if convention is None
+        else evaluate_by(convention, Given(qrels, {name: run}), measures, **options)
+        for name, (qrels, run) in systems.items()
+    }
     first = next(iter(each.values()))
     runs = {name: scores.runs[name] for name, scores in each.items()}
-    audits = {name: scores.audit.runs[name] for name, scores in each.items()}
+    # nuggets and citations have no order, so that ties need no rule
+    audits = {
+        name: replace(scores.audit.runs[name], tied=0, tied_queries=0, tied_float32=0)
+        for name, scores in each.items()
+    }
     return Scores(runs, first.measures, replace(first.audit, runs=audits), first.conventions, first.inputs)

@@ -6,29 +6,39 @@ from typing import Any, Final
 
 import click
 
+from rankstone.cli.arguments import chosen_measures, named_runs, refuse_with
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import audit_lines, csv_text, execute, written
 from rankstone.cli.options import PRINTED
 from rankstone.errors import UsageError
 
-#: the default measures of nuggets, as nuggetizer has them, and of citations
-_NUGGETS: Final = "Support(level=vital) Support Support(level=vital,partial=0.5) Support(partial=0.5)"
-_CITATIONS: Final = "CitationP CitationR"
+#: the default measures: of nuggets as nuggetizer has them, of contexts as Ragas has them without a model
+_MEASURES: Final = {
+    "nuggets": "Support(level=vital) Support Support(level=vital,partial=0.5) Support(partial=0.5)",
+    "citations": "CitationP CitationR",
+    "contexts": "AP(denom=hits) StRecall(rel=2)",
+}
+#: retrieved texts may be copies, and resemble several references
+_OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "contexts": {"duplicates": "first_keep_rank", "duplicate_judgments": "max"}
+}
 
 
 @declare(
     "answers",
     {"files": "ANSWERS [ANSWERS]…"},
-    f"measures nuggets support ci compare explain query to-judge per-query {PRINTED}",
-    but={"measures": {"shown": "those of nuggets, or of citations"}},
+    f"measures convention nuggets support ci compare agreement explain query to-judge per-query {PRINTED}",
+    but={"measures": {"shown": "those of nuggets, of citations, or of contexts"}},
 )
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
+    convention: str | None,
     nuggets: str | None,
     support: tuple[str, ...],
     ci: bool,
     compared: bool,
+    agreement: bool,
     explain: str | None,
     query: str | None,
     to_judge: bool,
@@ -39,48 +49,77 @@ def command(
     Nuggets: {"qid", "nuggets": [{"text", "importance": "vital", "assignment": "support"}]}, JSON lines;
     importance is vital or okay, assignment support, partial_support or not_support.  With --nuggets FILE the
     importance is read there.  Citations: {"qid", "references": [id], "answer": [{"text", "citations": [0]}]},
-    with a file of judgments for each, --support FILE: qid, sentence, doc_id, support.
+    with a file of judgments for each, --support FILE: qid, sentence, doc_id, support.  Contexts without ids:
+    {"user_input", "reference_contexts": [text], "retrieved_contexts": [text]}, compared as texts.
 
     rankstone answers a.jsonl b.jsonl --ci
     rankstone answers a.jsonl b.jsonl --compare -m "Support(level=vital)"
+    rankstone answers human.jsonl model.jsonl --agreement
     rankstone answers a.answers.jsonl --support a.support.csv
     rankstone answers a.answers.jsonl --to-judge --format csv
     """
     import rankstone
     from rankstone import answers
-    from rankstone.io import stem
 
-    cited = answers.holds_citations(files[0])
+    named = named_runs(files)
+    first = next(iter(named.values()))
+    kind = answers.kind_of(first)
+    if to_judge and kind == "contexts":
+        raise UsageError("contexts are compared as texts: --to-judge has nothing to write")
     if to_judge:
-        rows = answers.citations_to_judge(files[0]) if cited else answers.nuggets_to_assign(files[0])
-        click.echo(csv_text(rows), nl=False)
+        rows = answers.citations_to_judge if kind == "citations" else answers.nuggets_to_assign
+        click.echo(csv_text(rows(first)), nl=False)
         return
-    if cited and len(support) != len(files):
+    if agreement:
+        shown = {"ci": ci, "compare": compared, "explain": explain is not None, "convention": convention}
+        refuse_with("--agreement", shown)
+    wanted = (
+        chosen_measures(measures, convention, None)
+        if convention
+        else list(measures) or _MEASURES[kind].split()
+    )
+    options: dict[str, Any] = {"convention": convention} if convention else _OPTIONS.get(kind, {})
+
+    def find(*, columns: Any = None, progress: Any = None, **reading: Any) -> Any:  # noqa: ARG001 - files are small
+        systems = _systems(kind, named, nuggets, support, agreement=agreement)
+        if agreement:
+            return answers.compare_assessors(systems, wanted)
+        if explain is not None:
+            name, (qrels, run) = next(iter(systems.items()))
+            return rankstone.explain(qrels, {name: run}, explain, query, **options, **reading)
+        scores = answers.score_answers(systems, wanted, **options)
+        return rankstone.compare_scores(scores, **reading) if compared else scores
+
+    def show(found: Any, form: str, digits: int | None) -> str:
+        means = ci and not (compared or explain)
+        view: dict[str, Any] = {"intervals": rankstone.intervals(found)} if means else {}
+        return written(found, form, digits, **view)
+
+    given["columns"] = None  # names are fixed
+    notes = None if explain or agreement else audit_lines
+    execute(given, find, [*files, nuggets, *support], show=show, notes=notes)
+
+
+def _systems(
+    kind: str, files: dict[str, Any], nuggets: str | None, support: tuple[str, ...], *, agreement: bool
+) -> dict[str, Any]:
+    """Return judgments and run of each system, or of each assessor, by name."""
+    from rankstone import answers
+
+    if kind == "contexts":
+        return {name: answers.judge_by_similarity(file) for name, file in files.items()}
+    if kind == "nuggets":
+        return {name: answers.nuggets(file, nuggets) for name, file in files.items()}
+    if agreement and len(files) == 1 < len(support):  # the answers of one system, judged by several
+        (file,) = files.values()
+        return {name: answers.citations(file, said) for name, said in named_runs(support).items()}
+    if len(support) != len(files):
         raise UsageError(
             "each file of answers needs its file of support",
             given=f"answers: {len(files)}, support: {len(support)}",
             expected="--support FILE once for each, in the same order",
             fix="--to-judge writes what is to be judged",
         )
-    wanted = list(measures) or (_CITATIONS if cited else _NUGGETS).split()
-
-    def find(**options: Any) -> Any:
-        options = {name: value for name, value in options.items() if name not in ("columns", "progress")}
-        systems = {
-            stem(one): answers.citations(one, support[at]) if cited else answers.nuggets(one, nuggets)
-            for at, one in enumerate(files)
-        }
-        if explain is not None:
-            name, (qrels, run) = next(iter(systems.items()))
-            return rankstone.explain(qrels, {name: run}, explain, query, **options)
-        scores = answers.score_answers(systems, wanted)
-        return rankstone.compare_scores(scores, **options) if compared else scores
-
-    def show(found: Any, form: str, digits: int | None) -> str:
-        view: dict[str, Any] = (
-            {"intervals": rankstone.intervals(found)} if ci and not (compared or explain) else {}
-        )
-        return written(found, form, digits, **view)
-
-    given["columns"] = None  # names are fixed
-    execute(given, find, [*files, nuggets, *support], show=show, notes=None if explain else audit_lines)
+    return {
+        name: answers.citations(file, said) for (name, file), said in zip(files.items(), support, strict=True)
+    }

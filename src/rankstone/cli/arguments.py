@@ -20,6 +20,7 @@ from rankstone.cli.options import DEFAULT_MEASURES, LISTS, PANELS
 from rankstone.errors import (
     BadParameter,
     BadRuns,
+    MissingColumn,
     RankstoneError,
     UnknownMeasure,
     UsageError,
@@ -238,6 +239,24 @@ def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> Non
             raise UsageError(f"{flag} {name} is also {taken[place]}", fix="choose another file")
         taken[place] = "the other output"
         _writable(flag, Path(name))
+
+
+def rename_all(error: MissingColumn, inputs: Iterable[str], given: Mapping[str, str]) -> str | None:
+    """Return the fix for a missing column, with the renames that the other tables need, too."""
+    from rankstone.io import Renames, read_run, rename_option
+
+    found = dict(error.renames)
+    for path in (_name_and_path(name)[1] for name in inputs if found):
+        if path in (error.where, "-"):
+            continue
+        try:
+            read_run(path, Renames({**given, **found}, given))
+        except MissingColumn as other:
+            more = {theirs: ours for theirs, ours in other.renames.items() if ours in ("query_id", "doc_id")}
+            found = {**more, **found}
+        except RankstoneError:
+            continue
+    return error.fix if found == error.renames else rename_option(found)
 
 
 def _file_of(path: str) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from rankstone.cli.arguments import judged_runs, keep_inputs, present, split_columns
+from rankstone.cli.arguments import judged_runs, keep_inputs, present, rename_all, split_columns
 from rankstone.cli.options import FORMATS
-from rankstone.errors import UsageError, did_you_mean
+from rankstone.errors import MissingColumn, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -264,7 +264,11 @@ def keyword_options(
     quiet, named = given.pop("quiet"), split_columns(given.pop("columns"))
     keep_freed_memory()
     with progress_bar(quiet=quiet) as bar:
-        yield {"columns": named, "progress": bar, **present(given)}
+        try:
+            yield {"columns": named, "progress": bar, **present(given)}
+        except MissingColumn as error:
+            error.fix = rename_all(error, filter(None, inputs), named)
+            raise
     named.require_present()
 
 

@@ -171,6 +171,7 @@ _INPUT: Final = {
     "train": _O("FILE", "training data: reports overlap with judgments, and unknown documents"),
     "nuggets": _O("FILE", "the nuggets of all systems, where assignments do not have their importance"),
     "support": _O("FILE", "what citations support: qid, sentence, doc_id, support; once a system", tuple),
+    "agreement": _O("", "how far assessors agree; each file, of citations that of support, is one's", bool),
     "to-judge": _O("", "write what is to be assigned or judged, as CSV", bool),
     "compare": _O("", "which system is better, and how sure that is", bool, keyword="compared"),
     "clicks": _O("LOG", "test preference: what was clicked in LISTS"),

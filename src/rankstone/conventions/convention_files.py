@@ -44,7 +44,7 @@ _OF_LIBRARY: Final = frozenset(
     | _SHARED
 )
 _OF_MEASURE: Final = frozenset(
-    {"spelling", "ours", "also", "options", "unbounded", "bug", "note", "differs"} | _SHARED
+    {"spelling", "ours", "also", "options", "texts", "unbounded", "bug", "note", "differs"} | _SHARED
 )
 #: options for all measures that also apply to measures of whole lists; the others are about judgments
 _OF_ORDER: Final = ("ties", "score_dtype")
@@ -176,6 +176,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         unbounded=data.get("unbounded", False),
         declared=data.get("declared", False),
         of_lists=data.get("of_lists", False),
+        of_texts=data.get("texts", False),
         bug=data.get("bug"),
         note=data.get("note"),
         differs=data.get("differs"),

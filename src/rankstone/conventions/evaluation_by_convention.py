@@ -146,6 +146,13 @@ def values_by(
     return values
 
 
+def _meaning(reading: Reading) -> dict[str, Any]:
+    """Return what a library means by a name."""
+    entry = reading.entry
+    note = {"note": entry.remarks} if entry.remarks else {}
+    return {"ours": reading.ours, "options": entry.chosen, **note}
+
+
 def _judgment_readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
     """Parse measures of a library; refuse those of whole lists."""
     readings = meant.read(measures)
@@ -250,7 +257,7 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Sc
 
 def _recorded(meant: Convention, readings: Sequence[Reading], alignment: object) -> dict[str, Any]:
     """Return what a result records of its convention."""
-    meaning = {reading.text: {"ours": reading.ours, "options": reading.entry.chosen} for reading in readings}
+    meaning = {reading.text: _meaning(reading) for reading in readings}
     return {
         "convention": str(meant),
         "measures": list(meaning),

@@ -116,6 +116,8 @@ class Entry:
         True if a query with an empty entry in the judgments counts.
     of_lists
         True for measures of whole lists (``rankstone.beyond``), False for lists against judgments.
+    of_texts
+        True for measures of judgments by the similarity of texts.
     bug, note
         A known bug, and other remarks.
     differs
@@ -136,6 +138,7 @@ class Entry:
     unbounded: bool = False
     declared: bool = False
     of_lists: bool = False
+    of_texts: bool = False
     bug: str | None = None
     note: str | None = None
     differs: str | None = None
@@ -149,6 +152,11 @@ class Entry:
     def spellings(self) -> tuple[str, ...]:
         """All its spellings."""
         return self.spelling, *self.also
+
+    @property
+    def remarks(self) -> str:
+        """Its bug and its note, as one text."""
+        return "; ".join(filter(None, (self.bug, self.note)))
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -321,7 +329,7 @@ class Convention(Record):
         of_lists
             Measures of whole lists instead of those of judgments.
         """
-        entries = [entry for entry in self.entries if entry.of_lists == of_lists]
+        entries = [entry for entry in self.entries if entry.of_lists == of_lists and not entry.of_texts]
         graded = [entry for entry in entries if entry.grades is None or entry.grades.high != 1]
         texts = [entry.spelling.replace("<k>", str(k)) for entry in graded or entries]
         return [text for text in texts if not _PLACE.search(text)]

@@ -93,6 +93,8 @@ class Prepared:
         Turns ids into those of units; ``None`` where each id is a unit.
     of_spans
         True if judgments are of spans of text.
+    documents
+        The table of documents, if there is one.
 
     Raises
     ------
@@ -150,13 +152,13 @@ class Prepared:
         self.of_spans = reads_spans(measures)
         also = (*costs, "answerable")
         self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=also)
-        self._documents = None if documents is None else read_attributes(documents, "doc_id", self._columns)
-        self.judged = with_costs(self.judged, costs, self._documents)
+        self.documents = None if documents is None else read_attributes(documents, "doc_id", self._columns)
+        self.judged = with_costs(self.judged, costs, self.documents)
         self._further += tuple(name for name in costs if name in self.judged.columns)
         self._costs = (*STEPS, *costs, *(OFFSETS if self.of_spans else ()))
         if same_as is not None:  # later copies keep their rank
             check(replace(self.options, duplicates="first_keep_rank"), measures)
-        self.units = units_of(unit, same_as, self._documents, self._columns, spans=self.of_spans)
+        self.units = units_of(unit, same_as, self.documents, self._columns, spans=self.of_spans)
         if self.units is not None:
             self.judged = self.judged.with_text_ids("doc_id")
         self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)
@@ -258,7 +260,7 @@ class Prepared:
             ranks=ranks,
             further=(*costs, "error"),
         )
-        table = with_costs(table, costs, self._documents)
+        table = with_costs(table, costs, self.documents)
         if (
             self.of_spans and self.units is not None and not isinstance(run, Table)
         ):  # those are opened already
@@ -298,7 +300,7 @@ class Prepared:
             pairs = self._excluded(frame.schema)
             if self.of_spans and self.units is not None:
                 judgments = judged_spans(
-                    frame, self.units, self.options, table.locate, declared, pairs, self._documents
+                    frame, self.units, self.options, table.locate, declared, pairs, self.documents
                 )
             else:
                 with suggesting_spans(self.judged):

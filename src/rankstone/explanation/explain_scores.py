@@ -393,6 +393,7 @@ class Explainer:
             k=measure.k,
             curve=scored.curve,
             intents=tuple(listed.intents()),
+            texts=listed.texts(ready.documents),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rankstone.rankings.derivation import Derivation
@@ -156,6 +156,8 @@ class Explanation(Derivation):
         Points (x, y) of a curve that is explained; everything else is then about its summary measure.
     intents
         The query's subtopics, for measures of diversity.
+    texts
+        Document → its title and text, where a table of documents has them.
 
     Examples
     --------
@@ -183,6 +185,7 @@ class Explanation(Derivation):
     k: int | None = None
     curve: tuple[tuple[float, float], ...] = ()
     intents: tuple[Intent, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def query_id(self) -> str:
@@ -226,6 +229,8 @@ class Explanation(Derivation):
             plain[name] = [asdict(one) for one in getattr(self, name)]
         plain["footnotes"] = [note.text(self.lang) for note in self.footnotes]
         plain["curve"] = [list(point) for point in self.curve]
+        if self.texts:
+            plain["texts"] = dict(self.texts)
         return plain | {
             name: dict(getattr(self, name)) for name in ("facts", "others", "conventions", "card")
         }

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 heading: Final = partial(phrase, "explanation")
 #: the most rows shown; rows without a contribution are left out first
 _ROWS: Final = 25
+#: the most letters of a text, and the most texts of documents outside the list
+_TEXT: Final = 160
+_MISSED: Final = 5
 #: the most letters of the name of a run in a heading
 _RUN: Final = 9
 
@@ -32,6 +35,8 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
     value = number(one.value) if one.value is not None else heading("undefined", lang)
     title = f"{printable(one.measure)} = {value}   {heading('query', lang)} {printable(one.query_id)}"
     parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one, number)]
+    if one.texts:
+        parts.append(_texts(one))
     if one.ideal:
         parts.append(_ideal(one, number))
     if one.intents:
@@ -85,6 +90,19 @@ def _chosen(one: Explanation) -> Sequence[Row]:
         return one.rows
     chosen = [row for row in one.rows if row.contribution or (one.k is not None and row.rank <= one.k)]
     return chosen[:_ROWS] or one.rows[:_ROWS]
+
+
+def _texts(one: Explanation) -> Table:
+    """Return the texts of the documents that are shown, then of the best that were not retrieved."""
+    ranks = [(str(row.rank), row.doc_id or "") for row in _chosen(one)]
+    missed = [("–", miss.doc_id) for miss in one.not_retrieved[:_MISSED] if miss.relevance > 0]
+    rows = tuple(
+        (rank, printable(doc, 60), printable(one.texts[doc], _TEXT))
+        for rank, doc in (*ranks, *missed)
+        if doc in one.texts
+    )
+    head = tuple(heading(name, one.lang) for name in ("rank", "document", "text"))
+    return Table(heading("texts", one.lang), head, rows, ("number", "id", "text"))
 
 
 def _place(row: Row) -> str:

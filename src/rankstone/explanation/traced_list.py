@@ -26,10 +26,13 @@ if TYPE_CHECKING:
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
     from rankstone.hits.text_spans import JudgedSpans
+    from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.curve import Curve
     from rankstone.measures.core.measure import Contributions, Measure
 
+#: columns of the table of documents that are shown
+_TEXTS: Final = ("title", "text")
 #: the most documents that are tried at better ranks
 _TRIED: Final = 20
 
@@ -134,6 +137,25 @@ class TracedList(Record):
 
     def _names(self, rows: Any) -> list[str]:  # noqa: ANN401 - int64 rows of the run
         return self.ids.gather(np.asarray(rows)).to_list()
+
+    @cached_property
+    def given_ids(self) -> dict[str, str]:
+        """Document → its id in the run, of the chunk that stands for it."""
+        hits, holes = self.whole, self.whole.holes
+        rows = [*np.asarray(hits.run_row).tolist(), *([] if holes is None else holes.run_row.tolist())]
+        return dict(zip(self._names(rows), self.own.gather(rows).to_list(), strict=True))
+
+    def texts(self, documents: Attributes | None) -> dict[str, str]:
+        """Return title and text of the documents of the list, and of judged ones outside it."""
+        known = [name for name in _TEXTS if documents is not None and name in documents.columns]
+        if documents is None or not known:
+            return {}
+        given = {doc: doc for doc, *_ in self.judged} | (self.given_ids if self.answered else {})
+        every = documents.frame.select(pl.col("doc_id", *known).cast(pl.String))  # perhaps a whole corpus
+        rows = every.filter(pl.col("doc_id").is_in([*given, *given.values()])).collect().rows()
+        texts = {doc: ": ".join(filter(None, parts)) for doc, *parts in rows}
+        found = {doc: texts.get(own) or texts.get(doc, "") for doc, own in given.items()}
+        return {doc: text for doc, text in found.items() if text}
 
     @cached_property
     def docs(self) -> list[str]:

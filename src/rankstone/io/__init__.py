@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from rankstone.errors import InputError, MissingColumn, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
-from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
+from rankstone.io.column_suggestions import rename_option
+from rankstone.io.columns import JUDGED, RETRIEVED, CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import (
-    BEIR,
     files_of,
     format_at,
     format_of_stream,
@@ -60,6 +60,7 @@ __all__ = [
     "read_attributes",
     "read_events",
     "read_stream",
+    "rename_option",
     "stem",
     "with_csv",
 ]
@@ -83,10 +84,12 @@ def read_judgments(
     layout = GROUPED_QRELS if "subtopic" in further else QRELS
     layout = PREFERENCES if "subgroup" in further else layout
     source, notes = judgments_in(source)
-    renames = Renames(columns or {}, columns, header=BEIR) if isinstance(columns or {}, Mapping) else columns
+    renames = (
+        Renames(columns or {}, columns, headers=JUDGED) if isinstance(columns or {}, Mapping) else columns
+    )
     table = _open(source, layout, "judgments", renames, format_in, further=(*further, *costs))
     if isinstance(renames, Renames) and renames.known_header:
-        notes = (*notes, "BEIR's qrels, whose score is the grade")
+        notes = (*notes, renames.known_header)
     table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
     spans = "relevance" not in table.schema and {"start", "end"} <= {*table.schema, *table.present}
     table = table.with_number("relevance", 1.0) if table.listed or spans else table
@@ -115,7 +118,12 @@ def read_run(
     """
     columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
-    table = _open(source, RUN, name, columns, format_in, ranks=wanted, further=further)
+    named = (
+        Renames(columns or {}, columns, headers=RETRIEVED) if isinstance(columns or {}, Mapping) else columns
+    )
+    table = _open(source, RUN, name, named, format_in, ranks=wanted, further=further)
+    if isinstance(named, Renames) and named.known_header:
+        table = replace(table, read_as=_joined((named.known_header,), table.read_as))
     if isinstance(source, (str, os.PathLike)) and len(parts := files_of(source)) > 1:
         refuse_several(source, parts, format_in, lambda part: _open(part, RUN, name, columns, format_in))
     return table.requires("query_id", "doc_id", *_order_column(table, order), given=columns)

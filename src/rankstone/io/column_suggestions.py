@@ -173,7 +173,7 @@ class Missing:
         guesses = self.guesses()
         if other in self.names and not guesses:
             return self._swapped_tables(str(other))
-        renames = self._both_lists(guesses) or {self._theirs(name): ours for name, ours in guesses.items()}
+        renames = self.renames()
         lists = any(str(self._kind(name)).endswith("s") for name, ours in guesses.items() if ours == "doc_id")
         unknown = [
             ours
@@ -181,16 +181,21 @@ class Missing:
             if ours not in guesses.values() and not (lists and ours in ("relevance", "score"))
         ]
         if unknown == ["score"]:
-            return f"{_option(renames)}; there is no score: {_IN_ORDER}" if renames else _IN_ORDER
+            return f"{rename_option(renames)}; there is no score: {_IN_ORDER}" if renames else _IN_ORDER
         if not unknown:
             more = f"; or {_IN_ORDER}" if [*self.ours] == ["score"] else ""
-            return _option(renames) + (
+            return rename_option(renames) + (
                 more or (_TWICE if "doc_id" in self._both_lists(guesses).values() else "")
             )
         if all(name in guesses for name in self._unreserved()):
             return _ALL_RELEVANT if unknown == ["relevance"] and self._table == "qrels" else None
         theirs = {**renames, "THEIRS": unknown[0]}
-        return f"{_option(theirs)}, with the name of the column for THEIRS"
+        return f"{rename_option(theirs)}, with the name of the column for THEIRS"
+
+    def renames(self) -> dict[str, str]:
+        """Return {their name: our name} of the columns that are probably meant, for all tables."""
+        guesses = self.guesses()
+        return self._both_lists(guesses) or {self._theirs(name): ours for name, ours in guesses.items()}
 
     def guesses(self) -> dict[str, str]:
         """Return {current name: our name} of the columns that are probably meant."""
@@ -267,7 +272,7 @@ class Missing:
 
     def _swapped_tables(self, other: str) -> str:
         """Return a fix for judgments with scores, or a run with grades."""
-        rename = _option({self._theirs(other): self.ours[0]})
+        rename = rename_option({self._theirs(other): self.ours[0]})
         return rename if self._source_name(other) != other else f"{_SWAPPED}; if so, {rename}"
 
     def _both_lists(self, found: Mapping[str, str]) -> dict[str, str]:
@@ -297,8 +302,8 @@ class Missing:
         return {"run": fields[0], **found} if fields else found
 
 
-def _option(names: Mapping[str, str]) -> str:
-    """Return the option that renames columns, for a shell and for Python."""
+def rename_option(names: Mapping[str, str]) -> str:
+    """Return the advice to rename columns, for a shell and for Python."""
     option = ",".join(f"{escaped(theirs)}={ours}" for theirs, ours in names.items())
     what = "it" if len(names) == 1 else "them"
     return f"rename {what}: add --columns {quoted(option)} (in Python columns={dict(names)!r})"

@@ -26,6 +26,26 @@ FURTHER: Final = (
     "target_propensity", "target_position", "target_prediction",
     *COSTS, "error", "answerable", "start", "end", "nugget", "document",
 )  # fmt: skip
+#: data that other tools write, by its columns: what it is → {their name: our name}, of judgments and of runs
+JUDGED: Final = {
+    "BEIR's qrels, whose score is the grade": {
+        "query-id": "query_id", "corpus-id": "doc_id", "score": "relevance",
+    },
+    "a data set of Ragas: reference_context_ids are relevant": {
+        "user_input": "query_id", "reference_context_ids": "doc_id",
+    },
+    "an evaluation of LlamaIndex: expected_ids are relevant": {
+        "query": "query_id", "expected_ids": "doc_id",
+    },
+}  # fmt: skip
+RETRIEVED: Final = {
+    "a data set of Ragas: retrieved_context_ids is the list": {
+        "user_input": "query_id", "retrieved_context_ids": "doc_id",
+    },
+    "an evaluation of LlamaIndex: retrieved_ids is the list": {
+        "query": "query_id", "retrieved_ids": "doc_id",
+    },
+}  # fmt: skip
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
 #: names that a column can be renamed to
@@ -111,8 +131,9 @@ class Renames(dict[str, str]):
         The names.
     like
         Other renames, whose settings and record are shared.
-    header
-        Names of a known header: a table that has all of them, and none of ours, is renamed as a whole.
+    headers
+        What it is → names of a known header: a table that has all of them, and none of ours, is renamed as a
+        whole.
     table
         ``qrels`` or ``run``, where the names are those of one table.
 
@@ -125,7 +146,7 @@ class Renames(dict[str, str]):
     csv_files
         The CSV files read so far.
     known_header
-        True if the known header was found.
+        What the known header that was found is; empty for none.
     at_shell
         True if the names come from the command line, so that fixes are written for it.
     """
@@ -135,7 +156,7 @@ class Renames(dict[str, str]):
         names: Mapping[str, str],
         like: Mapping[str, str] | None = None,
         *,
-        header: Mapping[str, str] | None = None,
+        headers: Mapping[str, Mapping[str, str]] | None = None,
         table: str | None = None,
     ) -> None:
         super().__init__(names)
@@ -143,14 +164,14 @@ class Renames(dict[str, str]):
         self.present: set[str] = set() if one is None else one.present
         self.csv: CsvOptions = CsvOptions() if one is None else one.csv
         self.csv_files: list[str] = [] if one is None else one.csv_files
-        self.header: Mapping[str, str] = header or {}
-        self.known_header = False
+        self.headers: Mapping[str, Mapping[str, str]] = headers or {}
+        self.known_header = ""
         self.at_shell: bool = one is not None and one.at_shell
         self.table: str = table or ("" if one is None else one.table)
 
     def __bool__(self) -> bool:
         """Return True if there are names or settings."""
-        return len(self) > 0 or bool(self.header or self.table) or self.csv != CsvOptions()
+        return len(self) > 0 or bool(self.headers or self.table) or self.csv != CsvOptions()
 
     @classmethod
     def of_table(cls, names: Mapping[str, str], table: str) -> Renames:
@@ -282,14 +303,10 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
         columns.present.update(names, (theirs for theirs in columns if theirs in own))
         prefix = f"{columns.table}."
         columns.present.update(theirs for theirs in columns if theirs.removeprefix(prefix) in own)
-        header = columns.header
-        if (
-            header
-            and not {*header.values()} & {*names}
-            and {*header} <= {*names}
-            and chosen.items() <= header.items()
-        ):
-            columns.known_header, chosen = True, dict(header)
+        for what, header in columns.headers.items():
+            ours_too = {*header.values()} & {*names}
+            if not ours_too and {*header} <= {*names} and chosen.items() <= header.items():
+                columns.known_header, chosen = what, dict(header)
         if columns.table == "run" and ranks_by_position(names, chosen):
             chosen["position"] = "rank"
     if "label" in chosen and chosen["label"] in names:  # two columns for one thing: ours is read
@@ -364,7 +381,7 @@ def require(
         expected=", ".join(needed),
         fix=_separator_fix(names) or guessed.fix(),
     )
-    error.missing = tuple(missing)
+    error.missing, error.renames = tuple(missing), guessed.renames()
     raise error
 
 

@@ -456,8 +456,6 @@ def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
         )
 
 
-#: the header of BEIR's judgments → our names; their score is a grade
-BEIR: Final = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}
 _CORPUS: Final = ("corpus.jsonl", "queries.jsonl", "corpus.jsonl.gz", "queries.jsonl.gz")
 
 

@@ -333,7 +333,8 @@ def conventions_lines(conventions: Mapping[str, Any], *, brief: bool = False) ->
         lines = [f"convention  {conventions['convention']}"]
         for text, meaning in conventions["meaning"].items():
             options = " ".join(f"{name}={value}" for name, value in meaning["options"].items())
-            lines.append(f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}")
+            note = f": {meaning['note']}" if meaning.get("note") else ""
+            lines.append(f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}{note}")
         return lines
     if "alignment" not in conventions:
         known = {name: value for name, value in conventions.items() if value is not None}

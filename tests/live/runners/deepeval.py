@@ -7,6 +7,8 @@ from typing import Any
 
 LIBRARY = "deepeval-4.3"
 REQUIRES = ["deepeval==4.3.*"]
+#: the libraries compute in float64, like rankstone
+WITHIN = 1e-9
 TRAITS = {"grades": [0, 1], "duplicates": True}
 MEASURES = ["contextual_precision"]
 

@@ -8,6 +8,8 @@ from typing import Any
 LIBRARY = "haystack-3.4"
 PACKAGE = "haystack-ai"
 REQUIRES = ["haystack-ai==3.4.*"]
+#: the libraries compute in float64, like rankstone
+WITHIN = 1e-9
 TRAITS = {"duplicates": True}
 MEASURES = [
     "DocumentMRREvaluator",

@@ -36,6 +36,8 @@ REQUIRES = [
         "typing-extensions",
     ),
 ]
+#: the libraries compute in float64, like rankstone
+WITHIN = 1e-9
 TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True}
 MEASURES = ["ndcg_at_k(<k>)", "precision_at_k(<k>)", "recall_at_k(<k>)"]
 

@@ -15,6 +15,8 @@ REQUIRES = [
     *("--no-deps", "arize-phoenix==20.*"),
     *("numpy==2.*", "pandas==2.*", "python-dateutil", "pytz", "tzdata", "six"),
 ]
+#: the libraries compute in float64, like rankstone
+WITHIN = 1e-9
 TRAITS = {"duplicates": True, "strange": False}
 MEASURES = ["ndcg(<k>)", "ndcg", "precision(<k>)", "precision", "reciprocal_rank", "hit"]
 

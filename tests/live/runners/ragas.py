@@ -9,7 +9,9 @@ from typing import Any
 
 LIBRARY = "ragas-0.4"
 REQUIRES = ["ragas==0.4.3", "langchain-community<0.4", "rapidfuzz"]
-TRAITS = {"grades": [0, 1], "duplicates": True, "hollow": False, "unsaid": False}
+#: the libraries compute in float64, like rankstone
+WITHIN = 1e-9
+TRAITS = {"grades": [0, 1], "duplicates": True}
 MEASURES = ["id_based_context_precision", "id_based_context_recall", "context_precision"]
 
 

@@ -9,6 +9,8 @@ from typing import Any
 LIBRARY = "trulens-2.16"
 PACKAGE = "trulens-feedback"
 REQUIRES = ["trulens-feedback==2.16.*"]
+#: the libraries compute in float64, like rankstone
+WITHIN = 1e-9
 TRAITS = {"duplicates": True}
 MEASURES = ["ndcg_at_k(<k>)", "precision_at_k(<k>)", "recall_at_k(<k>)", "mrr", "ir_hit_rate(<k>)"]
 

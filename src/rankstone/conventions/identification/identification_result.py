@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import counted
+from rankstone.conventions.convention_files import convention
 from rankstone.conventions.identification.search_space import grouped, printed_by_chance
 from rankstone.errors import printable
 from rankstone.tables.results import Result
@@ -215,7 +216,9 @@ def sheet(result: Identification) -> Sheet:
     parts: list[Table | tuple[str, tuple[str, ...]]] = []
     for number, group in enumerate(result.groups[:_GROUPS], 1):
         whose = f"{printable(group.run)}   " if len(result.inputs) > 1 else ""
-        parts.append((f"{number}   {_value(result, group)}   {whose}{group.simplest}", _lines(group)))
+        parts.append(
+            (f"{number}   {_value(result, group)}   {whose}{group.simplest}", _lines(group, result.measure))
+        )
     if len(result.groups) > _GROUPS:
         left = counted(len(result.groups) - _GROUPS, "other group")
         parts.append(("", (f"… and {left}, further from the defaults",)))
@@ -242,17 +245,24 @@ def _value(result: Identification, group: Group) -> str:
     return f"{group.value:.{_decimals(result)}f}"
 
 
-def _lines(group: Group) -> tuple[str, ...]:
+def _lines(group: Group, reported: str | None) -> tuple[str, ...]:
     best = group.simplest
     lines = []
     if best.how == "cut off":
         lines.append("cut off, not rounded")
     if group.libraries:
-        named = [f"{library} {words[0]}" for library, words in group.libraries.items()]
+        first = sorted(group.libraries.items(), key=lambda item: reported not in item[1])
+        named = [f"{library} {reported if reported in words else words[0]}" for library, words in first]
         left = len(named) - _LIBRARIES
         lines.append(
             "computed by: " + ", ".join(named[:_LIBRARIES]) + (f" and {left} more" if left > 0 else "")
         )
+    lines += [
+        f"{library} {reported}: {note}"
+        for library, words in group.libraries.items()
+        if reported in words
+        if (note := convention(library).read(reported)[0].entry.remarks)
+    ]
     lines.append(_steps(best))
     others = [str(way) for way in group.ours if str(way) != str(best)]
     if others:

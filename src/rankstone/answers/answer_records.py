@@ -1,0 +1,124 @@
+"""Records of answers with their places: JSON lines, JSON, rows of CSV, Parquet and frames."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import BadLine, BadValue, MissingColumn, printable
+from rankstone.io.file_formats import format_of
+from rankstone.io.input_table import reading
+from rankstone.io.json_objects import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: names of a query's id; Ragas has only the text of the question
+_QUERIES: Final = ("query_id", "qid", "topic_id", "question", "user_input")
+
+
+def records(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the place and the record of every row: of JSON, JSON lines, CSV, Parquet, frames, lists.
+
+    Raises
+    ------
+    InputError
+        When the source is no list of records, or a row is no object.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        rows = _read(os.fspath(source))
+    else:
+        listed = source.to_dicts() if isinstance(source, pl.DataFrame) else source
+        if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
+            raise BadValue(
+                f"this is a {type(source).__name__}",
+                expected='a file, a frame, or a list of records, [{"qid": …, "nuggets": […]}]',
+            )
+        rows = ((f"record {at}", one) for at, one in enumerate(listed, 1))
+    for where, one in rows:
+        if not isinstance(one, Mapping):
+            raise BadValue(
+                f"this is a {type(one).__name__}",
+                where=where,
+                expected='an object, {"qid": …, "nuggets": […]}',
+            )
+        yield where, one
+
+
+def _read(name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the place and the content of each row of a file."""
+    kind = format_of(Path(name))
+    if kind in ("parquet", "csv", "tsv"):
+        with reading(name):
+            if kind == "parquet":
+                rows = pl.read_parquet(name).to_dicts()
+            else:
+                rows = pl.read_csv(
+                    name, separator="\t" if kind == "tsv" else ",", infer_schema=False
+                ).to_dicts()
+        yield from ((f"{name}, row {at}", one) for at, one in enumerate(rows, 1))
+        return
+    text = read_text(name, None)
+    if kind == "json":
+        found = _parsed(text, name)
+        objects = found if isinstance(found, list) else [found]
+        yield from ((f"{name}, record {at}", one) for at, one in enumerate(objects, 1))
+        return
+    for at, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield f"{name}:{at}", _parsed(line, f"{name}:{at}")
+
+
+def _parsed(text: str, where: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadLine("this is not JSON", where=where, given=printable(error)) from None
+
+
+def kind_of(source: object) -> str:
+    """Return what the first record holds: ``citations``, ``contexts`` or ``nuggets``."""
+    for _, record in islice(records(source), 1):
+        if "answer" in record and "nuggets" not in record:
+            return "citations"
+        if "retrieved_contexts" in record:
+            return "contexts"
+    return "nuggets"
+
+
+def query_of(record: Mapping[str, Any], where: str) -> str:
+    """Return the id of a record's query."""
+    name = next((name for name in _QUERIES if record.get(name) is not None), None)
+    if name is None:
+        raise MissingColumn(
+            "a record without qid",
+            where=where,
+            given=", ".join(map(printable, record)),
+            expected=", ".join(_QUERIES),
+        )
+    return str(record[name])
+
+
+def objects_of(record: Mapping[str, Any], name: str, where: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the place and the content of each object in a list; a bare text is that of an object."""
+    listed = record.get(name)
+    if not isinstance(listed, list):
+        raise BadValue(f"{name} is not a list", where=where, given=printable(listed, 60))
+    found = []
+    for at, one in enumerate(listed, 1):
+        place = f"{where}, {name} {at}"
+        if not isinstance(one, (str, Mapping)):
+            raise BadValue(
+                f"an item of {name} is no object",
+                where=place,
+                given=printable(one, 60),
+                expected='{"text": …}',
+            )
+        found.append((place, {"text": one} if isinstance(one, str) else one))
+    return found
