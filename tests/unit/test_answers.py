@@ -107,6 +107,10 @@ def test_explanation_names_the_nuggets() -> None:
     judged, said = nuggets([{"qid": "q", "nuggets": assigned}])
     found = str(rankstone.explain(judged, said, "Support(partial=0.5)", "q"))
     assert "born 1912" in found
+    equal = [{"text": text, "importance": "vital", "assignment": "support"} for text in "abc"]
+    shown = str(rankstone.explain(*nuggets([{"qid": "q", "nuggets": equal}]), "Support", "q"))
+    assert "tied" not in shown
+    assert "–" not in shown
     assert "0.5" in found
 
 

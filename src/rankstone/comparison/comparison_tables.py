@@ -281,7 +281,7 @@ def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     letter = dict(zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True))
     rows = [
         (
-            printable(comparison.label(row["measure"]), _NAME),
+            printable(comparison.label(row["measure"]), 60),
             printable(row["system"], 300)
             if has_baseline
             else f"{letter[row['system']]} − {letter[row['versus']]}",
@@ -393,7 +393,8 @@ def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]
     family = comparison.families[0]
     alpha = f"{comparison.settings.alpha:g}"
     if family.size == 1:
-        yield say("single", alpha=alpha)
+        key = "single_of" if len(comparison.measures) > 1 else "single"
+        yield say(key, measure=comparison.label(comparison.primary[0]), alpha=alpha)
     else:
         guarantees = {"none": "family_each", "bh": "family_share", "by": "family_share"}
         correction = say(f"correction_{family.correction}")

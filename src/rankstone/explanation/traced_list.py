@@ -224,6 +224,8 @@ class TracedList(Record):
             found += [(*one, (None, False, len(hits.grade))) for one in rows]
         so_far, spent, kept = 0.0, 0.0, self._kept(hits)
         for (rank, first, last), doc, row, (grade, judged, at) in sorted(found, key=lambda one: one[0][0]):
+            if hits.score is not None:  # scores say what is supported: equal ones are no tie
+                first = last = rank  # noqa: PLW2901 - for this row
             at = kept.get(at, len(hits.grade))  # noqa: PLW2901 - the place among the hits that were scored
             values = {name: column[at] for name, column in columns.items() if at < len(column)}
             if self.budget is not None:
