@@ -68,7 +68,36 @@ def test_renames_of_all_tables_are_suggested_at_once(tmp_path: Path) -> None:
     assert "1.0000" in done.output
 
 
-def test_columns_of_lists_within_lists_are_named(tmp_path: Path) -> None:
-    turns = [{"query_id": "q", "turns": [{"results": [{"id": "a", "score": 1.0}]}]}]
-    with pytest.raises(MissingColumn, match="turns"):
-        rankstone.evaluate({"q": {"a": 1}}, lines(tmp_path / "run.jsonl", turns), "R")
+TURNS: list[dict[str, Any]] = [
+    {
+        "query_id": "q1",
+        "turns": [
+            {"search": "x", "results": [{"id": "a", "meta": {"score": 1.0}}, {"id": "b", "meta": None}]},
+            {"search": "y", "results": []},
+            {"search": "z", "results": None},
+            {"search": "x y", "results": [{"id": "c", "meta": {"score": 2.0}}]},
+        ],
+    },
+    {"query_id": "q2", "turns": []},
+]
+
+
+def test_lists_within_lists_are_calls(tmp_path: Path) -> None:
+    """Of an agent's log: one call after the other; budgets count those that returned something."""
+    name = lines(tmp_path / "run.jsonl", TURNS)
+    qrels = {"q1": {"c": 1, "b": 1}, "q2": {"z": 1}}
+    with pytest.raises(MissingColumn, match=r"results\.id=doc_id"):
+        rankstone.evaluate(qrels, name, "R")
+    columns = {"results.id": "doc_id", "results.call": "call"}
+    measures = "R@calls(1) R@calls(2) RR"
+    found = rankstone.evaluate(qrels, name, measures, columns=columns, order="input")
+    assert list(found.per_query.filter(query_id="q1")["value"]) == [0.5, 1.0, 0.5]
+    assert list(found.per_query.filter(query_id="q2")["value"]) == [0.0] * 3
+
+
+def test_ids_within_lists(tmp_path: Path) -> None:
+    rows = [{"query_id": "q", "turns": [{"found": ["a", "b"]}, {"found": []}, {"found": ["c"]}]}]
+    name = lines(tmp_path / "run.jsonl", rows)
+    columns = {"found": "doc_id", "found.call": "call"}
+    found = rankstone.evaluate({"q": {"c": 1}}, name, "RR R@calls(1)", columns=columns, order="input")
+    assert found.to_dict()["run"] == {"RR": pytest.approx(1 / 3), "R@calls(1)": 0.0}

@@ -287,17 +287,17 @@ def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source
 
     Where two lists have a field of the same name each is called ``list.field``.  Fields of another list
     than that of the documents do not belong to these: scores of what was retrieved are no grades.  Fields of
-    objects have a path, such as ``metadata.source``, and all can be called by their whole path.
+    objects have a path, such as ``metadata.source``, and all can be called by their whole path.  Lists within
+    a list, ``turns: [{"results": [{"id": …}]}]``, are one after the other, and ``call`` is their place.
     """
     theirs = {name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()}
     lists = [(name, dtype.inner) for name, dtype in schema.items() if isinstance(dtype, pl.List)]
-    found = [(name, *one) for name, kind in lists for one in _leaves(kind)]  # type: ignore[arg-type]
-    times = Counter([*schema, *(".".join(path) for _, path, _ in found)])
-    for name, path, kind in found:
-        value = pl.col(name).list.eval(_field(pl.element(), path))
+    found = [(name, *one) for name, kind in lists for one in _fields_of_items(kind)]  # type: ignore[arg-type]
+    times = Counter([*schema, *(".".join(path) for _, path, *_ in found)])
+    for name, path, kind, value in found:
         short, whole = ".".join(path), ".".join((name, *path))
         known = short if times[short] == 1 and whole not in columns else whole
-        theirs[known] = _Column(name, pl.List(kind), value)
+        theirs[known] = _Column(name, pl.List(kind), pl.col(name).list.eval(value))
     for name, dtype in schema.items():
         for path, kind in _leaves(dtype):
             theirs[".".join((name, *path))] = _Column(name, kind, _field(pl.col(name), path))
@@ -310,6 +310,20 @@ def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source
     if isinstance(schema.get(docs or ""), pl.List):
         replaced |= {name for name, one in theirs.items() if name not in schema and one.root != docs}
     return {chosen.get(name, name): column for name, column in theirs.items() if name not in replaced}
+
+
+def _fields_of_items(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.DataType, pl.Expr]]:
+    """Yield path, type and values of every field of the objects in a list, and in lists within these."""
+    for path, kind in _leaves(dtype):
+        value = _field(pl.element(), path)
+        if not isinstance(kind, pl.List):
+            yield path, kind, value
+        else:
+            each = value.explode(empty_as_null=False, keep_nulls=False)
+            for inner, leaf in (((), kind.inner), *_leaves(kind.inner)):  # type: ignore[arg-type]
+                yield (*path, *inner), leaf, _field(each, inner)  # type: ignore[misc] # an instance
+            place = pl.int_range(1, pl.len() + 1).repeat_by(value.list.len().fill_null(0))
+            yield (*path, "call"), pl.Int64(), place.explode(empty_as_null=False)
 
 
 def _leaves(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.DataType]]:
