@@ -40,7 +40,39 @@ def test_read_as_they_are(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     for one in (name, rows, frame):
         found = rankstone.evaluate(one, one, "R RR")
         assert list(next(iter(found.to_dict().values())).values()) == [0.25, 0.25]
-    assert "is the list" in str(rankstone.evaluate(name, name, "R"))
+    assert "read as" in str(rankstone.evaluate(name, name, "R"))
+
+
+def run(*words: str) -> str:
+    """Return what a command prints, or the text of its error."""
+    done = CliRunner().invoke(cli, list(words))
+    return done.output if done.exit_code == 0 else str(done.exception)
+
+
+def test_one_file_is_enough_for_commands(tmp_path: Path) -> None:
+    """It is the judgments and the run; other files are not taken for both."""
+    name = lines(tmp_path / "data.jsonl", RAGAS)
+    assert "0.2500" in run("eval", name, "-m", "R")
+    assert "= 0.5000" in run("explain", name, "-m", "R", "-q", "q one?")
+    assert "= 0.5000" in run("explain", name, "--convention", "ragas", "-q", "q one?")
+    assert "R" in run("identify", name, "--value", "0.25", "-m", "R")
+    assert "ragas-0.4" in run("conventions", "diff", "--all", name, "-m", "AP")
+    assert "rankstone eval" in run("answers", name)
+    other = lines(tmp_path / "other.jsonl", [{"query_id": "q", "doc_id": "a", "relevance": 1, "score": 1}])
+    assert "at least one run" in run("eval", other, "-m", "R")
+    assert "judgments and one run" in run("explain", other, "-m", "R", "-q", "q")
+
+
+def test_names_of_libraries(tmp_path: Path) -> None:
+    name = lines(tmp_path / "data.jsonl", RAGAS)
+    assert "--convention ragas-0.4" in run("eval", name, "-m", "context_precision")
+    assert "--convention haystack-3.4" in run("eval", name, "-m", "DocumentMAPEvaluator")
+    assert "did you mean" in run("eval", name, "-m", "nDGC")
+    assert "one measure of Ragas" in run("eval", name, "--convention", "ragas", "-m", "AP context_precision")
+    found = run("identify", name, "--value", "0.77", "-m", "context_precision")
+    assert "of ragas-0.4 is 0.25000 on this data, which is not 0.77" in " ".join(found.split())
+    shown = run("explain", name, "--convention", "ragas", "-m", "context_precision", "-q", "q one?")
+    assert "not average precision" in shown
 
 
 def test_own_names_win() -> None:

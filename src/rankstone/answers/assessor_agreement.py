@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 #: the grades of support
 _SUPPORT: Final = (0.0, 0.5, 1.0)
 _KEY: Final = ("query_id", "doc_id")
-_NOTE: Final = (
-    "kappa: the agreement above chance, 1 at most, 0 as by chance; it is low, however often two agree, where "
-    "nearly all items have the same word"
+_NOTES: Final = (
+    "single: assigned by one of the two only; difference: mean support by the first minus the second",
+    "kappa: agreement above chance, 1 at most; low in spite of high agreement if one word is very frequent",
 )
+#: the most disagreements that are shown
+_SHOWN: Final = 10
 
 
 class AssessorAgreement(Result):
@@ -35,12 +38,15 @@ class AssessorAgreement(Result):
     ----------
     pairs
         A row for each two assessors, see :meth:`to_frame`.
+    disagreements
+        The items on which two differ: ``query_id``, ``item``, ``assessor``, ``support``, ``versus``,
+        ``other``.
     scores
         The scores of the answers by each assessor's assignments.
     """
 
-    def __init__(self, pairs: pl.DataFrame, scores: Scores) -> None:
-        self.pairs, self.scores = pairs, scores
+    def __init__(self, pairs: pl.DataFrame, disagreements: pl.DataFrame, scores: Scores) -> None:
+        self.pairs, self.disagreements, self.scores = pairs, disagreements, scores
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each two assessors.
@@ -58,16 +64,28 @@ class AssessorAgreement(Result):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        return {"agreement": self.pairs.to_dicts(), "scores": self.scores.to_dict()}
+        return {
+            "agreement": self.pairs.to_dicts(),
+            "disagreements": self.disagreements.to_dicts(),
+            "scores": self.scores.to_dict(),
+        }
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return both tables."""
-        scores = self.scores.sheet(digits).parts
+        scores = [
+            replace(one, best=frozenset()) if isinstance(one, Table) else one  # nobody wins
+            for one in self.scores.sheet(digits).parts
+        ]
+        differ = self.disagreements
+        left = f", {_SHOWN} of {differ.height}" if differ.height > _SHOWN else ""
+        shown = Table.of(
+            differ.head(_SHOWN), f"Items on which they differ{left}", digits=1, names={"query_id": "query"}
+        )
         pairs = Table.of(self.pairs, "Each two assessors", digits=digits, names={"by_chance": "by chance"})
         return Sheet(
             "Agreement of assessors",
-            parts=(*scores, pairs),
-            notes=(_NOTE,),
+            parts=(*scores, pairs, *([shown] if differ.height else [])),
+            notes=_NOTES,
         )
 
 
@@ -104,10 +122,14 @@ def compare_assessors(
     scores = score_answers(assessors, measures)
     cited = any(str(one).startswith("Citation") for one in scores.measures)
     items = {name: _items(*tables, cited=cited) for name, tables in assessors.items()}
-    return AssessorAgreement(pl.DataFrame([_pair(*two, items) for two in combinations(items, 2)]), scores)
+    pairs = [_pair(*two, items) for two in combinations(items, 2)]
+    return AssessorAgreement(
+        pl.DataFrame([row for row, _ in pairs]), pl.concat([rows for _, rows in pairs]), scores
+    )
 
 
-def _pair(one: str, other: str, items: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+def _pair(one: str, other: str, items: Mapping[str, pl.DataFrame]) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Return the agreement of two, and the items on which they differ."""
     first, second = items[one], items[other]
     both = first.join(second, on=_KEY, how="inner", suffix="_other")
     if not both.height:
@@ -120,6 +142,14 @@ def _pair(one: str, other: str, items: Mapping[str, pl.DataFrame]) -> dict[str, 
     joint = np.array([[np.mean((a == x) & (b == y)) for y in _SUPPORT] for x in _SUPPORT])
     chance = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     weights = 1 - np.abs(np.subtract.outer(_SUPPORT, _SUPPORT))
+    differ = both.filter(pl.col("score") != pl.col("score_other")).select(
+        "query_id",
+        item="doc_id",
+        assessor=pl.lit(one),
+        support="score",
+        versus=pl.lit(other),
+        other="score_other",
+    )
     return {
         "assessor": one,
         "versus": other,
@@ -130,7 +160,7 @@ def _pair(one: str, other: str, items: Mapping[str, pl.DataFrame]) -> dict[str, 
         "kappa": _kappa(np.eye(len(_SUPPORT)), joint, chance),
         "weighted_kappa": _kappa(weights, joint, chance),
         "difference": float(np.mean(a - b)),
-    }
+    }, differ
 
 
 def _kappa(weights: Any, joint: Any, chance: Any) -> float | None:  # noqa: ANN401 - matrices

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from rankstone.cli.arguments import chosen_measures, named_runs, refuse_with
+from rankstone.cli.arguments import chosen_measures, holds_both, named_runs, refuse_with
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import audit_lines, csv_text, execute, written
 from rankstone.cli.options import PRINTED
@@ -63,6 +63,12 @@ def command(
 
     named = named_runs(files)
     first = next(iter(named.values()))
+    if holds_both([str(first)]):
+        raise UsageError(
+            "this data set has ids of chunks, and no answers are judged in it",
+            given=str(first),
+            fix=f"rankstone eval {first} --convention ragas",
+        )
     kind = answers.kind_of(first)
     if to_judge and kind == "contexts":
         raise UsageError("contexts are compared as texts: --to-judge has nothing to write")
@@ -70,9 +76,12 @@ def command(
         rows = answers.citations_to_judge if kind == "citations" else answers.nuggets_to_assign
         click.echo(csv_text(rows(first)), nl=False)
         return
-    if agreement:
-        shown = {"ci": ci, "compare": compared, "explain": explain is not None, "convention": convention}
-        refuse_with("--agreement", shown)
+    _check(
+        named,
+        query,
+        {"ci": ci, "compare": compared, "explain": explain, "convention": convention},
+        agreement=agreement,
+    )
     wanted = (
         chosen_measures(measures, convention, None)
         if convention
@@ -86,7 +95,8 @@ def command(
             return answers.compare_assessors(systems, wanted)
         if explain is not None:
             name, (qrels, run) = next(iter(systems.items()))
-            return rankstone.explain(qrels, {name: run}, explain, query, **options, **reading)
+            order: dict[str, Any] = {"ties": "input", **options}  # that of the file
+            return rankstone.explain(qrels, {name: run}, explain, query, **order, **reading)
         scores = answers.score_answers(systems, wanted, **options)
         return rankstone.compare_scores(scores, **reading) if compared else scores
 
@@ -98,6 +108,19 @@ def command(
     given["columns"] = None  # names are fixed
     notes = None if explain or agreement else audit_lines
     execute(given, find, [*files, nuggets, *support], show=show, notes=notes)
+
+
+def _check(named: dict[str, Any], query: str | None, shown: dict[str, Any], *, agreement: bool) -> None:
+    """Refuse options that do not belong together."""
+    explained = shown["explain"] is not None
+    if query is not None and not explained:
+        raise UsageError("-q goes with --explain", fix='--explain "Support" -q ID')
+    if explained and query is None:
+        raise UsageError("which query?", fix="-q ID")
+    if explained and len(named) > 1:
+        raise UsageError("one system is explained at a time", given=" ".join(named), fix="name one file")
+    if agreement:
+        refuse_with("--agreement", shown)
 
 
 def _systems(

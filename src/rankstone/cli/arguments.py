@@ -175,7 +175,7 @@ def _name_and_path(argument: str) -> tuple[str, str]:
 
 
 def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = None) -> dict[str, object]:
-    """Return the runs of QRELS RUN [RUN]… by name; refuse fewer files.
+    """Return the runs of QRELS RUN [RUN]… by name; a data set with both is enough; refuse fewer files.
 
     Parameters
     ----------
@@ -187,6 +187,8 @@ def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = No
         A suggestion for the error.
     """
     if len(files) < 2:  # noqa: PLR2004 - judgments and a run
+        if holds_both(files):
+            return named_runs(files)
         raise UsageError(
             "judgments and at least one run are needed",
             given=" ".join(files) or "nothing",
@@ -194,6 +196,13 @@ def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = No
             fix=else_try,
         )
     return named_runs(files[1:])
+
+
+def holds_both(files: Sequence[str]) -> bool:
+    """Return True for one file that holds judgments and a run, as data sets of Ragas do."""
+    from rankstone.io import is_data_set, is_stream
+
+    return len(files) == 1 and not is_stream(files[0]) and is_data_set(files[0])
 
 
 def no_files(files: Sequence[str]) -> None:
@@ -259,6 +268,20 @@ def rename_all(error: MissingColumn, inputs: Iterable[str], given: Mapping[str, 
     return error.fix if found == error.renames else rename_option(found)
 
 
+def _library_of(error: UnknownMeasure) -> str | None:
+    """Return the fix for a name that only other libraries have."""
+    from rankstone.conventions import conventions
+
+    asked = re.search("'(.+)'", error.what)
+    known = [
+        f"--convention {one}"
+        for one in conventions()
+        if asked and any(entry.match(asked[1]) is not None for entry in one.entries)
+    ]
+    more = f", and {len(known) - 3} more" if len(known) > 3 else ""  # noqa: PLR2004 - what is shown
+    return f"it is a name of another library: add {' or '.join(known[:3])}{more}" if known else None
+
+
 def _file_of(path: str) -> str:
     """Return the file of a path; for an address, that of the database."""
     from rankstone.io import is_database, parse_address
@@ -315,7 +338,9 @@ def with_flags(error: RankstoneError) -> str:
     if isinstance(error, BadRuns):
         for one in error.errors.values():
             with_flags(one)
-    if not isinstance(error, (BadParameter, UnknownMeasure)):
+    if isinstance(error, UnknownMeasure):
+        error.fix = _library_of(error) or error.fix
+    elif not isinstance(error, BadParameter):
         error.what = as_flags(error.what)
         error.expected = error.expected and as_flags(error.expected)
         error.fix = error.fix and as_flags(error.fix)

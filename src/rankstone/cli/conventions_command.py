@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone._basics import some
-from rankstone.cli.arguments import chosen_measures, named_runs, read_once, split_columns
+from rankstone.cli.arguments import chosen_measures, holds_both, named_runs, read_once, split_columns
 from rankstone.cli.declaring import CardGroup, declare
 from rankstone.cli.execution import check_format, progress_bar
 from rankstone.errors import UsageError
@@ -114,13 +114,14 @@ def diff(
     from rankstone.conventions import convention, conventions, values_by
 
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
+    read_once(files)
+    files = files * 2 if holds_both(files) else files
     if len(libraries) != (0 if everybody else 2) or len(files) not in ((2,) if everybody else (0, 2)):
         raise UsageError(
             "two libraries, or --all, and perhaps data are needed",
             given=" ".join(names) or "nothing",
             expected="rankstone conventions diff A B [QRELS RUN], or diff --all QRELS RUN",
         )
-    read_once(files)
     known = conventions() if everybody else [convention(name) for name in libraries]
     wanted = " ".join(chosen_measures(measures)).split()
     _require_known(wanted, known)

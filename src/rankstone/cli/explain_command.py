@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from rankstone.cli.arguments import chosen_measures, holds_both
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import execute, written
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, PRINTED, READING
@@ -64,21 +65,22 @@ def command(
     if grades is not None:
         qrels, run = typed_list(grades, judged, [*files, *queries])
         queries, worst, versus = list(qrels), None, None
-    elif len(files) != 2:  # noqa: PLR2004 - qrels and a run
+    elif len(files) != 2 and not holds_both(files):  # noqa: PLR2004 - qrels and a run
         raise UsageError(
             "judgments and one run are needed",
             given=" ".join(files) or "nothing",
             expected="rankstone explain QRELS RUN -q ID, or --grades 3,2,0,1",
         )
     else:
-        qrels, run = files[0], {stem(files[1]): files[1]}
+        qrels, run = files[0], {stem(files[-1]): files[-1]}
         if not queries and worst is None:
             raise UsageError("which query?", fix="-q ID, or --worst 5 for the lowest scores")
     other = None if versus is None else {stem(versus): versus}
 
     def find(**options: Any) -> Found:
         del options["progress"]
-        wanted = measure or DEFAULT_MEASURES.split()[0]
+        library = options.get("convention")
+        wanted = measure or (chosen_measures((), library) if library else DEFAULT_MEASURES.split())[0]
         return explain_queries(qrels, run, wanted, queries, worst=worst or 0, versus=other, **options)
 
     show = partial(written, width=width)

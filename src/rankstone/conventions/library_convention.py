@@ -311,7 +311,16 @@ class Convention(Record):
         texts = [text for one in each for text in split(str(one))]
         if not texts:
             raise UnknownMeasure("no measure given", expected=self._spellings())
-        return tuple({text: self._read(text) for text in texts}.values())
+        found: dict[str, tuple[str, Reading]] = {}
+        for text in dict.fromkeys(texts):
+            reading = self._read(text)
+            other, _ = found.setdefault(reading.text, (text, reading))
+            if other != text:
+                raise BadParameter(
+                    f"{other} and {text} are one measure of {self.title}: {reading.text}",
+                    fix="name it once; without the convention names have rankstone's definitions",
+                )
+        return tuple(reading for _, reading in found.values())
 
     def reading(self, entry: Entry, numbers: Mapping[str, str]) -> Reading:
         """Return one of its measures, with numbers in place of the placeholders."""

@@ -199,6 +199,7 @@ def _explainer(
 
     reading, options = read_one(convention, measure, given)
     explainer = Explainer(qrels, reading.measure, ours=reading.ours, **options)
+    explainer.note = reading.entry.remarks
     if not reading.entry.declared:
         explainer.prepared = explainer.prepared.without_empty_entries()
     return explainer
@@ -234,6 +235,7 @@ class Explainer:
                 given=" ".join(map(str, measures)),
             )
         self._ours = ours or str(measures[0])
+        self.note = ""
         self._curve = curve
 
     @property
@@ -380,6 +382,7 @@ class Explainer:
             conventions=choices(options, ready.measures, one_group=ready.one_group, units=ready.units),
             card={part: getattr(of.card, part) for part in ("sentence", "formula", "symbols")},
             ours=self._ours,
+            note=self.note,
             ratio=scored.ratio,
             rows=listed.rows,
             missed=scored.part_of_query(scored.parts.missed),

@@ -158,6 +158,8 @@ class Explanation(Derivation):
         The query's subtopics, for measures of diversity.
     texts
         Document → its title and text, where a table of documents has them.
+    note
+        What is special about the measure of a library.
 
     Examples
     --------
@@ -186,6 +188,7 @@ class Explanation(Derivation):
     curve: tuple[tuple[float, float], ...] = ()
     intents: tuple[Intent, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def query_id(self) -> str:
@@ -229,8 +232,8 @@ class Explanation(Derivation):
             plain[name] = [asdict(one) for one in getattr(self, name)]
         plain["footnotes"] = [note.text(self.lang) for note in self.footnotes]
         plain["curve"] = [list(point) for point in self.curve]
-        if self.texts:
-            plain["texts"] = dict(self.texts)
+        plain |= {"texts": dict(self.texts)} if self.texts else {}
+        plain |= {"note": self.note} if self.note else {}
         return plain | {
             name: dict(getattr(self, name)) for name in ("facts", "others", "conventions", "card")
         }

@@ -34,7 +34,11 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
     lang, number = one.lang, partial(decimal, digits=digits)
     value = number(one.value) if one.value is not None else heading("undefined", lang)
     title = f"{printable(one.measure)} = {value}   {heading('query', lang)} {printable(one.query_id)}"
-    parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one, number)]
+    parts: list[Table | tuple[str, tuple[str, ...]]] = []
+    if one.ours != one.measure:
+        meant = f"{printable(one.measure)} = {printable(one.ours)}"
+        parts.append(("", (f"{meant}: {one.note}" if one.note else meant,)))
+    parts.append(_list(one, number))
     if one.texts:
         parts.append(_texts(one))
     if one.ideal:

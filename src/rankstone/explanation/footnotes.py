@@ -103,9 +103,9 @@ def _of_no_list(absent: str, failed: str | None) -> Iterator[Footnote]:
     yield Footnote("missing", {"missing": absent})
 
 
-def _of_copies(copies: Sequence[tuple[str, int]]) -> Iterator[Footnote]:
+def _of_copies(copies: Sequence[tuple[str, int, bool]]) -> Iterator[Footnote]:
     """Yield which rows count as a document above."""
-    for copy, rank in copies[:_BLOCKS]:
-        yield Footnote("copy", {"copy": printable(copy, 40), "rank": rank})
+    for copy, rank, again in copies[:_BLOCKS]:
+        yield Footnote("again" if again else "copy", {"copy": printable(copy, 40), "rank": rank})
     if len(copies) > _BLOCKS:
         yield Footnote("copies", {"count": len(copies) - _BLOCKS})

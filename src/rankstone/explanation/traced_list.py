@@ -248,8 +248,8 @@ class TracedList(Record):
         added = self.budget.adds and self.budget.crossing != "skip"
         return (self.budget.column, "spent") if added else (self.budget.column,)
 
-    def copies(self) -> list[tuple[str, int]]:
-        """Return the rows that are copies of a document above, with the rank of that document."""
+    def copies(self) -> list[tuple[str, int, bool]]:
+        """Return rows that are copies of a document above, its rank, and whether it has the same id."""
         whole = self.whole
         used = {
             *np.asarray(whole.run_row).tolist(),
@@ -257,7 +257,8 @@ class TracedList(Record):
         }
         units, own = self.ids.to_list(), self.own.to_list()
         again = (row for row in range(len(units)) if row not in used and units[row] in self.ranks)
-        return [(own[row], self.ranks[units[row]]) for row in again]
+        first = self.given_ids
+        return [(own[row], self.ranks[units[row]], first[units[row]] == own[row]) for row in again]
 
     def _kept(self, hits: Hits) -> dict[int, int]:
         """Return the place of each hit among those that were scored; a budget leaves some out."""

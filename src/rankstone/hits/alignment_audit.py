@@ -258,10 +258,9 @@ class RunAudit(Record):
         once = self.found - self.found_again
         if not self.found_again:
             return ""
-        return (
-            f"{self.found_again} of {self.found} relevant documents found are copies; counted, "
-            f"they make recall over all queries {self.found / once:.3g} × as high"
-        )
+        are = "is a copy; counted, it makes" if self.found_again == 1 else "are copies; counted, they make"
+        found = f"{self.found_again} of {self.found} relevant documents found {are}"
+        return f"{found} recall over all queries {self.found / once:.3g} × as high"
 
     @property
     def failures(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankstone.errors import InputError, MissingColumn, printable
+from rankstone.errors import InputError, MissingColumn, RankstoneError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
 from rankstone.io.column_suggestions import rename_option
@@ -53,7 +53,9 @@ __all__ = [
     "atomic",
     "can_be_read_again",
     "display_name",
+    "is_data_set",
     "is_database",
+    "is_stream",
     "keeping_streams",
     "parse_address",
     "parse_columns",
@@ -127,6 +129,15 @@ def read_run(
     if isinstance(source, (str, os.PathLike)) and len(parts := files_of(source)) > 1:
         refuse_several(source, parts, format_in, lambda part: _open(part, RUN, name, columns, format_in))
     return table.requires("query_id", "doc_id", *_order_column(table, order), given=columns)
+
+
+def is_data_set(source: str) -> bool:
+    """Return True for a file of a known tool that holds the relevant and the retrieved documents."""
+    try:
+        read = {*read_judgments(source).read_as(), *read_run(source).read_as()}
+    except RankstoneError:
+        return False
+    return len(read & {*JUDGED, *RETRIEVED}) > 1
 
 
 def read_runs(

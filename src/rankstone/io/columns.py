@@ -26,26 +26,25 @@ FURTHER: Final = (
     "target_propensity", "target_position", "target_prediction",
     *COSTS, "error", "answerable", "start", "end", "nugget", "document",
 )  # fmt: skip
+#: tool → the columns of its data sets: questions, relevant documents, what was retrieved
+DATA_SETS: Final = {
+    "Ragas": ("user_input", "reference_context_ids", "retrieved_context_ids"),
+    "LlamaIndex": ("query", "expected_ids", "retrieved_ids"),
+}
 #: data that other tools write, by its columns: what it is → {their name: our name}, of judgments and of runs
 JUDGED: Final = {
     "BEIR's qrels, whose score is the grade": {
         "query-id": "query_id", "corpus-id": "doc_id", "score": "relevance",
     },
-    "a data set of Ragas: reference_context_ids are relevant": {
-        "user_input": "query_id", "reference_context_ids": "doc_id",
-    },
-    "an evaluation of LlamaIndex: expected_ids are relevant": {
-        "query": "query_id", "expected_ids": "doc_id",
+    **{
+        f"{relevant} of {tool}": {query: "query_id", relevant: "doc_id"}
+        for tool, (query, relevant, _) in DATA_SETS.items()
     },
 }  # fmt: skip
 RETRIEVED: Final = {
-    "a data set of Ragas: retrieved_context_ids is the list": {
-        "user_input": "query_id", "retrieved_context_ids": "doc_id",
-    },
-    "an evaluation of LlamaIndex: retrieved_ids is the list": {
-        "query": "query_id", "retrieved_ids": "doc_id",
-    },
-}  # fmt: skip
+    f"{retrieved} of {tool}": {query: "query_id", retrieved: "doc_id"}
+    for tool, (query, _, retrieved) in DATA_SETS.items()
+}
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
 #: names that a column can be renamed to

@@ -36,7 +36,8 @@ class Support(Measure, family="support"):
     card: ClassVar[Card] = Card(
         sentence="How much of what an answer should say does it say?",
         formula="Support = Σ w · s / Σ w",
-        symbols="w: 1 for vital nuggets, okay for okay ones; s: 1 if supported, partial if in part, or 0",
+        symbols="w: weight, 1 for vital nuggets (relevance 2), `okay` for okay ones (relevance 1); "
+        "s: 1 if supported, `partial` if in part, else 0",
         example="vital: supported, in part, not; okay: supported: Support = 2/4; partial=0.5: 2.5/4",
         needs="nuggets with grade 2 (vital) or 1 (okay), and their support as scores: rankstone answers",
         peers={

@@ -334,7 +334,8 @@ def conventions_lines(conventions: Mapping[str, Any], *, brief: bool = False) ->
         for text, meaning in conventions["meaning"].items():
             options = " ".join(f"{name}={value}" for name, value in meaning["options"].items())
             note = f": {meaning['note']}" if meaning.get("note") else ""
-            lines.append(f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}{note}")
+            ours = "a measure of this library alone" if meaning["ours"] == text else meaning["ours"]
+            lines.append(f"  {text} is {ours}{f' with {options}' if options else ''}{note}")
         return lines
     if "alignment" not in conventions:
         known = {name: value for name, value in conventions.items() if value is not None}

@@ -71,6 +71,11 @@ class Identification(Result):
         The options that the search started from, where they are not the defaults.
     inputs
         Run → facts about the data: queries, rows, ties, missing queries and so on.
+    by_name
+        How libraries compute what they call by the reported name.
+    copies
+        The rule for documents that are in a list more than once, unless a way has another; ``None`` where the
+        data has none.
 
     Examples
     --------
@@ -90,6 +95,8 @@ class Identification(Result):
     taken_for: str
     usual: Mapping[str, Any]
     inputs: Mapping[str, Mapping[str, Any]]
+    by_name: tuple[Way, ...] = ()
+    copies: str | None = None
 
     @classmethod
     def of(
@@ -110,7 +117,9 @@ class Identification(Result):
         chance = printed_by_chance([group.value for group in groups], printed)
         inputs = {run: one.to_dict() for run, one in facts.items()}
         sizes = len(ways), len(groups), chance
-        return cls(printed, name, fitting, others, *sizes, taken_for, chosen, inputs)
+        by_name = tuple(way for way in ways if way.library and way.spelling == name)
+        copies = usual.duplicates if usual.duplicates != "error" else None
+        return cls(printed, name, fitting, others, *sizes, taken_for, chosen, inputs, by_name, copies)
 
     @property
     def run(self) -> str | None:
@@ -297,6 +306,14 @@ def _nearest(result: Identification) -> Table:
 def _notes(result: Identification) -> list[str]:
     """Return notes on how to read the result."""
     notes = [_run_note(result)] if len(result.inputs) > 1 and result.groups else []
+    for way in result.by_name if not any(way.how for way in result.by_name) else ():
+        run = f" for {printable(way.run)}" if len(result.inputs) > 1 else ""
+        value = f"{way.value:.{_decimals(result)}f}"
+        notes.append(
+            f"{way.spelling} of {way.library} is {value} on this data{run}, which is not {result.printed}"
+        )
+    if result.copies is not None:
+        notes.append(f"lists have copies: duplicates={result.copies}, unless another rule is named")
     notes.append(
         f"of {counted(result.different, 'different value')} tried, "
         f"{_expected(result.by_chance)} would print as {result.printed} by chance"
