@@ -284,6 +284,67 @@ def files(tmp_path: Path) -> list[str]:
     return names
 
 
+def test_zero_is_an_assignment() -> None:
+    """As a number too; no value is none."""
+    facts = [
+        {"id": at, "importance": "vital", "assignment": value} for at, value in enumerate([0, 1, 0.5, "0"])
+    ]
+    _, said = nuggets(
+        [{"qid": "q", "nuggets": [*facts, {"id": 9, "importance": "okay", "assignment": None}]}]
+    )
+    assert said["score"].to_list() == [0.0, 1.0, 0.5, 0.0]
+    assert said["doc_id"].to_list() == ["0", "1", "2", "3"]
+    with pytest.raises(InputError, match="assignment is False"):
+        nuggets([{"qid": "q", "nuggets": [{**facts[0], "assignment": False}]}])
+
+
+def test_second_records_are_refused() -> None:
+    """They would be merged, and their mean be of fewer questions."""
+    fact = [{"text": "a", "importance": "vital", "assignment": "yes"}]
+    with pytest.raises(InputError, match="second record of query q"):
+        nuggets([{"qid": "q", "nuggets": fact}, {"qid": "q", "nuggets": [{**fact[0], "text": "b"}]}])
+    contexts = {"user_input": "q", "reference_contexts": ["a"], "retrieved_contexts": ["a"]}
+    with pytest.raises(InputError, match="second record of query q"):
+        judge_by_similarity([contexts, contexts])
+
+
+def test_citations_that_nobody_judged() -> None:
+    empty = citations_to_judge([ANSWER])
+    with pytest.raises(InputError, match="no citation is judged"):
+        citations([ANSWER], empty)
+    said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
+    with pytest.raises(InputError, match="judged twice"):
+        citations([ANSWER], [*said, {**said[0], "support": "no"}])
+    for sentence in (0.9, True, "x"):
+        with pytest.raises(InputError, match="without a sentence and a document"):
+            citations([ANSWER], [{**said[0], "sentence": sentence}])
+
+
+def test_systems_answer_the_same_questions() -> None:
+    one, two = random_records(3), random_records(3)[1:]
+    with pytest.raises(InputError, match="two has no answer to 1 query of the others"):
+        score_answers({"one": nuggets(one), "two": nuggets(two)}, "Support")
+    found = compare_assessors({"one": nuggets(one), "two": nuggets(two)}, "Support")
+    assert "1 question that not all have" in str(found)
+
+
+def test_all_answers_may_be_empty() -> None:
+    assert means(rankstone.evaluate(*nuggets([{"qid": "q", "nuggets": []}]), FOUR)) == [0.0] * 4
+    found = rankstone.evaluate(*citations([{"qid": "q", "answer": []}], []), "CitationP CitationR")
+    assert means(found) == [0.0, 0.0]
+
+
+def test_records_of_other_libraries(tmp_path: Path) -> None:
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rows = [{"qid": "q", "nugget": "a", "importance": "vital", "assignment": "support"}]
+    for one in (pandas.DataFrame(rows), arrow.Table.from_pylist(rows), pl.LazyFrame(rows)):
+        assert nuggets(one)[1].rows() == [("q", "a", 1.0)]
+    half = tmp_path / "half.jsonl"
+    half.write_text('{"qid": "q", "nuggets": [{"text": "\\ud800", "importance": "vital"}]}\n')
+    with pytest.raises(InputError, match="half a character"):
+        nuggets_to_assign(half)
+
+
 def test_agreement_is_that_of_scikit_learn() -> None:
     """Cohen's kappa, plain and with linear weights."""
     metrics = pytest.importorskip("sklearn.metrics")
@@ -321,9 +382,11 @@ def test_agreement_of_what_both_assigned() -> None:
 def test_agreement_on_citations() -> None:
     """A sentence, which has the support of its best citation, is no further item."""
     said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
-    assessors = {"human": citations([ANSWER], said), "model": citations([ANSWER], None)}
+    other = [{**said[0], "support": "no"}, {**said[0], "doc_id": "b", "support": "no"}]
+    assessors = {"human": citations([ANSWER], said), "model": citations([ANSWER], other)}
     found = compare_assessors(assessors, "CitationP CitationR")
-    assert found.to_frame().select("items", "agreement", "difference").row(0) == (2, 0.5, 0.5)
+    assert found.to_frame().select("items", "single", "agreement", "difference").row(0) == (1, 1, 0.0, 1.0)
+    assert found.disagreements.rows() == [("q", "0:a", "human", 1.0, "model", 0.0)]
     assert "Each two assessors" in found.to_markdown()
 
 
@@ -377,6 +440,41 @@ def test_command_with_citations(tmp_path: Path) -> None:
     assert "human" in run(str(answers), *both, "--agreement")
     refused = CliRunner().invoke(cli, ["answers", str(answers)])
     assert "--to-judge" in str(refused.exception)
+
+
+def test_options_of_another_kind_are_refused(files: list[str], tmp_path: Path) -> None:
+    answers, support = tmp_path / "answers.jsonl", tmp_path / "support.csv"
+    answers.write_text(json.dumps(ANSWER) + "\n", encoding="utf-8")
+    support.write_text("qid,sentence,doc_id,support\nq,0,a,yes\n", encoding="utf-8")
+    contexts = tmp_path / "contexts.jsonl"
+    contexts.write_text('{"user_input": "x", "reference_contexts": ["a"], "retrieved_contexts": ["a"]}\n')
+    cited = f"{answers} --support {support}"
+    for words, says in (
+        (f"{files[0]} -m CitationP", "not a measure of nuggets"),
+        (f"{cited} -m Support", "not a measure of citations"),
+        (f"{contexts} -m Support", "not a measure of contexts"),
+        (f"{files[0]} --convention ragas", "not about nuggets"),
+        (f"{cited} --convention nuggetizer", "not about citations"),
+        (f"{contexts} --convention nuggetizer", "not about contexts"),
+        (f"{files[0]} --support {support}", "goes with citations"),
+        (f"{cited} --nuggets {files[0]}", "goes with nuggets"),
+        (f"a={contexts} b={contexts} --agreement", "no assessors"),
+        (f"{files[0]} {files[1]} --explain Support -q q0", "one system"),
+        (f"{files[0]} --explain Support", "which query"),
+        (f"{files[0]} -q q0", "goes with --explain"),
+        (f"{files[0]} --to-judge --ci", "--to-judge"),
+        (f"{files[0]} {files[1]} --agreement --ci", "--agreement"),
+    ):
+        refused = CliRunner().invoke(cli, ["answers", *words.split()]).exception
+        assert isinstance(refused, UsageError), words
+        assert says in str(refused), words
+    assert run(str(contexts), "--convention", "ragas").count("non_llm") == 4
+    assert run(files[0], "--convention", "nuggetizer", "--explain", "strict_all_score", "-q", "q0")
+    assert "low" in run(*files, "--ci", "--format", "csv").splitlines()[0]
+    assert run(str(answers), "--support", f"x={support}", "--format", "csv").count("0.5") == 2
+    out = tmp_path / "todo.csv"
+    assert run(files[0], "--to-judge", "-o", str(out)) == ""
+    assert "fact 0" in out.read_text(encoding="utf-8")
 
 
 def test_command_with_texts(tmp_path: Path) -> None:

@@ -43,6 +43,43 @@ def test_read_as_they_are(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     assert "read as" in str(rankstone.evaluate(name, name, "R"))
 
 
+def test_a_question_twice_is_refused() -> None:
+    """Its lists would be one."""
+    with pytest.raises(rankstone.InputError, match="query q one\\? has two lists"):
+        rankstone.evaluate([*RAGAS, RAGAS[0]], [*RAGAS, RAGAS[0]], "R", duplicate_judgments="max")
+
+
+def test_scores_of_what_was_retrieved_are_no_grades() -> None:
+    rows = [{**RAGAS[0], "score": [0.9, 0.1]}, {**RAGAS[1], "score": []}]
+    found = rankstone.evaluate(rows, rows, "R RR")
+    assert list(next(iter(found.to_dict().values())).values()) == [0.25, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("row", "right"),
+    [
+        ({"retrieved_texts": ["x"], "retrieved": ["a"], "relevant": ["a"]}, "run.retrieved"),
+        ({"retrieved_scores": [0.1], "retrieved_ids": ["a"], "expected_ids": ["a"]}, "run.retrieved_ids"),
+        ({"results_scores": [0.1], "results": ["a"], "gold": ["a"]}, "run.results"),
+    ],
+)
+def test_lists_of_ids_are_suggested(tmp_path: Path, row: dict[str, Any], right: str) -> None:
+    name = lines(tmp_path / "log.jsonl", [{"question": "q?", **row}])
+    with pytest.raises(MissingColumn) as caught:
+        rankstone.evaluate(name, name, "R")
+    assert caught.value.renames[right] == "doc_id"
+    assert not any("scores" in name or "texts" in name for name in caught.value.renames)
+
+
+@pytest.mark.parametrize("name", ["ranking", "pos", "distance", "l2_distance", "timestamp", "price", "Rang"])
+def test_no_number_of_another_order_is_a_score(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(f"qid,docid,{name}\nq,d1,1\nq,d3,2\n", encoding="utf-8")
+    with pytest.raises(MissingColumn) as caught:
+        rankstone.evaluate({"q": {"d1": 1}}, str(path), "RR")
+    assert "score" not in caught.value.renames.values()
+
+
 def run(*words: str) -> str:
     """Return what a command prints, or the text of its error."""
     done = CliRunner().invoke(cli, list(words))

@@ -34,7 +34,7 @@ def records(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(source, (str, os.PathLike)):
         rows = _read(os.fspath(source))
     else:
-        listed = source.to_dicts() if isinstance(source, pl.DataFrame) else source
+        listed = _rows_of(source)
         if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
             raise BadValue(
                 f"this is a {type(source).__name__}",
@@ -49,6 +49,16 @@ def records(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 expected='an object, {"qid": …, "nuggets": […]}',
             )
         yield where, one
+
+
+def _rows_of(source: Any) -> Any:  # noqa: ANN401 - frames of any library, lists, what is neither
+    """Return the rows of a frame; anything else as it is."""
+    source = source.collect() if isinstance(source, pl.LazyFrame) else source
+    if isinstance(source, pl.DataFrame):
+        return source.to_dicts()
+    if hasattr(source, "to_pylist"):  # Arrow
+        return source.to_pylist()
+    return source.to_dict("records") if hasattr(source, "iloc") else source  # pandas
 
 
 def _read(name: str) -> Iterator[tuple[str, Any]]:
@@ -77,9 +87,14 @@ def _read(name: str) -> Iterator[tuple[str, Any]]:
 
 def _parsed(text: str, where: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()  # half of a character cannot be written
+    except UnicodeEncodeError:
+        raise BadLine("a text holds half a character (a lone surrogate)", where=where) from None
     except (ValueError, RecursionError) as error:
         raise BadLine("this is not JSON", where=where, given=printable(error)) from None
+    return value
 
 
 def kind_of(source: object) -> str:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.answers.scoring import score_answers
 from rankstone.errors import NotComparable, UsageError
+from rankstone.measures import parse_measures
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
@@ -42,11 +44,15 @@ class AssessorAgreement(Result):
         The items on which two differ: ``query_id``, ``item``, ``assessor``, ``support``, ``versus``,
         ``other``.
     scores
-        The scores of the answers by each assessor's assignments.
+        The scores of the answers by each assessor's assignments, over the questions that all have.
+    left_out
+        The number of questions that not all have.
     """
 
-    def __init__(self, pairs: pl.DataFrame, disagreements: pl.DataFrame, scores: Scores) -> None:
-        self.pairs, self.disagreements, self.scores = pairs, disagreements, scores
+    def __init__(
+        self, pairs: pl.DataFrame, disagreements: pl.DataFrame, scores: Scores, left_out: int
+    ) -> None:
+        self.pairs, self.disagreements, self.scores, self.left_out = pairs, disagreements, scores, left_out
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each two assessors.
@@ -72,20 +78,22 @@ class AssessorAgreement(Result):
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return both tables."""
+        counts = f"{counted(self.left_out, 'question')} that not all have: left out of the scores"
+        left = [counts] if self.left_out else []
         scores = [
             replace(one, best=frozenset()) if isinstance(one, Table) else one  # nobody wins
             for one in self.scores.sheet(digits).parts
         ]
         differ = self.disagreements
-        left = f", {_SHOWN} of {differ.height}" if differ.height > _SHOWN else ""
+        more = f", {_SHOWN} of {differ.height}" if differ.height > _SHOWN else ""
         shown = Table.of(
-            differ.head(_SHOWN), f"Items on which they differ{left}", digits=1, names={"query_id": "query"}
+            differ.head(_SHOWN), f"Items on which they differ{more}", digits=1, names={"query_id": "query"}
         )
         pairs = Table.of(self.pairs, "Each two assessors", digits=digits, names={"by_chance": "by chance"})
         return Sheet(
             "Agreement of assessors",
             parts=(*scores, pairs, *([shown] if differ.height else [])),
-            notes=_NOTES,
+            notes=(*_NOTES, *left),
         )
 
 
@@ -119,12 +127,20 @@ def compare_assessors(
     """
     if len(assessors) < 2:  # noqa: PLR2004 - a pair
         raise UsageError("agreement needs two assessors", given=f"{len(assessors)}")
-    scores = score_answers(assessors, measures)
-    cited = any(str(one).startswith("Citation") for one in scores.measures)
+    cited = any(str(one).startswith("Citation") for one in parse_measures(measures))
     items = {name: _items(*tables, cited=cited) for name, tables in assessors.items()}
     pairs = [_pair(*two, items) for two in combinations(items, 2)]
+    common = set.intersection(*({*qrels["query_id"]} for qrels, _ in assessors.values()))
+    among = pl.col("query_id").is_in(list(common))
+    every = max(qrels["query_id"].n_unique() for qrels, _ in assessors.values())
+    scores = score_answers(
+        {name: (q.filter(among), r.filter(among)) for name, (q, r) in assessors.items()}, measures
+    )
     return AssessorAgreement(
-        pl.DataFrame([row for row, _ in pairs]), pl.concat([rows for _, rows in pairs]), scores
+        pl.DataFrame([row for row, _ in pairs]),
+        pl.concat([rows for _, rows in pairs]),
+        scores,
+        every - len(common),
     )
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from rankstone.answers.answer_records import objects_of, query_of, records
 from rankstone.answers.nugget_tables import support_of
-from rankstone.errors import BadValue, EmptyInput, NotComparable, printable
+from rankstone.errors import BadValue, DuplicateRows, EmptyInput, NotComparable, printable
 from rankstone.measures.support import VITAL
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl
         ``answer``, a list of ``{"text", "citations"}``; citations are ids, or places among these from 0.
     support
         A row for each citation: ``qid``, ``sentence`` (from 0), ``doc_id``, ``support`` (support,
-        partial_support, not_support, or 1, 0.5, 0).  Citations without a row are not supported.
+        partial_support, not_support, or 1, 0.5, 0).  Citations without a row earn nothing.
 
     Returns
     -------
@@ -58,15 +58,26 @@ def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl
     known = _support(support)
     judged: list[tuple[str, str, float]] = []
     said: list[tuple[str, str, float]] = []
+    nothing = support is not None and not known
     for query, parts in _answers(answers):
         for at, docs in enumerate(parts):
-            scores = [(query, f"{at}:{doc}", known.pop((query, at, doc), 0.0)) for doc in docs]
-            judged += [(query, str(at), VITAL), *((query, name, 1.0) for _, name, _ in scores)]
+            names = {doc: f"{at}:{doc}" for doc in docs}
+            scores = [
+                (query, names[doc], known.pop(key)) for doc in docs if (key := (query, at, doc)) in known
+            ]
+            judged += [(query, str(at), VITAL), *((query, name, 1.0) for name in names.values())]
             said += [*scores, (query, str(at), max((score for *_, score in scores), default=0.0))]
         if not parts:
             judged.append((query, "no sentence", 0.0))
+            said.append((query, "no sentence", 0.0))
     if not judged:
         raise EmptyInput("there are no answers")
+    if nothing and any(grade == 1 for *_, grade in judged):
+        raise EmptyInput(
+            "no citation is judged",
+            where=support if isinstance(support, str) else None,
+            expected="support: support, partial_support or not_support",
+        )
     if known:
         query, at, doc = next(iter(known))
         raise NotComparable(
@@ -123,13 +134,20 @@ def _support(source: object) -> dict[tuple[str, int, str], float]:
     found: dict[tuple[str, int, str], float] = {}
     for place, record in records(source) if source is not None else ():
         try:
-            sentence = int(record["sentence"])
-            doc = str(record.get("doc_id") or record["citation"])
-        except (KeyError, ValueError, TypeError, OverflowError):
+            sentence = int(str(record["sentence"]))
+            doc = str(next(record[name] for name in ("doc_id", "citation") if record.get(name) is not None))
+        except (KeyError, ValueError, StopIteration):
             raise BadValue(
                 "support without a sentence and a document", where=place,
                 given=", ".join(map(printable, record)), expected="qid, sentence, doc_id, support",
             ) from None  # fmt: skip
         if str(record.get("support", "?")).strip():  # not judged yet
-            found[query_of(record, place), sentence, doc] = support_of(record, "support", place)
+            key = query_of(record, place), sentence, doc
+            if key in found:
+                raise DuplicateRows(
+                    "a citation is judged twice",
+                    where=place,
+                    given=f"query {printable(key[0])}, sentence {sentence}, document {printable(doc)}",
+                )
+            found[key] = support_of(record, "support", place)
     return found

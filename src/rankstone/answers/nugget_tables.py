@@ -72,7 +72,7 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
     said = [
         (query, nugget, _word(one, "assignment", _SUPPORT, where))
         for query, nugget, one, where in assigned
-        if nugget is not None and str(one.get("assignment") or "").strip()
+        if nugget is not None and _given(one, "assignment")
     ]
     where = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
     if not assigned:
@@ -93,6 +93,7 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
                     where=where,
                     given=f"query {printable(query)}: {printable(nugget)}",
                 )
+    said += [(query, nugget, 0.0) for query, nugget, grade in judged if not grade]
     grades = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
     return pl.DataFrame(judged, grades, orient="row"), pl.DataFrame(said, _RUN, orient="row")
 
@@ -111,13 +112,20 @@ def nuggets_to_assign(given: object) -> pl.DataFrame:
 def _nuggets(source: object) -> Iterator[tuple[str, str | None, Mapping[str, Any], str]]:
     """Yield query, name, record and place of each nugget; a query without nuggets has one without a name."""
     seen: dict[tuple[str, str], str] = {}
+    listing: dict[str, str] = {}
     for place, record in records(source):
         query = query_of(record, place)
+        if "nuggets" in record and listing.setdefault(query, place) != place:
+            raise DuplicateRows(
+                f"a second record of query {printable(query)}",
+                where=place,
+                given=f"first at {listing[query]}",
+            )
         listed = [(place, record)] if "nuggets" not in record else objects_of(record, "nuggets", place)
         if not listed:
             yield query, None, {}, place
         for where, one in listed:
-            name = next((one[key] for key in ("id", "nugget_id", "nugget", "text") if one.get(key)), None)
+            name = next((one[key] for key in ("id", "nugget_id", "nugget", "text") if _given(one, key)), None)
             if name is None:
                 raise BadValue(
                     "a nugget without id and text", where=where, given=", ".join(map(printable, one))
@@ -131,6 +139,11 @@ def _nuggets(source: object) -> Iterator[tuple[str, str | None, Mapping[str, Any
                 )
             seen[key] = where
             yield *key, one, where
+
+
+def _given(record: Mapping[str, Any], name: str) -> bool:
+    """Return True if a record has a value; 0 is one, and an empty text is none."""
+    return record.get(name) is not None and str(record[name]).strip() != ""
 
 
 def _word(record: Mapping[str, Any], name: str, known: Mapping[str, float], where: str) -> float:

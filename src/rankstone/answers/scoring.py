@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
+from rankstone._basics import counted
 from rankstone.conventions.evaluation_by_convention import evaluate_by
-from rankstone.errors import UsageError
+from rankstone.errors import NotComparable, UsageError, printable
 from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.scores import Scores
@@ -47,6 +48,7 @@ def score_answers(
     """
     if not systems:
         raise UsageError("no system is given")
+    _refuse_other_queries(systems)
     each = {
         name: Prepared(qrels, measures, **options).evaluate({name: run})
         if convention is None
@@ -61,3 +63,17 @@ def score_answers(
         for name, scores in each.items()
     }
     return Scores(runs, first.measures, replace(first.audit, runs=audits), first.conventions, first.inputs)
+
+
+def _refuse_other_queries(systems: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]]) -> None:
+    """Refuse systems with different queries: their means would be over other questions."""
+    queries = {name: set(qrels["query_id"].unique()) for name, (qrels, _) in systems.items()}
+    every = set().union(*queries.values())
+    for name, its in queries.items():
+        if lacking := sorted(every - its):
+            more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""  # noqa: PLR2004 - what is shown
+            raise NotComparable(
+                f"{name} has no answer to {counted(len(lacking), 'query', 'queries')} of the others",
+                given=f"{', '.join(map(printable, lacking[:3]))}{more}",
+                fix="add records of them: nuggets with not_support, or an answer without sentences",
+            )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.answers.answer_records import query_of, records
-from rankstone.errors import BadValue, EmptyInput, between_0_and_1, installed, printable
+from rankstone.errors import BadValue, DuplicateRows, EmptyInput, between_0_and_1, installed, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,8 @@ def judge_by_similarity(source: object, threshold: float = 0.5) -> tuple[pl.Data
         Records with ``query_id`` (or ``qid``, ``topic_id``, ``user_input``, ``question``),
         ``reference_contexts`` and ``retrieved_contexts``, lists of texts, the latter in ranked order.
     threshold
-        The least similarity, 0 to 1: 1 minus the Levenshtein distance over the length of the longer text.
+        The least similarity, above 0 and below 1: 1 minus the Levenshtein distance over the length of the
+        longer text.
 
     Returns
     -------
@@ -56,8 +57,13 @@ def judge_by_similarity(source: object, threshold: float = 0.5) -> tuple[pl.Data
     between_0_and_1("threshold", threshold)
     judged: list[tuple[str, str, str, float]] = []
     ranked: list[tuple[str, list[str]]] = []
+    seen: dict[str, str] = {}
     for where, record in records(source):
         query = query_of(record, where)
+        if seen.setdefault(query, where) != where:
+            raise DuplicateRows(
+                f"a second record of query {printable(query)}", where=where, given=f"first at {seen[query]}"
+            )
         references, retrieved = _texts(record, _REFERENCES, where), _texts(record, _RETRIEVED, where)
         ranked.append((query, retrieved))
         if not references:

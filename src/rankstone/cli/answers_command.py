@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import click
-
-from rankstone.cli.arguments import chosen_measures, holds_both, named_runs, refuse_with
+from rankstone.cli.arguments import holds_both, named_runs, refuse_with
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import audit_lines, csv_text, execute, written
+from rankstone.cli.execution import audit_lines, csv_text, deliver, execute, written
 from rankstone.cli.options import PRINTED
 from rankstone.errors import UsageError
 
@@ -18,6 +16,8 @@ _MEASURES: Final = {
     "citations": "CitationP CitationR",
     "contexts": "AP(denom=hits) StRecall(rel=2)",
 }
+#: the library whose names these data have
+_LIBRARY: Final = {"nuggets": "nuggetizer", "contexts": "ragas"}
 #: retrieved texts may be copies, and resemble several references
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "contexts": {"duplicates": "first_keep_rank", "duplicate_judgments": "max"}
@@ -70,23 +70,22 @@ def command(
             fix=f"rankstone eval {first} --convention ragas",
         )
     kind = answers.kind_of(first)
-    if to_judge and kind == "contexts":
-        raise UsageError("contexts are compared as texts: --to-judge has nothing to write")
+    shown = {"ci": ci, "compare": compared, "explain": explain, "agreement": agreement}
     if to_judge:
+        others = {**shown, "support": support, "per_query": given["per_query"], "measures": measures}
+        refuse_with("--to-judge", {**others, "files": files[1:]})
+        if kind == "contexts":
+            raise UsageError("contexts are compared as texts: --to-judge has nothing to write")
         rows = answers.citations_to_judge if kind == "citations" else answers.nuggets_to_assign
-        click.echo(csv_text(rows(first)), nl=False)
+        deliver(None, csv_text(rows(first)), given["output"], None)
         return
     _check(
+        kind,
+        {**shown, "nuggets": nuggets, "support": support, "convention": convention, **given},
         named,
         query,
-        {"ci": ci, "compare": compared, "explain": explain, "convention": convention},
-        agreement=agreement,
     )
-    wanted = (
-        chosen_measures(measures, convention, None)
-        if convention
-        else list(measures) or _MEASURES[kind].split()
-    )
+    wanted = _measures(kind, measures, convention)
     options: dict[str, Any] = {"convention": convention} if convention else _OPTIONS.get(kind, {})
 
     def find(*, columns: Any = None, progress: Any = None, **reading: Any) -> Any:  # noqa: ARG001 - files are small
@@ -95,32 +94,70 @@ def command(
             return answers.compare_assessors(systems, wanted)
         if explain is not None:
             name, (qrels, run) = next(iter(systems.items()))
-            order: dict[str, Any] = {"ties": "input", **options}  # that of the file
+            order: dict[str, Any] = (
+                options if convention else {"ties": "input", **options}
+            )  # that of the file
             return rankstone.explain(qrels, {name: run}, explain, query, **order, **reading)
         scores = answers.score_answers(systems, wanted, **options)
         return rankstone.compare_scores(scores, **reading) if compared else scores
 
     def show(found: Any, form: str, digits: int | None) -> str:
-        means = ci and not (compared or explain)
-        view: dict[str, Any] = {"intervals": rankstone.intervals(found)} if means else {}
-        return written(found, form, digits, **view)
+        if explain or agreement or compared:
+            return written(found, form, digits)
+        from rankstone.cli.eval_command import shown_scores
+
+        return shown_scores(
+            found, form, digits, {"by": (), **({"intervals": rankstone.intervals(found)} if ci else {})}
+        )
 
     given["columns"] = None  # names are fixed
     notes = None if explain or agreement else audit_lines
     execute(given, find, [*files, nuggets, *support], show=show, notes=notes)
 
 
-def _check(named: dict[str, Any], query: str | None, shown: dict[str, Any], *, agreement: bool) -> None:
-    """Refuse options that do not belong together."""
-    explained = shown["explain"] is not None
+def _measures(kind: str, measures: tuple[str, ...], convention: str | None) -> list[str]:
+    """Return the measures to compute; refuse those of another kind of data."""
+    from rankstone.conventions import convention as known
+    from rankstone.measures import parse_measures
+
+    if convention is not None:
+        if known(convention).name != _LIBRARY.get(kind):
+            expected = _LIBRARY.get(kind, "no library")
+            raise UsageError(f"--convention {convention} is not about {kind}", expected=expected)
+        texts = [entry.spelling for entry in known(convention).entries if entry.of_texts]
+        return list(measures) or texts or known(convention).everything()
+    wanted = list(measures) or _MEASURES[kind].split()
+    for one in parse_measures(wanted):
+        family = (
+            "citations"
+            if one.name.startswith("Citation")
+            else "nuggets"
+            if one.name == "Support"
+            else "contexts"
+        )
+        if family != kind:
+            raise UsageError(f"{one} is not a measure of {kind}", expected=_MEASURES[kind])
+    return wanted
+
+
+def _check(kind: str, given: dict[str, Any], named: dict[str, Any], query: str | None) -> None:
+    """Refuse options that do not belong together, or to this kind of data."""
+    for option, its in (("support", "citations"), ("nuggets", "nuggets")):
+        if given[option] and kind != its:
+            raise UsageError(f"--{option} goes with {its}, and these are {kind}", fix="leave it out")
+    explained = given["explain"] is not None
     if query is not None and not explained:
         raise UsageError("-q goes with --explain", fix='--explain "Support" -q ID')
     if explained and query is None:
         raise UsageError("which query?", fix="-q ID")
     if explained and len(named) > 1:
         raise UsageError("one system is explained at a time", given=" ".join(named), fix="name one file")
-    if agreement:
-        refuse_with("--agreement", shown)
+    if explained:
+        refuse_with("--explain", given, ("ci", "compare", "per_query"))
+    if given["agreement"]:
+        refuse_with("--agreement", given, ("ci", "compare", "explain", "convention", "per_query"))
+        if kind == "contexts":
+            raise UsageError("contexts are compared as texts: there are no assessors")
 
 
 def _systems(
@@ -144,5 +181,6 @@ def _systems(
             fix="--to-judge writes what is to be judged",
         )
     return {
-        name: answers.citations(file, said) for (name, file), said in zip(files.items(), support, strict=True)
+        name: answers.citations(file, said)
+        for (name, file), said in zip(files.items(), named_runs(support).values(), strict=True)
     }

@@ -128,7 +128,7 @@ def command(
         if ci:
             chosen["columns"] = split_columns(columns)
             view |= _with_intervals(scores, chosen | {"queries": queries}, quiet=quiet)
-        return _shown(scores, form, digits, view)
+        return shown_scores(scores, form, digits, view)
 
     scores = execute(given, find, inputs, show=show, formats=_FORMATS, outputs=outputs)
     if scores.audit.bad_runs:
@@ -215,7 +215,7 @@ def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -
     return {"intervals": ends, "about": about}
 
 
-def _shown(scores: AnyScores, form: str, digits: int | None, view: dict[str, Any]) -> str:
+def shown_scores(scores: AnyScores, form: str, digits: int | None, view: dict[str, Any]) -> str:
     """Return the means in a format, with their segments and intervals."""
     by, intervals = view["by"], view.get("intervals")
     if form == "trec":

@@ -77,7 +77,8 @@ def deliver(
     if per_query is not None:
         write_rows(rows, per_query)
     if output is None:
-        click.echo(text, nl=False)
+        # in a pipe ids of CSV keep what looks like colours; texts for people have none there
+        click.echo(text, nl=False, color=None if sys.stdout.isatty() else True)
         return
     if page is not None and Path(output).suffix.lower() in (".html", ".htm"):
         import rankstone

@@ -330,8 +330,9 @@ class Explainer:
         for doc, grade, at, to in listed.promotions():
             docs = [one for one in listed.docs if one != doc]
             docs.insert(to - 1, doc)
-            frame = {"query_id": [listed.query] * len(docs), "doc_id": docs}
-            _, table = prepared.pipeline(read_run(pl.DataFrame(frame), order="input", name="changed"))
+            frame = pl.DataFrame({"query_id": [listed.query] * len(docs), "doc_id": docs})
+            own = frame.with_columns(pl.col("doc_id").cast(judgments.pairs.docs.dtype))
+            _, table = prepared.pipeline(read_run(own, order="input", name="changed"))
             changed = self._scored(pipeline, table, listed.query).value
             if changed is not None and changed - value > _NOTHING:
                 changes.append(Change(doc, grade, at, to, changed, changed - value))

@@ -147,7 +147,8 @@ class TracedList(Record):
 
     def texts(self, documents: Attributes | None) -> dict[str, str]:
         """Return title and text of the documents of the list, and of judged ones outside it."""
-        known = [name for name in _TEXTS if documents is not None and name in documents.columns]
+        kinds = {} if documents is None else documents.schema
+        known = [name for name in _TEXTS if isinstance(kinds.get(name), pl.String)]
         if documents is None or not known:
             return {}
         given = {doc: doc for doc, *_ in self.judged} | (self.given_ids if self.answered else {})

@@ -28,6 +28,7 @@ from rankstone.io.file_formats import (
 )
 from rankstone.io.input_table import Table
 from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid
+from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
 from rankstone.io.python_rows import holds_columns
 from rankstone.io.several_runs import refuse_several, split
@@ -125,6 +126,8 @@ def read_run(
     )
     table = _open(source, RUN, name, named, format_in, ranks=wanted, further=further)
     if isinstance(named, Renames) and named.known_header:
+        if isinstance(table.start, Unfolding):
+            table.start.single = True  # a row is a case there
         table = replace(table, read_as=_joined((named.known_header,), table.read_as))
     if isinstance(source, (str, os.PathLike)) and len(parts := files_of(source)) > 1:
         refuse_several(source, parts, format_in, lambda part: _open(part, RUN, name, columns, format_in))

@@ -82,6 +82,11 @@ _SWAPPED: Final = "are judgments and run in the right order? QRELS comes first"
 _ALL_RELEVANT: Final = "if all rows are relevant documents, add a column relevance with 1 in every row"
 _TWICE: Final = "; a file with both is named twice: as QRELS and as a RUN"
 _IN_ORDER: Final = "order=input keeps the order of the rows"
+#: names of lists of something else than ids, and of numbers that order nothing, or the other way round
+_NO_IDS: Final = re.compile("(text|score|content|answer|distance|rank)s?$")
+_NO_NUMBER: Final = re.compile(
+    "rank|rang$|^pos|position|order|place|^idx|index|dist|loss|perplex|time|date|price|length|count"
+)
 #: how many words a line of TREC text has: judgments, runs without and with a tag
 _TREC: Final = (4, 5, 6)
 #: the least similarity of a misspelt name
@@ -232,7 +237,8 @@ class Missing:
         """Return True if a column's content fits one of ours."""
         kind = str(self._kind(name) or "").removesuffix("s")
         if ours in _NUMBERS:
-            return kind != "text"
+            retrieved = self._table == "qrels" and _folded(name).startswith(_LISTS["run"])
+            return kind != "text" and not retrieved
         return kind != "number" or ours not in _IDS
 
     def _by_name(self, ours: str) -> list[str]:
@@ -268,7 +274,8 @@ class Missing:
 
     def _is_candidate(self, ours: str, name: str) -> bool:
         """Return True if a column's content fits, and its name is not that of an id for a number."""
-        return self._fits(ours, name) and not (ours in _NUMBERS and _is_id(name))
+        other = ours in _NUMBERS and (_is_id(name) or _NO_NUMBER.search(_folded(name)))
+        return self._fits(ours, name) and not other
 
     def _swapped_tables(self, other: str) -> str:
         """Return a fix for judgments with scores, or a run with grades."""
@@ -286,11 +293,9 @@ class Missing:
 
     def _lists(self) -> dict[str, str]:
         """Return the columns of lists of documents that were retrieved, or are relevant."""
-        lists = {
-            _folded(name): name
-            for name in reversed(self.names)
-            if name.isprintable() and str(self._kind(name)).endswith("s")
-        }
+        usable = [name for name in self.names if name.isprintable() and str(self._kind(name)).endswith("s")]
+        best = sorted(usable, key=lambda name: (not _is_id(name), len(name)), reverse=True)
+        lists = {_folded(name): name for name in best if not _NO_IDS.search(_folded(name))}
         found = {
             table: name
             for table, words in _LISTS.items()

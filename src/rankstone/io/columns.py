@@ -306,6 +306,8 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
             ours_too = {*header.values()} & {*names}
             if not ours_too and {*header} <= {*names} and chosen.items() <= header.items():
                 columns.known_header, chosen = what, dict(header)
+                if columns.table == "qrels" and "relevance" not in header.values():  # of what was retrieved
+                    chosen |= {name: f"retrieved {name}" for name in ("score", "rank") if name in own}
         if columns.table == "run" and ranks_by_position(names, chosen):
             chosen["position"] = "rank"
     if "label" in chosen and chosen["label"] in names:  # two columns for one thing: ours is read

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadValue, InputError, printable
+from rankstone.errors import BadValue, DuplicateRows, InputError, printable
 from rankstone.io.input_table import ROWS, Table, roots_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def unfolded(table: Table) -> Table:
     table = replace(table, unusable={**table.unusable, **unusable})
     if anchor not in lists:
         return replace(table, schema=schema)
-    unfolding = _Unfolding(table, (anchor, *(name for name in lists if name != anchor)))
+    unfolding = Unfolding(table, (anchor, *(name for name in lists if name != anchor)))
     return replace(
         table,
         schema=schema,
@@ -80,17 +80,19 @@ def _mismatch(table: Table, name: str, anchor: str) -> InputError:
 
 
 @dataclass(eq=False)
-class _Unfolding:
+class Unfolding:
     """Unfolds a table's rows, and records which lists were empty."""
 
     table: Table
     lists: tuple[str, ...]
+    #: True if a query may have one list only
+    single: bool = False
     _empty: pl.Series | None = None
     _read: tuple[int, int] = field(default=(0, 0))
 
-    def among(self, keep: pl.Expr) -> _Unfolding:
+    def among(self, keep: pl.Expr) -> Unfolding:
         """Return the same for the rows for which an expression over ``query_id`` is true."""
-        return _Unfolding(self.table.only(keep), self.lists)
+        return Unfolding(self.table.only(keep), self.lists, self.single)
 
     def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         """Restart the stream; each piece has the given columns."""
@@ -98,8 +100,11 @@ class _Unfolding:
         names = [name for name in self.lists if name in roots] or [self.lists[0]]
         needed = [n for n in self.table.schema if n in roots or n in names or n == "query_id"]
         empty, lists, rows = list[pl.Series](), 0, 0
+        seen: dict[object, int] = {}
         for piece in self.table.start([pl.col(name) for name in needed]):
             lengths = self._lengths(piece, names, lists)
+            if self.single and "query_id" in needed:
+                self._refuse_second(seen, piece["query_id"], lists)
             if "query_id" in needed:
                 empty.append(piece["query_id"].filter(lengths == 0))
             lists, rows = lists + piece.height, rows + int(lengths.sum())
@@ -108,6 +113,18 @@ class _Unfolding:
                 yield part.explode(names).select(wanted)
         if empty:
             self._empty = pl.concat(empty)
+
+    def _refuse_second(self, seen: dict[object, int], ids: pl.Series, row: int) -> None:
+        """Refuse a second list of a query; ``seen`` has the row of each query so far."""
+        for at, query in enumerate(ids.to_list(), row):
+            if seen.setdefault(query, at) != at:
+                raise DuplicateRows(
+                    f"query {printable(query)} has two lists",
+                    where=self.table.locate(at),
+                    given=f"the first at {self.table.locate(seen[query])}",
+                    expected="one list for each query",
+                    fix="give each row an id of its own: --columns id=query_id",
+                )
 
     def _lengths(self, piece: pl.DataFrame, names: Sequence[str], row: int) -> pl.Series:
         """Return the lengths of a piece's lists; refuse missing lists, and lists of different lengths."""

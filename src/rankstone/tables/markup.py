@@ -126,7 +126,8 @@ def latex(sheet: Sheet) -> str:
         last = len(part.rows) - part.total
         for at, row in enumerate(part.marked(r"\textbf{{{}}}", escape=escaped_latex)):
             lines += [r"\midrule"] if at == last and part.total else []
-            lines.append(" & ".join(row) + r" \\")
+            guard = "{}" if row[0][:1] in ("[", "*") else ""  # these would belong to the line above
+            lines.append(guard + " & ".join(row) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}\par"]
     return "\n".join(lines) + "\n"
 
