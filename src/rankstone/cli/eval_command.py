@@ -82,6 +82,7 @@ def command(
     rankstone eval qrels.txt bm25.run dense.run -m "nDCG@10 AP RR@10"
     rankstone eval --labeled clicks.parquet -m "nDCG@10 RR"
     rankstone eval qrels.txt bm25.run --convention xgboost -m "ndcg@10 map@10-"
+    rankstone eval ragas.jsonl --convention ragas
     rankstone eval qrels.txt bm25.run --queries queries.csv --by country
     rankstone eval --exact-run exact.run --depth 10 hnsw.run
     rankstone eval qrels.txt runs/*.run --ci --sort nDCG@10
