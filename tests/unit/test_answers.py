@@ -19,6 +19,7 @@ from rankstone.answers import (
     citations_to_judge,
     compare_assessors,
     judge_by_similarity,
+    kind_of,
     nuggets,
     nuggets_to_assign,
     score_answers,
@@ -244,6 +245,7 @@ def test_partial_support_of_citations() -> None:
         ([{"qid": "q", "answer": "One."}], None, "answer is not a list"),
         ([{"qid": "q", "answer": [3]}], None, "an item of answer is no object"),
         ([{"qid": "q", "references": 2, "answer": []}], None, "references are not a list"),
+        ([{"qid": "q", "references": [None], "answer": []}], None, "references are not a list"),
         ([{"qid": "q", "answer": [{"citations": 0}]}], None, "citations are not a list"),
         ([{"qid": "q", "answer": [{"citations": [True]}]}], None, "citations are not a list"),
         ([{"qid": "q", "answer": [{"text": "One.", "citations": [0]}]}], None, "citation 0 of 0 references"),
@@ -326,6 +328,16 @@ def test_systems_answer_the_same_questions() -> None:
         score_answers({"one": nuggets(one), "two": nuggets(two)}, "Support")
     found = compare_assessors({"one": nuggets(one), "two": nuggets(two)}, "Support")
     assert "1 question that not all have" in str(found)
+
+
+def test_kinds_of_records() -> None:
+    """Ragas calls the text of an answer ``answer``, too."""
+    contexts = {"question": "q", "answer": "text", "contexts": ["a"], "reference_contexts": ["a"]}
+    assert kind_of([contexts]) == "contexts"
+    assert kind_of([ANSWER]) == kind_of([{"qid": "q", "answer": "text"}]) == "citations"
+    assert kind_of([{"qid": "q", "nuggets": [], "answer": "text"}]) == kind_of([]) == "nuggets"
+    found = rankstone.evaluate(*judge_by_similarity([contexts]), "StRecall(rel=2)")
+    assert means(found) == [1.0]
 
 
 def test_all_answers_may_be_empty() -> None:

@@ -100,9 +100,14 @@ def _parsed(text: str, where: str) -> Any:  # noqa: ANN401 - whatever JSON holds
 def kind_of(source: object) -> str:
     """Return what the first record holds: ``citations``, ``contexts`` or ``nuggets``."""
     for _, record in islice(records(source), 1):
-        if "answer" in record and "nuggets" not in record:
+        contexts = "retrieved_contexts" in record or "reference_contexts" in record
+        if (
+            "answer" in record
+            and "nuggets" not in record
+            and (isinstance(record["answer"], list) or not contexts)
+        ):
             return "citations"
-        if "retrieved_contexts" in record:
+        if contexts:
             return "contexts"
     return "nuggets"
 

@@ -111,7 +111,7 @@ def _answers(source: object) -> Iterator[tuple[str, list[list[str]]]]:
             )
         seen[query] = place
         references = record.get("references") or []
-        if not isinstance(references, list):
+        if not isinstance(references, list) or any(type(one) not in (str, int) for one in references):
             raise BadValue("references are not a list of ids", where=place, given=printable(references, 60))
         yield query, [_cited(one, references, at) for at, one in objects_of(record, "answer", place)]
 

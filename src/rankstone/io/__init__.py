@@ -15,7 +15,7 @@ from rankstone.errors import InputError, MissingColumn, RankstoneError, printabl
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
 from rankstone.io.column_suggestions import rename_option
-from rankstone.io.columns import JUDGED, RETRIEVED, CsvOptions, Renames, parse_columns, with_csv
+from rankstone.io.columns import BEIR, JUDGED, RETRIEVED, CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import (
@@ -93,10 +93,23 @@ def read_judgments(
     table = _open(source, layout, "judgments", renames, format_in, further=(*further, *costs))
     if isinstance(renames, Renames) and renames.known_header:
         notes = (*notes, renames.known_header)
+        _refuse_written_lists(table, renames)
     table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
     spans = "relevance" not in table.schema and {"start", "end"} <= {*table.schema, *table.present}
     table = table.with_number("relevance", 1.0) if table.listed or spans else table
     return table.requires("query_id", "doc_id", "relevance", *further, given=columns)
+
+
+def _refuse_written_lists(table: Table, renames: Renames) -> None:
+    """Refuse lists written as text, as a data set has them that was saved as CSV."""
+    if renames.known_header in BEIR or isinstance(table.start, Unfolding):
+        return
+    raise InputError(
+        f"{renames.known_header}: the cells are texts, not lists",
+        where=table.source,
+        expected='lists of ids: {"user_input": …, "reference_context_ids": ["a"]}',
+        fix='save it as JSON lines: frame.to_json("data.jsonl", orient="records", lines=True)',
+    )
 
 
 def _joined(notes: tuple[str, ...], more: Callable[[], tuple[str, ...]]) -> Callable[[], tuple[str, ...]]:
@@ -126,6 +139,7 @@ def read_run(
     )
     table = _open(source, RUN, name, named, format_in, ranks=wanted, further=further)
     if isinstance(named, Renames) and named.known_header:
+        _refuse_written_lists(table, named)
         if isinstance(table.start, Unfolding):
             table.start.single = True  # a row is a case there
         table = replace(table, read_as=_joined((named.known_header,), table.read_as))

@@ -31,16 +31,17 @@ DATA_SETS: Final = {
     "Ragas": ("user_input", "reference_context_ids", "retrieved_context_ids"),
     "LlamaIndex": ("query", "expected_ids", "retrieved_ids"),
 }
-#: data that other tools write, by its columns: what it is → {their name: our name}, of judgments and of runs
-JUDGED: Final = {
+#: the header of BEIR's judgments → our names
+BEIR: Final = {
     "BEIR's qrels, whose score is the grade": {
         "query-id": "query_id", "corpus-id": "doc_id", "score": "relevance",
     },
-    **{
-        f"{relevant} of {tool}": {query: "query_id", relevant: "doc_id"}
-        for tool, (query, relevant, _) in DATA_SETS.items()
-    },
 }  # fmt: skip
+#: data that other tools write, by its columns: what it is → {their name: our name}, of judgments and of runs
+JUDGED: Final = BEIR | {
+    f"{relevant} of {tool}": {query: "query_id", relevant: "doc_id"}
+    for tool, (query, relevant, _) in DATA_SETS.items()
+}
 RETRIEVED: Final = {
     f"{retrieved} of {tool}": {query: "query_id", retrieved: "doc_id"}
     for tool, (query, _, retrieved) in DATA_SETS.items()
