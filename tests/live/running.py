@@ -32,6 +32,9 @@ def load(runner: str) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    if hasattr(module, "LIKE"):  # another version of a library, which differs in what the module says
+        later = vars(load(str(Path(runner).with_name(module.LIKE))))
+        vars(module).update({name: value for name, value in later.items() if name not in vars(module)})
     return module
 
 

@@ -26,14 +26,14 @@ def test_numbers_of_lists_with_copies(name: str) -> None:
     runner, python = load(str(RUNNERS[name])), interpreter(name)
     if python is None:
         pytest.skip(f"{name} has no environment: python tests/live/environments.py {name}")
-    asked: list[dict[str, Any]] = []
+    cases: list[dict[str, Any]] = []
     for case in COPIES.CASES:
         qrels, run = COPIES.tables(case)
         listed = {"q": [[doc, -at] for at, doc in enumerate(run["q"])]}
-        asked.append({"qrels": qrels, "run": listed, "measures": COPIES.TOOLS[TOOLS[name]].split()})
-    answers, _ = theirs(python, RUNNERS[name], asked)
+        cases.append({"qrels": qrels, "run": listed, "measures": COPIES.TOOLS[TOOLS[name]].split()})
+    answers, _ = theirs(python, RUNNERS[name], cases)
     printed = COPIES.numbers(TOOLS[name])
-    for at, (case, numbers) in enumerate(zip(asked, answers, strict=True)):
+    for at, (case, numbers) in enumerate(zip(cases, answers, strict=True)):
         mine = ours(runner, case)
         for metric, number in numbers.items():
             assert same(mine[metric], number, 1e-9), (name, metric, at)

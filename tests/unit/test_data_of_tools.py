@@ -104,6 +104,9 @@ def test_one_file_is_enough_for_commands(tmp_path: Path) -> None:
     assert "R" in run("identify", name, "--value", "0.25", "-m", "R")
     assert "ragas-0.4" in run("conventions", "diff", "--all", name, "-m", "AP")
     assert "rankstone eval" in run("answers", name)
+    for content, says in (("", "empty"), ('{"user_input": "q?", "refer\n', "broken.jsonl:1")):
+        (tmp_path / "broken.jsonl").write_text(content, encoding="utf-8")
+        assert says in run("eval", str(tmp_path / "broken.jsonl"), "--convention", "ragas")
     other = lines(tmp_path / "other.jsonl", [{"query_id": "q", "doc_id": "a", "relevance": 1, "score": 1}])
     assert "at least one run" in run("eval", other, "-m", "R")
     assert "judgments and one run" in run("explain", other, "-m", "R", "-q", "q")

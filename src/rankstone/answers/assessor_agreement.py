@@ -42,7 +42,7 @@ class AssessorAgreement(Result):
         A row for each two assessors, see :meth:`to_frame`.
     disagreements
         The items on which two differ: ``query_id``, ``item``, ``assessor``, ``support``, ``versus``,
-        ``other``.
+        ``versus_support``.
     scores
         The scores of the answers by each assessor's assignments, over the questions that all have.
     left_out
@@ -81,7 +81,7 @@ class AssessorAgreement(Result):
         counts = f"{counted(self.left_out, 'question')} that not all have: left out of the scores"
         left = [counts] if self.left_out else []
         scores = [
-            replace(one, best=frozenset()) if isinstance(one, Table) else one  # nobody wins
+            replace(one, best=frozenset()) if isinstance(one, Table) else one  # an assessor cannot win
             for one in self.scores.sheet(digits).parts
         ]
         differ = self.disagreements
@@ -164,7 +164,7 @@ def _pair(one: str, other: str, items: Mapping[str, pl.DataFrame]) -> tuple[dict
         assessor=pl.lit(one),
         support="score",
         versus=pl.lit(other),
-        other="score_other",
+        versus_support="score_other",
     )
     return {
         "assessor": one,

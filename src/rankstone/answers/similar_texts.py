@@ -32,8 +32,8 @@ def judge_by_similarity(source: object, threshold: float = 0.5) -> tuple[pl.Data
         Records with ``query_id`` (or ``qid``, ``topic_id``, ``user_input``, ``question``),
         ``reference_contexts`` and ``retrieved_contexts``, lists of texts, the latter in ranked order.
     threshold
-        The least similarity, above 0 and below 1: 1 minus the Levenshtein distance over the length of the
-        longer text.
+        The least similarity, above 0 and below 1: 1 minus the edit distance (Levenshtein 1966) over the
+        length of the longer text.
 
     Returns
     -------

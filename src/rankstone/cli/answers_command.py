@@ -16,6 +16,8 @@ _MEASURES: Final = {
     "citations": "CitationP CitationR",
     "contexts": "AP(denom=hits) StRecall(rel=2)",
 }
+#: measures of one kind of data only
+_KINDS: Final = {"Support": "nuggets", "CitationP": "citations", "CitationR": "citations"}
 #: the library whose names these data have
 _LIBRARY: Final = {"nuggets": "nuggetizer", "contexts": "ragas"}
 #: retrieved texts may be copies, and resemble several references
@@ -94,9 +96,8 @@ def command(
             return answers.compare_assessors(systems, wanted)
         if explain is not None:
             name, (qrels, run) = next(iter(systems.items()))
-            order: dict[str, Any] = (
-                options if convention else {"ties": "input", **options}
-            )  # that of the file
+            # nuggets in the order of the file; a library has its own rule
+            order: dict[str, Any] = options if convention else {"ties": "input", **options}
             return rankstone.explain(qrels, {name: run}, explain, query, **order, **reading)
         scores = answers.score_answers(systems, wanted, **options)
         return rankstone.compare_scores(scores, **reading) if compared else scores
@@ -106,9 +107,8 @@ def command(
             return written(found, form, digits)
         from rankstone.cli.eval_command import shown_scores
 
-        return shown_scores(
-            found, form, digits, {"by": (), **({"intervals": rankstone.intervals(found)} if ci else {})}
-        )
+        ends = {"intervals": rankstone.intervals(found)} if ci else {}
+        return shown_scores(found, form, digits, {"by": (), **ends})
 
     given["columns"] = None  # names are fixed
     notes = None if explain or agreement else audit_lines
@@ -128,14 +128,7 @@ def _measures(kind: str, measures: tuple[str, ...], convention: str | None) -> l
         return list(measures) or texts or known(convention).everything()
     wanted = list(measures) or _MEASURES[kind].split()
     for one in parse_measures(wanted):
-        family = (
-            "citations"
-            if one.name.startswith("Citation")
-            else "nuggets"
-            if one.name == "Support"
-            else "contexts"
-        )
-        if family != kind:
+        if _KINDS.get(one.name, "contexts") != kind:
             raise UsageError(f"{one} is not a measure of {kind}", expected=_MEASURES[kind])
     return wanted
 

@@ -272,11 +272,12 @@ def _library_of(error: UnknownMeasure) -> str | None:
     """Return the fix for a name that only other libraries have."""
     from rankstone.conventions import conventions
 
-    asked = re.search("'(.+)'", error.what)
+    quoted_name = re.search("'(.+)'", error.what)
+    name = quoted_name[1] if quoted_name else ""
     known = [
         f"--convention {one}"
         for one in conventions()
-        if asked and any(entry.match(asked[1]) is not None for entry in one.entries)
+        if any(entry.match(name) is not None for entry in one.entries)
     ]
     more = f", and {len(known) - 3} more" if len(known) > 3 else ""  # noqa: PLR2004 - what is shown
     return f"it is a name of another library: add {' or '.join(known[:3])}{more}" if known else None

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstone.errors import InputError, MissingColumn, RankstoneError, printable
+from rankstone.errors import BadLine, EmptyInput, InputError, MissingColumn, RankstoneError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
 from rankstone.io.column_suggestions import rename_option
@@ -149,10 +150,18 @@ def read_run(
 
 
 def is_data_set(source: str) -> bool:
-    """Return True for a file of a known tool that holds the relevant and the retrieved documents."""
+    """Return True for a file of a known tool that holds the relevant and the retrieved documents.
+
+    Raises
+    ------
+    InputError
+        When it is JSON that is empty or broken: no other file would be read as such.
+    """
     try:
         read = {*read_judgments(source).read_as(), *read_run(source).read_as()}
-    except RankstoneError:
+    except RankstoneError as error:
+        if isinstance(error, (BadLine, EmptyInput)) and Path(source).suffix in (".json", ".jsonl"):
+            raise
         return False
     return len(read & {*JUDGED, *RETRIEVED}) > 1
 

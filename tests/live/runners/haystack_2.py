@@ -1,17 +1,5 @@
-"""Haystack 2's own numbers: the same evaluators as in later versions, in which a copy counts again."""
+"""Haystack 2's own numbers: the metrics of later versions, in which a copy counts again."""
 
-from __future__ import annotations
-
-import importlib.util
-from pathlib import Path
-
-_SPEC = importlib.util.spec_from_file_location("later", Path(__file__).with_name("haystack.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-_LATER = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_LATER)
-
+LIKE = "haystack.py"
 LIBRARY = "haystack-2.31"
-PACKAGE = _LATER.PACKAGE
 REQUIRES = ["haystack-ai==2.31.*"]
-TRAITS, MEASURES, WITHIN, score = _LATER.TRAITS, _LATER.MEASURES, _LATER.WITHIN, _LATER.score
