@@ -19,12 +19,13 @@ __version__ = "0.1.0"
 #: module → the public names it defines, imported at first use; the stub is generated from this table
 PUBLIC = {
     "api": ("beyond", "evaluate"),
+    "boards": ("board",),
     "comparison": (
-        "Comparison", "Gate", "Plan", "Thresholds", "compare", "compare_scores", "gate", "intervals", "power",
+        "Comparison", "Gate", "Plan", "compare", "compare_scores", "gate", "intervals", "power",
         "thresholds",
     ),
     "conventions.identification": ("Identification", "identify"),
-    "diagnostics": ("Baseline", "Bounds", "Curves", "baseline", "bounds", "check", "curve", "sampled"),
+    "diagnostics": ("Bounds", "Curves", "baseline", "bounds", "check", "curve", "sampled"),
     "errors": ("InputError", "RankstoneError", "UsageError"),
     "evaluation": (
         "MeasuresLike", "Prepared", "QrelsLike", "RunLike", "Scores", "StoredScores", "qrels_from_run",
@@ -42,9 +43,9 @@ PUBLIC = {
 _PACKAGES = {"plots": "reports.charts", "trec_eval": "conventions.trec_eval"}
 #: packages that are imported when they are first used as attributes
 _ROOMS = (
-    "answers", "comparison", "conventions", "demo", "diagnostics", "evaluation", "explanation", "hits",
-    "integrations", "io", "ltr", "measures", "online", "rankings", "reports", "spark", "stats", "tables",
-    "testing",
+    "answers", "boards", "comparison", "conventions", "demo", "diagnostics", "evaluation", "explanation",
+    "hits", "integrations", "io", "ltr", "measures", "online", "rankings", "reports", "spark", "stats",
+    "tables", "testing",
 )  # fmt: skip
 _HOME = {name: home for home, names in PUBLIC.items() for name in names}
 

@@ -11,6 +11,7 @@ def lazy_names(
 def removed_names() -> dict[str, str]: ...
 
 from rankstone import answers as answers
+from rankstone import boards as boards
 from rankstone import comparison as comparison
 from rankstone import conventions as conventions
 from rankstone import demo as demo
@@ -33,10 +34,10 @@ from rankstone.reports import charts as plots
 from rankstone.conventions import trec_eval as trec_eval
 from rankstone.api import beyond as beyond
 from rankstone.api import evaluate as evaluate
+from rankstone.boards import board as board
 from rankstone.comparison import Comparison as Comparison
 from rankstone.comparison import Gate as Gate
 from rankstone.comparison import Plan as Plan
-from rankstone.comparison import Thresholds as Thresholds
 from rankstone.comparison import compare as compare
 from rankstone.comparison import compare_scores as compare_scores
 from rankstone.comparison import gate as gate
@@ -45,7 +46,6 @@ from rankstone.comparison import power as power
 from rankstone.comparison import thresholds as thresholds
 from rankstone.conventions.identification import Identification as Identification
 from rankstone.conventions.identification import identify as identify
-from rankstone.diagnostics import Baseline as Baseline
 from rankstone.diagnostics import Bounds as Bounds
 from rankstone.diagnostics import Curves as Curves
 from rankstone.diagnostics import baseline as baseline
@@ -95,7 +95,6 @@ __all__ = [
     "AP",
     "AUC",
     "AlignmentOptions",
-    "Baseline",
     "BeyondScores",
     "Bounds",
     "Bpref",
@@ -125,10 +124,10 @@ __all__ = [
     "Similarity",
     "StoredScores",
     "Success",
-    "Thresholds",
     "UsageError",
     "baseline",
     "beyond",
+    "board",
     "bounds",
     "check",
     "compare",

@@ -46,11 +46,15 @@ SHOWN = pl.DataFrame(
 )
 CLICKS = {"query_id": ["q", "q", "q"], "doc_id": ["a", "b", "a"], "clicked": [1, 0, 0]}
 
+SCORED = {"bm25": {"nq": 0.3, "fiqa": 0.2, "arg": 0.4}, "dense": {"nq": 0.5, "fiqa": 0.4, "arg": 0.3}}
+
 ASSIGNED = [{"text": text, "importance": "vital", "assignment": text} for text in ("support", "not_support")]
 MADE: dict[str, Callable[[], Any]] = {
     "Scores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP"),
     "StoredScores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP", memory="800MB"),
     "Comparison": lambda: rankstone.compare(demo.QRELS, demo.RUNS, "AP"),
+    "Board": lambda: rankstone.board(SCORED),
+    "BoardExplanation": lambda: rankstone.board(SCORED).explain("dense"),
     "Plan": lambda: rankstone.power(0.2, [0.05]),
     "Bounds": lambda: rankstone.bounds(QRELS, RUNS, "RR"),
     "Curves": lambda: rankstone.curve(QRELS, RUNS, "RR@1,2"),

@@ -44,6 +44,7 @@ PACKAGES = {
     "explanation": {"numpy", "polars"},
     "diagnostics": {"numpy", "polars", "scipy"},
     "comparison": {"numpy", "polars"},
+    "boards": {"numpy", "polars", "scipy"},
     "answers": {"numpy", "polars", "rapidfuzz"},
     "online": {"numpy", "polars", "scipy"},
     "ltr": {"numpy", "polars", "scipy", "sklearn", "threadpoolctl"},

@@ -81,6 +81,11 @@ _MEASURES: Final = {
 }  # fmt: skip
 _METHOD: Final = {
     "method": _O("NAME", "the algorithm"),
+    "estimate": _O("macro|micro|weighted|mean_rank|borda|win_rate|geometric_mean",
+                   "how scores become one number", shown="weighted where there are weights"),
+    "missing-scores": _O("error|skip|worst|model", "scores that a system lacks: refused, left out, the "
+                         "lowest of the data set, or predicted", short="--missing", keyword="missing"),
+    "weights": _O("DATASET=W,…", "weights of data sets", list),
     "gamma": _O("G", "--method bv: weight of variance against bias", float, shown="0.1"),
     "replacement": _O("", "an item may have been sampled several times", bool),
     "propensity": _O("action|examination", "what propensities refer to"),
@@ -117,6 +122,7 @@ _STATISTICS: Final = {
     "cluster": _O("COLUMN", "column of independent units, such as users or sessions"),
     "seed": _O("N", "seed of all random numbers", int, shown="0"),
     "resamples": _O("N", "samples of the bootstrap", int, shown="10000; fewer with very many queries"),
+    "resample": _O("datasets|queries", "doubt about data sets like these, or about these (scores per query)"),
     "permutations": _O("N", "random permutations", int, shown="100000; fewer with very many queries"),
     "test": _O("randomisation|t|wilcoxon|sign|mcnemar", "test for each pair"),
     "correction": _O(f"{_CORRECTIONS}|robust_tukey|tukey|max_t|hsd|nemenyi",
@@ -193,6 +199,9 @@ _INPUT: Final = {
     "double": _O("", "hold features in double precision; takes twice the memory", bool),
     "on-bad-run": _O("stop|skip", "runs that cannot be scored: stop, or skip them (exit code 3)"),
     "import": _O("FILE.py", "your own measures, gains, discounts and user models", tuple),
+    "systems": _O("NAME,…", "only these systems", list),
+    "direction": _O("higher|lower", "which scores are better", shown="what the measure says, or higher"),
+    "only": _O("COLUMN=VALUE", "read only rows with this value: split=test; repeatable", tuple),
     "run-column": _O("COLUMN", "long tables: the column with the name of the run"),
     "columns": _O("THEIRS=OURS,…", "rename columns: user_id=query_id,item_id=doc_id; repeatable", list),
     "format-in": _O("trec|csv|tsv|jsonl|json|parquet|arrow|xlsx", "format of input files", shown="by suffix"),
@@ -276,7 +285,8 @@ WITHIN_LOGS: Final = {
 DIFFERS: Final = {
     "measures": "diff, beyond and curve compute other kinds of measures, sampled has estimators for some, "
     "thresholds needs measures with a threshold, power plans for one, check takes those whose cutoffs matter",
-    "measure": "identify takes any measure where none is named",
+    "measure": "identify takes any measure where none is named, board the only one of a table",
+    "explain": "board explains the place of a system",
     "format": "a format is offered where a result can be written in it",
     "format-in": "documents with features have formats of their own",
     "method": "every command has algorithms of its own",

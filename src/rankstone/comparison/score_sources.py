@@ -167,10 +167,10 @@ def _table(
         frame, names = _unfolded(frame, where, measure), ["run", "query_id", "measure", "value"]
     notes |= {where: read_as} if read_as else {}
     for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
-        frame = frame.with_columns(_names(frame[name], where))
+        frame = frame.with_columns(name_texts(frame[name], where))
     for name in ("value", "weight"):
         if name in names:
-            frame = frame.with_columns(_numbers(frame[name], where))
+            frame = frame.with_columns(score_numbers(frame[name], where))
     return frame if "weight" in names else frame.with_columns(weight=pl.lit(1.0))
 
 
@@ -185,7 +185,7 @@ def _unfolded(frame: pl.DataFrame, where: str, measure: str) -> pl.DataFrame:
             fix="add a column of query ids in front",
         )
     systems = {
-        name: _numbers(frame[name].rename(printable(name, 40)), where).alias(name)
+        name: score_numbers(frame[name].rename(printable(name, 40)), where).alias(name)
         for name in frame.columns
         if name != "query_id"
     }
@@ -195,7 +195,7 @@ def _unfolded(frame: pl.DataFrame, where: str, measure: str) -> pl.DataFrame:
     return long.with_columns(measure=pl.lit(measure))
 
 
-def _names(column: pl.Series, where: str) -> pl.Series:
+def name_texts(column: pl.Series, where: str) -> pl.Series:
     """Return texts, one in every row."""
     if column.dtype.is_nested():
         raise BadValue(f"the column {column.name} has type {column.dtype}", where=where, expected="texts")
@@ -208,7 +208,7 @@ def _names(column: pl.Series, where: str) -> pl.Series:
     return column.cast(pl.String)
 
 
-def _numbers(column: pl.Series, where: str) -> pl.Series:
+def score_numbers(column: pl.Series, where: str) -> pl.Series:
     """Return numbers; null, an empty text and NaN mean no value."""
     if column.dtype.is_nested():
         raise BadValue(f"the column {column.name} has type {column.dtype}", where=where, expected="numbers")

@@ -99,6 +99,27 @@ def read_attributes(
     unless
         The first column is the key, whatever its name, in a table that has none of these columns.
     """
+    name, frame, notes = open_table(source, key, columns, format_in)
+    schema = dict(frame.collect_schema())
+    if unless and not {key, *unless} & set(schema):
+        frame = frame.rename(dict.fromkeys(list(schema)[:1], key))
+        schema = dict(frame.collect_schema())
+    require(schema, (key,), name, tuple(schema))
+    return Attributes(name, key, frame, schema, notes)
+
+
+def open_table(
+    source: object, key: str, columns: Mapping[str, str] | None = None, format_in: str | None = None
+) -> tuple[str, pl.LazyFrame, tuple[str, ...]]:
+    """Open a table, and return its name in messages, its renamed columns and what was detected about a file.
+
+    Parameters
+    ----------
+    source, columns, format_in
+        As for :func:`read_attributes`.
+    key
+        The column of the ids of a mapping, and what the table is called.
+    """
     format_in = None if format_in == "trec" else format_in  # TREC text has no column names
     name, notes = f"table of {key}", tuple[str, ...]()
     if not isinstance(source, (str, os.PathLike)):
@@ -115,12 +136,7 @@ def read_attributes(
     with reading(name):
         chosen = renames(frame.collect_schema().names(), columns or {}, name)
         frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(chosen)
-        schema = dict(frame.collect_schema())
-        if unless and not {key, *unless} & set(schema):
-            frame = frame.rename(dict.fromkeys(list(schema)[:1], key))
-            schema = dict(frame.collect_schema())
-    require(schema, (key,), name, tuple(schema))
-    return Attributes(name, key, frame, schema, notes)
+    return name, frame, notes
 
 
 def _frame_of(source: object, key: str, name: str) -> pl.LazyFrame:

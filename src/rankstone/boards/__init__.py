@@ -1,0 +1,10 @@
+"""Boards: systems on many data sets, in pairs, and on slices of queries; ranks, and how sure they are."""
+
+from rankstone import lazy_names
+
+#: module → the public names it defines, imported at first use; the stub is generated from this table
+PUBLIC = {
+    "board_result": ("Board",),
+    "leaderboards": ("board",),
+}
+__getattr__, __all__ = lazy_names(__name__, PUBLIC)

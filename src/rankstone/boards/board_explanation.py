@@ -1,0 +1,153 @@
+"""How a place on a board came about: what each data set gave to a system and took from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import printable
+from rankstone.tables.phrases import phrase
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from rankstone.boards.board_result import Board
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoardExplanation(Result):
+    """The table that the difference of two systems on a board is the sum of.
+
+    Attributes
+    ----------
+    table
+        See :meth:`to_frame`.
+    system, versus
+        The two systems.
+    difference
+        The sum of the contributions: the difference of their means.
+    error
+        Its standard error.
+    clear
+        Whether one is clearly better, among all pairs of the board.
+    rank, low, high
+        The rank of the system, and the ranks that clear differences leave to it.
+    chance
+        The chance that the system is better.
+    lang
+        Language of sentences.
+    """
+
+    table: pl.DataFrame
+    system: str
+    versus: str
+    difference: float
+    error: float
+    clear: bool
+    rank: int
+    low: int
+    high: int
+    chance: float
+    estimate: str
+    lang: str = "en"
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each data set, the largest contribution first.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``dataset``; ``score`` and ``versus``, the two scores, null where missing; ``place``, the rank of
+            the system within the data set; ``contribution`` to the difference of means, and the running
+            ``total``, whose last value is the difference; ``rank_without``, the rank without the data set.
+        """
+        return self.table
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        names = ("system", "versus", "difference", "error", "clear", "rank", "low", "high", "chance")
+        return {name: getattr(self, name) for name in names} | {"datasets": self.table.to_dicts()}
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return the table and what it says."""
+        say = partial(phrase, "board", lang=self.lang)
+        one, other = printable(self.system, 40), printable(self.versus, 40)
+        names = {"versus": other, "score": one, "contribution": say("contribution"), "total": say("total")}
+        names |= {name: say(f"of_{name}") for name in ("dataset", "place", "places")}
+        rank = f"{self.low}–{self.high}" if self.low < self.high else str(self.low)
+        numbers = {"difference": f"{self.difference:+.{digits}f}", "error": f"{self.error:.{digits}f}"}
+        lines = [
+            say("explained_clear" if self.clear else "explained_open", **numbers, system=one, versus=other,
+                chance=f"{100 * self.chance:.0f} %"),
+            *(
+                say(f"explained_{what}", names=", ".join(printable(name, 40) for name in rows["dataset"]))
+                for what, rows in (("lifts", self._moving(1)), ("costs", self._moving(-1)))
+                if rows.height
+            ),
+        ]  # fmt: skip
+        signed = self.table.with_columns(
+            pl.col("contribution", "total").map_elements(lambda x: f"{x:+.{digits}f}", pl.String),
+            pl.col("places").map_elements(lambda x: f"{x:+d}" if x else "0", pl.String),
+        )
+        table = Table.of(
+            signed,
+            digits=digits,
+            names=names,
+            kinds=dict.fromkeys(("contribution", "total", "places"), "number"),
+        )
+        title = say("explained", system=one, rank=self.rank, ranks=rank, estimate=self.estimate)
+        return Sheet(title, parts=(table, ("", tuple(lines))))
+
+    def _moving(self, sign: int) -> pl.DataFrame:
+        """Return the data sets that lift the system, or cost it places."""
+        return self.table.filter(pl.col("places") * sign > 0)
+
+
+def explain_place(board: Board, one: int, other: int) -> BoardExplanation:
+    """Return what each data set contributes to the difference of two systems.
+
+    Parameters
+    ----------
+    board
+        The board.
+    one, other
+        Numbers of the systems.
+    """
+    parts = board.found.parts
+    has = ~np.isnan(parts)
+    share = board.rule.weights[:, None] * has
+    each = np.where(has, parts, 0.0) * share / share.sum(axis=0)
+    given = each[:, one] - each[:, other]
+    now = board.table.filter(system=board.scores.systems[one]).row(0, named=True)
+    within = [
+        1 + int(np.nansum(row > row[one])) if has_one else None
+        for row, has_one in zip(parts, has[:, one], strict=True)
+    ]
+    scores = pl.DataFrame({"score": board.scores.values[:, one], "versus": board.scores.values[:, other]})
+    places = board.without[:, one] - now["rank"] if len(board.without) else np.zeros(len(parts), np.int64)
+    table = pl.DataFrame(
+        {"dataset": board.scores.datasets, **scores.fill_nan(None).to_dict(), "place": within,
+         "contribution": given, "places": places}
+    )  # fmt: skip
+    order = np.argsort(-np.abs(given), kind="stable")
+    table = table[order].with_columns(total=pl.col("contribution").cum_sum())
+    columns = ("dataset", "score", "versus", "place", "contribution", "total", "places")
+    better = board.intervals.better
+    return BoardExplanation(
+        table.select(columns),
+        board.scores.systems[one],
+        board.scores.systems[other],
+        float(given.sum()),
+        float(board.errors.of_differences[one, other]),
+        bool(better[one, other] or better[other, one]),
+        now["rank"],
+        now["rank_low"],
+        now["rank_high"],
+        float(board.chance_better()[one, other]),
+        board.rule.estimate,
+        board.lang,
+    )

@@ -1,0 +1,349 @@
+"""The result of a board: its table, the order under other rules and without single data sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import some
+from rankstone.boards.board_explanation import BoardExplanation, explain_place
+from rankstone.boards.cells import ESTIMATES, MISSING
+from rankstone.errors import UsageError, did_you_mean, printable
+from rankstone.tables.phrases import phrase
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from rankstone.boards.board_scores import BoardScores
+    from rankstone.boards.cells import Estimated, ScoringRule
+    from rankstone.stats.rank_intervals import DrawnErrors, MeanErrors, RankIntervals
+    from rankstone.tables.sheet import Kind
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+#: systems that are shown unless all are wanted
+_SHOWN: Final = 20
+#: fewer data sets than this have not been found to carry intervals of ranks
+_FEW: Final = 6
+#: a board separates its systems where this share of neighbours is separated
+_CARRIES: Final = 0.2
+
+
+def places(means: Floats) -> Ints:
+    """Return the rank of each mean, the highest first; equal ones share a rank, NaN comes last.
+
+    >>> places(np.array([0.5, 0.7, 0.5, np.nan])).tolist()
+    [2, 1, 2, 4]
+    """
+    known = np.where(np.isnan(means), -np.inf, np.round(means, 12))
+    found: Ints = 1 + len(known) - np.searchsorted(np.sort(known), known, "right")
+    return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Board(Result):
+    """Systems ranked over data sets, and how sure the ranks are.
+
+    Attributes
+    ----------
+    scores
+        The scores as they were read.
+    found
+        The number of each system, and how it came about.
+    resample
+        ``datasets`` if the doubt is about data sets like these, ``queries`` if it is about these.
+    confidence
+        Confidence of all intervals of ranks together.
+    errors
+        The errors of these numbers.
+    intervals
+        The ranks that the errors leave to each system.
+    first
+        float64 ``[systems]``: how often each is first over resampled data sets or queries.
+    lang
+        Language of sentences.
+    """
+
+    scores: BoardScores
+    found: Estimated
+    resample: str
+    confidence: float
+    errors: MeanErrors | DrawnErrors
+    intervals: RankIntervals
+    first: Floats
+    lang: str = "en"
+
+    @property
+    def rule(self) -> ScoringRule:
+        """How scores became one number."""
+        return self.found.rule
+
+    @property
+    def means(self) -> Floats:
+        """The number of each system, higher is better, float64 ``[systems]``."""
+        return self.found.means
+
+    @cached_property
+    def order(self) -> Ints:
+        """The systems by their means, the best first."""
+        return np.argsort(-self.means, kind="stable")
+
+    @cached_property
+    def has(self) -> NDArray[np.bool_]:
+        """True where there is a score, bool ``[datasets, systems]``."""
+        return ~np.isnan(self.scores.values)
+
+    @cached_property
+    def tiers(self) -> Ints:
+        """The tier of each system, from 1: the first of a tier is clearly better than all of the next."""
+        found, head, tier = np.empty(len(self.order), np.int64), self.order[0], 1
+        for at in self.order:
+            if self.intervals.better[head, at]:
+                head, tier = at, tier + 1
+            found[at] = tier
+        return found
+
+    @cached_property
+    def without(self) -> Ints:
+        """The ranks if a data set is left out, int64 ``[datasets, systems]``; none for a single data set."""
+        values = self.scores.values
+        if len(values) < 2:  # noqa: PLR2004 - nothing would be left
+            return np.empty((0, values.shape[1]), np.int64)
+        return np.stack(
+            [_ranks(self.rule.without(at), np.delete(values, at, 0)) for at in range(len(values))]
+        )
+
+    @cached_property
+    def under_rules(self) -> Mapping[str, Ints]:
+        """The ranks under every other estimate that the scores allow, and other rules for missing scores."""
+        rules = {
+            name: replace(self.rule, estimate=name)
+            for name in ESTIMATES
+            if name not in (self.rule.estimate, "micro", "weighted")
+            and (name != "geometric_mean" or np.nanmin(self.scores.values) > 0)
+        }
+        equal = np.ones(len(self.scores.datasets))
+        rules = {name: replace(rule, weights=equal) for name, rule in rules.items()}
+        if not self.has.all():
+            others = [name for name in MISSING if name not in ("error", self.rule.missing)]
+            rules |= {f"missing={name}": replace(self.rule, missing=name) for name in others}
+        return {name: _ranks(rule, self.scores.values) for name, rule in rules.items()}
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """A row for each system, see :meth:`to_frame`."""
+        found, order = self.intervals, self.order
+        every = np.stack([places(self.means), *self.under_rules.values()])
+        left = np.concatenate([every[:1], self.without])
+        columns = {
+            "rank": every[0],
+            "system": np.array(self.scores.systems, dtype=object),
+            self.rule.estimate: self.rule.shown(self.means),
+            "rank_low": found.low,
+            "rank_high": found.high,
+            "single_low": found.one_low,
+            "single_high": found.one_high,
+            "first": self.first,
+            "tier": self.tiers,
+            "datasets": self.has.sum(axis=0),
+            "without_low": left.min(axis=0),
+            "without_high": left.max(axis=0),
+            "rules_low": every.min(axis=0),
+            "rules_high": every.max(axis=0),
+        }
+        return pl.DataFrame({name: values[order].tolist() for name, values in columns.items()})
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each system, the best first.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``rank``, ``system`` and the estimate by its name; ``rank_low`` and ``rank_high``, the ranks that
+            clear differences leave, of all systems together; ``single_low`` and ``single_high``, the same for
+            a system chosen beforehand; ``first``, the share of resamples in which it is first; ``tier``;
+            ``datasets``, how many scores it has; ``without_low`` and ``without_high``, its ranks if any data
+            set is left out; ``rules_low`` and ``rules_high``, its ranks under other rules.
+        """
+        return self.table
+
+    def by_rule(self) -> pl.DataFrame:
+        """Return the rank of each system under each rule: ``system``, then a column for each rule."""
+        columns = {self.rule.estimate: places(self.means), **self.under_rules}
+        names = {"system": [self.scores.systems[at] for at in self.order]}
+        return pl.DataFrame(names | {name: ranks[self.order].tolist() for name, ranks in columns.items()})
+
+    def by_dataset(self) -> pl.DataFrame:
+        """Return what happens without each data set.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``dataset``, ``weight`` (its share), ``scores`` (how many systems have one), ``tau`` (Kendall's
+            between the order with and without it), ``first`` (who is first without it), ``moved`` (the
+            largest move) and ``mover`` (whose it is).
+        """
+        from scipy import stats
+
+        now, share = places(self.means), self.rule.weights / self.rule.weights.sum()
+        rows = []
+        for at, ranks in enumerate(self.without):
+            moved = np.abs(ranks - now)
+            rows.append(
+                (
+                    self.scores.datasets[at],
+                    float(share[at]),
+                    int(self.has[at].sum()),
+                    float(stats.kendalltau(ranks, now).statistic),
+                    self.scores.systems[int(ranks.argmin())],
+                    int(moved.max()),
+                    self.scores.systems[int(moved.argmax())],
+                )
+            )
+        names = ["dataset", "weight", "scores", "tau", "first", "moved", "mover"]
+        return pl.DataFrame(rows, names, orient="row")
+
+    def chance_better(self) -> Floats:
+        """Return the chance that the row is better than the column, float64 ``[systems, systems]``.
+
+        It is that of the two alone: from a t distribution around their difference, by the paired errors if
+        data sets are resampled; 0.5 for equal systems.  With many pairs some chances are high by chance.
+        """
+        from scipy import special
+
+        over_datasets = self.resample == "datasets"
+        error = self.found.paired_errors() if over_datasets else self.errors.of_differences
+        gaps = self.means[:, None] - self.means
+        ratio = np.divide(gaps, error, out=np.where(gaps, np.copysign(np.inf, gaps), 0.0), where=error > 0)
+        df = max(len(self.has) - 1, 1) if over_datasets else np.inf
+        found: Floats = special.stdtr(df, ratio)
+        return found
+
+    def explain(self, system: str, versus: str | None = None) -> BoardExplanation:
+        """Return how a system's place came about: what each data set gave and took.
+
+        Parameters
+        ----------
+        system
+            The system.
+        versus
+            The system that it is compared with; by default the one above it, and below it for the first.
+        """
+        for name in (system, *([versus] if versus else [])):
+            if name not in self.scores.systems:
+                known = self.scores.systems
+                raise UsageError(f"there is no system {printable(name)}", fix=did_you_mean(name, known))
+        at = self.scores.systems.index(system)
+        place = int(np.flatnonzero(self.order == at)[0])
+        near = self.order[place - 1 if place else 1]
+        return explain_place(self, at, self.scores.systems.index(versus) if versus else int(near))
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return {
+            "measure": self.scores.measure,
+            "estimate": self.rule.estimate,
+            "missing": self.rule.missing,
+            "resample": self.resample,
+            "confidence": self.confidence,
+            "board": self.table.to_dicts(),
+            "by_rule": self.by_rule().to_dicts(),
+            "by_dataset": self.by_dataset().to_dicts(),
+            "findings": list(self.findings()),
+            "notes": list(self.scores.notes),
+        }
+
+    def findings(self) -> Iterator[str]:
+        """Yield what the board shows, in sentences."""
+        say = partial(phrase, "board", lang=self.lang)
+        found, order, names = self.intervals, self.order, self.scores.systems
+        level = f"{100 * self.confidence:g} %"
+        n, items = self.has.shape
+        apart = int(found.better[order[:-1], order[1:]].sum())
+        winners = [printable(names[at], 40) for at in order if found.low[at] == 1]
+        who = say("could_lead", level=level, count=len(winners), names=some(winners, 5))
+        yield say("leads", system=winners[0]) if len(winners) == 1 else who
+        yield say("neighbours", apart=apart, pairs=items - 1, level=level)
+        width = int(np.median(found.high - found.low + 1))
+        if n >= _FEW and apart < _CARRIES * (items - 1):
+            yield say("cannot_rank", n=n, width=width, items=items)
+        if self.resample == "datasets" and n < _FEW:
+            yield say("few", n=n, few=_FEW)
+        if lost := int((~self.has).sum()):
+            share = f"{100 * lost / self.has.size:.3g} %"
+            yield say(f"missing_{self.rule.missing}", lost=f"{lost:,}", all=f"{self.has.size:,}", share=share)
+        yield from self._moves(say)
+        leaders: dict[int, list[str]] = {}
+        for at, ranks in enumerate(self.without):
+            if (other := int(ranks.argmin())) != order[0]:
+                leaders.setdefault(other, []).append(printable(self.scores.datasets[at], 40))
+        for other, datasets in leaders.items():
+            yield say("decides", datasets=some(datasets, 4), system=printable(names[other], 40))
+
+    def _moves(self, say: Callable[..., str]) -> Iterator[str]:
+        """Yield the largest move under every other rule; rules that give the same order together."""
+        now, rules = places(self.means), dict[bytes, list[str]]()
+        for name, ranks in self.under_rules.items():
+            rules.setdefault(ranks.tobytes(), []).append(say(name))
+        for key, names in rules.items():
+            ranks = np.frombuffer(key, np.int64)
+            if (moved := ranks - now)[most := int(np.abs(moved).argmax())]:
+                system = printable(self.scores.systems[most], 40)
+                yield say("moves", rule=", ".join(names), system=system, before=now[most], after=ranks[most])
+
+    def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
+        """Return the board as people read it, the best 20 unless ``verbose``."""
+        say = partial(phrase, "board", lang=self.lang)
+        shown = self.table if verbose else self.table.head(_SHOWN)
+        rows = tuple(self._row(row, digits) for row in shown.iter_rows(named=True))
+        columns: dict[str, Kind] = {"rank": "number", "system": "id", self.rule.estimate: "number"}
+        columns |= {"ranks": "interval", "alone": "interval", "first": "number", "tier": "number"}
+        columns |= {} if self.has.all() else {"datasets": "number"}
+        columns |= {"left_out": "interval"} if len(self.without) else {}
+        columns["rules"] = "interval"
+        table = Table("", tuple(map(say, columns)), rows, tuple(columns.values()))
+        rest = self.table.height - shown.height
+        hidden = [("", (say("more", count=f"{rest:,}"),))] if rest else []
+        level = f"{100 * self.confidence:g} %"
+        title = say(
+            "title", items=len(self.means), n=len(self.has), measure=printable(self.scores.measure, 60)
+        )
+        methods = (
+            say(f"about_{self.resample}"),
+            say(f"is_{self.rule.estimate}"),
+            say("columns", level=level),
+        )
+        findings = (say("findings"), tuple(self.findings()))
+        return Sheet(
+            title, parts=(table, *hidden, findings, (say("method"), methods)), notes=self.scores.notes
+        )
+
+    def _row(self, row: dict[str, Any], digits: int) -> tuple[str, ...]:
+        def span(name: str) -> str:
+            low, high = row[f"{name}_low"], row[f"{name}_high"]
+            return f"{low}–{high}" if low < high else f"{low}"
+
+        mean = row[self.rule.estimate]
+        cells = [str(row["rank"]), row["system"], f"{mean:.{digits}f}", span("rank"), span("single")]
+        cells += [f"{100 * row['first']:.0f} %", str(row["tier"])]
+        cells += [str(row["datasets"])] if not self.has.all() else []
+        cells += [span("without")] if len(self.without) else []
+        return (*cells, span("rules"))
+
+
+def _ranks(rule: ScoringRule, values: Floats) -> Ints:
+    """Return the ranks of systems under a rule; those without any score are last."""
+    some_score = ~np.isnan(values).all(axis=0)
+    found = np.full(values.shape[1], np.nan)
+    kept = values[:, some_score]
+    found[some_score] = rule.means(rule.parts(kept[~np.isnan(kept).all(axis=1)]))
+    return places(found)

@@ -1,0 +1,340 @@
+"""Scores of systems on data sets, from whatever holds them: long and wide tables, several files, folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import Record, counted, some
+from rankstone.boards.result_folders import read_folder
+from rankstone.comparison.score_sources import fact_of, name_texts, requested_measures, score_numbers
+from rankstone.errors import (
+    DuplicateRows,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    UsageError,
+    printable,
+)
+from rankstone.io.attributes import open_table
+from rankstone.io.file_formats import stem
+from rankstone.io.input_table import reading
+from rankstone.io.sources import display_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+#: our column → names that others give it, the commonest first
+_ALIASES: Final = {
+    "system": ("run", "model", "model_name", "method", "item", "name"),
+    "dataset": ("data_set", "task", "task_name", "collection", "corpus", "benchmark", "block"),
+    "value": ("score", "main_score", "result"),
+    "measure": ("metric",),
+    "query_id": ("qid", "query"),
+    "seed": ("replicate", "repeat", "trial"),
+    "weight": (),
+    "cluster": (),
+}
+#: columns of wide tables that are made of the others
+_MEANS: Final = ("mean", "average", "avg", "avg.", "average score", "mean score")
+_TEXTS: Final = ("system", "dataset", "query_id", "seed", "cluster")
+
+
+class BoardScores(Record):
+    """Scores of systems on data sets, under one measure.
+
+    Attributes
+    ----------
+    measure
+        Its name.
+    direction
+        ``higher`` or ``lower`` is better.
+    systems, datasets
+        Their names.
+    values
+        float64 ``[datasets, systems]``: the mean over queries and seeds; NaN where a score is missing.
+    weights
+        Data set → what it weighs, where that is given.
+    queries
+        Data set → scores per query, float64 ``[queries, systems]``, a column of NaN for a system without any;
+        only if there are scores per query.
+    clusters
+        Data set → cluster of each query, int64 from 0; only where a table names them.
+    seeds
+        ``(system, data set)`` → the means of its replicates; only where there are several.
+    notes
+        What was found about the tables.
+    """
+
+    measure: str
+    direction: str
+    systems: tuple[str, ...]
+    datasets: tuple[str, ...]
+    values: Floats
+    weights: Mapping[str, float]
+    queries: Mapping[str, Floats]
+    clusters: Mapping[str, Ints]
+    seeds: Mapping[tuple[str, str], Floats]
+    notes: tuple[str, ...] = ()
+
+    def of_systems(self, chosen: Sequence[int]) -> BoardScores:
+        """Return the scores of some systems, on the data sets that any of them has."""
+        kept = np.flatnonzero(~np.isnan(self.values[:, chosen]).all(axis=1))
+        names = [self.datasets[at] for at in kept]
+        return replace(
+            self,
+            systems=tuple(self.systems[at] for at in chosen),
+            datasets=tuple(names),
+            values=self.values[kept][:, list(chosen)],
+            queries={name: table[:, chosen] for name, table in self.queries.items() if name in names},
+        )
+
+
+def read_board(
+    source: object,
+    measure: str | None = None,
+    *,
+    only: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+) -> BoardScores:
+    """Read the scores of a board.
+
+    Parameters
+    ----------
+    source
+        A long table (``system``, ``dataset``, ``value``, and if known ``query_id``, ``seed``, ``weight``,
+        ``cluster``), a wide one (a row for each system, a column for each data set), a folder of results of
+        MTEB or BEIR, or ``{data set: table}`` and a list of such tables, each of one data set.
+    measure
+        Which measure, where a table holds several.
+    only
+        Column → the value of the rows to read: ``{"split": "test"}``.
+    columns
+        {their name: our name}.
+    format_in
+        Format of files; ``None`` decides by content and suffix.
+
+    Raises
+    ------
+    MissingColumn, BadValue, DuplicateRows, EmptyInput
+        Where the tables do not hold a board.
+    """
+    notes: dict[str, None] = {}
+    parts = [
+        _read(name, one, measure, dict(only or {}), columns, format_in, notes)
+        for name, one in _parts_of(source)
+    ]
+    names = [name for name in _ALIASES if any(name in part.columns for part in parts)]
+    whole = pl.concat(parts, how="diagonal").select(names)
+    whole, chosen = _of_measure(whole, measure)
+    if not whole.height:
+        raise EmptyInput("there are no scores")
+    return _arranged(whole, chosen, tuple(notes))
+
+
+def _parts_of(source: object) -> list[tuple[str | None, object]]:
+    """Return tables, with the data sets that were given with them."""
+    if isinstance(source, (list, tuple)) and all(isinstance(one, (str, os.PathLike)) for one in source):
+        return [(stem(one), one) for one in source] if len(source) > 1 else [(None, source[0])]
+    if isinstance(source, Mapping) and source and not all(
+        isinstance(one, (int, float, Mapping, list)) or one is None for one in source.values()
+    ):  # fmt: skip
+        return [(str(name), one) for name, one in source.items()]
+    return [(None, source)]
+
+
+def _read(
+    dataset: str | None,
+    source: object,
+    measure: str | None,
+    only: Mapping[str, str],
+    columns: Mapping[str, str] | None,
+    format_in: str | None,
+    notes: dict[str, None],
+) -> pl.DataFrame:
+    """Return a long table: system, dataset, value, and further columns that it has."""
+    if isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
+        name, frame = display_name(source), read_folder(source, measure).lazy()
+    else:
+        name, frame, read_as = open_table(source, "system", columns, format_in)
+        notes |= dict.fromkeys(f"{name} read as: {note}" for note in read_as)
+    with reading(name):
+        for column, value in only.items():
+            if column not in (known := frame.collect_schema().names()):
+                raise MissingColumn.of(f"there is no column {printable(column)}", column, known, name)
+            frame = frame.filter(pl.col(column).cast(pl.String) == value)
+        present = frame.collect_schema().names()
+        if measure in present:  # a column for each measure
+            frame, present = frame.rename({str(measure): "value"}), [*present, "value"]
+        frame = frame.rename(_aliases(present))
+        table = frame.collect()
+    if not table.height:
+        raise EmptyInput("no rows are left" if only else "the table is empty", where=name)
+    if dataset is not None and "dataset" not in table.columns:
+        table = table.with_columns(dataset=pl.lit(dataset))
+    if "value" not in table.columns:
+        table = _unfolded(table, name, notes)
+    if lacking := [one for one in ("system", "dataset", "value") if one not in table.columns]:
+        raise MissingColumn(
+            f"there is no column {' and no column '.join(lacking)}",
+            where=name,
+            given=f"columns {', '.join(printable(one, 40) for one in table.columns[:12])}",
+            expected="system, dataset, value; or a row for each system and a column for each data set",
+            fix=f"columns={{'THEIRS': {lacking[0]!r}}}",
+        )
+    texts = [name_texts(table[one], name) for one in _TEXTS if one in table.columns]
+    numbers = [score_numbers(table[one], name) for one in ("value", "weight") if one in table.columns]
+    rest = [table[one] for one in ("measure",) if one in table.columns]
+    long = pl.DataFrame([*texts, *numbers, *rest])
+    _refuse_twice(long, table, name)
+    return long
+
+
+def _aliases(present: Sequence[str]) -> dict[str, str]:
+    """Return {their name: our name} of the columns that others call otherwise."""
+    folded = {name.lower(): name for name in reversed(present)}
+    found = {}
+    for ours, others in _ALIASES.items():
+        theirs = next((folded[one] for one in (ours, *others) if one in folded), None)
+        if theirs is not None and theirs not in found:
+            found[theirs] = ours
+    return found
+
+
+def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.DataFrame:
+    """Return a row for each system and data set of a wide table."""
+    key = "system" if "system" in table.columns else table.columns[0]
+    means = [one for one in table.columns if one.lower() in _MEANS]
+    notes |= dict.fromkeys(f"{where}: the column {printable(one)} is left out: no data set" for one in means)
+    numbers = [score_numbers(table[one], where) for one in table.columns if one not in (key, *means)]
+    if not numbers:
+        raise MissingColumn(
+            "there is no column of scores",
+            where=where,
+            given=f"columns {', '.join(map(printable, table.columns))}",
+            expected="system, dataset, value; or a row for each system and a column for each data set",
+        )
+    wide = pl.DataFrame([table[key].alias("system"), *numbers])
+    return wide.unpivot(index="system", variable_name="dataset")
+
+
+def _refuse_twice(long: pl.DataFrame, table: pl.DataFrame, where: str) -> None:
+    """Refuse two scores of a system on a data set, and say which columns tell them apart."""
+    key = [name for name in long.columns if name not in ("value", "weight", "cluster")]
+    if not (twice := long.select(key).is_duplicated()).any():
+        return
+    first = long.filter(twice).row(0, named=True)
+    same = long.select(pl.all_horizontal(pl.col(name).eq_missing(first[name]) for name in key)).to_series()
+    rows = table.filter(same)
+    apart = [name for name in rows.columns if name not in _ALIASES and rows[name].n_unique() > 1]
+    what = ", ".join(f"{name} {printable(first[name], 40)}" for name in key if first[name] is not None)
+    values, fix = ", ".join(map(str, long.filter(same)["value"].head(3))), "remove all but one row"
+    if apart:
+        values += f"; they differ in {', '.join(map(printable, apart))}"
+        one = printable(rows[apart[0]][0])
+        fix = (
+            f"read rows of one {apart[0]}: --only {apart[0]}={one}, in Python only {{{apart[0]!r}: {one!r}}}"
+        )
+    raise DuplicateRows(
+        f"{what} has {counted(rows.height, 'score')}",
+        where=where,
+        given=values,
+        expected="one score for each; replicates have a column seed",
+        fix=fix,
+    )
+
+
+def _of_measure(whole: pl.DataFrame, measure: str | None) -> tuple[pl.DataFrame, str]:
+    """Return the rows of a measure and its name; the only one if none is named."""
+    if "measure" not in whole.columns:
+        return whole, measure or "score"
+    known = whole["measure"].drop_nulls().cast(pl.String).unique(maintain_order=True).to_list()
+    if measure is None and len(known) > 1:
+        raise UsageError(
+            "the table holds several measures",
+            given=", ".join(map(printable, known[:12])),
+            fix=f"measure={known[0]!r}",
+        )
+    (chosen,) = requested_measures(measure or known[0], known)[:1]
+    return whole.filter(pl.col("measure") == chosen).drop("measure"), chosen
+
+
+def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> BoardScores:
+    """Return scores as arrays."""
+    systems, datasets = (tuple(whole[name].unique(maintain_order=True)) for name in ("system", "dataset"))
+    place = {name: at for at, name in enumerate(systems)}
+    found: dict[str, Any] = {"queries": {}, "clusters": {}, "weights": {}, "seeds": {}}
+    values = np.full((len(datasets), len(systems)), np.nan)
+    by_dataset = whole.partition_by("dataset", as_dict=True, maintain_order=True)
+    for at, (name, part) in enumerate((str(key[0]), part) for key, part in by_dataset.items()):
+        if "weight" in part.columns and part["weight"].drop_nulls().len():
+            found["weights"][name] = _one_weight(part, name)
+        if "seed" in part.columns:
+            found["seeds"] |= _seeds(part, name)
+        if "query_id" not in part.columns or part["query_id"].null_count():
+            means = part.group_by("system", maintain_order=True).agg(pl.col("value").mean())
+            at_system = [place[one] for one in means["system"]]
+            values[at, at_system] = means["value"].fill_null(np.nan).to_numpy()
+            continue
+        table = part.pivot(
+            "system", index="query_id", values="value", aggregate_function="mean", maintain_order=True
+        )
+        scores = np.full((table.height, len(systems)), np.nan)
+        for system in table.columns[1:]:
+            scores[:, place[system]] = table[system].fill_null(np.nan).to_numpy()
+        _refuse_lost_queries(scores, systems, table["query_id"], name)
+        found["queries"][name] = scores
+        values[at] = scores.mean(axis=0)
+        if "cluster" in part.columns:
+            of_query = part.group_by("query_id", maintain_order=True).agg(pl.col("cluster").first())
+            found["clusters"][name] = of_query["cluster"].rank("dense").to_numpy().astype(np.int64) - 1
+    known = fact_of(measure, "direction", "higher")
+    read = BoardScores(measure, str(known), systems, datasets, values, notes=notes, **found)
+    scored = np.flatnonzero(~np.isnan(values).all(axis=0))
+    if len(scored) == len(systems):
+        return read
+    names = some(name for name in systems if name not in {systems[at] for at in scored})
+    return replace(read.of_systems(scored.tolist()), notes=(*notes, f"left out, without any score: {names}"))
+
+
+def _one_weight(part: pl.DataFrame, dataset: str) -> float:
+    weights = part["weight"].drop_nulls().unique()
+    if len(weights) > 1 or not weights[0] > 0:
+        raise InputError(
+            f"the data set {printable(dataset)} needs one weight above 0",
+            given=", ".join(f"{one:g}" for one in weights.head(3)),
+        )
+    return float(weights[0])
+
+
+def _seeds(part: pl.DataFrame, dataset: str) -> dict[tuple[str, str], Floats]:
+    """Return the mean of each replicate, for systems that have several on a data set."""
+    means = part.group_by("system", "seed", maintain_order=True).agg(pl.col("value").mean())
+    groups = means.group_by("system", maintain_order=True).agg("value")
+    return {
+        (system, dataset): np.array(values, np.float64)
+        for system, values in groups.iter_rows()
+        if len(values) > 1 and None not in values
+    }
+
+
+def _refuse_lost_queries(scores: Floats, systems: Sequence[str], ids: pl.Series, dataset: str) -> None:
+    """Refuse systems that lack some queries of a data set: their means would be over other queries."""
+    lost = np.isnan(scores)
+    for at in np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0)).tolist():
+        first, count = ids[int(lost[:, at].argmax())], counted(int(lost[:, at].sum()), "query", "queries")
+        raise InputError(
+            f"{printable(systems[at])} has no score for {count} of {printable(dataset)}",
+            given=f"such as {printable(first)}",
+            fix="score queries without results as 0: rankstone eval does with missing='zero'",
+        )

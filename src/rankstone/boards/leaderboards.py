@@ -1,0 +1,273 @@
+"""The board of systems on many data sets: means, ranks with their intervals, and what the order rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone._basics import counted, some
+from rankstone.boards.board_result import Board
+from rankstone.boards.board_scores import BoardScores, read_board
+from rankstone.boards.cells import ESTIMATES, MISSING, Estimated, ScoringRule
+from rankstone.boards.scored_collections import score_collections
+from rankstone.errors import (
+    BadOption,
+    InputError,
+    NotComparable,
+    UsageError,
+    between_0_and_1,
+    did_you_mean,
+    one_of,
+    printable,
+)
+from rankstone.stats.random_streams import draws
+from rankstone.stats.rank_intervals import DrawnErrors, rank_intervals
+from rankstone.tables.phrases import check_language
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+#: what is resampled, which is what the doubt is about
+RESAMPLED: Final = ("datasets", "queries")
+#: numbers in a block of resampled tables
+_BLOCK: Final = 1 << 22
+
+
+def board(
+    scores: object = None,
+    *,
+    collections: Mapping[str, Mapping[str, Any]] | str | os.PathLike[str] | None = None,
+    measure: str | None = None,
+    estimate: str | None = None,
+    missing: str = "error",
+    weights: Mapping[str, float] | None = None,
+    resample: str | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    systems: Iterable[str] | None = None,
+    only: Mapping[str, str] | None = None,
+    direction: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    lang: str = "en",
+    progress: Callable[[int], None] | None = None,
+) -> Board:
+    """Rank systems by their scores on many data sets, and say how sure the ranks are.
+
+    Parameters
+    ----------
+    scores
+        A long table with ``system``, ``dataset`` and ``value``, and if known ``query_id``, ``seed``,
+        ``weight`` of the data set and ``cluster`` of the query; a wide table, with a row for each system and
+        a column for each data set; a folder of results of MTEB or BEIR; scores per query as
+        :meth:`Scores.write` writes them, one table for each data set in a list or ``{data set: table}``.
+    collections
+        Instead of scores: ``{data set: {"qrels": …, "runs": …}}``, or a TOML file of such tables; runs are
+        scored as :func:`rankstone.evaluate` does.
+    measure
+        Which measure, where tables hold several; of collections by default nDCG@10.
+    estimate
+        How the scores of a system become one number: ``macro``, ``micro``, ``weighted``, ``mean_rank``,
+        ``borda``, ``win_rate`` or ``geometric_mean``; by default ``weighted`` if there are weights, otherwise
+        ``macro``.
+    missing
+        What stands for missing scores: ``error`` refuses them, ``skip`` leaves them out of the mean,
+        ``worst`` takes the lowest score of the data set, ``model`` what system and data set predict.
+    weights
+        Data set → its weight, above 0.
+    resample
+        What the doubt is about.  ``datasets``: the board is about data sets like these, which are a sample.
+        ``queries``: it is about these data sets, and their queries are a sample (needs scores per query).
+        By default ``datasets``, if there are several.
+    confidence
+        Confidence of all intervals of ranks together, between 0 and 1.
+    resamples
+        Samples of the bootstrap, from 1,000 on.
+    seed
+        Makes the result reproducible, bit by bit.
+    systems
+        Only these; by default all.
+    only
+        Column → the value of the rows to read: ``{"split": "test"}``.
+    direction
+        ``higher`` or ``lower``, which is better; by default what the measure says, or higher.
+    columns
+        {their name: our name}.
+    format_in
+        Format of files; ``None`` decides by content and suffix.
+    lang
+        Language of sentences: ``en`` or ``zh``.
+    progress
+        Called with 1 whenever a part of the draws is done.
+
+    Returns
+    -------
+    Board
+
+    Raises
+    ------
+    InputError
+        Where scores are missing and ``missing`` is ``error``, or tables do not hold a board.
+    BadOption
+        For a value that an option does not have.
+
+    Examples
+    --------
+    >>> scores = {"bm25": {"nq": 0.33, "fiqa": 0.24, "scidocs": 0.15},
+    ...           "dense": {"nq": 0.52, "fiqa": 0.38, "scidocs": 0.16}}
+    >>> found = board(scores)
+    >>> found.table["system"].to_list(), found.table["rank"].to_list()
+    (['dense', 'bm25'], [1, 2])
+    """
+    check_language(lang)
+    between_0_and_1("confidence", confidence)
+    one_of("missing", missing, MISSING)
+    if (scores is None) == (collections is None):
+        raise UsageError("give either scores or collections", expected="board(scores), board(collections=…)")
+    if collections is not None:
+        scores, measure = score_collections(collections, measure)
+    read = _some(read_board(scores, measure, only=only, columns=columns, format_in=format_in), systems)
+    if direction is not None:
+        one_of("direction", direction, ("higher", "lower"))
+        read = replace(read, direction=direction)
+    rule = _rule(read, estimate, missing, weights)
+    _check(read, rule)
+    level = _level(read, resample)
+    found = rule.estimated(read.values)
+    drawn = _drawn(read, found, level, resamples, seed)
+    errors = found.errors(seed) if level == "datasets" else DrawnErrors(drawn)
+    ranks = rank_intervals(found.means, errors, alpha=1 - confidence, progress=progress)
+    return Board(read, found, level, confidence, errors, ranks, _first(found.means + drawn), lang)
+
+
+def _some(read: BoardScores, systems: Iterable[str] | None) -> BoardScores:
+    """Return the scores of some systems, on the data sets that any of them has."""
+    if systems is None:
+        return read
+    wanted = list(dict.fromkeys(systems))
+    for name in wanted:
+        if name not in read.systems:
+            raise BadOption(f"there is no system {printable(name)}", fix=did_you_mean(name, read.systems))
+    return read.of_systems([read.systems.index(name) for name in wanted])
+
+
+def _rule(
+    read: BoardScores, estimate: str | None, missing: str, weights: Mapping[str, float] | None
+) -> ScoringRule:
+    """Return how scores become one number."""
+    given = dict(read.weights) if weights is None else {str(k): float(v) for k, v in weights.items()}
+    estimate = estimate or ("weighted" if given else "macro")
+    one_of("estimate", estimate, ESTIMATES)
+    sizes = {name: float(len(scores)) for name, scores in read.queries.items()}
+    known = {"micro": sizes or given, "weighted": given}.get(estimate, dict.fromkeys(read.datasets, 1.0))
+    if lacking := [name for name in read.datasets if not known.get(name, 0) > 0]:
+        what = "weight" if estimate == "weighted" or sizes else "number of queries"
+        raise InputError(
+            f"estimate={estimate!r} needs the {what} of every data set",
+            given=f"none above 0 for {some(map(printable, lacking))}",
+            fix=f"weights={{{lacking[0]!r}: 1000}}, or a column weight",
+        )
+    sign = -1 if read.direction == "lower" else 1
+    return ScoringRule(estimate, missing, np.array([known[name] for name in read.datasets]), sign)
+
+
+def _check(read: BoardScores, rule: ScoringRule) -> None:
+    """Refuse boards that a rule cannot make: a single system, missing scores, logarithms of 0."""
+    if len(read.systems) < 2:  # noqa: PLR2004 - there is nothing to rank
+        raise NotComparable(
+            "a board needs two systems or more", given=", ".join(map(printable, read.systems))
+        )
+    lost = np.isnan(read.values)
+    if rule.missing == "error" and lost.any():
+        names = {
+            name: int(count) for name, count in zip(read.datasets, lost.sum(axis=1), strict=True) if count
+        }
+        incomplete = int(lost.any(axis=0).sum())
+        worst = sorted(names, key=lambda name: -names[name])
+        raise InputError(
+            f"{lost.sum():,} of {lost.size:,} scores are missing, of {counted(incomplete, 'system')}",
+            given=some(f"{printable(name)} lacks {names[name]}" for name in worst),
+            expected="a score for every system on every data set; or missing='skip', 'worst' or 'model'",
+            fix="missing='model'",
+        )
+    if rule.estimate == "geometric_mean" and (read.values <= 0).any():
+        at = np.argwhere(read.values <= 0)[0]
+        system, dataset = printable(read.systems[at[1]]), printable(read.datasets[at[0]])
+        raise InputError(
+            "a geometric mean needs scores above 0",
+            given=f"{system} has {read.values[tuple(at)]:g} on {dataset}",
+            fix="estimate='macro', or 'mean_rank'",
+        )
+    if rule.missing == "model" and len(parts := _parts(~lost)) > 1:
+        raise NotComparable(
+            "systems and data sets fall into parts without a common score, so no model joins them",
+            given=" | ".join(some(printable(read.systems[at]) for at in part) for part in parts[:3]),
+            fix="make a board of each part",
+        )
+
+
+def _parts(has: Bools) -> list[list[int]]:
+    """Return systems that are joined by common data sets, one list for each part."""
+    left, found = set(range(has.shape[1])), []
+    while left:
+        joined = np.zeros(has.shape[1], bool)
+        joined[min(left)] = True
+        while True:
+            more = has[has[:, joined].any(axis=1)].any(axis=0) | joined
+            if (more == joined).all():
+                break
+            joined = more
+        found.append(np.flatnonzero(joined).tolist())
+        left -= set(found[-1])
+    return found
+
+
+def _level(read: BoardScores, resample: str | None) -> str:
+    """Return what is resampled."""
+    if resample is None:
+        return "queries" if len(read.datasets) == 1 and read.queries else "datasets"
+    one_of("resample", resample, RESAMPLED)
+    if resample == "queries" and set(read.queries) != set(read.datasets):
+        raise InputError(
+            "resample='queries' needs scores per query of every data set",
+            given=f"per query: {len(read.queries)} of {counted(len(read.datasets), 'data set')}",
+            fix="rankstone eval QRELS RUN --per-query NAME.parquet, one file for each data set",
+        )
+    return resample
+
+
+def _drawn(read: BoardScores, found: Estimated, level: str, resamples: int, seed: int) -> Floats:
+    """Return means of resamples less those observed, float64 ``[resamples, systems]``."""
+    if level == "datasets":
+        n = len(read.datasets)
+        moved: Floats = (draws(n, seed, range(resamples)) - 1) @ found.influence()
+        moved *= np.sqrt(n / max(n - 1, 1))
+        return moved
+    tables = np.empty((resamples, len(read.datasets), len(read.systems)))
+    for at, name in enumerate(read.datasets):
+        scores = read.queries[name]
+        group = read.clusters.get(name, np.arange(len(scores)))
+        units = int(group.max()) + 1
+        total = np.zeros((units, scores.shape[1]))
+        np.add.at(total, group, scores)
+        size = np.bincount(group, minlength=units)
+        counts = draws(units, seed + at, range(resamples))
+        tables[:, at] = counts @ total / (counts @ size)[:, None]
+    rule = found.rule
+    return np.stack([rule.means(rule.parts(table)) for table in tables]) - found.means
+
+
+def _first(drawn: Floats) -> Floats:
+    """Return how often each system is the first; equal ones share it."""
+    best = drawn >= drawn.max(axis=1, keepdims=True)
+    share: Floats = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return share

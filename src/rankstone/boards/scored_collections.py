@@ -1,0 +1,128 @@
+"""Boards of several collections: judgments and runs of each, scored like any run."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+import polars as pl
+
+from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.errors import (
+    EmptyInput,
+    InputError,
+    UsageError,
+    blaming,
+    did_you_mean,
+    printable,
+)
+from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.prepared import Prepared
+from rankstone.io.file_formats import stem
+
+#: keys of a collection
+_KEYS: Final = ("qrels", "runs", "weight")
+#: keys of a file
+_TOP: Final = ("measure", "convention", "options", "collections")
+_EXAMPLE: Final = '[collections.nq]\nqrels = "nq.qrels"\nruns = ["runs/nq/*.run"]'
+
+
+def score_collections(
+    collections: Mapping[str, Mapping[str, Any]] | str | os.PathLike[str],
+    measure: str | None = None,
+    *,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - options of alignment
+) -> tuple[pl.DataFrame, str]:
+    """Score the runs of collections, and return scores per query with their data set, and the measure.
+
+    Parameters
+    ----------
+    collections
+        ``{name: {"qrels": …, "runs": …, "weight": …}}``, where runs are ``{system: run}``, or paths and
+        patterns of files that are called as the system is; or a TOML file with such tables, ``measure``,
+        ``convention`` and ``[options]``.  Paths in a file start at its folder.
+    measure
+        The measure; ``nDCG@10`` unless the file or this names one.
+    convention, **options
+        As for :func:`rankstone.evaluate`.
+
+    Raises
+    ------
+    UsageError
+        For keys that are not known, and collections without judgments or runs.
+    """
+    folder, by_name = Path(), cast("Mapping[str, Mapping[str, Any]]", collections)
+    if isinstance(collections, (str, os.PathLike)):
+        where, folder = os.fspath(collections), Path(collections).parent
+        with blaming(where):
+            read = _read(where)
+        measure, convention = measure or read.get("measure"), convention or read.get("convention")
+        options, by_name = {**read.get("options", {}), **options}, read["collections"]
+    measure = measure or "nDCG@10"
+    frames = []
+    for name, one in by_name.items():
+        _check(name, one)
+        qrels, runs = _located(one["qrels"], folder), _runs(one["runs"], folder, name)
+        with blaming(f"collection {printable(name)}"):
+            scores = (
+                Prepared(qrels, measure, **options).evaluate(runs)
+                if convention is None
+                else evaluate_by(convention, Given(qrels, runs), measure, **options)
+            )
+        frame = scores.to_frame().rename({"run": "system"}).with_columns(dataset=pl.lit(str(name)))
+        frames.append(frame.with_columns(weight=pl.lit(one.get("weight"), pl.Float64)))
+    if not frames:
+        raise EmptyInput("there are no collections", expected=_EXAMPLE)
+    columns = ["system", "dataset", "query_id", "measure", "value", "weight"]
+    return pl.concat(frame.select(columns) for frame in frames), measure
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the file is not TOML: {error}", expected=_EXAMPLE) from error
+    for key in read:
+        if key not in _TOP:
+            raise UsageError(f"{printable(key)} is not known", fix=did_you_mean(key, _TOP), expected=_EXAMPLE)
+    if not isinstance(read.get("collections"), Mapping):
+        raise UsageError("there are no collections", expected=_EXAMPLE)
+    return read
+
+
+def _check(name: str, one: Mapping[str, Any]) -> None:
+    for key in one:
+        if key not in _KEYS:
+            raise UsageError(
+                f"collection {printable(name)}: {printable(key)} is not known", fix=did_you_mean(key, _KEYS)
+            )
+    for key in ("qrels", "runs"):
+        if key not in one:
+            raise UsageError(f"collection {printable(name)} has no {key}", expected=_EXAMPLE)
+
+
+def _located(source: Any, folder: Path) -> Any:  # noqa: ANN401 - whatever holds judgments or a run
+    """Return a path of a file, which starts at the folder; addresses and tables as they are."""
+    plain = isinstance(source, str) and "://" not in source
+    return str(folder / source) if plain and folder != Path() else source
+
+
+def _runs(given: Any, folder: Path, name: str) -> dict[str, Any]:  # noqa: ANN401 - as above
+    """Return the runs by system."""
+    if isinstance(given, Mapping):
+        return {str(system): _located(run, folder) for system, run in given.items()}
+    patterns = [given] if isinstance(given, str) else list(given)
+    paths = [
+        path for one in patterns for path in sorted(map(str, folder.glob(one))) or [_located(one, folder)]
+    ]
+    found = {stem(path): path for path in paths}
+    if len(found) < len(paths) or not paths:
+        raise UsageError(
+            f"collection {printable(name)}: {'two runs have one name' if paths else 'there are no runs'}",
+            expected='runs = {bm25 = "a/run.txt", dense = "b/run.txt"}',
+        )
+    return found

@@ -1,0 +1,94 @@
+"""``rankstone board``: systems on many data sets, their ranks, and how sure these are."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rankstone.cli.arguments import named_runs, refuse_with, words
+from rankstone.cli.declaring import declare
+from rankstone.cli.execution import execute, kept, written
+from rankstone.cli.options import PRINTED
+from rankstone.errors import UsageError, printable
+
+
+@declare(
+    "board",
+    {"files": "SCORES [SCORES]…"},
+    "measure estimate missing-scores weights resample confidence resamples seed systems only direction",
+    f"explain versus lang {PRINTED} columns format-in csv-separator decimal",
+    but={
+        "measure": {"shown": "the only one; of collections nDCG@10"},
+        "explain": {"values": "SYSTEM"},
+        "resamples": {"shown": "2000"},
+    },
+)
+def command(
+    files: tuple[str, ...],
+    weights: str | None,
+    systems: str | None,
+    only: tuple[str, ...],
+    explain: str | None,
+    versus: str | None,
+    **given: Any,
+) -> None:
+    """Rank systems over many data sets, with simultaneous intervals of ranks.
+
+    SCORES: a long table (system, dataset, value; also query_id, seed, weight, cluster), a wide one (a row
+    for each system, a column for each data set), a folder of results of MTEB or BEIR, a file of scores per
+    query for each data set, or a TOML file that names judgments and runs of collections.
+
+    rankstone board scores.csv --missing model
+    rankstone board scores.csv --explain dense --versus bm25
+    rankstone board nq.parquet fiqa.parquet -m nDCG@10 --resample queries
+    rankstone board scores.csv -o board.html
+    """
+    import rankstone
+
+    if versus is not None and explain is None:
+        raise UsageError("--versus goes with --explain", fix=f"--explain SYSTEM --versus {printable(versus)}")
+    if not files:
+        raise UsageError("no scores are given", expected="rankstone board SCORES [SCORES]…")
+    settings: dict[str, Any] = {
+        "weights": _weights(weights),
+        "systems": words(systems) or None,
+        "only": _pairs(only),
+    }
+    toml = [file for file in files if Path(file).suffix.lower() == ".toml"]
+    if toml and len(files) > 1:
+        raise UsageError("a file of collections stands alone", given=" ".join(files))
+    if toml:
+        refuse_with("a file of collections", {"only": only})
+
+    def find(**options: Any) -> Any:
+        source: Any = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
+        scores: dict[str, Any] = {"collections": source} if toml else {"scores": source}
+        found = rankstone.board(**scores, **settings, **options)
+        return found if explain is None else found.explain(explain, versus)
+
+    show = written if explain is not None else partial(written, verbose=bool(kept("verbose")))
+    execute(given, find, files, show=show, notes=None, paged=explain is None)
+
+
+def _weights(text: str | None) -> dict[str, float] | None:
+    """Read weights of data sets."""
+    if text is None:
+        return None
+    found = {}
+    for part in words(text):
+        name, _, number = part.rpartition("=")
+        try:
+            found[name] = float(number)
+        except ValueError as error:
+            expected = "--weights DATASET=WEIGHT,…"
+            raise UsageError("a weight is not a number", given=printable(part), expected=expected) from error
+    return found
+
+
+def _pairs(given: tuple[str, ...]) -> dict[str, str]:
+    """Read COLUMN=VALUE."""
+    pairs = [one.partition("=") for one in given]
+    if bad := [one for one, equals, _ in pairs if not equals or not one]:
+        raise UsageError("--only is COLUMN=VALUE", given=printable(bad[0]), fix="--only split=test")
+    return {column: value for column, _, value in pairs}

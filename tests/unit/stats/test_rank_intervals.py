@@ -1,0 +1,122 @@
+"""Intervals of ranks: by hand, against the t-test and Tukey's range, and the properties they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rankstone.stats.anova_and_friedman import two_way
+from rankstone.stats.rank_intervals import DrawnErrors, MeanErrors, moderated_variances, rank_intervals
+
+
+def known(own: list[float], seed: int = 0) -> MeanErrors:
+    """Return independent errors of known variances."""
+    return MeanErrors(np.array(own), np.array([np.inf]), np.zeros((len(own), 0)), seed)
+
+
+def test_two_items_are_the_paired_t_test() -> None:
+    """With two items the critical value is the t quantile of the two stages' second level."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(10, 2))
+    error = two_way(scores).error
+    errors = MeanErrors(np.full(2, error / 10), np.array([9.0]), np.zeros((2, 0)))
+    found = rank_intervals(scores.mean(axis=0), errors)
+    difference = scores[:, 0] - scores[:, 1]
+
+    assert errors.of_differences[0, 1] == pytest.approx(difference.std(ddof=1) / np.sqrt(10), rel=1e-12)
+    assert found.critical == pytest.approx(stats.t.isf(0.045 / 2, 9), rel=0.05)
+
+
+def test_equal_variances_are_tukeys_range() -> None:
+    """Without separated items the critical value is that of the studentised range, at 0.045."""
+    errors = MeanErrors(np.full(8, 0.1), np.array([63.0]), np.zeros((8, 0)))
+    found = rank_intervals(np.zeros(8), errors)
+
+    assert found.critical == pytest.approx(stats.studentized_range.ppf(0.955, 8, 63) / np.sqrt(2), rel=0.02)
+    assert found.low.tolist() == [1] * 8
+    assert found.high.tolist() == [8] * 8
+
+
+def test_separated_groups_narrow_the_second_stage() -> None:
+    """Pairs that differ by far do not compete: two groups of five cost little more than one."""
+    apart = rank_intervals(np.repeat([0.0, 100.0], 5), known([1.0] * 10))
+    together = rank_intervals(np.zeros(10), known([1.0] * 10))
+
+    assert apart.critical < 0.97 * together.critical
+    assert apart.low.tolist() == [6] * 5 + [1] * 5
+    assert apart.high.tolist() == [10] * 5 + [5] * 5
+
+
+def test_shared_errors_cancel() -> None:
+    """What moves all items alike does not separate them, and what moves two alike not these two."""
+    shared = np.array([[1.0, 5.0], [1.0, 5.0], [1.0, 0.0]])
+    errors = MeanErrors(np.zeros(3), np.array([np.inf]), shared)
+
+    assert errors.of_differences == pytest.approx(np.array([[0, 0, 5], [0, 0, 5], [5, 5, 0]], float))
+    drawn = errors.draw(0)
+    assert drawn[:, 0] == pytest.approx(drawn[:, 1])
+
+
+def test_draws_have_the_variances_and_tails_they_stand_for() -> None:
+    """Own errors follow t distributions, pooled ones share their scale, drawn ones are returned."""
+    errors = MeanErrors(np.array([1.0, 4.0]), np.array([5.0, 8.0]), np.zeros((2, 0)), seed=3)
+    drawn = np.concatenate([errors.draw(at) for at in range(-(-errors.count // errors.each))])
+    assert drawn.shape == (4000, 2)
+    for column, (scale, df) in enumerate(((1.0, 5.0), (2.0, 8.0))):
+        assert stats.kstest(drawn[:, column] / scale, "t", args=(df,)).pvalue > 0.001
+    given = DrawnErrors(drawn)
+    assert np.array_equal(given.draw(0)[:10], drawn[:10])
+    assert given.of_differences[0, 1] == pytest.approx(np.sqrt(np.mean((drawn[:, 0] - drawn[:, 1]) ** 2)))
+
+
+def test_a_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
+    """Draws are numbered by block."""
+    means, errors = np.random.default_rng(0).normal(size=60), known([1.0] * 60, seed=5)
+    one, four = (rank_intervals(means, errors, threads=threads) for threads in (1, 4))
+
+    assert one.critical == four.critical
+    assert rank_intervals(means, known([1.0] * 60, seed=6)).critical != one.critical
+
+
+def test_one_item_alone_has_narrower_intervals() -> None:
+    """An interval for one item that was chosen beforehand lies within the simultaneous one."""
+    means = np.linspace(0, 3, 40)
+    found = rank_intervals(means, known([0.05] * 40))
+
+    assert (found.one_low >= found.low).all()
+    assert (found.one_high <= found.high).all()
+    assert (found.one_high - found.one_low).sum() < (found.high - found.low).sum()
+
+
+def test_no_variance_claims_nothing() -> None:
+    """Differences without any error are not told from a lack of data."""
+    found = rank_intervals(np.array([1.0, 2.0]), known([0.0, 0.0]))
+
+    assert not found.better.any()
+
+
+def test_moderation_pools_what_agrees_and_keeps_what_differs() -> None:
+    """Limma's estimate of the prior (Smyth 2004): recovered from variances drawn from it."""
+    rng = np.random.default_rng(7)
+    prior, centre, df = 6.0, 2.0, 9.0
+    variances = centre * prior / rng.chisquare(prior, 20_000)
+    observed = variances * rng.chisquare(df, 20_000) / df
+    found, total = moderated_variances(observed, np.full(20_000, df))
+    assert total[0] - df == pytest.approx(prior, rel=0.1)
+    assert found == pytest.approx((total[0] - df) / total[0] * centre + df / total[0] * observed, rel=0.1)
+
+    equal = 2.0 * rng.chisquare(df, 2_000) / df
+    found, total = moderated_variances(equal, np.full(2_000, df))
+    assert total.max() > 100
+    assert found.std() < 0.1 * equal.std()
+
+
+def test_items_without_degrees_of_freedom_get_the_centre() -> None:
+    """A system with a single score borrows the variance of the others."""
+    found, total = moderated_variances(np.array([1.0, 4.0, 0.25, 0.0]), np.array([9.0, 9.0, 9.0, 0.0]))
+
+    assert 0.25 < found[3] < 4.0
+    assert total[3] == pytest.approx(total[0] - 9.0)
+    nothing, _ = moderated_variances(np.zeros(3), np.full(3, 4.0))
+    assert nothing.tolist() == [0.0, 0.0, 0.0]

@@ -1,0 +1,461 @@
+"""Boards of systems on many data sets: numbers by hand, missing scores, what is read, and what is said."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import rankstone
+from rankstone.boards.cells import ESTIMATES, AdditiveFit, ScoringRule
+from rankstone.errors import BadOption, DuplicateRows, InputError, MissingColumn, NotComparable, UsageError
+
+#: three systems on four data sets, by hand
+SCORES = {
+    "a": {"w": 0.9, "x": 0.5, "y": 0.3, "z": 0.6},
+    "b": {"w": 0.8, "x": 0.6, "y": 0.2, "z": 0.6},
+    "c": {"w": 0.1, "x": 0.4, "y": 0.1, "z": 0.2},
+}
+#: the same without one score
+LACKING = {**SCORES, "b": {"w": 0.8, "x": 0.6, "z": 0.6}}
+
+BY_HAND = {
+    "macro": {"a": 2.3 / 4, "b": 2.2 / 4, "c": 0.8 / 4},
+    "mean_rank": {"a": (1 + 2 + 1 + 1.5) / 4, "b": (2 + 1 + 2 + 1.5) / 4, "c": 3.0},
+    "borda": {"a": 2 + 1 + 2 + 1.5, "b": 1 + 2 + 1 + 1.5, "c": 0.0},
+    "win_rate": {"a": 6.5 / 8, "b": 5.5 / 8, "c": 0.0},
+    "geometric_mean": {
+        "a": (0.9 * 0.5 * 0.3 * 0.6) ** 0.25,
+        "b": (0.8 * 0.6 * 0.2 * 0.6) ** 0.25,
+        "c": (0.1 * 0.4 * 0.1 * 0.2) ** 0.25,
+    },
+}
+
+
+def numbers(found: Any) -> dict[str, float]:
+    """Return the number of each system."""
+    return dict(found.table.select("system", found.rule.estimate).iter_rows())
+
+
+@pytest.mark.parametrize("estimate", BY_HAND)
+def test_estimates_by_hand(estimate: str) -> None:
+    """Means, ranks, points, wins; the best is first whichever way the number counts."""
+    found = rankstone.board(SCORES, estimate=estimate)
+
+    assert numbers(found) == pytest.approx(BY_HAND[estimate])
+    assert found.table["system"].to_list() == ["a", "b", "c"]
+    assert found.table["rank"].to_list() == [1, 2, 3]
+
+
+def test_weights() -> None:
+    """Weights are those of a column or given, and micro counts queries."""
+    weights = {"w": 1, "x": 2, "y": 3, "z": 4}
+    found = rankstone.board(SCORES, weights=weights)
+    assert found.rule.estimate == "weighted"
+    assert numbers(found)["a"] == pytest.approx((0.9 + 2 * 0.5 + 3 * 0.3 + 4 * 0.6) / 10)
+    rows = [(s, d, v, float(weights[d])) for s, of in SCORES.items() for d, v in of.items()]
+    table = pl.DataFrame(rows, ["model", "task", "score", "weight"], orient="row")
+    assert numbers(rankstone.board(table)) == numbers(found)
+    with pytest.raises(InputError, match="needs the weight of every data set"):
+        rankstone.board(SCORES, weights={"w": 1})
+    with pytest.raises(InputError, match="needs the number of queries"):
+        rankstone.board(SCORES, estimate="micro")
+
+
+def test_missing_scores_are_refused_unless_a_rule_is_named() -> None:
+    """The error says where they are, and names the rules."""
+    with pytest.raises(InputError, match=r"1 of 12 scores are missing, of 1 system") as caught:
+        rankstone.board(LACKING)
+    assert "y lacks 1" in str(caught.value)
+    assert "missing='model'" in str(caught.value)
+
+
+def test_rules_for_missing_scores_by_hand() -> None:
+    """Left out, the lowest of the data set, or the prediction of the additive model."""
+    assert numbers(rankstone.board(LACKING, missing="skip"))["b"] == pytest.approx(2.0 / 3)
+    assert numbers(rankstone.board(LACKING, missing="worst"))["b"] == pytest.approx((2.0 + 0.1) / 4)
+    # b is level with a on the other three data sets: its mean there is that of a
+    assert numbers(rankstone.board(LACKING, missing="model"))["b"] == pytest.approx(_by_least_squares())
+    for rule in ("skip", "worst", "model"):
+        assert any("1 of 12" in line for line in rankstone.board(LACKING, missing=rule).findings()), rule
+    # points: a missing score is none; MTEB counts the same way
+    assert numbers(rankstone.board(LACKING, missing="skip", estimate="borda"))["b"] == 1 + 2 + 1.5
+
+
+def _by_least_squares() -> float:
+    """Return the mean of b with its missing score predicted by ordinary least squares."""
+    cells = [(s, d, v) for s, of in LACKING.items() for d, v in of.items()]
+    systems, datasets = list("abc"), list("wxyz")
+    design = np.array(
+        [[s == one for one in systems] + [d == one for one in datasets] for s, d, _ in cells], float
+    )
+    solved = np.linalg.lstsq(design, np.array([v for *_, v in cells]), rcond=None)[0]
+    return (2.0 + solved[1] + solved[3 + 2]) / 4
+
+
+def test_the_additive_model_is_least_squares() -> None:
+    """Predictions, residuals and degrees of freedom on a random table with gaps."""
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(6, 9))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    at, of = np.nonzero(~np.isnan(values))
+    design = np.zeros((len(at), 15))
+    design[np.arange(len(at)), of] = design[np.arange(len(at)), 9 + at] = 1
+    solved, _, rank, _ = np.linalg.lstsq(design, values[at, of], rcond=None)
+    fit = AdditiveFit.of(values)
+
+    assert fit.predicted == pytest.approx(solved[:9] + solved[9:, None], abs=1e-12)
+    assert fit.df == len(at) - rank
+    assert fit.pooled == pytest.approx(((values[at, of] - design @ solved) ** 2).sum() / fit.df)
+
+
+def test_errors_of_predicted_means_are_those_of_least_squares() -> None:
+    """The covariance of differences equals that of the linear model where residual variances are equal."""
+    rng = np.random.default_rng(9)
+    values = rng.normal(size=(7, 5))
+    values[0, 0] = values[3, 0] = values[2, 4] = np.nan
+    at, of = np.nonzero(~np.isnan(values))
+    design = np.zeros((len(at), 12))
+    design[np.arange(len(at)), of] = design[np.arange(len(at)), 5 + at] = 1
+    inverse = np.linalg.pinv(design.T @ design)
+    found = ScoringRule("macro", "model", np.ones(7)).estimated(values)
+    errors = found.errors()
+    scale = found.fit.pooled
+    for one in range(5):
+        for other in range(one):
+            contrast = np.zeros(12)
+            contrast[one], contrast[other] = 1, -1
+            own = errors.own / found.fit.variances()[0] * scale  # with one variance for all
+            shared = ((errors.shared[one] - errors.shared[other]) ** 2).sum()
+            assert own[one] + own[other] + shared == pytest.approx(scale * contrast @ inverse @ contrast)
+
+
+def test_complete_boards_are_tukeys_pairs() -> None:
+    """Clear differences of a complete board are those of Tukey's test, up to the draws."""
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(10, 6)) + np.arange(6) * 1.2
+    table = {f"s{i}": {f"d{j}": values[j, i] for j in range(10)} for i in range(6)}
+    found = rankstone.board(table)
+    residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+    error = np.sqrt((residual**2).sum() / 45 / 10)
+    q = np.abs(values.mean(axis=0)[:, None] - values.mean(axis=0)) / error
+    p = stats.studentized_range.sf(q, 6, 45)
+    better = found.intervals.better | found.intervals.better.T
+
+    assert (better <= (p < 0.08)).all()
+    assert (better >= (p < 0.03)).all()
+    assert 0 < better.sum() < 30
+
+
+def test_ranks_under_other_rules_and_without_data_sets() -> None:
+    """They are those of boards made so."""
+    rng = np.random.default_rng(3)
+    table = {f"s{i}": {f"d{j}": float(rng.random()) for j in range(5)} for i in range(7)}
+    found = rankstone.board(table)
+    for rule in ("mean_rank", "borda", "win_rate", "geometric_mean"):
+        other = rankstone.board(table, estimate=rule)
+        assert dict(found.by_rule().select("system", rule).iter_rows()) == dict(
+            other.table.select("system", "rank").iter_rows()
+        )
+    for at in range(5):
+        fewer = {s: {d: v for d, v in of.items() if d != f"d{at}"} for s, of in table.items()}
+        ranks = dict(rankstone.board(fewer).table.select("system", "rank").iter_rows())
+        assert [ranks[s] for s in found.scores.systems] == found.without[at].tolist()
+
+
+def test_an_explanation_sums_to_the_difference() -> None:
+    """Contributions of data sets add up to the difference of means, whatever the estimate."""
+    for estimate in ("macro", "mean_rank", "win_rate"):
+        found = rankstone.board(SCORES, estimate=estimate)
+        told = found.explain("b", "c")
+        means = dict(zip(found.scores.systems, found.means, strict=True))
+        assert told.table["total"][-1] == pytest.approx(means["b"] - means["c"])
+        assert told.table["contribution"].sum() == pytest.approx(means["b"] - means["c"])
+    assert rankstone.board(SCORES).explain("a").versus == "b"  # none is above the first
+    assert rankstone.board(SCORES).explain("c").versus == "b"
+    with pytest.raises(UsageError, match="there is no system d"):
+        rankstone.board(SCORES).explain("d")
+
+
+def per_query(seed: int = 0, queries: int = 40) -> pl.DataFrame:
+    """Return scores per query of three systems on two data sets."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (system, dataset, f"q{query}", float(hard + 0.2 * at + rng.normal() * 0.1))
+        for dataset in ("x", "y")
+        for query, hard in enumerate(rng.random(queries * (1 + (dataset == "y"))))
+        for at, system in enumerate("abc")
+    ]
+    return pl.DataFrame(rows, ["run", "dataset", "query_id", "value"], orient="row")
+
+
+def test_these_data_sets_are_the_bootstrap_of_queries() -> None:
+    """The errors of differences are those of means of queries, within each data set."""
+    table = per_query()
+    found = rankstone.board(table, resample="queries", resamples=4000)
+    wide = table.pivot("run", index=["dataset", "query_id"], values="value")
+    variance = sum(
+        float((part["a"] - part["b"]).var(ddof=0)) / part.height / 4 for _, part in wide.group_by("dataset")
+    )
+
+    assert found.errors.of_differences[0, 1] == pytest.approx(np.sqrt(variance), rel=0.05)
+    assert found.table["system"].to_list() == ["c", "b", "a"]
+    assert found.table["rank_low"].to_list() == [1, 2, 3]
+    micro = rankstone.board(table, estimate="micro", resample="queries")
+    assert numbers(micro) == pytest.approx(
+        dict(table.group_by("run").agg(pl.col("value").mean()).iter_rows())
+    )
+
+
+def test_clusters_of_queries_move_together() -> None:
+    """Queries of one cluster that share their noise make the errors larger."""
+    table = per_query().with_columns(cluster=pl.col("query_id").str.slice(1).cast(pl.Int64) // 20)
+    table = table.with_columns(value=pl.col("value") + (pl.col("run") == "a") * (pl.col("cluster") % 2) * 0.3)
+    apart = rankstone.board(table.drop("cluster"), resample="queries").errors.of_differences[0, 1]
+
+    assert rankstone.board(table, resample="queries").errors.of_differences[0, 1] > 2 * apart
+
+
+def test_a_single_data_set_is_about_its_queries() -> None:
+    """One data set with scores per query has no other doubt; without them there is none to show."""
+    one = per_query().filter(dataset="x").drop("dataset")
+    found = rankstone.board({"x": one})
+    assert found.resample == "queries"
+    with pytest.raises(InputError, match="needs scores per query"):
+        rankstone.board(SCORES, resample="queries")
+
+
+def test_lower_is_better_where_the_measure_says_so() -> None:
+    """The direction is that of the measure's card."""
+    values = {"value": [9.0, 2.0, 8.0, 1.0, 7.0, 3.0], "measure": ["LastRel"] * 6}
+    table = pl.DataFrame({"system": ["a", "b"] * 3, "dataset": list("xxyyzz"), **values})
+    found = rankstone.board(table)
+    assert found.scores.direction == "lower"
+    assert found.table["system"].to_list() == ["b", "a"]
+    assert numbers(found) == pytest.approx({"a": 8.0, "b": 2.0})
+    assert rankstone.board(table, estimate="mean_rank").table["mean_rank"].to_list() == [1.0, 2.0]
+    assert rankstone.board(table, direction="higher").table["system"].to_list() == ["a", "b"]
+    assert numbers(rankstone.board(SCORES, direction="lower")) == pytest.approx(BY_HAND["macro"])
+
+
+def test_long_and_wide_tables_of_others(tmp_path: Path) -> None:
+    """Names that others use, a column for each data set, a column of means, files and folders."""
+    wide = pl.DataFrame([{"model": name, **of, "Average": 0.5} for name, of in SCORES.items()])
+    wide.write_csv(tmp_path / "board.csv")
+    same = rankstone.board(SCORES).to_frame()
+    read = rankstone.board(tmp_path / "board.csv")
+    assert read.to_frame().equals(same)
+    assert any("Average" in note for note in read.scores.notes)
+    long = wide.drop("Average").unpivot(index="model", variable_name="task_name", value_name="main_score")
+    assert rankstone.board(long).to_frame().equals(same)
+    measured = long.with_columns(metric=pl.lit("main_score")).rename({"main_score": "value"})
+    both = pl.concat([measured, measured.with_columns(metric=pl.lit("map"), value=pl.lit(0.1))])
+    assert rankstone.board(both, measure="main_score").to_frame().equals(same)
+    with pytest.raises(UsageError, match="several measures"):
+        rankstone.board(both)
+    ours = long.rename({"model": "Modell", "main_score": "Wert"})
+    assert rankstone.board(ours, columns={"Modell": "system", "Wert": "value"}).to_frame().equals(same)
+
+
+def test_files_of_scores_per_query(tmp_path: Path) -> None:
+    """One file for each data set, as `--per-query` writes them; the file's name is the data set's."""
+    for name, rows in per_query().partition_by("dataset", as_dict=True, include_key=False).items():
+        rows.with_columns(measure=pl.lit("AP")).write_parquet(tmp_path / f"{name[0]}.parquet")
+    found = rankstone.board([tmp_path / "x.parquet", tmp_path / "y.parquet"], resample="queries")
+
+    assert found.scores.datasets == ("x", "y")
+    assert found.scores.measure == "AP"
+    assert found.to_frame().equals(rankstone.board(per_query(), resample="queries").to_frame())
+
+
+def test_folders_of_mteb_and_beir(tmp_path: Path) -> None:
+    """The layout of both; test split, mean of subsets, a named number."""
+    for system, of in SCORES.items():
+        folder = tmp_path / "mteb" / f"org__{system}" / "rev1"
+        folder.mkdir(parents=True)
+        (folder / "model_meta.json").write_text('{"name": "x"}')
+        (tmp_path / "beir" / system).mkdir(parents=True)
+        for dataset, value in of.items():
+            subsets = [{"main_score": value - 0.1, "map": 0.1}, {"main_score": value + 0.1, "map": 0.3}]
+            content = {"task_name": dataset, "scores": {"test": subsets, "dev": [{"main_score": 0.0}]}}
+            (folder / f"{dataset}.json").write_text(json.dumps(content))
+            flat = {"NDCG@10": value, "MAP@10": value / 2}
+            (tmp_path / "beir" / system / f"{dataset}.json").write_text(json.dumps(flat))
+    same = BY_HAND["macro"]
+    assert numbers(rankstone.board(tmp_path / "mteb")) == pytest.approx(
+        {f"org/{name}": value for name, value in same.items()}
+    )
+    assert numbers(rankstone.board(tmp_path / "beir")) == pytest.approx(same)
+    halved = numbers(rankstone.board(tmp_path / "beir", measure="MAP@10"))
+    assert halved == pytest.approx({name: value / 2 for name, value in same.items()})
+    with pytest.raises(InputError, match=r"w\.json.*no number MAP@5"):
+        rankstone.board(tmp_path / "beir", measure="MAP@5")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no file of the folder holds scores"):
+        rankstone.board(tmp_path / "empty")
+    (tmp_path / "beir" / "a" / "w.json").write_text("{")
+    with pytest.raises(InputError, match=r"w\.json: the file is not JSON"):
+        rankstone.board(tmp_path / "beir")
+
+
+def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
+    """Judgments and runs of collections, in Python and in a TOML file with paths below its folder."""
+    qrels, runs = rankstone.demo.QRELS, rankstone.demo.RUNS
+    given = {"one": {"qrels": qrels, "runs": runs}, "two": {"qrels": qrels, "runs": runs, "weight": 3}}
+    found = rankstone.board(collections={n: {**c, "weight": c.get("weight", 1)} for n, c in given.items()})
+    means = {run: of["nDCG@10"] for run, of in rankstone.evaluate(qrels, runs, "nDCG@10").to_dict().items()}
+    assert numbers(found) == pytest.approx(means)
+    assert found.scores.weights == {"one": 1, "two": 3}
+    (tmp_path / "runs").mkdir()
+    for name, run in runs.items():
+        (tmp_path / "runs" / f"{name}.run").write_bytes(Path(run).read_bytes())
+    (tmp_path / "qrels.txt").write_bytes(Path(qrels).read_bytes())
+    toml = 'measure = "AP"\n[collections.one]\nqrels = "qrels.txt"\nruns = ["runs/*.run"]\n'
+    (tmp_path / "board.toml").write_text(toml)
+    read = rankstone.board(collections=tmp_path / "board.toml")
+    assert numbers(read) == pytest.approx(
+        {run: of["AP"] for run, of in rankstone.evaluate(qrels, runs, "AP").to_dict().items()}
+    )
+    (tmp_path / "board.toml").write_text("[collections.one]\nqrels = 'qrels.txt'\n")
+    with pytest.raises(UsageError, match="collection one has no runs"):
+        rankstone.board(collections=tmp_path / "board.toml")
+    (tmp_path / "board.toml").write_text("[colections.one]\nqrels = 'qrels.txt'\n")
+    with pytest.raises(UsageError, match=r"board\.toml.*colections is not known"):
+        rankstone.board(collections=tmp_path / "board.toml")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({}, InputError, "empty"),
+        (pl.DataFrame({"system": ["a"], "value": [0.5]}), MissingColumn, "no column dataset"),
+        (pl.DataFrame({"system": ["a"] * 2, "task": ["x"] * 2, "score": [1, 2]}), DuplicateRows, "2 scores"),
+        (pl.DataFrame({"system": ["a"], "x": [1.0], "y": [2.0]}), NotComparable, "two systems"),
+        (pl.DataFrame({"system": ["a", "b"], "x": ["high", "low"]}), InputError, "not a number"),
+        (pl.DataFrame({"system": ["a", None], "x": [1.0, 2.0]}), InputError, "without system"),
+        (pl.DataFrame({"system": ["a", "b"]}), MissingColumn, "no column of scores"),
+    ],
+)  # fmt: skip
+def test_tables_that_hold_no_board(given: Any, error: type[Exception], words: str) -> None:
+    """Each is refused with what is wrong with it."""
+    with pytest.raises(error, match=words):
+        rankstone.board(given)
+
+
+def test_rows_that_differ_in_another_column_are_named() -> None:
+    """Splits of one task are two scores: the error names the column, and `only` reads one of them."""
+    rows = [(s, d, split, v) for s, of in SCORES.items() for d, v in of.items() for split in ("dev", "test")]
+    table = pl.DataFrame(rows, ["system", "dataset", "split", "value"], orient="row")
+    with pytest.raises(DuplicateRows, match=r"differ in split(.|\n)*only split=dev"):
+        rankstone.board(table)
+    assert numbers(rankstone.board(table, only={"split": "test"})) == pytest.approx(BY_HAND["macro"])
+    with pytest.raises(InputError, match="no rows are left"):
+        rankstone.board(table, only={"split": "train"})
+    with pytest.raises(MissingColumn, match="no column splt"):
+        rankstone.board(table, only={"splt": "test"})
+
+
+def test_replicates_are_averaged() -> None:
+    """Seeds of a system on a data set are one score, and are kept."""
+    rows = [
+        (s, d, seed, v + seed / 100) for s, of in SCORES.items() for d, v in of.items() for seed in (-1, 1)
+    ]
+    found = rankstone.board(pl.DataFrame(rows, ["system", "dataset", "seed", "value"], orient="row"))
+
+    assert numbers(found) == pytest.approx(BY_HAND["macro"])
+    assert found.scores.seeds["a", "w"].tolist() == pytest.approx([0.89, 0.91])
+
+
+def test_systems_without_scores_and_lost_queries() -> None:
+    """A system without any score is left out and named; one that lacks queries of a data set is refused."""
+    table = pl.DataFrame([{"system": n, **of} for n, of in SCORES.items()] + [{"system": "none"}])
+    found = rankstone.board(table)
+    assert found.scores.systems == ("a", "b", "c")
+    assert "left out, without any score: none" in found.scores.notes
+    lost = per_query().filter(
+        ~((pl.col("run") == "a") & (pl.col("query_id") == "q3") & (pl.col("dataset") == "x"))
+    )
+    with pytest.raises(InputError, match="a has no score for 1 query of x"):
+        rankstone.board(lost)
+
+
+def test_options_that_do_not_exist() -> None:
+    """Each is refused with what there is."""
+    for options in ({"estimate": "median"}, {"missing": "zero"}, {"resample": "rows"}, {"confidence": 1.5}):
+        with pytest.raises((BadOption, UsageError)):
+            rankstone.board(SCORES, **options)  # type: ignore[arg-type]
+    with pytest.raises(BadOption, match="there is no system d"):
+        rankstone.board(SCORES, systems=["a", "d"])
+    with pytest.raises(UsageError, match="either scores or collections"):
+        rankstone.board()
+    zero = {**SCORES, "a": {**SCORES["a"], "w": 0.0}}
+    with pytest.raises(InputError, match="needs scores above 0"):
+        rankstone.board(zero, estimate="geometric_mean")
+
+
+def test_parts_without_a_common_data_set_are_not_modelled() -> None:
+    """No model joins systems that share no data set, directly or over others."""
+    apart = {"a": {"w": 0.5}, "b": {"w": 0.4}, "c": {"x": 0.3}, "d": {"x": 0.2}}
+    with pytest.raises(NotComparable, match=r"fall into parts"):
+        rankstone.board(apart, missing="model")
+    joined = {**apart, "e": {"w": 0.1, "x": 0.1}}
+    assert rankstone.board(joined, missing="model").table["rank"].to_list() == [1, 2, 3, 4, 5]
+
+
+def test_what_is_said() -> None:
+    """Few data sets, many candidates for the first place, a leader that depends on one data set."""
+    few = "\n".join(rankstone.board(SCORES).findings())
+    assert "4 data sets are too few" in few
+    rng = np.random.default_rng(0)
+    level = {f"s{i}": {f"d{j}": float(rng.random()) for j in range(10)} for i in range(12)}
+    said = "\n".join(rankstone.board(level).findings())
+    assert "12 systems could be first (95 %)" in said
+    assert "cannot rank these systems" in said
+    clear = {f"s{i}": {f"d{j}": i + float(rng.random()) * 0.1 for j in range(10)} for i in range(5)}
+    found = rankstone.board(clear)
+    assert "s4 is clearly first." in "\n".join(found.findings())
+    assert found.table["tier"].to_list() == [1, 2, 3, 4, 5]
+    assert found.table["first"].to_list() == [1, 0, 0, 0, 0]
+    one = {"a": {"w": 9.0, "x": 1.0, "y": 1.0}, "b": {"w": 1.0, "x": 2.0, "y": 2.0}}
+    assert "Without w, b would be first." in "\n".join(rankstone.board(one).findings())
+
+
+def test_exact_ties_share_a_rank() -> None:
+    """Equal means have the same rank, and neither is better."""
+    found = rankstone.board({"a": SCORES["a"], "b": dict(SCORES["a"]), "c": SCORES["c"]})
+
+    assert found.table["rank"].to_list() == [1, 1, 3]
+    assert found.table["first"].to_list() == [0.5, 0.5, 0.0]
+    assert found.chance_better()[0, 1] == 0.5
+
+
+def test_every_estimate_is_explained() -> None:
+    """There are words for each in both languages."""
+    for lang in ("en", "zh"):
+        for estimate in ESTIMATES:
+            options = {"weights": dict.fromkeys("wxyz", 10.0)} if estimate in ("micro", "weighted") else {}
+            text = rankstone.board(SCORES, estimate=estimate, lang=lang, **options).text()
+            assert f"is_{estimate}" not in text
+            assert "is " + estimate not in text
+
+
+REAL = Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "mteb-results"
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="results of MTEB are not here (RANKSTONE_DATA)")
+def test_a_real_leaderboard() -> None:
+    """MTEB's English retrieval: cells are missing, and ten data sets do not rank 294 models."""
+    path = REAL / "eng-v2-retrieval.board.csv"
+    with pytest.raises(InputError, match=r"385 of 2,940 scores are missing, of 85 systems"):
+        rankstone.board(path)
+    found = rankstone.board(path, missing="model")
+    assert (found.table["rank_high"] - found.table["rank_low"]).median() > 100
+    skipped = rankstone.board(path, missing="skip").table.select("system", skipped="rank")
+    both = found.table.join(skipped, on="system").filter(datasets=10)
+    assert (both["rank"] - both["skipped"]).abs().max() < 60
