@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import polars as pl
@@ -69,6 +69,8 @@ class Board(Result):
         The ranks that the errors leave to each system.
     first
         float64 ``[systems]``: how often each is first over resampled data sets or queries.
+    seed, resamples
+        Seed of the draws, and how many samples of the bootstrap.
     lang
         Language of sentences.
     """
@@ -80,7 +82,27 @@ class Board(Result):
     errors: MeanErrors | DrawnErrors
     intervals: RankIntervals
     first: Floats
+    seed: int = 0
+    resamples: int = 0
     lang: str = "en"
+
+    #: a board has no judgments of its own
+    audit: ClassVar[None] = None
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """The sources of the scores."""
+        return self.scores.sources
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The options that the numbers depend on."""
+        rule = self.rule
+        return {"estimate": rule.estimate, "missing": rule.missing, "resample": self.resample} | {
+            "confidence": self.confidence,
+            "seed": self.seed,
+            "resamples": self.resamples,
+        }
 
     @property
     def rule(self) -> ScoringRule:
@@ -256,6 +278,8 @@ class Board(Result):
             "resample": self.resample,
             "confidence": self.confidence,
             "board": self.table.to_dicts(),
+            "conventions": self.conventions,
+            "inputs": dict(self.inputs),
             "by_rule": self.by_rule().to_dicts(),
             "by_dataset": self.by_dataset().to_dicts(),
             "findings": list(self.findings()),

@@ -71,6 +71,8 @@ class BoardScores(Record):
         Data set → cluster of each query, int64 from 0; only where a table names them.
     seeds
         ``(system, data set)`` → the means of its replicates; only where there are several.
+    sources
+        Name of a table → its file.
     notes
         What was found about the tables.
     """
@@ -84,6 +86,7 @@ class BoardScores(Record):
     queries: Mapping[str, Floats]
     clusters: Mapping[str, Ints]
     seeds: Mapping[tuple[str, str], Floats]
+    sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
     def of_systems(self, chosen: Sequence[int]) -> BoardScores:
@@ -139,7 +142,7 @@ def read_board(
     whole, chosen = _of_measure(whole, measure)
     if not whole.height:
         raise EmptyInput("there are no scores")
-    return _arranged(whole, chosen, tuple(notes))
+    return replace(_arranged(whole, chosen, tuple(notes)), sources=_sources(source))
 
 
 def _parts_of(source: object) -> list[tuple[str | None, object]]:
@@ -151,6 +154,15 @@ def _parts_of(source: object) -> list[tuple[str | None, object]]:
     ):  # fmt: skip
         return [(str(name), one) for name, one in source.items()]
     return [(None, source)]
+
+
+def _sources(source: object) -> dict[str, str]:
+    """Return the files of the tables by name."""
+    parts = _parts_of(source)
+    return {
+        name or "scores": display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        for name, one in parts
+    }
 
 
 def _read(
@@ -273,7 +285,7 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
     """Return scores as arrays."""
     systems, datasets = (tuple(whole[name].unique(maintain_order=True)) for name in ("system", "dataset"))
     place = {name: at for at, name in enumerate(systems)}
-    found: dict[str, Any] = {"queries": {}, "clusters": {}, "weights": {}, "seeds": {}}
+    found: dict[str, Any] = {name: {} for name in ("queries", "clusters", "weights", "seeds", "sources")}
     values = np.full((len(datasets), len(systems)), np.nan)
     by_dataset = whole.partition_by("dataset", as_dict=True, maintain_order=True)
     for at, (name, part) in enumerate((str(key[0]), part) for key, part in by_dataset.items()):

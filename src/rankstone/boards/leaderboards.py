@@ -146,7 +146,9 @@ def board(
     drawn = _drawn(read, found, level, resamples, seed)
     errors = found.errors(seed) if level == "datasets" else DrawnErrors(drawn)
     ranks = rank_intervals(found.means, errors, alpha=1 - confidence, progress=progress)
-    return Board(read, found, level, confidence, errors, ranks, _first(found.means + drawn), lang)
+    return Board(
+        read, found, level, confidence, errors, ranks, _first(found.means + drawn), seed, resamples, lang
+    )
 
 
 def _some(read: BoardScores, systems: Iterable[str] | None) -> BoardScores:

@@ -83,7 +83,16 @@ def require(*, charts: bool = False) -> None:
 
 
 #: scripts of a page, in the order in which they use one another
-_SCRIPTS: Final = ("page.js", "draw.js", "pair.js", "examples.js", "board.js", "results.js", "start.js")
+_SCRIPTS: Final = (
+    "page.js",
+    "draw.js",
+    "pair.js",
+    "examples.js",
+    "board.js",
+    "standings.js",
+    "results.js",
+    "start.js",
+)
 
 
 def page(content: dict[str, Any], result: object, words: Words, **told: str | None) -> str:

@@ -32,7 +32,7 @@ def report(
     Parameters
     ----------
     result
-        A comparison, curves, score bounds, scores beyond accuracy, or retention.
+        A comparison, a board, curves, score bounds, scores beyond accuracy, or retention.
     path
         The file.
     lang
@@ -96,7 +96,7 @@ def page_of(
     if content is None:
         raise BadParameter(
             f"{type(result).__name__} has no page",
-            expected="a comparison, curves, bounds, scores beyond accuracy, or retention",
+            expected="a comparison, a board, curves, bounds, scores beyond accuracy, or retention",
             fix="result.to_html() is a table, result.write(path) writes files",
         )
     named = {"title": title, "command": None if command is None else masked(command)}

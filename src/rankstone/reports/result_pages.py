@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone.boards.board_result import Board
 from rankstone.diagnostics.bounds_result import Bounds
 from rankstone.diagnostics.curve_result import Curves
 from rankstone.errors import UsageError, printable
@@ -13,6 +14,7 @@ from rankstone.measures.at_cutoffs import AtK
 from rankstone.online.retention_result import Retention
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
+from rankstone.reports.standings_page import standings_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +31,8 @@ Rows = dict[str, Any]
 
 def result_content(found: object) -> Rows | None:
     """Return the kind, the rows and the parts of a result's page; ``None`` where there is none."""
+    if isinstance(found, Board):
+        return standings_content(found)
     for kind, (name, parts, rows) in _PAGES.items():
         if isinstance(found, kind):
             data = {

@@ -18,6 +18,7 @@
   }
   draw();
   if (document.querySelector(".lb")) Board.start();
+  else if (D.board) Standings.start();
   else if (!D.two) Results.start();
   addEventListener("hashchange", go);
   addEventListener("resize", () => {
