@@ -214,8 +214,6 @@ class Board(Result):
             between the order with and without it), ``first`` (who is first without it), ``moved`` (the
             largest move) and ``mover`` (whose it is).
         """
-        from scipy import stats
-
         now, share = places(self.means), self.rule.weights / self.rule.weights.sum()
         rows = []
         for at, ranks in enumerate(self.without):
@@ -225,7 +223,7 @@ class Board(Result):
                     self.scores.datasets[at],
                     float(share[at]),
                     int(self.has[at].sum()),
-                    float(stats.kendalltau(ranks, now).statistic),
+                    _tau(ranks, now),
                     self.scores.systems[int(ranks.argmin())],
                     int(moved.max()),
                     self.scores.systems[int(moved.argmax())],
@@ -362,6 +360,13 @@ class Board(Result):
         cells += [str(row["datasets"])] if not self.has.all() else []
         cells += [span("without")] if len(self.without) else []
         return (*cells, span("rules"))
+
+
+def _tau(one: Ints, other: Ints) -> float:
+    """Return Kendall's τ-b of two rankings of the same systems."""
+    first, second = (np.sign(ranks[:, None] - ranks).astype(np.float32) for ranks in (one, other))
+    pairs = np.sqrt(float((first**2).sum()) * float((second**2).sum()))
+    return float((first * second).sum()) / pairs if pairs else 1.0
 
 
 def _ranks(rule: ScoringRule, values: Floats) -> Ints:

@@ -20,7 +20,7 @@ DEFAULT_CONFIG = "rankstone.toml"
     "config candidate baseline qrels inconclusive check format csv-formulas junit summary output",
     "quiet import",
     but={
-        "baseline": {"values": "FILE", "shown": "the configuration's"},
+        "baseline": {"values": "FILE", "shown": "the configuration's", "kind": tuple},
         "inconclusive": {"shown": "the configuration's, or fail"},
     },
 )
@@ -42,6 +42,7 @@ def command(
     3 not comparable (a guard failed, or the input is invalid), 4 inconclusive (0 with warn or pass).
 
     rankstone gate --candidate runs/new.run
+    rankstone gate --candidate seed1.run --candidate seed2.run
     rankstone gate --check
     rankstone gate --config ci/rankstone.toml --inconclusive warn --junit gate.xml
     """
@@ -49,7 +50,10 @@ def command(
 
     check_format(form)
     rules = config or _configuration()
-    keep_inputs([rules, *filter(None, runs.values())], {"-o": output, "--junit": junit})
+    several = {name: runs.pop(name) for name in ("baseline", "candidate")}
+    runs |= {name: files[0] if len(files) == 1 else list(files) or None for name, files in several.items()}
+    read = [*several["baseline"], *several["candidate"], *filter(None, [runs["qrels"]])]
+    keep_inputs([rules, *read], {"-o": output, "--junit": junit})
     if check:
         return _checked(rules, runs, output)
     with progress_bar(quiet=quiet) as ticker, progress_bar(quiet=quiet, what="blocks drawn") as drawing:

@@ -182,7 +182,7 @@ _INPUT: Final = {
     "compare": _O("", "which system is better, and how sure that is", bool, keyword="compared"),
     "clicks": _O("LOG", "test preference: what was clicked in LISTS"),
     "config": _O("FILE", "TOML: rules and guards", shown="rankstone.toml, or pyproject.toml"),
-    "candidate": _O("FILE", "the new run", shown="the configuration's"),
+    "candidate": _O("FILE", "the new run; repeatable for repeated runs", tuple, shown="the configuration's"),
     "inconclusive": _O("fail|warn|pass", "how an inconclusive rule counts"),
     "check": _O("", "only check which margins can pass with these queries", bool),
     "start": _O("DATE", "leave out rows before this day"),

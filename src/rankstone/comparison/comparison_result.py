@@ -335,6 +335,15 @@ class Comparison(ComparedSystems):
         parts = [self.judged[1][run]["value"] for run in runs if run in self.judged[1]]
         return float(np.mean(np.concatenate([part.to_numpy() for part in parts]))) if parts else None
 
+    def repeated_runs(self) -> pl.DataFrame:
+        """Return what repeated runs add to the error of each difference, and what single runs would say.
+
+        See :func:`rankstone.comparison.repeated_runs.repeated_runs` for the columns.
+        """
+        from rankstone.comparison.repeated_runs import repeated_runs
+
+        return repeated_runs(self)
+
     def quality_and_cost(self) -> pl.DataFrame:
         """Return each system's quality and costs, and which others dominate it.
 
@@ -419,6 +428,7 @@ class Comparison(ComparedSystems):
             anova=self.anova,
             friedman=self.friedman,
             by_test=self.by_test,
+            repeated_runs=self.repeated_runs(),
             judged=None if self.judged is None else self.judged[0],
             pool_bias=[list(pair) for pair in self.pool_bias],
             audit=self.audit,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import some
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
+from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.comparison.score_sources import fact_of
 from rankstone.comparison.test_families import ALL_PAIRS
 from rankstone.comparison.verdict import CLEAR, JUDGED, judged_share_counts
@@ -96,6 +97,8 @@ def sheet(comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
     ]
     if isinstance(comparison, Comparison) and costs_of(comparison.measures, comparison.primary[0]):
         parts += tradeoff_tables(comparison, say, digits)
+    if isinstance(comparison, Comparison) and (repeated := list(repeated_sentences(comparison))):
+        parts.append((say("repeated"), tuple(_cut(repeated, say))))
     if comparison.segments is not None:
         parts.append(_segments(comparison, say, digits))
     if not brief and (shares := _shares(comparison, say)):

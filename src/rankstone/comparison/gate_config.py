@@ -25,8 +25,8 @@ _PYPROJECT: Final = "pyproject.toml"
 _SHA256: Final = 64
 #: keys of [gate] → kind of value
 _IN_FILES: Final = {
-    **dict.fromkeys(("baseline", "candidate", "qrels", "queries", "cluster", "inconclusive"), "text"),
-    "by": "texts",
+    **dict.fromkeys(("qrels", "queries", "cluster", "inconclusive"), "text"),
+    **dict.fromkeys(("baseline", "candidate", "by"), "texts"),
 }
 _ALIGNMENT: Final = tuple(declared.name for declared in fields(AlignmentOptions))
 #: options other than those of alignment → kind of value
@@ -118,7 +118,8 @@ class Config:
     Attributes
     ----------
     baseline, candidate
-        The two runs; scores per query where there are no ``qrels``.
+        The two runs, or a list of repeated runs (seeds) of each; scores per query where there are no
+        ``qrels``.
     rules
         The rules for measures.
     qrels
@@ -227,11 +228,11 @@ class Config:
 
 def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - whatever TOML holds
     """Return a path relative to the configuration's folder."""
-    if (
-        folder is None
-        or name not in ("qrels", "baseline", "candidate", "queries")
-        or not isinstance(value, str)
-    ):
+    if folder is None or name not in ("qrels", "baseline", "candidate", "queries"):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_path(name, one, folder) for one in value]
+    if not isinstance(value, str):
         return value
     if is_database(value):
         kind, _, file = value.partition(":")

@@ -11,6 +11,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.comparison.comparison_tables import percent
+from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.errors import printable
 from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.sample_size import needed
@@ -128,11 +129,13 @@ class Gate(Result):
         )
         table = Table("Checks", ("", "rule", "result"), rows, (False, False, False))
         lines = (*filter(None, [self.warning]), *self.comparison.sentences())
+        repeated = repeated_sentences(self.comparison)
         counts = {word: sum(one.verdict == word for one in self.outcomes) for word in _ORDER}
         totals = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         verdicts = f"{counted(len(self.outcomes), 'check')}: {totals}"
         names = f"{printable(candidate, 40)} in place of {printable(baseline, 40)}"
-        return Sheet(f"{self.verdict}: {names}", parts=(table, ("Comparison", lines)), notes=(verdicts,))
+        parts = (table, ("Comparison", (*lines, *repeated)))
+        return Sheet(f"{self.verdict}: {names}", parts=parts, notes=(verdicts,))
 
     def junit(self) -> str:
         """Return it as JUnit XML: a test case for each rule and guard."""

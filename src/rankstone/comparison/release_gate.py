@@ -154,7 +154,7 @@ def gate(
         ``rankstone.toml``, a ``pyproject.toml`` with ``[tool.rankstone.gate]``, a dict like the table
         ``[gate]``, or a :class:`Config`.
     candidate, baseline, qrels, inconclusive
-        Override the configuration.
+        Override the configuration; a list of runs are repeated runs (seeds) of one system.
     progress, drawing
         As for :func:`rankstone.compare`.
 
@@ -258,6 +258,8 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
         return False
     options = config.options
     own = {name: options[name] for name in (*OPTIONS, "columns", "format_in") if name in options}
+    if len(found.sources.runs) > 2:  # noqa: PLR2004 - repeated runs have several lists
+        return False
     baseline, candidate = found.sources.runs.values()
     cutoff = getattr(parse_measure(measure), "k", None)
     deepest = [depth for depth in (cutoff, own.pop("depth", None)) if depth is not None]
@@ -268,7 +270,10 @@ def _comparison(config: Config, progress: Progress | None, drawing: Progress | N
     names = [_name(config.baseline, "baseline"), _name(config.candidate, "candidate")]
     if names[0] == names[1]:
         names = ["baseline", "candidate"]
-    both = dict(zip(names, (config.baseline, config.candidate), strict=True))
+    both: dict[str, Any] = {}
+    for name, runs in zip(names, (config.baseline, config.candidate), strict=True):
+        several = runs if isinstance(runs, (list, tuple)) else [runs]
+        both |= {f"{name}/{at}" if len(several) > 1 else name: run for at, run in enumerate(several, 1)}
     margins = list(dict.fromkeys(rule.measure for rule in config.rules if rule.margin is not None))
     arguments: dict[str, Any] = {"correction": "bonferroni", **config.statistics, "baseline": names[0]}
     arguments |= {

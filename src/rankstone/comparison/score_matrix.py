@@ -51,6 +51,8 @@ class Matrix(Record):
         System → the means of its runs over these queries; only systems with several runs.
     declared
         The lowest and highest value of the measure, ``None`` where there is no bound.
+    runs
+        System → the scores of its runs, float64 ``[queries, runs]``; only systems with several.
     """
 
     measure: str
@@ -64,6 +66,7 @@ class Matrix(Record):
     left_out: int = 0
     replicates: Mapping[str, Floats] = field(default_factory=dict)
     declared: tuple[float | None, float | None] = (None, None)
+    runs: Mapping[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -105,6 +108,11 @@ class Matrix(Record):
         ids = every["query_id"].gather(rows)
         parts = [table[rows] for table in columns]
         number, names = (None, None) if cluster is None else _clusters(ids, cluster)
+        repeated = {
+            system: part
+            for system, part in zip(systems, parts, strict=True)
+            if part.shape[1] > 1 and not np.isnan(part).any()
+        }
         matrix = cls(
             measure,
             direction,
@@ -115,12 +123,9 @@ class Matrix(Record):
             number,
             names,
             len(has) - len(rows),
-            {
-                system: part.mean(axis=0)
-                for system, part in zip(systems, parts, strict=True)
-                if part.shape[1] > 1 and not np.isnan(part).any()
-            },
+            {system: part.mean(axis=0) for system, part in repeated.items()},
             declared,
+            repeated,
         )
         if not matrix.weight.sum() > 0:
             raise NotComparable(f"all queries have weight 0, so {measure} has no mean")
@@ -172,6 +177,7 @@ class Matrix(Record):
             cluster=cluster,
             clusters=clusters,
             replicates={},
+            runs={},
         )
 
     def ranked(self) -> Matrix:

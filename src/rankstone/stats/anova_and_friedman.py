@@ -152,13 +152,15 @@ def ranks(scores: Floats, *, rounding: float = 1e-12) -> Floats:
     >>> ranks(np.array([[0.1, 0.5, 0.5], [0.9, 0.2, 0.4]])).tolist()
     [[1.0, 2.5, 2.5], [3.0, 1.0, 2.0]]
     """
-    from scipy import stats
-
     order = np.argsort(scores, axis=1, kind="stable")
-    apart = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf)
-    places = np.cumsum(apart > rounding * np.abs(scores).max(initial=0.0), axis=1)
+    gaps = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf)
+    begins = gaps > rounding * np.abs(scores).max(initial=0.0)
+    at, ends = np.arange(scores.shape[1]), np.roll(begins, -1, axis=1)
+    ends[:, -1:] = True
+    first = np.maximum.accumulate(np.where(begins, at, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends, at, at.size)[:, ::-1], axis=1)[:, ::-1]
     found = np.empty(scores.shape)
-    np.put_along_axis(found, order, stats.rankdata(places, axis=1), axis=1)
+    np.put_along_axis(found, order, (first + last) / 2 + 1, axis=1)
     return found
 
 
