@@ -370,6 +370,29 @@ def test_replicates_are_averaged() -> None:
 
     assert numbers(found) == pytest.approx(BY_HAND["macro"])
     assert found.scores.seeds["a", "w"].tolist() == pytest.approx([0.89, 0.91])
+    assert found.scores.seed_variance == pytest.approx(np.full((4, 3), 0.01**2))
+    share = 0.01**2 / found.found.fit.pooled
+    assert f"Seeds account for {100 * share:.2g} %" in "\n".join(found.findings())
+
+
+def test_seeds_are_part_of_the_doubt_about_these_data_sets() -> None:
+    """Where queries are resampled, the spread between seeds is added."""
+    noise = np.random.default_rng(1).normal(size=(3, 2, 4)) * 0.2
+    one = per_query()
+    several = pl.concat(
+        one.with_columns(
+            seed=pl.lit(at),
+            value=pl.col("value")
+            + pl.col("run").replace_strict(dict(zip("abc", noise[:, 0, at], strict=True))),
+        )
+        for at in range(4)
+    )
+    found = rankstone.board(several, resample="queries")
+    variance = found.scores.seed_variance[:, :2].sum(axis=1) / 4
+    alone = rankstone.board(several.group_by("run", "dataset", "query_id", maintain_order=True).agg(
+        pl.col("value").mean()), resample="queries")  # fmt: skip
+    squares = [one.errors.of_differences[0, 1] ** 2 for one in (found, alone)]
+    assert squares[0] == pytest.approx(squares[1] + variance.sum(), rel=0.1)
 
 
 def test_systems_without_scores_and_lost_queries() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -303,13 +304,27 @@ class Board(Result):
         if lost := int((~self.has).sum()):
             share = f"{100 * lost / self.has.size:.3g} %"
             yield say(f"missing_{self.rule.missing}", lost=f"{lost:,}", all=f"{self.has.size:,}", share=share)
+        yield from self._seeds(say)
         yield from self._moves(say)
         leaders: dict[int, list[str]] = {}
         for at, ranks in enumerate(self.without):
-            if (other := int(ranks.argmin())) != order[0]:
+            if ranks[order[0]] > 1:
+                other = int(ranks.argmin())
                 leaders.setdefault(other, []).append(printable(self.scores.datasets[at], 40))
         for other, datasets in leaders.items():
             yield say("decides", datasets=some(datasets, 4), system=printable(names[other], 40))
+
+    def _seeds(self, say: Callable[..., str]) -> Iterator[str]:
+        """Yield how much of the residual variance seeds account for, and how many would pay."""
+        spread, residual = float(self.scores.seed_variance.mean()), self.found.fit.pooled
+        if not 0 < spread < residual:
+            return
+        text, most = (
+            say("seeds", share=f"{100 * spread / residual:.2g} %"),
+            max(map(len, self.scores.seeds.values())),
+        )
+        times = math.ceil(9 * most * spread / (residual - spread))
+        yield text + (say("more_seeds", times=times) if times > most else "")
 
     def _moves(self, say: Callable[..., str]) -> Iterator[str]:
         """Yield the largest move under every other rule; rules that give the same order together."""

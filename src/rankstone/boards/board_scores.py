@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,6 +89,17 @@ class BoardScores(Record):
     seeds: Mapping[tuple[str, str], Floats]
     sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def seed_variance(self) -> Floats:
+        """The variance that seeds leave in each mean, float64 ``[datasets, systems]``; 0 without seeds."""
+        found = np.zeros(self.values.shape)
+        place = {name: at for at, name in enumerate(self.systems)}
+        row = {name: at for at, name in enumerate(self.datasets)}
+        for (system, dataset), values in self.seeds.items():
+            if system in place and dataset in row:
+                found[row[dataset], place[system]] = values.var(ddof=1) / len(values)
+        return found
 
     def of_systems(self, chosen: Sequence[int]) -> BoardScores:
         """Return the scores of some systems, on the data sets that any of them has."""

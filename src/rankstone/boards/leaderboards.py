@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,7 @@ from rankstone.errors import (
     one_of,
     printable,
 )
-from rankstone.stats.random_streams import draws
+from rankstone.stats.random_streams import draws, raw
 from rankstone.stats.rank_intervals import DrawnErrors, rank_intervals
 from rankstone.tables.phrases import check_language
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 RESAMPLED: Final = ("datasets", "queries")
 #: numbers in a block of resampled tables
 _BLOCK: Final = 1 << 22
+#: names the stream of random numbers of seeds
+_SEEDS: Final = 0x73656564
 
 
 def board(
@@ -258,14 +261,26 @@ def _drawn(read: BoardScores, found: Estimated, level: str, resamples: int, seed
     for at, name in enumerate(read.datasets):
         scores = read.queries[name]
         group = read.clusters.get(name, np.arange(len(scores)))
-        units = int(group.max()) + 1
-        total = np.zeros((units, scores.shape[1]))
+        size = np.bincount(group)
+        total = np.zeros((len(size), scores.shape[1]))
         np.add.at(total, group, scores)
-        size = np.bincount(group, minlength=units)
-        counts = draws(units, seed + at, range(resamples))
-        tables[:, at] = counts @ total / (counts @ size)[:, None]
+        step = max(1, _BLOCK // len(size))
+        for begin in range(0, resamples, step):
+            counts = draws(len(size), seed + at, range(begin, min(begin + step, resamples)))
+            tables[begin : begin + step, at] = counts @ total / (counts @ size)[:, None]
+    if read.seeds:
+        tables += _drawn_seeds(read, tables.shape, seed)
     rule = found.rule
     return np.stack([rule.means(rule.parts(table)) for table in tables]) - found.means
+
+
+def _drawn_seeds(read: BoardScores, shape: tuple[int, ...], seed: int) -> Floats:
+    """Return errors of scores as other seeds would give them: normal, by the spread between seeds."""
+    from scipy import special
+
+    bits = raw(seed, _SEEDS, size=math.prod(shape)) >> np.uint64(11)
+    normal: Floats = special.ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(shape)
+    return normal * np.sqrt(read.seed_variance)
 
 
 def _first(drawn: Floats) -> Floats:
