@@ -13,6 +13,7 @@ import polars as pl
 from rankstone._basics import some
 from rankstone.boards.board_explanation import BoardExplanation, explain_place
 from rankstone.boards.cells import ESTIMATES, MISSING
+from rankstone.boards.rank_tests import friedman_test, posthoc_test
 from rankstone.errors import UsageError, did_you_mean, printable
 from rankstone.tables.phrases import phrase
 from rankstone.tables.results import Result
@@ -233,6 +234,19 @@ class Board(Result):
         names = ["dataset", "weight", "scores", "tau", "first", "moved", "mover"]
         return pl.DataFrame(rows, names, orient="row")
 
+    @cached_property
+    def complete(self) -> Ints:
+        """The systems with a score on every data set, the best first."""
+        return self.order[self.has[:, self.order].all(axis=0)]
+
+    def friedman(self) -> pl.DataFrame:
+        """Return Friedman's test: see :func:`rankstone.boards.rank_tests.friedman_test`."""
+        return friedman_test(self)
+
+    def posthoc(self, test: str = "nemenyi") -> pl.DataFrame:
+        """Return classical tests of every pair: see :func:`rankstone.boards.rank_tests.posthoc_test`."""
+        return posthoc_test(self, test)
+
     def chance_better(self) -> Floats:
         """Return the chance that the row is better than the column, float64 ``[systems, systems]``.
 
@@ -281,6 +295,7 @@ class Board(Result):
             "inputs": dict(self.inputs),
             "by_rule": self.by_rule().to_dicts(),
             "by_dataset": self.by_dataset().to_dicts(),
+            "friedman": self.friedman().to_dicts() if len(self.complete) > 1 < len(self.has) else None,
             "findings": list(self.findings()),
             "notes": list(self.scores.notes),
         }

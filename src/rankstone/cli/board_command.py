@@ -8,7 +8,7 @@ from typing import Any
 
 from rankstone.cli.arguments import named_runs, refuse_with, words
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import execute, kept, written
+from rankstone.cli.execution import check_charts, execute, kept, written
 from rankstone.cli.options import PRINTED
 from rankstone.errors import UsageError, printable
 
@@ -17,7 +17,7 @@ from rankstone.errors import UsageError, printable
     "board",
     {"files": "SCORES [SCORES]…"},
     "measure estimate missing-scores weights resample confidence resamples seed systems only direction",
-    f"explain versus lang {PRINTED} columns format-in csv-separator decimal",
+    f"explain versus chart diagram lang {PRINTED} columns format-in csv-separator decimal",
     but={
         "measure": {"shown": "the only one; of collections nDCG@10"},
         "explain": {"values": "SYSTEM"},
@@ -31,6 +31,8 @@ def command(
     only: tuple[str, ...],
     explain: str | None,
     versus: str | None,
+    chart: str | None,
+    diagram: str | None,
     **given: Any,
 ) -> None:
     """Rank systems over many data sets, with simultaneous intervals of ranks.
@@ -42,7 +44,7 @@ def command(
     rankstone board scores.csv --missing model
     rankstone board scores.csv --explain dense --versus bm25
     rankstone board nq.parquet fiqa.parquet -m nDCG@10 --resample queries
-    rankstone board scores.csv -o board.html
+    rankstone board scores.csv -o board.html --chart ranks.pdf --diagram cd.pdf
     """
     import rankstone
 
@@ -55,6 +57,9 @@ def command(
         "systems": words(systems) or None,
         "only": _pairs(only),
     }
+    check_charts({"chart": chart, "diagram": diagram})
+    if explain is not None:
+        refuse_with("--explain", {"chart": chart, "diagram": diagram})
     toml = [file for file in files if Path(file).suffix.lower() == ".toml"]
     if toml and len(files) > 1:
         raise UsageError("a file of collections stands alone", given=" ".join(files))
@@ -67,8 +72,14 @@ def command(
         found = rankstone.board(**scores, **settings, **options)
         return found if explain is None else found.explain(explain, versus)
 
+    charts = {"--chart": chart, "--diagram": diagram}
     show = written if explain is not None else partial(written, verbose=bool(kept("verbose")))
-    execute(given, find, files, show=show, notes=None, paged=explain is None)
+    found = execute(given, find, files, show=show, outputs=charts, notes=None, paged=explain is None)
+    for file, draw in ((chart, "ranks"), (diagram, "critical_difference")):
+        if file is not None:
+            from rankstone import plots
+
+            plots.write(getattr(plots, draw)(found), file)
 
 
 def _weights(text: str | None) -> dict[str, float] | None:

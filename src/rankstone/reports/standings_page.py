@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.errors import printable
+from rankstone.reports.charts.board_charts import diagram_layout
 from rankstone.reports.page_words import decimals
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def standings_content(found: Board) -> dict[str, Any]:
     columns = {name: table[name].to_list() for name in table.columns if name != "system"}
     columns["mean"] = [round(mean, 6) for mean in columns.pop(found.rule.estimate)]
     columns["first"] = [round(share, 4) for share in columns["first"]]
-    parts = ["ranks", "cells", "chances", "left"]
+    parts = ["ranks", "critical", "cells", "chances", "left"]
+    if len(found.complete) < 2 or len(found.has) < 2:  # noqa: PLR2004 - ranks within data sets
+        parts.remove("critical")
     if found.scores.values.size > _CELLS:
         parts.remove("cells")
     if not len(found.without):
@@ -54,6 +57,7 @@ def standings_content(found: Board) -> dict[str, Any]:
             "board": columns,
             "lower": found.rule.sign < 0,
             "cells": _cells(found) if "cells" in parts else [],
+            "critical": diagram_layout(found) if "critical" in parts else None,
             "chances": np.round(100 * found.chance_better()[np.ix_(order, order)][:_PAIRS, :_PAIRS]).tolist(),
             "left": found.by_dataset().to_dicts() if "left" in parts else [],
         },

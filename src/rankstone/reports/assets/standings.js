@@ -62,6 +62,25 @@ const Standings = (() => {
     return el("figure", {}, picture, el("div", { class: "ends small" }, el("span", {}, say("rank_at", { rank: 1 })), el("span", {}, say("rank_at", { rank: count(K) }))), el("figcaption", {}, W.overview_help));
   }
 
+  // -- the critical-difference diagram: mean ranks on an axis, names at both sides, bars of those that do not differ ----
+  function critical() {
+    const plan = D.critical, n = plan.names.length, half = Math.ceil(n / 2), low = plan.ranks[0], high = plan.ranks[n - 1], narrow = innerWidth < 760, side = narrow ? 34 : 28, pct = (x) => x.toFixed(2) + "%";
+    const x = (rank) => side + (100 - 2 * side) * (rank - low) / (high - low || 1), top = 26, first = top + 14 + 9 * plan.bars.length, row = (at) => first + 20 * (at < half ? at : n - 1 - at), bottom = first + 20 * half, parts = [];
+    const line = (x1, y1, x2, y2, kind, width) => parts.push(svg("line", { class: kind, style: width ? `stroke-width:${width}` : null, x1: pct(x1), x2: pct(x2), y1, y2 })), text = (at, y, words, about) => parts.push(svg("text", { x: pct(at), y, ...about }, words));
+    line(side, top, 100 - side, top, "ax");
+    for (const tick of Draw.ticksOf(Math.ceil(low), high, Math.max(1, Draw.step(low, high, narrow ? 4 : 8))).filter(Number.isInteger)) { line(x(tick), top - 5, x(tick), top, "ax"); text(x(tick), top - 9, String(tick), { "text-anchor": "middle" }); }
+    plan.names.forEach((name, at) => {
+      const left = at < half, end = left ? side - 1 : 101 - side, most = narrow ? 13 : 30, cut = name.length > most ? name.slice(0, most - 1) + "…" : name;
+      line(x(plan.ranks[at]), top, x(plan.ranks[at]), row(at), "gl"); line(x(plan.ranks[at]), row(at), end, row(at), "gl");
+      parts.push(svg("text", { x: pct(end), dx: left ? -6 : 6, y: row(at) + 4, "text-anchor": left ? "end" : "start", class: "e" }, `${cut} ${shown(plan.ranks[at], 2)}`, svg("title", {}, name)));
+    });
+    plan.bars.forEach(([begin, end], at) => line(x(plan.ranks[begin]) - 0.4, top + 9 + 9 * at, x(plan.ranks[end]) + 0.4, top + 9 + 9 * at, "ca", 4));
+    if (plan.reach < high - low) line(x(low), bottom + 8, x(low + plan.reach), bottom + 8, "cn", 2);
+    text(x(low), bottom + 26, say("critical_reach", { reach: shown(plan.reach, 2) }), { "text-anchor": "start" });
+    return [heading(W.critical_title, say("critical_help", { level: D.level })), el("figure", {}, svg("svg", { class: "c", height: bottom + 34, role: "img", "aria-label": plan.names.map((name, at) => `${name} ${shown(plan.ranks[at], 2)}`).join(", ") }, parts),
+      el("figcaption", {}, say("critical_caption", { p: Page.pValue(plan.p), systems: count(plan.systems), shown: count(n) })))];
+  }
+
   // -- scores of systems on data sets: shades by the place within the data set --------------------------------------
   function shades(rows) {
     return D.datasets.map((_, of) => {
@@ -103,7 +122,7 @@ const Standings = (() => {
     return [heading(W.left_title, W.left_help), table([{ label: W.data_set }, { label: W.weight, show: share }, { label: W.n_scores, show: count }, { label: "τ", show: (value) => shown(value, 3) }, { label: W.first_without }, { label: W.largest_move, show: count }, { label: W.of_system }],
       D.left.map((row) => [row.dataset, row.weight, row.scores, row.tau, row.first, row.moved, row.mover]))];
   }
-  const sections = { ranks, cells, chances, left };
+  const sections = { ranks, critical, cells, chances, left };
   function start() {
     for (const [name, fill] of Object.entries(sections)) if ($(name)?.tagName === "SECTION") $(name).append(...[fill()].flat(5).filter(Boolean));
   }

@@ -14,6 +14,7 @@ Examples
 
 from __future__ import annotations
 
+from rankstone.reports.charts.board_charts import critical_difference, ranks
 from rankstone.reports.charts.comparison_charts import (
     at_k,
     differences,
@@ -30,11 +31,13 @@ from rankstone.reports.html_page import write
 __all__ = [
     "at_k",
     "cloud",
+    "critical_difference",
     "differences",
     "forest",
     "histogram",
     "means",
     "pr_curve",
+    "ranks",
     "retention_curve",
     "retention_heatmap",
     "retention_periods",

@@ -1,0 +1,112 @@
+"""The classical comparison of systems over data sets by ranks: Friedman, Nemenyi, Conover, Holm.
+
+Demšar (JMLR 7, 2006) made them the custom.  They need a score of every system on every data set, and test
+whether ranks differ, not means; the intervals of a board do not depend on them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import NotComparable, one_of
+from rankstone.stats.anova_and_friedman import (
+    cliques,
+    conover,
+    friedman,
+    nemenyi,
+    nemenyi_reach,
+    rank_z,
+    ranks,
+)
+from rankstone.stats.multiple_testing import adjusted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankstone.boards.board_result import Board
+
+    Floats = NDArray[np.float64]
+
+_TESTS: Final = {"nemenyi": nemenyi, "conover": conover, "holm": rank_z}
+
+
+def friedman_test(board: Board) -> pl.DataFrame:
+    """Test whether systems have the same ranks within data sets (Friedman 1937; Iman and Davenport 1980).
+
+    Returns
+    -------
+    polars.DataFrame
+        One row: ``systems`` (those with all scores), ``datasets``, ``chi_square`` and ``p_chi_square``, ``f``
+        and ``p``, and ``critical_difference`` of mean ranks (Nemenyi 1963), at the confidence of the board.
+
+    Raises
+    ------
+    NotComparable
+        If fewer than two systems have all scores, or there is one data set.
+    """
+    better = _better(board)
+    found, (n, items) = friedman(better), better.shape
+    numbers = found.chi_square, found.p_chi_square, found.f, found.p
+    reach = nemenyi_reach(better, 1 - board.confidence)
+    names = ["systems", "datasets", "chi_square", "p_chi_square", "f", "p", "critical_difference"]
+    return pl.DataFrame([(items, n, *numbers, reach)], names, orient="row")
+
+
+def posthoc_test(board: Board, test: str = "nemenyi") -> pl.DataFrame:
+    """Compare the mean ranks of every pair of systems with all scores.
+
+    Parameters
+    ----------
+    board
+        The board.
+    test
+        ``nemenyi`` (1963), ``conover`` (Conover and Iman 1979, with Holm's correction) or ``holm`` (mean
+        ranks by the normal distribution, with Holm's correction: Demšar 2006).
+
+    Returns
+    -------
+    polars.DataFrame
+        ``system``, ``versus``, ``mean_rank`` and ``mean_rank_versus`` (1 is the best), and ``p_adjusted`` for
+        all pairs.
+    """
+    one_of("test", test, _TESTS)
+    names, mean = mean_ranks(board)
+    one, other = np.triu_indices(len(names), 1)
+    p = _TESTS[test](_better(board)[:, np.argsort(-_better_ranks(board), kind="stable")])[one, other]
+    columns = {"system": [names[at] for at in one], "versus": [names[at] for at in other]}
+    columns |= {"mean_rank": mean[one].tolist(), "mean_rank_versus": mean[other].tolist()}
+    return pl.DataFrame(columns | {"p_adjusted": (p if test == "nemenyi" else adjusted(p, "holm")).tolist()})
+
+
+def mean_ranks(board: Board) -> tuple[list[str], Floats]:
+    """Return the systems with all scores by their mean ranks, the best first, and these ranks."""
+    found = _better_ranks(board)
+    order = np.argsort(-found, kind="stable")
+    names = [board.scores.systems[board.complete[at]] for at in order]
+    mean: Floats = len(names) + 1 - found[order]
+    return names, mean
+
+
+def groups(board: Board) -> list[tuple[int, int]]:
+    """Return the bars of a critical-difference diagram: first and last place of each among mean ranks."""
+    return cliques(mean_ranks(board)[1].tolist(), nemenyi_reach(_better(board), 1 - board.confidence))
+
+
+def _better_ranks(board: Board) -> Floats:
+    """Return the mean rank of each system with all scores; the highest is the best."""
+    found: Floats = ranks(_better(board)).mean(axis=0)
+    return found
+
+
+def _better(board: Board) -> Floats:
+    """Return the scores of systems with all of them, higher is better, float64 ``[datasets, systems]``."""
+    if len(board.complete) < 2 or len(board.has) < 2:  # noqa: PLR2004 - of pairs, within data sets
+        raise NotComparable(
+            "Friedman's test needs two systems with a score on each of two data sets",
+            given=f"{len(board.complete)} with all scores, {len(board.has)} data sets",
+        )
+    found: Floats = board.rule.sign * board.scores.values[:, board.complete]
+    return found

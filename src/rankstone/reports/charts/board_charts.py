@@ -1,0 +1,99 @@
+"""Charts of a board: intervals of ranks, and the critical-difference diagram."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.boards.rank_tests import friedman_test, groups, mean_ranks
+from rankstone.reports.chart_style import COLOURS, drawn, label, legible, needed, records
+
+if TYPE_CHECKING:
+    from rankstone.boards.board_result import Board
+
+_WIDTH: Final = 640
+#: pixels of a row, and systems that a chart shows
+_ROW: Final = 18
+_MOST: Final = 40
+#: systems in a critical-difference diagram
+_DIAGRAM: Final = 24
+
+
+def ranks(found: Board, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
+    """Return the ranks of the best systems: dot the rank, lines the ranks that each could have."""
+    alt = needed("altair")
+    rows = records(found.to_frame().head(most).drop(found.rule.estimate))
+    y = alt.Y("system:N", title=None, sort=None).axis(labelLimit=240)
+    title = label("rank", found.lang)
+    base = alt.Chart(alt.NamedData("systems")).encode(y)
+    span = alt.X("rank_low:Q", title=title).scale(domain=[1, found.table.height], nice=False)
+    span = span.axis(tickMinStep=1, format="d")
+    wide = base.mark_rule(color="#999999", strokeWidth=1.5).encode(span, x2="rank_high:Q")
+    near = base.mark_rule(color=COLOURS[0], strokeWidth=5).encode(x="single_low:Q", x2="single_high:Q")
+    dots = base.mark_point(color="black", filled=True, size=45, opacity=1).encode(x="rank:Q")
+    chart = alt.layer(wide, near, dots).properties(width=_WIDTH, height=_ROW * len(rows))
+    level = f"{100 * found.confidence:g}"
+    return drawn(chart, "systems", rows, label("board_ranks", found.lang, level=level))
+
+
+def diagram_layout(found: Board, most: int = _DIAGRAM) -> dict[str, Any]:
+    """Return what a critical-difference diagram shows, the best systems only where there are many.
+
+    Returns
+    -------
+    dict
+        ``names`` and ``ranks``, the best first; ``bars``, first and last place of systems that do not differ;
+        ``reach``, the critical difference; ``systems``, how many were tested; ``p`` of Friedman's test.
+    """
+    names, mean = mean_ranks(found)
+    test = friedman_test(found).row(0, named=True)
+    ends: dict[int, int] = {}
+    for low, high in groups(found):  # those that go beyond what is shown end together
+        if low < most - 1:
+            ends.setdefault(min(high, most - 1), low)
+    return {
+        "names": [legible(name) for name in names[:most]],
+        "ranks": [round(float(rank), 4) for rank in mean[:most]],
+        "bars": [(low, high) for high, low in ends.items()],
+        "reach": round(float(test["critical_difference"]), 4),
+        "systems": len(names),
+        "p": float(f"{test['p']:.2g}"),
+    }
+
+
+def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN401 - Altair's chart
+    """Return the critical-difference diagram of Demšar (JMLR 7, 2006), by Nemenyi's test."""
+    alt = needed("altair")
+    plan = diagram_layout(found, most)
+    low, high = min(plan["ranks"]), max(plan["ranks"])
+    room, n = (high - low) * 0.1 + 0.05, len(plan["names"])
+    left, right, half = low - room, high + room, (n + 1) // 2
+    top = -len(plan["bars"]) * 0.45 - 0.4
+    lines, texts = [], []
+    for at, (name, rank) in enumerate(zip(plan["names"], plan["ranks"], strict=True)):
+        first = at < half
+        row, end = (at if first else n - 1 - at) + 0.6, left if first else right
+        lines.append({"x": rank, "x2": rank, "y": top, "y2": row, "width": 1})
+        lines.append({"x": min(rank, end), "x2": max(rank, end), "y": row, "y2": row, "width": 1})
+        texts.append({"x": end, "y": row, "text": f"{name}  {rank:.2f}", "first": first})
+    for at, (begin, end) in enumerate(plan["bars"]):
+        y = top + 0.4 + 0.45 * at
+        ends = plan["ranks"][begin] - 0.02 * room, plan["ranks"][end] + 0.02 * room
+        lines.append({"x": ends[0], "x2": ends[1], "y": y, "y2": y, "width": 4})
+    below = half + 0.9
+    if plan["reach"] < high - low:
+        lines.append({"x": low, "x2": low + plan["reach"], "y": below, "y2": below, "width": 2})
+    texts.append({"x": low, "y": below + 0.7, "text": f"CD = {plan['reach']:.3f}", "first": False})
+    ticks = [*range(math.ceil(low), math.floor(high) + 1, max(1, round((high - low) / 10)))]
+    x = alt.X("x:Q", title=label("mean_rank", found.lang)).scale(domain=[left, right], nice=False, zero=False)
+    x = x.axis(orient="top", grid=False, values=ticks, format="d")
+    y = alt.Y("y:Q", axis=None).scale(domain=[below + 1, top], nice=False)
+    data = alt.Chart(alt.NamedData("lines")).transform_filter("isValid(datum.width)")
+    width = alt.StrokeWidth("width:Q", scale=None, legend=None)
+    marks = [data.mark_rule(color="black").encode(x, y, x2="x2:Q", y2="y2:Q", strokeWidth=width)]
+    for first, align in ((True, "right"), (False, "left")):
+        named = alt.Chart(alt.NamedData("lines")).transform_filter(f"datum.first === {str(first).lower()}")
+        away = -6 if first else 6
+        marks.append(named.mark_text(align=align, dx=away, baseline="middle").encode(x, y, text="text:N"))
+    chart = alt.layer(*marks).properties(width=_WIDTH, height=_ROW * (below + 1 - top))
+    return drawn(chart.configure_view(stroke=None), "lines", [*lines, *texts], label("critical", found.lang))
