@@ -10,6 +10,7 @@ import pytest
 
 from rankstone.stats import conover, friedman, nemenyi, ranks
 from rankstone.stats.anova_and_friedman import range_tail
+from rankstone.stats.paired_comparisons import Battles, elo, fit_strengths
 
 pytestmark = pytest.mark.parity
 posthocs = pytest.importorskip("scikit_posthocs")
@@ -55,3 +56,47 @@ def test_nemenyi_with_ties() -> None:
         pairs = posthocs.posthoc_nemenyi_friedman(table).to_numpy()
         assert range_tail(np.abs(mean[:, None] - mean) / error, items) == pytest.approx(pairs, abs=1e-10)
         assert (nemenyi(table) <= pairs + 1e-12).all()
+
+
+def battles(seed: int, *, ties: bool = True) -> Battles:
+    """Return random battles in which every item has won."""
+    rng = np.random.default_rng(SEED + seed)
+    while True:
+        items, n = int(rng.integers(3, 12)), int(rng.integers(80, 600))
+        strength = rng.normal(size=items)
+        left = rng.integers(0, items, n)
+        right = (left + rng.integers(1, items, n)) % items
+        chance = 1 / (1 + np.exp(strength[right] - strength[left]))
+        outcome = np.where(rng.random(n) < chance, 0, 1)
+        outcome = np.where(rng.random(n) < 0.2 * ties, 2, outcome)
+        found = Battles.of(left, right, outcome)
+        if len(found.parts()) == 1 and found.items == items:
+            return found
+
+
+def test_bradley_terry_of_evalica() -> None:
+    """The strengths of evalica, in which a tie is half a win, are ours on the scale of odds."""
+    evalica = pytest.importorskip("evalica")
+    for seed in range(20):
+        one = battles(seed)
+        winners = np.array([evalica.Winner.X, evalica.Winner.Y, evalica.Winner.Draw])[one.outcome]
+        names = [f"i{at:02}" for at in range(one.items)]
+        sides = [[names[at] for at in side] for side in (one.left, one.right)]
+        result = evalica.bradley_terry(*sides, winners.tolist(), tolerance=1e-15, limit=100_000)
+        theirs = np.log(result.scores.reindex(names).to_numpy())
+        assert fit_strengths(one).strengths == pytest.approx(theirs - theirs.mean(), abs=1e-8)
+        rated = evalica.elo(*sides, winners.tolist()).scores.reindex(names).to_numpy()
+        assert elo(one.left, one.right, one.outcome, one.items) == pytest.approx(rated, abs=1e-8)
+
+
+def test_bradley_terry_of_choix() -> None:
+    """The maximum of the likelihood, by two of its algorithms."""
+    choix = pytest.importorskip("choix")
+    for seed in range(20):
+        one = battles(100 + seed, ties=False)
+        won = [(a, b) if o == 0 else (b, a) for a, b, o in zip(one.left, one.right, one.outcome, strict=True)]
+        for theirs in (
+            choix.ilsr_pairwise(one.items, won, alpha=0.0, tol=1e-13, max_iter=10_000),
+            choix.mm_pairwise(one.items, won, alpha=0.0, tol=1e-13, max_iter=100_000),
+        ):
+            assert fit_strengths(one).strengths == pytest.approx(theirs - theirs.mean(), abs=1e-8)
