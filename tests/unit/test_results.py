@@ -15,6 +15,7 @@ import rankstone
 from rankstone import demo
 from rankstone import online as behaviour
 from rankstone.answers import compare_assessors, nuggets
+from rankstone.boards import paired_board
 from rankstone.diagnostics import Gains, gain
 from rankstone.errors import UsageError
 from rankstone.integrations import arrays
@@ -55,6 +56,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "Comparison": lambda: rankstone.compare(demo.QRELS, demo.RUNS, "AP"),
     "Board": lambda: rankstone.board(SCORED),
     "BoardExplanation": lambda: rankstone.board(SCORED).explain("dense"),
+    "PairedBoard": lambda: paired_board(
+        {"left": ["a", "a", "b"], "right": ["b", "b", "a"], "winner": ["a", "tie", "b"]}
+    ),
     "Plan": lambda: rankstone.power(0.2, [0.05]),
     "Bounds": lambda: rankstone.bounds(QRELS, RUNS, "RR"),
     "Curves": lambda: rankstone.curve(QRELS, RUNS, "RR@1,2"),

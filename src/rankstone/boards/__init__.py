@@ -6,5 +6,6 @@ from rankstone import lazy_names
 PUBLIC = {
     "board_result": ("Board",),
     "leaderboards": ("board",),
+    "battle_results": ("PairedBoard", "paired_board"),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -14,13 +14,12 @@ from rankstone._basics import some
 from rankstone.boards.board_explanation import BoardExplanation, explain_place
 from rankstone.boards.cells import ESTIMATES, MISSING
 from rankstone.boards.rank_tests import friedman_test, posthoc_test
+from rankstone.boards.ranked_systems import RankedSystems, places, span
 from rankstone.errors import UsageError, did_you_mean, printable
-from rankstone.tables.phrases import phrase
-from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,19 +39,8 @@ _FEW: Final = 6
 _CARRIES: Final = 0.2
 
 
-def places(means: Floats) -> Ints:
-    """Return the rank of each mean, the highest first; equal ones share a rank, NaN comes last.
-
-    >>> places(np.array([0.5, 0.7, 0.5, np.nan])).tolist()
-    [2, 1, 2, 4]
-    """
-    known = np.where(np.isnan(means), -np.inf, np.round(means, 12))
-    found: Ints = 1 + len(known) - np.searchsorted(np.sort(known), known, "right")
-    return found
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Board(Result):
+class Board(RankedSystems):
     """Systems ranked over data sets, and how sure the ranks are.
 
     Attributes
@@ -116,25 +104,15 @@ class Board(Result):
         """The number of each system, higher is better, float64 ``[systems]``."""
         return self.found.means
 
-    @cached_property
-    def order(self) -> Ints:
-        """The systems by their means, the best first."""
-        return np.argsort(-self.means, kind="stable")
+    @property
+    def systems(self) -> Sequence[str]:
+        """The names of the systems."""
+        return self.scores.systems
 
     @cached_property
     def has(self) -> NDArray[np.bool_]:
         """True where there is a score, bool ``[datasets, systems]``."""
         return ~np.isnan(self.scores.values)
-
-    @cached_property
-    def tiers(self) -> Ints:
-        """The tier of each system, from 1: the first of a tier is clearly better than all of the next."""
-        found, head, tier = np.empty(len(self.order), np.int64), self.order[0], 1
-        for at in self.order:
-            if self.intervals.better[head, at]:
-                head, tier = at, tier + 1
-            found[at] = tier
-        return found
 
     @cached_property
     def without(self) -> Ints:
@@ -165,26 +143,18 @@ class Board(Result):
     @cached_property
     def table(self) -> pl.DataFrame:
         """A row for each system, see :meth:`to_frame`."""
-        found, order = self.intervals, self.order
-        every = np.stack([places(self.means), *self.under_rules.values()])
-        left = np.concatenate([every[:1], self.without])
-        columns = {
-            "rank": every[0],
-            "system": np.array(self.scores.systems, dtype=object),
+        left = np.concatenate([places(self.means)[None], self.without])
+        columns = self.rank_columns()
+        head = {name: columns.pop(name) for name in ("rank", "system")}
+        found = {
+            **head,
             self.rule.estimate: self.rule.shown(self.means),
-            "rank_low": found.low,
-            "rank_high": found.high,
-            "single_low": found.one_low,
-            "single_high": found.one_high,
-            "first": self.first,
-            "tier": self.tiers,
+            **columns,
             "datasets": self.has.sum(axis=0),
             "without_low": left.min(axis=0),
             "without_high": left.max(axis=0),
-            "rules_low": every.min(axis=0),
-            "rules_high": every.max(axis=0),
         }
-        return pl.DataFrame({name: values[order].tolist() for name, values in columns.items()})
+        return pl.DataFrame({name: values[self.order].tolist() for name, values in found.items()})
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each system, the best first.
@@ -302,59 +272,40 @@ class Board(Result):
 
     def findings(self) -> Iterator[str]:
         """Yield what the board shows, in sentences."""
-        say = partial(phrase, "board", lang=self.lang)
-        found, order, names = self.intervals, self.order, self.scores.systems
-        level = f"{100 * self.confidence:g} %"
-        n, items = self.has.shape
-        apart = int(found.better[order[:-1], order[1:]].sum())
-        winners = [printable(names[at], 40) for at in order if found.low[at] == 1]
-        who = say("could_lead", level=level, count=len(winners), names=some(winners, 5))
-        yield say("leads", system=winners[0]) if len(winners) == 1 else who
-        yield say("neighbours", apart=apart, pairs=items - 1, level=level)
-        width = int(np.median(found.high - found.low + 1))
-        if n >= _FEW and apart < _CARRIES * (items - 1):
-            yield say("cannot_rank", n=n, width=width, items=items)
+        say, found, (n, items) = self.say, self.intervals, self.has.shape
+        yield from self.leading()
+        if n >= _FEW and self.apart < _CARRIES * (items - 1):
+            yield say("cannot_rank", n=n, width=int(np.median(found.high - found.low + 1)), items=items)
         if self.resample == "datasets" and n < _FEW:
             yield say("few", n=n, few=_FEW)
         if lost := int((~self.has).sum()):
             share = f"{100 * lost / self.has.size:.3g} %"
             yield say(f"missing_{self.rule.missing}", lost=f"{lost:,}", all=f"{self.has.size:,}", share=share)
-        yield from self._seeds(say)
-        yield from self._moves(say)
+        yield from self._seeds()
+        yield from self.moves()
         leaders: dict[int, list[str]] = {}
         for at, ranks in enumerate(self.without):
-            if ranks[order[0]] > 1:
+            if ranks[self.order[0]] > 1:
                 other = int(ranks.argmin())
                 leaders.setdefault(other, []).append(printable(self.scores.datasets[at], 40))
         for other, datasets in leaders.items():
-            yield say("decides", datasets=some(datasets, 4), system=printable(names[other], 40))
+            yield say("decides", datasets=some(datasets, 4), system=printable(self.systems[other], 40))
 
-    def _seeds(self, say: Callable[..., str]) -> Iterator[str]:
+    def _seeds(self) -> Iterator[str]:
         """Yield how much of the residual variance seeds account for, and how many would pay."""
         spread, residual = float(self.scores.seed_variance.mean()), self.found.fit.pooled
         if not 0 < spread < residual:
             return
         text, most = (
-            say("seeds", share=f"{100 * spread / residual:.2g} %"),
+            self.say("seeds", share=f"{100 * spread / residual:.2g} %"),
             max(map(len, self.scores.seeds.values())),
         )
         times = math.ceil(9 * most * spread / (residual - spread))
-        yield text + (say("more_seeds", times=times) if times > most else "")
-
-    def _moves(self, say: Callable[..., str]) -> Iterator[str]:
-        """Yield the largest move under every other rule; rules that give the same order together."""
-        now, rules = places(self.means), dict[bytes, list[str]]()
-        for name, ranks in self.under_rules.items():
-            rules.setdefault(ranks.tobytes(), []).append(say(name))
-        for key, names in rules.items():
-            ranks = np.frombuffer(key, np.int64)
-            if (moved := ranks - now)[most := int(np.abs(moved).argmax())]:
-                system = printable(self.scores.systems[most], 40)
-                yield say("moves", rule=", ".join(names), system=system, before=now[most], after=ranks[most])
+        yield text + (self.say("more_seeds", times=times) if times > most else "")
 
     def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
         """Return the board as people read it, the best 20 unless ``verbose``."""
-        say = partial(phrase, "board", lang=self.lang)
+        say = self.say
         shown = self.table if verbose else self.table.head(_SHOWN)
         rows = tuple(self._row(row, digits) for row in shown.iter_rows(named=True))
         columns: dict[str, Kind] = {"rank": "number", "system": "id", self.rule.estimate: "number"}
@@ -380,16 +331,18 @@ class Board(Result):
         )
 
     def _row(self, row: dict[str, Any], digits: int) -> tuple[str, ...]:
-        def span(name: str) -> str:
-            low, high = row[f"{name}_low"], row[f"{name}_high"]
-            return f"{low}–{high}" if low < high else f"{low}"
-
         mean = row[self.rule.estimate]
-        cells = [str(row["rank"]), row["system"], f"{mean:.{digits}f}", span("rank"), span("single")]
+        cells = [
+            str(row["rank"]),
+            row["system"],
+            f"{mean:.{digits}f}",
+            span(row, "rank"),
+            span(row, "single"),
+        ]
         cells += [f"{100 * row['first']:.0f} %", str(row["tier"])]
         cells += [str(row["datasets"])] if not self.has.all() else []
-        cells += [span("without")] if len(self.without) else []
-        return (*cells, span("rules"))
+        cells += [span(row, "without")] if len(self.without) else []
+        return (*cells, span(row, "rules"))
 
 
 def _tau(one: Ints, other: Ints) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import named_runs, refuse_with, words
 from rankstone.cli.declaring import declare
@@ -12,15 +12,21 @@ from rankstone.cli.execution import check_charts, execute, kept, written
 from rankstone.cli.options import PRINTED
 from rankstone.errors import UsageError, printable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 @declare(
     "board",
-    {"files": "SCORES [SCORES]…"},
-    "measure estimate missing-scores weights resample confidence resamples seed systems only direction",
+    {"files": "[SCORES]…"},
+    "pairs method cluster covariates measure estimate missing-scores weights resample confidence resamples",
+    "seed systems only direction",
     f"explain versus chart diagram lang {PRINTED} columns format-in csv-separator decimal",
     but={
         "measure": {"shown": "the only one; of collections nDCG@10"},
         "explain": {"values": "SYSTEM"},
+        "method": {"values": "davidson|rao_kupper|bradley_terry", "shown": "davidson if there are ties"},
+        "cluster": {"values": "COLUMN,…"},
         "resamples": {"shown": "2000"},
     },
 )
@@ -31,6 +37,10 @@ def command(
     only: tuple[str, ...],
     explain: str | None,
     versus: str | None,
+    pairs: str | None,
+    method: str | None,
+    cluster: str | None,
+    covariates: str | None,
     chart: str | None,
     diagram: str | None,
     **given: Any,
@@ -39,47 +49,76 @@ def command(
 
     SCORES: a long table (system, dataset, value; also query_id, seed, weight, cluster), a wide one (a row
     for each system, a column for each data set), a folder of results of MTEB or BEIR, a file of scores per
-    query for each data set, or a TOML file that names judgments and runs of collections.
+    query for each data set, or a TOML file that names judgments and runs of collections.  With --pairs a
+    table of battles takes its place: left, right, and winner (left, right, tie, or a name).
 
     rankstone board scores.csv --missing model
     rankstone board scores.csv --explain dense --versus bm25
     rankstone board nq.parquet fiqa.parquet -m nDCG@10 --resample queries
+    rankstone board --pairs battles.csv --cluster judge,prompt --covariates position
     rankstone board scores.csv -o board.html --chart ranks.pdf --diagram cd.pdf
     """
-    import rankstone
-
     if versus is not None and explain is None:
         raise UsageError("--versus goes with --explain", fix=f"--explain SYSTEM --versus {printable(versus)}")
-    if not files:
-        raise UsageError("no scores are given", expected="rankstone board SCORES [SCORES]…")
-    settings: dict[str, Any] = {
-        "weights": _weights(weights),
-        "systems": words(systems) or None,
-        "only": _pairs(only),
-    }
     check_charts({"chart": chart, "diagram": diagram})
     if explain is not None:
         refuse_with("--explain", {"chart": chart, "diagram": diagram})
-    toml = [file for file in files if Path(file).suffix.lower() == ".toml"]
-    if toml and len(files) > 1:
-        raise UsageError("a file of collections stands alone", given=" ".join(files))
-    if toml:
-        refuse_with("a file of collections", {"only": only})
-
-    def find(**options: Any) -> Any:
-        source: Any = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
-        scores: dict[str, Any] = {"collections": source} if toml else {"scores": source}
-        found = rankstone.board(**scores, **settings, **options)
-        return found if explain is None else found.explain(explain, versus)
-
-    charts = {"--chart": chart, "--diagram": diagram}
+    battles = {"method": method, "cluster": cluster, "covariates": covariates}
+    settings: dict[str, Any] = {"weights": _weights(weights), "only": _pairs(only) or None}
+    settings["systems"] = words(systems) or None
+    if pairs is not None:
+        others = ("measure", "estimate", "missing", "resample", "resamples", "direction")
+        refuse_with("--pairs", {**settings, "explain": explain, "diagram": diagram, "files": files})
+        refuse_with("--pairs", given, others)
+        for name in others:
+            del given[name]
+        files, find = (pairs,), _of_pairs(pairs, battles)
+    else:
+        refuse_with("a board of scores", battles)
+        find = _of_scores(files, settings, explain, versus)
     show = written if explain is not None else partial(written, verbose=bool(kept("verbose")))
+    charts = {"--chart": chart, "--diagram": diagram}
     found = execute(given, find, files, show=show, outputs=charts, notes=None, paged=explain is None)
     for file, draw in ((chart, "ranks"), (diagram, "critical_difference")):
         if file is not None:
             from rankstone import plots
 
             plots.write(getattr(plots, draw)(found), file)
+
+
+def _of_pairs(pairs: str, battles: dict[str, str | None]) -> Callable[..., Any]:
+    """Return what makes the board of battles."""
+
+    def find(**options: Any) -> Any:
+        from rankstone.boards import paired_board
+
+        lists: dict[str, Any] = {name: words(battles[name]) for name in ("cluster", "covariates")}
+        return paired_board(pairs, model=battles["method"], **lists, **options)
+
+    return find
+
+
+def _of_scores(
+    files: tuple[str, ...], settings: dict[str, Any], explain: str | None, versus: str | None
+) -> Callable[..., Any]:
+    """Return what makes the board of scores, or explains a place on it."""
+    if not files:
+        raise UsageError("no scores are given", expected="rankstone board SCORES [SCORES]…")
+    toml = [file for file in files if Path(file).suffix.lower() == ".toml"]
+    if toml and len(files) > 1:
+        raise UsageError("a file of collections stands alone", given=" ".join(files))
+    if toml:
+        refuse_with("a file of collections", settings, ("only",))
+
+    def find(**options: Any) -> Any:
+        import rankstone
+
+        source: Any = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
+        scores: dict[str, Any] = {"collections": source} if toml else {"scores": source}
+        found = rankstone.board(**scores, **settings, **options)
+        return found if explain is None else found.explain(explain, versus)
+
+    return find
 
 
 def _weights(text: str | None) -> dict[str, float] | None:

@@ -81,6 +81,7 @@ _MEASURES: Final = {
 }  # fmt: skip
 _METHOD: Final = {
     "method": _O("NAME", "the algorithm"),
+    "covariates": _O("COLUMN,…", "--pairs: what else decides: position, or columns of differences", list),
     "estimate": _O("macro|micro|weighted|mean_rank|borda|win_rate|geometric_mean",
                    "how scores become one number", shown="weighted where there are weights"),
     "missing-scores": _O("error|skip|worst|model", "scores that a system lacks: refused, left out, the "
@@ -199,6 +200,7 @@ _INPUT: Final = {
     "double": _O("", "hold features in double precision; takes twice the memory", bool),
     "on-bad-run": _O("stop|skip", "runs that cannot be scored: stop, or skip them (exit code 3)"),
     "import": _O("FILE.py", "your own measures, gains, discounts and user models", tuple),
+    "pairs": _O("FILE", "battles instead of scores: left, right, winner"),
     "systems": _O("NAME,…", "only these systems", list),
     "direction": _O("higher|lower", "which scores are better", shown="what the measure says, or higher"),
     "only": _O("COLUMN=VALUE", "read only rows with this value: split=test; repeatable", tuple),

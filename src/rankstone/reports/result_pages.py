@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone.boards.battle_results import PairedBoard
 from rankstone.boards.board_result import Board
 from rankstone.diagnostics.bounds_result import Bounds
 from rankstone.diagnostics.curve_result import Curves
@@ -31,7 +32,7 @@ Rows = dict[str, Any]
 
 def result_content(found: object) -> Rows | None:
     """Return the kind, the rows and the parts of a result's page; ``None`` where there is none."""
-    if isinstance(found, Board):
+    if isinstance(found, (Board, PairedBoard)):
         return standings_content(found)
     for kind, (name, parts, rows) in _PAGES.items():
         if isinstance(found, kind):

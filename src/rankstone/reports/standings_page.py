@@ -1,4 +1,4 @@
-"""What is on the page of a board over many data sets: columns of its table, cells, chances, data sets."""
+"""What is on the page of a board: columns of its table, mean ranks, cells, chances, data sets."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone.boards.board_result import Board
 from rankstone.errors import printable
 from rankstone.reports.charts.board_charts import diagram_layout
 from rankstone.reports.page_words import decimals
 
 if TYPE_CHECKING:
-    from rankstone.boards.board_result import Board
+    from rankstone.boards.battle_results import PairedBoard
 
 #: the best systems, of which every pair is shown
 _PAIRS: Final = 20
@@ -21,47 +22,78 @@ _CELLS: Final = 400_000
 _NAME: Final = 300
 
 
-def standings_content(found: Board) -> dict[str, Any]:
+def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
     """Return the view, the data and the parts of a board's page."""
+    own = _of_scores(found) if isinstance(found, Board) else _of_battles(found)
     table, order = found.table, found.order
-    means = table[found.rule.estimate].to_list()
-    digits = min(max(decimals(means[:2], (means[0], means[1])), 3), 4)
-    names = {name: [_shown(one) for one in getattr(found.scores, name)] for name in ("systems", "datasets")}
     columns = {name: table[name].to_list() for name in table.columns if name != "system"}
-    columns["mean"] = [round(mean, 6) for mean in columns.pop(found.rule.estimate)]
+    means = columns.pop(own["estimate"])
+    digits = min(max(decimals(means[:2], (means[0], means[1])), own["least"]), 4)
+    columns["mean"] = [round(mean, 6) for mean in means]
     columns["first"] = [round(share, 4) for share in columns["first"]]
-    parts = ["ranks", "critical", "cells", "chances", "left"]
+    names = [_shown(one) for one in found.systems]
+    ends = [f"{name}_{end}" for name in ("rank", "single", "rules", "without") for end in ("low", "high")]
+    kept = ["rank", "tier", "mean", "first", "datasets", *ends]
+    view = {"kind": "standings", "cards": [], "digits": digits, "means": means, "names": names}
+    view["estimate"] = own["estimate"]
+    data = {
+        "two": False,
+        "baseline": None,
+        "systems": [names[at] for at in order],
+        "estimate": own["estimate"],
+        "level": f"{100 * found.confidence:g}",
+        "decimals": digits,
+        "board": {name: columns[name] for name in kept if name in columns},
+        "chances": np.round(100 * found.chance_better()[np.ix_(order, order)][:_PAIRS, :_PAIRS]).tolist(),
+    }
+    parts = [name for name in ("ranks", "critical", "cells", "chances", "left") if name in own["parts"]]
+    return {"view": view | own["view"], "data": data | own["data"], "parts": parts}
+
+
+def _of_scores(found: Board) -> dict[str, Any]:
+    """Return what only boards of scores have."""
+    parts = {"ranks", "critical", "cells", "chances", "left"}
     if len(found.complete) < 2 or len(found.has) < 2:  # noqa: PLR2004 - ranks within data sets
         parts.remove("critical")
     if found.scores.values.size > _CELLS:
         parts.remove("cells")
     if not len(found.without):
         parts.remove("left")
+    lines = (f"about_{found.resample}", f"is_{found.rule.estimate}", "columns", f"intervals_{found.resample}")
     return {
+        "estimate": found.rule.estimate,
+        "least": 3,
+        "parts": parts,
         "view": {
-            "kind": "standings",
-            "cards": [],
-            "digits": digits,
-            "means": means,
-            "names": names["systems"],
+            "count": ("n_datasets", len(found.scores.datasets)),
+            "measure": _shown(found.scores.measure),
+            "method": lines,
         },
         "data": {
-            "two": False,
-            "baseline": None,
-            "systems": [names["systems"][at] for at in order],
-            "datasets": names["datasets"],
-            "estimate": found.rule.estimate,
+            "datasets": [_shown(one) for one in found.scores.datasets],
             "complete": bool(found.has.all()),
-            "level": f"{100 * found.confidence:g}",
-            "decimals": digits,
-            "board": columns,
             "lower": found.rule.sign < 0,
             "cells": _cells(found) if "cells" in parts else [],
             "critical": diagram_layout(found) if "critical" in parts else None,
-            "chances": np.round(100 * found.chance_better()[np.ix_(order, order)][:_PAIRS, :_PAIRS]).tolist(),
             "left": found.by_dataset().to_dicts() if "left" in parts else [],
         },
-        "parts": parts,
+    }
+
+
+def _of_battles(found: PairedBoard) -> dict[str, Any]:
+    """Return what only boards of battles have."""
+    about = "about_clusters" if found.clusters else "about_battles"
+    return {
+        "estimate": "rating",
+        "least": 0,
+        "parts": {"ranks", "chances"},
+        "view": {
+            "count": ("n_battles", len(found.table_of.battles.left)),
+            "measure": None,
+            "method": (about, f"is_{found.fit.model}", "paired_columns", "intervals_battles"),
+            "columns": ", ".join(map(_shown, found.clusters)),
+        },
+        "data": {"datasets": [], "complete": True, "lower": False, "cells": [], "critical": None, "left": []},
     }
 
 

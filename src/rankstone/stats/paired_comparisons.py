@@ -279,16 +279,16 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
     value, gradient, information = _derivatives(rows, counts, model, at)
     for _ in range(_MOST):
         step = _inverse(information, battles.items) @ gradient
-        while True:  # halve the step until the likelihood grows
-            new = at + step
-            feasible = model != "rao_kupper" or new[-1] > 0
-            found = _derivatives(rows, counts, model, new) if feasible else None
-            if found is not None and found[0] >= value - 1e-9 * abs(value):
-                break
+        if not np.abs(at + step).max() < _FAR:
+            raise NotComparable(
+                "the likelihood has no maximum: a covariate, or strengths with ties, decide every battle",
+                fix="model='bradley_terry'" if tied else "leave covariates out",
+            )
+        new = _derivatives(rows, counts, model, at + step)
+        while not new[0] >= value - 1e-9 * abs(value):  # halve the step until the likelihood grows
             step = step / 2
-        at, (value, gradient, information) = new, found
-        if np.abs(at).max() > _FAR:
-            raise NotComparable("a covariate decides every battle: its effect has no maximum")
+            new = _derivatives(rows, counts, model, at + step)
+        at, (value, gradient, information) = at + step, new
         if np.abs(step).max() < 1e-11:  # noqa: PLR2004 - as exact as the sums are
             break
     strengths = at[: battles.items] - at[: battles.items].mean()
@@ -319,6 +319,8 @@ def _delta(battles: Battles, strengths: Floats, effects: Floats) -> Floats:
 def _derivatives(rows: Battles, counts: Floats, model: str, at: Floats) -> tuple[float, Floats, Floats]:
     """Return the log-likelihood, its gradient and the negative second derivatives."""
     items, tied = rows.items, model != "bradley_terry"
+    if model == "rao_kupper" and at[-1] <= 0:  # a threshold below 0 is impossible
+        return -math.inf, at, np.eye(len(at))
     several = rows.covariates.shape[1]
     delta = _delta(rows, at[:items], at[items : items + several])
     slopes = _MODELS[model](delta, float(at[-1]))
@@ -354,7 +356,10 @@ def _inverse(information: Floats, items: int) -> Floats:
     fixed = information.copy()
     scale = max(float(np.trace(information)) / len(information), 1e-300)
     fixed[:items, :items] += scale / items
-    found = np.asarray(np.linalg.inv(fixed), np.float64)
+    try:
+        found = np.asarray(np.linalg.inv(fixed), np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(fixed.shape, np.inf)
     found[:items, :items] -= 1 / (scale * items)
     return found
 

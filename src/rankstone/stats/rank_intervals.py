@@ -104,7 +104,7 @@ class MeanErrors(Record):
     own
         float64 ``[items]``: variance of the error of each mean that is its own.
     df
-        Degrees of freedom of these variances: ``[items]``, or ``[1]`` if they are one estimate; infinite if
+        Degrees of freedom of the variances: ``[items]``, or ``[1]`` if they are one estimate; infinite if
         they are known.
     shared
         float64 ``[items, sources]``: errors of variance 1 that all items share, times these.
@@ -143,15 +143,13 @@ class MeanErrors(Record):
 
         items, sources = self.shared.shape
         rows = min(self.each, self.count - block * self.each)
-        numbers = raw(self.seed, _ERRORS, block, size=rows * (items + sources + 1)) >> np.uint64(11)
+        numbers = raw(self.seed, _ERRORS, block, size=rows * (2 * items + sources)) >> np.uint64(11)
         uniform = ((numbers.astype(np.float64) + 0.5) * 2.0**-53).reshape(rows, -1)
-        spread = special.stdtrit(self.df, uniform[:, :items]) if len(self.df) > 1 else None
-        normal = special.ndtri(uniform[:, items if len(self.df) > 1 else 0 : -1])
-        if spread is None:
-            scale = self.df / special.chdtri(self.df, uniform[:, -1:]) if np.isfinite(self.df[0]) else 1.0
-            normal *= np.sqrt(scale)
-            spread, normal = normal[:, :items], normal[:, items:]
-        errors: Floats = spread * np.sqrt(self.own) + normal @ self.shared.T
+        normal = special.ndtri(uniform[:, : items + sources])
+        errors: Floats = normal[:, :items] * np.sqrt(self.own) + normal[:, items:] @ self.shared.T
+        if np.isfinite(self.df).all():  # each variance is estimated, or one for all
+            drawn = uniform[:, items + sources :][:, : len(self.df)]
+            errors *= np.sqrt(self.df / special.chdtri(self.df, drawn))
         return errors
 
 

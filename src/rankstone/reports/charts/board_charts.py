@@ -10,6 +10,7 @@ from rankstone.reports.chart_style import COLOURS, drawn, label, legible, needed
 
 if TYPE_CHECKING:
     from rankstone.boards.board_result import Board
+    from rankstone.boards.ranked_systems import RankedSystems
 
 _WIDTH: Final = 640
 #: pixels of a row, and systems that a chart shows
@@ -19,14 +20,15 @@ _MOST: Final = 40
 _DIAGRAM: Final = 24
 
 
-def ranks(found: Board, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
+def ranks(found: RankedSystems, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the ranks of the best systems: dot the rank, lines the ranks that each could have."""
     alt = needed("altair")
-    rows = records(found.to_frame().head(most).drop(found.rule.estimate))
+    shown = ["system", "rank", "rank_low", "rank_high", "single_low", "single_high"]
+    rows = records(found.to_frame().head(most).select(shown))
     y = alt.Y("system:N", title=None, sort=None).axis(labelLimit=240)
     title = label("rank", found.lang)
     base = alt.Chart(alt.NamedData("systems")).encode(y)
-    span = alt.X("rank_low:Q", title=title).scale(domain=[1, found.table.height], nice=False)
+    span = alt.X("rank_low:Q", title=title).scale(domain=[1, found.to_frame().height], nice=False)
     span = span.axis(tickMinStep=1, format="d")
     wide = base.mark_rule(color="#999999", strokeWidth=1.5).encode(span, x2="rank_high:Q")
     near = base.mark_rule(color=COLOURS[0], strokeWidth=5).encode(x="single_low:Q", x2="single_high:Q")

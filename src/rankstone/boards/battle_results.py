@@ -1,0 +1,382 @@
+"""Boards of paired comparisons: strengths of systems from who beat whom, ranks, and how sure they are."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import some
+from rankstone.boards.battle_tables import BattleTable, read_battles
+from rankstone.boards.ranked_systems import RankedSystems, places, span
+from rankstone.errors import BadOption, NotComparable, between_0_and_1, one_of, printable
+from rankstone.stats.paired_comparisons import TIE, StrengthFit, circular_triads, elo, fit_strengths
+from rankstone.stats.rank_intervals import MeanErrors, moderated_variances, rank_intervals
+from rankstone.tables.phrases import check_language
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.stats.rank_intervals import RankIntervals
+    from rankstone.tables.sheet import Kind, Part
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+#: models of battles
+MODELS: Final = ("davidson", "rao_kupper", "bradley_terry")
+#: what a unit of log odds is on the scale of Elo, and where its mean is put
+_ELO: Final = 400 / math.log(10)
+_CENTRE: Final = 1000.0
+#: fewer clusters than this have not been found to carry intervals
+_FEW: Final = 10
+#: systems that are shown unless all are wanted, and pairs that fit worst
+_SHOWN, _PAIRS = 20, 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairedBoard(RankedSystems):
+    """Systems ranked by paired comparisons.
+
+    Attributes
+    ----------
+    table_of
+        The battles.
+    fit
+        The fitted model.
+    clusters
+        The columns that errors allow for.
+    covariance
+        float64 ``[parameters, parameters]``: that of strengths, effects and the parameter of ties.
+    df
+        Degrees of freedom of intervals: the clusters less one; infinite for independent battles.
+    confidence, intervals, first, seed, lang
+        As of :class:`~rankstone.boards.board_result.Board`.
+    """
+
+    table_of: BattleTable
+    fit: StrengthFit
+    clusters: tuple[str, ...]
+    covariance: Floats
+    df: float
+    confidence: float
+    intervals: RankIntervals
+    first: Floats
+    seed: int = 0
+    lang: str = "en"
+
+    #: a board has no judgments of its own
+    audit: ClassVar[None] = None
+
+    @property
+    def systems(self) -> Sequence[str]:
+        """The names of the systems."""
+        return self.table_of.systems
+
+    @property
+    def means(self) -> Floats:
+        """The strength of each system, a logarithm of odds with a mean of 0, float64 ``[systems]``."""
+        return self.fit.strengths
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """The source of the battles."""
+        return {"battles": self.table_of.source}
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """The options that the numbers depend on."""
+        chosen = {"model": self.fit.model, "cluster": ", ".join(self.clusters) or None}
+        chosen["covariates"] = ", ".join(self.table_of.covariates) or None
+        return chosen | {"confidence": self.confidence, "seed": self.seed}
+
+    @cached_property
+    def under_rules(self) -> Mapping[str, Ints]:
+        """The ranks by the other models, and by Elo ratings in the order of the battles."""
+        battles = self.table_of.battles
+        found: dict[str, Ints] = {}
+        for name in MODELS:
+            if name != self.fit.model:
+                with suppress(NotComparable):  # without ties there is nothing to model
+                    found[name] = places(fit_strengths(battles, name).strengths)
+        ratings = elo(battles.left.tolist(), battles.right.tolist(), battles.outcome.tolist(), battles.items)
+        return found | {"elo": places(ratings)}
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """A row for each system, see :meth:`to_frame`."""
+        wins = self.table_of.battles.wins()
+        played = wins.sum(axis=1) + wins.sum(axis=0)
+        error = np.sqrt(np.diag(self.covariance)[: len(self.means)])
+        reach = error * _t_quantile(self.df, self.confidence)
+        columns = self.rank_columns()
+        head = {name: columns.pop(name) for name in ("rank", "system")}
+        found = {
+            **head,
+            "rating": _CENTRE + _ELO * self.means,
+            "rating_low": _CENTRE + _ELO * (self.means - reach),
+            "rating_high": _CENTRE + _ELO * (self.means + reach),
+            "strength": self.means,
+            "error": error,
+            **columns,
+            "battles": played,
+            "win_rate": wins.sum(axis=1) / played,
+        }
+        return pl.DataFrame({name: values[self.order].tolist() for name, values in found.items()})
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each system, the best first.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``rank``, ``system``; ``rating`` on the scale of Elo (a mean of 1000, 400 points for odds of ten)
+            and ``rating_low``, ``rating_high``, its own interval; ``strength`` in log odds and its standard
+            ``error``; ``rank_low`` and ``rank_high``, the ranks that clear differences leave, of all systems
+            together; ``single_low`` and ``single_high``, the same for a system chosen beforehand; ``first``,
+            the chance that it is first; ``tier``; ``rules_low`` and ``rules_high``, its ranks by other
+            models; ``battles``, their weight, and ``win_rate``, in which ties are half a win.
+        """
+        return self.table
+
+    def effects(self) -> pl.DataFrame:
+        """Return the effects of covariates and the parameter of ties.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``effect``, ``value`` in log odds (of a standard deviation, but of ``position``), its standard
+            ``error``, and ``low`` and ``high``, its interval.
+        """
+        items = len(self.means)
+        names = [
+            *self.table_of.covariates,
+            *(["ties"] if self.fit.model in ("davidson", "rao_kupper") else []),
+        ]
+        values = np.concatenate([self.fit.effects, [self.fit.tie]])[: len(names)]
+        error = np.sqrt(np.diag(self.covariance)[items : items + len(names)])
+        reach = error * _t_quantile(self.df, self.confidence)
+        columns = {"value": values, "error": error, "low": values - reach, "high": values + reach}
+        return pl.DataFrame({"effect": names} | {name: one.tolist() for name, one in columns.items()})
+
+    def by_pair(self) -> pl.DataFrame:
+        """Return every pair that was compared, the worst fitting first.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``system``, ``versus``; ``battles``; ``share``, that of wins of ``system``, a tie being half, and
+            ``expected``, by strengths alone; ``residual``, their difference in standard errors of independent
+            battles: beyond 4 the two behave otherwise than their strengths say.
+        """
+        wins = self.table_of.battles.wins()
+        one, other = np.nonzero(np.triu(wins + wins.T, 1))
+        played = wins[one, other] + wins[other, one]
+        expected = self._expected(one, other)
+        share = wins[one, other] / played
+        residual = (share - expected) / np.sqrt(expected * (1 - expected) / played)
+        order = np.argsort(-np.abs(residual), kind="stable")
+        names = {
+            "system": [self.systems[at] for at in one[order]],
+            "versus": [self.systems[at] for at in other[order]],
+        }
+        columns = {"battles": played, "share": share, "expected": expected, "residual": residual}
+        return pl.DataFrame(names | {name: values[order].tolist() for name, values in columns.items()})
+
+    def _expected(self, one: Ints, other: Ints) -> Floats:
+        """Return the expected share of wins, a tie being half, where neither side has an advantage."""
+        gap, tie = self.means[one] - self.means[other], self.fit.tie
+        if self.fit.model == "davidson":
+            whole = np.exp(gap / 2) + np.exp(-gap / 2) + math.exp(tie)
+            found: Floats = (np.exp(gap / 2) + math.exp(tie) / 2) / whole
+            return found
+        width = tie if self.fit.model == "rao_kupper" else 0.0
+        wins = 1 / (1 + np.exp(width - gap)), 1 / (1 + np.exp(width + gap))
+        halves: Floats = (1 + wins[0] - wins[1]) / 2
+        return halves
+
+    def chance_better(self) -> Floats:
+        """Return the chance that the row is stronger than the column, float64 ``[systems, systems]``."""
+        from scipy import special
+
+        items = len(self.means)
+        square = self.covariance[:items, :items]
+        own = np.diag(square)
+        error = np.sqrt(np.maximum(own[:, None] + own - 2 * square, 0.0))
+        gaps = self.means[:, None] - self.means
+        found: Floats = special.stdtr(
+            min(self.df, 1e9), np.divide(gaps, error, out=np.zeros_like(gaps), where=error > 0)
+        )
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return {
+            "conventions": self.conventions,
+            "inputs": dict(self.inputs),
+            "board": self.table.to_dicts(),
+            "effects": self.effects().to_dicts(),
+            "pairs": self.by_pair().to_dicts(),
+            "findings": list(self.findings()),
+            "notes": list(self.table_of.notes),
+        }
+
+    def findings(self) -> Iterator[str]:
+        """Yield what the board shows, in sentences."""
+        yield from self.leading()
+        battles, say = self.table_of.battles, self.say
+        for row in self.effects().iter_rows(named=True):
+            if row["effect"] != "ties":
+                ends = {name: f"{row[name]:+.2f}" for name in ("value", "low", "high")}
+                clear = row["low"] > 0 or row["high"] < 0
+                yield say(
+                    "effect_clear" if clear else "effect_open", effect=printable(row["effect"], 40), **ends
+                )
+        circular, decided = circular_triads(battles.wins())
+        if decided:
+            share = f"{100 * circular / decided:.2g} %"
+            yield say("triads", circular=f"{circular:,}", decided=f"{decided:,}", share=share)
+        if self.clusters:
+            alone = np.sqrt(np.diag(self.fit.covariance())[: len(self.means)]).mean()
+            times = float(np.sqrt(np.diag(self.covariance)[: len(self.means)]).mean() / alone)
+            yield say("clustered", columns=", ".join(self.clusters), times=f"{times:.2g}")
+            if self.df + 1 < _FEW:
+                yield say("few_clusters", count=int(self.df) + 1)
+        yield from self.moves()
+
+    def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
+        """Return the board as people read it, the best 20 unless ``verbose``."""
+        del digits
+        say, shown = self.say, self.table if verbose else self.table.head(_SHOWN)
+        rows = tuple(
+            (
+                str(row["rank"]), row["system"], f"{row['rating']:.0f}",
+                f"{row['rating_low']:.0f}–{row['rating_high']:.0f}", span(row, "rank"), span(row, "single"),
+                f"{100 * row['first']:.0f} %", str(row["tier"]), f"{row['battles']:,.0f}",
+                f"{100 * row['win_rate']:.0f} %", span(row, "rules"),
+            )
+            for row in shown.iter_rows(named=True)
+        )  # fmt: skip
+        kinds: dict[str, Kind] = {"rank": "number", "system": "id", "rating": "number"}
+        kinds |= {"own_interval": "interval", "ranks": "interval", "alone": "interval", "first": "number"}
+        kinds |= {"tier": "number", "battles": "number", "wins": "number", "rules": "interval"}
+        table = Table("", tuple(map(say, kinds)), rows, tuple(kinds.values()))
+        rest = self.table.height - shown.height
+        parts: list[Part] = [table, *([("", (say("more", count=f"{rest:,}"),))] if rest else [])]
+        level, battles = f"{100 * self.confidence:g} %", self.table_of.battles
+        worst = Table.of(self.by_pair().head(_PAIRS), say("worst_pairs"), digits=2)
+        about = (
+            say("about_clusters", columns=", ".join(self.clusters)) if self.clusters else say("about_battles")
+        )
+        methods = (say(f"is_{self.fit.model}"), about, say("paired_columns", level=level))
+        title = say("paired_title", items=len(self.means), n=f"{len(battles.left):,}")
+        parts += [(say("findings"), tuple(self.findings())), worst, (say("method"), methods)]
+        return Sheet(title, parts=tuple(parts), notes=self.table_of.notes)
+
+
+def _errors(fit: StrengthFit, covariance: Floats, df: float, seed: int) -> MeanErrors:
+    """Return the errors of all strengths together.
+
+    Few clusters know the covariance of many systems badly.  So its pattern is that of independent battles,
+    and what clusters add to the variance of each system is moderated over systems.
+    """
+    items = fit.battles.items
+    square = covariance[:items, :items]
+    freedom = np.array([df])
+    if math.isfinite(df):
+        independent = fit.inverse[:items, :items]
+        grown, freedom = moderated_variances(np.diag(square) / np.diag(independent), np.full(items, df))
+        square = independent * np.sqrt(grown[:, None] * grown)
+    values, vectors = np.linalg.eigh(square)
+    return MeanErrors(np.zeros(items), freedom, vectors * np.sqrt(np.maximum(values, 0.0)), seed)
+
+
+def _t_quantile(df: float, confidence: float) -> float:
+    from scipy import special
+
+    share = 0.5 + confidence / 2
+    return float(special.stdtrit(df, share) if math.isfinite(df) else special.ndtri(share))
+
+
+def paired_board(
+    battles: object,
+    *,
+    model: str | None = None,
+    cluster: str | Sequence[str] = (),
+    covariates: Sequence[str] = (),
+    confidence: float = 0.95,
+    seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    lang: str = "en",
+    progress: Callable[[int], None] | None = None,
+) -> PairedBoard:
+    """Rank systems by paired comparisons, and say how sure the ranks are.
+
+    Parameters
+    ----------
+    battles
+        A table with ``left``, ``right`` and ``winner``: ``left``, ``right``, ``tie``, or the name of one.
+    model
+        ``davidson`` (the default if there are ties), ``rao_kupper``, or ``bradley_terry`` (the default
+        without; a tie is half a win).
+    cluster
+        Columns of which rows with the same value depend on each other: ``judge``, ``prompt``; two at most.
+    covariates
+        What else decides: ``position`` (being on the left), a column of differences, left less right, or
+        ``length`` for two columns ``length_left`` and ``length_right``.
+    confidence, seed, columns, format_in, lang, progress
+        As for :func:`board`.
+
+    Returns
+    -------
+    PairedBoard
+
+    Raises
+    ------
+    NotComparable
+        If systems fall into parts of which one never lost to the other: their strengths have no maximum of
+        the likelihood.
+
+    Examples
+    --------
+    >>> rows = {"left": ["a", "a", "b", "c"], "right": ["b", "b", "c", "a"], "winner": ["a", "b", "b", "c"]}
+    >>> paired_board(rows).table["system"].to_list()
+    ['b', 'c', 'a']
+    """
+    check_language(lang)
+    between_0_and_1("confidence", confidence)
+    names = (cluster,) if isinstance(cluster, str) else tuple(cluster)
+    if len(names) > 2:  # noqa: PLR2004 - the formula of two
+        raise BadOption(f"cluster names {len(names)} columns", expected="two at most")
+    read = read_battles(battles, cluster=names, covariates=covariates, columns=columns, format_in=format_in)
+    tied = bool((read.battles.outcome == TIE).any())
+    model = model or ("davidson" if tied else "bradley_terry")
+    one_of("model", model, MODELS)
+    if len(parts := read.battles.parts()) > 1:
+        named = [some(read.systems[at] for at in part) for part in parts]
+        raise NotComparable(
+            "systems fall into parts that cannot be ranked: one never lost to the others, or never met them",
+            given=" | ".join(named[:4]) + (" | …" if len(parts) > 4 else ""),  # noqa: PLR2004 - what fits
+            expected="for any two systems a chain of wins from one to the other",
+            fix="leave out those that always win or lose, or add battles between the parts",
+        )
+    fit = fit_strengths(read.battles, model)
+    covariance = fit.covariance(*(read.clusters[name] for name in names))
+    groups = min((int(one.max()) + 1 for one in read.clusters.values()), default=0)
+    df = float(groups - 1) if names else math.inf
+    if names and groups < 2:  # noqa: PLR2004 - one cluster has no spread
+        raise NotComparable("all battles are in one cluster, so nothing shows how clusters differ")
+    errors = _errors(fit, covariance, df, seed)
+    ranks = rank_intervals(fit.strengths, errors, alpha=1 - confidence, progress=progress)
+    drawn = fit.strengths + np.concatenate([errors.draw(at) for at in range(-(-errors.count // errors.each))])
+    first_share = (drawn >= drawn.max(axis=1, keepdims=True)).mean(axis=0)
+    return PairedBoard(read, fit, names, covariance, df, confidence, ranks, first_share, seed, lang)

@@ -1,0 +1,136 @@
+"""What boards of scores and of paired comparisons have in common: an order, its tiers, what is said of it."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone._basics import some
+from rankstone.errors import printable
+from rankstone.tables.phrases import phrase
+from rankstone.tables.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.stats.rank_intervals import RankIntervals
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+def places(means: Floats) -> Ints:
+    """Return the rank of each mean, the highest first; equal ones share a rank, NaN comes last.
+
+    >>> places(np.array([0.5, 0.7, 0.5, np.nan])).tolist()
+    [2, 1, 2, 4]
+    """
+    known = np.where(np.isnan(means), -np.inf, np.round(means, 12))
+    found: Ints = 1 + len(known) - np.searchsorted(np.sort(known), known, "right")
+    return found
+
+
+def span(row: Mapping[str, Any], name: str) -> str:
+    """Return a range of ranks of a row.
+
+    >>> span({"rank_low": 1, "rank_high": 4}, "rank")
+    '1–4'
+    """
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{low}–{high}" if low < high else f"{low}"
+
+
+class RankedSystems(Result):
+    """The base class of boards: systems, a number of each, and the ranks that its error leaves."""
+
+    #: the ranks that errors leave to each system
+    intervals: RankIntervals
+    #: how often each system is first over resampled data, float64 ``[systems]``
+    first: Floats
+    #: confidence of all intervals of ranks together
+    confidence: float
+    #: language of sentences
+    lang: str
+
+    @property
+    def systems(self) -> Sequence[str]:
+        """The names of the systems."""
+        raise NotImplementedError
+
+    @property
+    def means(self) -> Floats:
+        """The number of each system, higher is better, float64 ``[systems]``."""
+        raise NotImplementedError
+
+    @property
+    def under_rules(self) -> Mapping[str, Ints]:
+        """The ranks under every other rule, by its name."""
+        raise NotImplementedError
+
+    @property
+    def say(self) -> Callable[..., str]:
+        """The phrases of boards in the language of the board."""
+        return partial(phrase, "board", lang=self.lang)
+
+    @cached_property
+    def order(self) -> Ints:
+        """The systems by their means, the best first."""
+        return np.argsort(-self.means, kind="stable")
+
+    @cached_property
+    def tiers(self) -> Ints:
+        """The tier of each system, from 1: the first of a tier is clearly better than all of the next."""
+        found, head, tier = np.empty(len(self.order), np.int64), self.order[0], 1
+        for at in self.order:
+            if self.intervals.better[head, at]:
+                head, tier = at, tier + 1
+            found[at] = tier
+        return found
+
+    def rank_columns(self) -> dict[str, Any]:
+        """Return the columns of ranks, of each system in its own order."""
+        every = np.stack([places(self.means), *self.under_rules.values()])
+        found = self.intervals
+        return {
+            "rank": every[0],
+            "system": np.array(self.systems, dtype=object),
+            "rank_low": found.low,
+            "rank_high": found.high,
+            "single_low": found.one_low,
+            "single_high": found.one_high,
+            "first": self.first,
+            "tier": self.tiers,
+            "rules_low": every.min(axis=0),
+            "rules_high": every.max(axis=0),
+        }
+
+    def leading(self) -> Iterator[str]:
+        """Yield who leads, and how many neighbours are clearly different."""
+        found, order, level = self.intervals, self.order, f"{100 * self.confidence:g} %"
+        winners = [printable(self.systems[at], 40) for at in order if found.low[at] == 1]
+        if len(winners) == 1:
+            yield self.say("leads", system=winners[0])
+        else:
+            yield self.say("could_lead", level=level, count=len(winners), names=some(winners, 5))
+        yield self.say("neighbours", apart=self.apart, pairs=len(order) - 1, level=level)
+
+    @property
+    def apart(self) -> int:
+        """How many neighbours are clearly different."""
+        return int(self.intervals.better[self.order[:-1], self.order[1:]].sum())
+
+    def moves(self) -> Iterator[str]:
+        """Yield the largest move under every other rule; rules that give the same order together."""
+        now, rules = places(self.means), dict[bytes, list[str]]()
+        for name, ranks in self.under_rules.items():
+            rules.setdefault(ranks.tobytes(), []).append(self.say(name))
+        for key, names in rules.items():
+            ranks = np.frombuffer(key, np.int64)
+            if (moved := ranks - now)[most := int(np.abs(moved).argmax())]:
+                system = printable(self.systems[most], 40)
+                rule = ", ".join(names)
+                yield self.say("moves", rule=rule, system=system, before=now[most], after=ranks[most])

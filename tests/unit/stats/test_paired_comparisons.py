@@ -1,0 +1,177 @@
+"""Paired comparisons: by hand, by a general optimiser, and errors against repeated sampling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from rankstone.errors import NotComparable
+from rankstone.stats.paired_comparisons import Battles, circular_triads, elo, fit_strengths
+
+
+def drawn(seed: int, items: int = 5, n: int = 300, ties: float = 0.2) -> Battles:
+    """Return random battles of items that have all won."""
+    rng = np.random.default_rng(seed)
+    strength = rng.normal(size=items) * 0.5
+    left = rng.integers(0, items, n)
+    right = (left + rng.integers(1, items, n)) % items
+    chance = 1 / (1 + np.exp(strength[right] - strength[left]))
+    outcome = np.where(rng.random(n) < chance, 0, 1)
+    return Battles.of(left, right, np.where(rng.random(n) < ties, 2, outcome))
+
+
+def log_likelihood(battles: Battles, model: str, at: np.ndarray) -> float:
+    """Return the log-likelihood as the papers write it, on the scale of odds."""
+    items, several = battles.items, battles.covariates.shape[1]
+    delta = at[battles.left] - at[battles.right] + battles.covariates @ at[items : items + several]
+    one, other = np.exp(delta / 2), np.exp(-delta / 2)
+    if model == "davidson":  # π₁ : π₂ : ν √(π₁ π₂)
+        nu = math.exp(at[-1])
+        chances = np.stack([one, other, np.full(len(one), nu)]) / (one + other + nu)
+    else:  # π₁ / (π₁ + θ π₂), π₂ / (π₂ + θ π₁)
+        theta = math.exp(at[-1]) if model == "rao_kupper" else 1.0
+        wins = one / (one + theta * other), other / (other + theta * one)
+        chances = np.stack(
+            [*wins, 1 - wins[0] - wins[1] if model == "rao_kupper" else np.sqrt(wins[0] * wins[1])]
+        )
+    return float((battles.weight * np.log(chances[battles.outcome, np.arange(len(delta))])).sum())
+
+
+@pytest.mark.parametrize("model", ["bradley_terry", "davidson", "rao_kupper"])
+@pytest.mark.parametrize("covariates", [0, 2])
+def test_the_maximum_of_the_likelihood(model: str, covariates: int) -> None:
+    """A general optimiser does not find a better one, with weights and covariates."""
+    rng = np.random.default_rng(covariates)
+    one = drawn(3)
+    more = rng.normal(size=(len(one.left), covariates))
+    battles = Battles.of(one.left, one.right, one.outcome, rng.integers(1, 4, len(one.left)) * 1.0, more)
+    fit = fit_strengths(battles, model)
+    at = np.concatenate([fit.strengths, fit.effects, [fit.tie] if model != "bradley_terry" else []])
+    found = log_likelihood(battles, model, at)
+
+    def loss(x: np.ndarray) -> float:
+        with np.errstate(invalid="ignore", over="ignore"):  # beyond the thresholds that are possible
+            return float(np.nan_to_num(-log_likelihood(battles, model, x), nan=1e9))
+
+    best = optimize.minimize(loss, at + 0.02, method="BFGS")
+
+    assert found >= -best.fun - 1e-7
+    assert abs(fit.strengths.sum()) < 1e-12
+    assert best.x[: battles.items] - best.x[: battles.items].mean() == pytest.approx(fit.strengths, abs=1e-3)
+
+
+def test_two_items_by_hand() -> None:
+    """Odds of the wins; with Davidson ν = ties / √(wins × losses), with Rao and Kupper θ by its formula."""
+    left, outcome = np.zeros(10, np.int64), np.array([0] * 5 + [1] * 2 + [2] * 3)
+    battles = Battles.of(left, left + 1, outcome)
+    plain = fit_strengths(battles).strengths
+    assert math.exp(plain[0] - plain[1]) == pytest.approx((5 + 1.5) / (2 + 1.5))
+    davidson = fit_strengths(battles, "davidson")
+    assert math.exp(davidson.strengths[0] - davidson.strengths[1]) == pytest.approx(5 / 2)
+    assert math.exp(davidson.tie) == pytest.approx(3 / math.sqrt(5 * 2))
+    kupper = fit_strengths(battles, "rao_kupper")
+    # .5 = 1 / (1 + θ / r) and .2 = 1 / (1 + θ r): θ / r = 1, θ r = 4
+    assert math.exp(kupper.tie) == pytest.approx(2.0)
+    assert math.exp(kupper.strengths[0] - kupper.strengths[1]) == pytest.approx(2.0)
+
+
+def test_weights_are_counts() -> None:
+    """A battle of weight 3 is three battles."""
+    one = drawn(5)
+    weight = np.random.default_rng(1).integers(1, 4, len(one.left))
+    whole = [np.repeat(column, weight) for column in (one.left, one.right, one.outcome)]
+    weighted = Battles.of(one.left, one.right, one.outcome, weight * 1.0)
+
+    assert fit_strengths(weighted).strengths == pytest.approx(fit_strengths(Battles.of(*whole)).strengths)
+    assert weighted.wins() == pytest.approx(Battles.of(*whole).wins())
+
+
+def test_an_advantage_of_the_left() -> None:
+    """A constant covariate is the log odds of the left side between equal items."""
+    left = np.array([0, 1] * 50)
+    outcome = np.where(np.arange(100) // 2 % 4 == 3, 1, 0)  # the left wins three of four, whoever it is
+    fit = fit_strengths(Battles.of(left, 1 - left, outcome, covariates=np.ones((100, 1))))
+
+    assert fit.effects[0] == pytest.approx(math.log(76 / 24))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "outcome", "parts"),
+    [
+        ([0, 1], [1, 2], [0, 0], [[0], [1], [2]]),
+        ([0, 1, 2, 3], [1, 0, 3, 2], [0, 0, 0, 0], [[0, 1], [2, 3]]),
+        ([0, 1, 2, 3, 0], [1, 0, 3, 2, 2], [0, 0, 0, 0, 0], [[0, 1], [2, 3]]),
+        ([0, 1], [1, 2], [2, 2], [[0, 1, 2]]),
+    ],
+)
+def test_parts_that_cannot_be_ranked(
+    left: list[int], right: list[int], outcome: list[int], parts: list[list[int]]
+) -> None:
+    """The maximum exists only where a chain of wins leads from any item to any other (Ford 1957)."""
+    battles = Battles.of(np.array(left), np.array(right), np.array(outcome))
+    assert battles.parts() == parts
+    if len(parts) > 1:
+        with pytest.raises(NotComparable):
+            fit_strengths(battles)
+
+
+def test_covariates_that_decide_everything() -> None:
+    """No maximum, and an error instead of an endless loop; models of ties need ties."""
+    one = drawn(1, ties=0.0)
+    separating = np.where(one.outcome == 0, 1.0, -1.0)[:, None]
+    with pytest.raises(NotComparable, match="decide every battle"):
+        fit_strengths(Battles.of(one.left, one.right, one.outcome, covariates=separating))
+    with pytest.raises(NotComparable, match="needs ties"):
+        fit_strengths(one, "davidson")
+
+
+def test_errors_are_those_of_repeated_battles() -> None:
+    """The sandwich agrees with the spread of strengths over samples, clustered and not."""
+    rng = np.random.default_rng(2)
+    spread, alone, clustered = [], [], []
+    for _ in range(150):
+        cluster = np.arange(600) // 20
+        moved = rng.normal(size=(30, 4)) * 0.7
+        left = rng.integers(0, 4, 600)
+        right = (left + rng.integers(1, 4, 600)) % 4
+        chance = 1 / (1 + np.exp(moved[cluster, right] - moved[cluster, left]))
+        battles = Battles.of(left, right, np.where(rng.random(600) < chance, 0, 1))
+        fit = fit_strengths(battles)
+        spread.append(fit.strengths)
+        alone.append(np.diag(fit.covariance())[:4])
+        clustered.append(np.diag(fit.covariance(cluster))[:4])
+        assert fit.inverse[:4, :4].sum() == pytest.approx(0, abs=1e-9)
+    variance = np.var(spread, axis=0).mean()
+
+    assert np.mean(clustered) == pytest.approx(variance, rel=0.15)
+    assert np.mean(alone) < 0.6 * variance
+
+
+def test_two_ways_of_clustering() -> None:
+    """One way twice is that way; ways that agree on nothing add up, less that of single battles."""
+    one = drawn(8, n=400)
+    fit = fit_strengths(one, "davidson")
+    judge, prompt = np.arange(400) // 20, np.arange(400) % 20
+    single = fit.covariance()
+    both = fit.covariance(judge) + fit.covariance(prompt) - single
+
+    assert fit.covariance(judge, judge) == pytest.approx(fit.covariance(judge), abs=1e-12)
+    values = np.linalg.eigvalsh(both)
+    assert np.linalg.eigvalsh(fit.covariance(judge, prompt)).max() == pytest.approx(values.max())
+
+
+def test_circular_triads() -> None:
+    """Rock, paper, scissors; and an order."""
+    rock = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    assert circular_triads(rock) == (1, 1)
+    assert circular_triads(np.triu(np.ones((6, 6)), 1)) == (0, 20)
+    assert circular_triads(np.zeros((4, 4))) == (0, 0)
+
+
+def test_elo_by_hand() -> None:
+    """One win of equal ones is half of k; the order of battles matters."""
+    assert elo([0], [1], [0], 2, k=32).tolist() == [1016.0, 984.0]
+    assert elo([0, 0], [1, 1], [0, 1], 2).tolist() != elo([0, 0], [1, 1], [1, 0], 2).tolist()

@@ -1,0 +1,191 @@
+"""Boards of battles: what is read, ranks against the arrays of statistics, what is said and refused."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone.boards import paired_board
+from rankstone.errors import BadOption, BadValue, InputError, MissingColumn, NotComparable
+from rankstone.stats.paired_comparisons import Battles, fit_strengths
+
+SYSTEMS = ("alpha", "beta", "gamma", "delta")
+
+
+def battles(n: int = 400, seed: int = 0, ties: float = 0.2) -> pl.DataFrame:
+    """Return battles of four systems, the first of which is the strongest, on prompts by judges."""
+    rng = np.random.default_rng(seed)
+    strength = np.array([1.5, 0.5, 0.0, -0.5])
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    chance = 1 / (1 + np.exp(strength[right] - strength[left]))
+    word = np.where(rng.random(n) < ties, "tie", np.where(rng.random(n) < chance, "left", "right"))
+    names = np.array(SYSTEMS)
+    columns = {"left": names[left], "right": names[right], "winner": word, "judge": rng.integers(0, 25, n)}
+    return pl.DataFrame({**columns, "length_left": rng.random(n), "length_right": rng.random(n)})
+
+
+def test_strengths_are_those_of_the_statistics() -> None:
+    """Names are numbered in alphabetical order; ratings are strengths on the scale of Elo."""
+    table = battles()
+    found = paired_board(table)
+    number = {name: at for at, name in enumerate(sorted(SYSTEMS))}
+    left, right = (np.array([number[name] for name in table[side]]) for side in ("left", "right"))
+    outcome = np.array([("left", "right", "tie").index(word) for word in table["winner"]])
+    fit = fit_strengths(Battles.of(left, right, outcome), "davidson")
+
+    assert found.fit.model == "davidson"
+    assert dict(found.table.select("system", "strength").iter_rows()) == pytest.approx(
+        {name: fit.strengths[at] for name, at in number.items()}
+    )
+    assert found.table["system"][0] == "alpha"
+    ratings = found.table["rating"].to_numpy()
+    assert ratings == pytest.approx(1000 + 400 / math.log(10) * found.table["strength"].to_numpy())
+    assert (found.table["rating_low"] < found.table["rating"]).all()
+    assert found.table["rank_high"][0] == 1
+    assert found.chance_better()[0, 3] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("words", "left", "right"),
+    [
+        (("left", "right", "tie"), "left", "right"),
+        (("model_a", "model_b", "tie (bothbad)"), "model_a", "model_b"),
+        (("A", "B", "draw"), "a", "b"),
+        (("1", "2", "0"), "model_1", "model_2"),
+    ],
+)
+def test_words_and_names_of_columns(words: tuple[str, ...], left: str, right: str) -> None:
+    """Arenas write the same in several ways."""
+    own = dict(zip(("left", "right", "tie"), words, strict=True))
+    table = (
+        battles().with_columns(winner=pl.col("winner").replace(own)).rename({"left": left, "right": right})
+    )
+
+    assert paired_board(table).to_frame().equals(paired_board(battles()).to_frame())
+
+
+def test_the_name_of_the_winner() -> None:
+    """The winner may be named; a name that is neither of the two is refused with its row."""
+    named = battles().with_columns(
+        winner=pl.when(winner="left").then("left").when(winner="right").then("right").otherwise(pl.lit("tie"))
+    )
+    assert paired_board(named).to_frame().equals(paired_board(battles()).to_frame())
+    wrong = named.with_columns(
+        winner=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("omega")).otherwise("winner")
+    )
+    with pytest.raises(BadValue, match="row 4: the winner omega is neither of the two"):
+        paired_board(wrong)
+
+
+def test_clusters_and_covariates() -> None:
+    """The advantage of the left is found, noise is not; judges widen what they share."""
+    rng = np.random.default_rng(3)
+    table = battles(2000, ties=0.1)
+    pushed = rng.random(2000) < 0.3
+    table = table.with_columns(winner=pl.when(pl.Series(pushed)).then(pl.lit("left")).otherwise("winner"))
+    found = paired_board(table, covariates=["position", "length"], cluster="judge")
+    effects = {row["effect"]: row for row in found.effects().iter_rows(named=True)}
+
+    assert list(effects) == ["position", "length", "ties"]
+    assert effects["position"]["low"] > 0
+    assert effects["length"]["low"] < 0 < effects["length"]["high"]
+    assert found.df == 24
+    said = "\n".join(found.findings())
+    assert "position matters" in said
+    assert "not clearly different from 0" in said
+    assert "errors by judge are" in said
+    plain = paired_board(table, model="bradley_terry").table["strength"]
+    assert plain.to_list() != found.table["strength"].to_list()
+
+
+def test_other_models_and_pairs() -> None:
+    """Ranks by other models are there; pairs that fit badly come first."""
+    table = battles(600)
+    beaten = table.with_columns(
+        winner=pl.when(pl.col("left").is_in(["beta", "delta"]) & pl.col("right").is_in(["beta", "delta"]))
+        .then(pl.when(left="delta").then(pl.lit("left")).otherwise(pl.lit("right")))
+        .otherwise("winner")
+    )
+    found = paired_board(beaten)
+    assert set(found.under_rules) == {"bradley_terry", "rao_kupper", "elo"}
+    first = found.by_pair().row(0, named=True)
+    assert {first["system"], first["versus"]} == {"beta", "delta"}
+    assert abs(first["residual"]) > 4
+    total = found.by_pair()["battles"].sum()
+    assert total == 600
+
+
+@pytest.mark.parametrize("model", ["bradley_terry", "davidson", "rao_kupper"])
+def test_expected_shares_sum_to_those_observed(model: str) -> None:
+    """At the maximum every system has the wins it is expected to have; nearly so with Rao and Kupper."""
+    found = paired_board(battles(300), model=model)
+    pairs = found.by_pair()
+    for system in SYSTEMS:
+        one, other = pairs.filter(system=system), pairs.filter(versus=system)
+        share = (one["battles"] * one["share"]).sum() + (other["battles"] * (1 - other["share"])).sum()
+        expected = (one["battles"] * one["expected"]).sum() + (
+            other["battles"] * (1 - other["expected"])
+        ).sum()
+        assert expected == pytest.approx(share, rel=0.03 if model == "rao_kupper" else 1e-6)
+
+
+def test_what_is_refused() -> None:
+    """Each with what is wrong with it."""
+    table = battles()
+    with pytest.raises(MissingColumn, match="no column winner"):
+        paired_board(table.drop("winner"))
+    with pytest.raises(InputError, match="row 1: alpha is compared with itself"):
+        paired_board(
+            pl.concat(
+                [
+                    pl.DataFrame({"left": ["alpha"], "right": ["alpha"], "winner": ["tie"]}),
+                    table.select("left", "right", "winner"),
+                ]
+            )
+        )
+    more = pl.DataFrame({"left": ["omega"], "right": ["alpha"], "winner": ["left"]})
+    apart = pl.concat([table.select("left", "right", "winner"), more])
+    with pytest.raises(NotComparable, match=r"systems fall into parts(.|\n)*omega"):
+        paired_board(apart)
+    with pytest.raises(MissingColumn, match="no column jugde"):
+        paired_board(table, cluster="jugde")
+    with pytest.raises(MissingColumn, match="no column lenght"):
+        paired_board(table, covariates=["lenght"])
+    with pytest.raises(InputError, match="is the same in all battles"):
+        paired_board(table.with_columns(same=pl.lit(1.0)), covariates=["same"])
+    with pytest.raises(BadOption, match="two at most"):
+        paired_board(table, cluster=["judge", "left", "right"])
+    with pytest.raises(NotComparable, match="one cluster"):
+        paired_board(table.with_columns(judge=pl.lit(1)), cluster="judge")
+    with pytest.raises(BadOption):
+        paired_board(table, model="thurstone")
+
+
+REAL = Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "arena-battles"
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the battles of an arena are not here (RANKSTONE_DATA)")
+def test_a_real_arena() -> None:
+    """Votes are not independent: errors grow with workers, and more with prompts."""
+    errors = [
+        paired_board(REAL / "llmfao.csv.gz", cluster=cluster).table["error"].mean()
+        for cluster in ((), "worker", "prompt")
+    ]
+    assert errors[0] < errors[1] < errors[2]  # type: ignore[operator]
+
+
+def test_a_page_of_battles(tmp_path: Any) -> None:
+    """The page and the chart of ranks are those of every board."""
+    found = paired_board(battles(), cluster="judge")
+    rankstone.report(found, tmp_path / "arena.html", lang="zh")
+    assert "400 次对战" in (tmp_path / "arena.html").read_text("utf-8")
+    rankstone.plots.write(rankstone.plots.ranks(found), tmp_path / "ranks.svg")
+    assert "alpha" in (tmp_path / "ranks.svg").read_text("utf-8")
