@@ -113,7 +113,7 @@ class PairedBoard(RankedSystems):
     @cached_property
     def table(self) -> pl.DataFrame:
         """A row for each system, see :meth:`to_frame`."""
-        wins = self.table_of.battles.wins()
+        wins = self.table_of.battles.wins
         played = wins.sum(axis=1) + wins.sum(axis=0)
         error = np.sqrt(np.diag(self.covariance)[: len(self.means)])
         reach = error * _t_quantile(self.df, self.confidence)
@@ -177,7 +177,7 @@ class PairedBoard(RankedSystems):
             ``expected``, by strengths alone; ``residual``, their difference in standard errors of independent
             battles: beyond 4 the two behave otherwise than their strengths say.
         """
-        wins = self.table_of.battles.wins()
+        wins = self.table_of.battles.wins
         one, other = np.nonzero(np.triu(wins + wins.T, 1))
         played = wins[one, other] + wins[other, one]
         expected = self._expected(one, other)
@@ -240,17 +240,21 @@ class PairedBoard(RankedSystems):
                 yield say(
                     "effect_clear" if clear else "effect_open", effect=printable(row["effect"], 40), **ends
                 )
-        circular, decided = circular_triads(battles.wins())
+        circular, decided = circular_triads(battles.wins)
         if decided:
             share = f"{100 * circular / decided:.2g} %"
             yield say("triads", circular=f"{circular:,}", decided=f"{decided:,}", share=share)
         if self.clusters:
-            alone = np.sqrt(np.diag(self.fit.covariance())[: len(self.means)]).mean()
-            times = float(np.sqrt(np.diag(self.covariance)[: len(self.means)]).mean() / alone)
+            times = float(self.table["error"].mean() or 0.0) / self._independent_error  # type: ignore[arg-type]
             yield say("clustered", columns=", ".join(self.clusters), times=f"{times:.2g}")
             if self.df + 1 < _FEW:
                 yield say("few_clusters", count=int(self.df) + 1)
         yield from self.moves()
+
+    @cached_property
+    def _independent_error(self) -> float:
+        """The mean standard error of strengths if battles were independent."""
+        return float(np.sqrt(np.diag(self.fit.covariance())[: len(self.means)]).mean())
 
     def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
         """Return the board as people read it, the best 20 unless ``verbose``."""

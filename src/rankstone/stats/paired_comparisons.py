@@ -79,20 +79,29 @@ class Battles(Record):
             left, right, outcome, items, weights, np.empty((n, 0)) if covariates is None else covariates
         )
 
+    @cached_property
     def wins(self) -> Floats:
-        """Return how often the row beat the column, a tie being half a win, float64 ``[items, items]``."""
-        size = self.items
-        counted = [
-            np.bincount(one[here] * size + other[here], self.weight[here] * worth, size * size)
-            for one, other, here, worth in (
-                (self.left, self.right, self.outcome == LEFT, 1.0),
-                (self.right, self.left, self.outcome == RIGHT, 1.0),
-                (self.left, self.right, self.outcome == TIE, 0.5),
-                (self.right, self.left, self.outcome == TIE, 0.5),
-            )
-        ]
-        found: Floats = np.sum(counted, axis=0).reshape(size, size)
+        """How often the row beat the column, a tie being half a win, float64 ``[items, items]``."""
+        rows, counts = self.collected
+        found = np.zeros((self.items, self.items))
+        np.add.at(found, (rows.left, rows.right), counts[:, LEFT] + counts[:, TIE] / 2)
+        np.add.at(found, (rows.right, rows.left), counts[:, RIGHT] + counts[:, TIE] / 2)
         return found
+
+    @cached_property
+    def collected(self) -> tuple[Battles, Floats]:
+        """Distinct pairs and the weight of each outcome, float64 ``[pairs, 3]``; battles if covariates."""
+        size = self.items
+        if self.covariates.shape[1]:
+            counts = np.zeros((len(self.left), 3))
+            counts[np.arange(len(counts)), self.outcome] = self.weight
+            return self, counts
+        key = (self.left * size + self.right) * 3 + self.outcome
+        every = np.bincount(key, self.weight, 3 * size * size).reshape(-1, 3)
+        left, right = np.divmod(np.flatnonzero(every.any(axis=1)), size)
+        empty = np.empty((len(left), 0))
+        rows = Battles(left, right, np.zeros_like(left), size, np.ones(len(left)), empty)
+        return rows, every[left * size + right]
 
     def parts(self) -> list[list[int]]:
         """Return groups of items that have all won against each other, directly or over others.
@@ -102,7 +111,7 @@ class Battles(Record):
         """
         from scipy.sparse import csgraph
 
-        wins = self.wins() > 0
+        wins = self.wins > 0
         count, group = csgraph.connected_components(wins, connection="strong")
         found = [np.flatnonzero(group == one).tolist() for one in range(count)]
         beats = [int(wins[part].any(axis=0).sum()) - int(wins[:, part].any(axis=1).sum()) for part in found]
@@ -213,8 +222,8 @@ class StrengthFit:
             return self._sandwich(np.arange(len(self.battles.left)))
         found = sum(self._sandwich(one) for one in clusters)
         if len(clusters) > 1:
-            _, both = np.unique(np.stack(clusters), axis=1, return_inverse=True)
-            found = found - self._sandwich(both.ravel())
+            _, both = np.unique(clusters[0] * (clusters[1].max() + 1) + clusters[1], return_inverse=True)
+            found = found - self._sandwich(both)
         values, vectors = np.linalg.eigh(found)
         positive: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return positive
@@ -235,7 +244,7 @@ class StrengthFit:
         others = [by_delta * one for one in battles.covariates.T] + [by_eta] * (self.model != "bradley_terry")
         rest = np.stack([np.bincount(cluster, one, groups) for one in others], axis=1) if others else None
         scores = of_items if rest is None else sparse.hstack([of_items, sparse.csr_array(rest)])
-        used = len(np.unique(cluster))
+        used = np.count_nonzero(np.bincount(cluster))
         spread = (scores.T @ scores).toarray() * (used / max(used - 1, 1))
         found: Floats = self.inverse @ spread @ self.inverse
         return found
@@ -272,7 +281,7 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
     tied = model != "bradley_terry"
     if tied and not (battles.outcome == TIE).any():
         raise NotComparable(f"the model {model} needs ties", fix="model='bradley_terry'")
-    rows, counts = _collected(battles)
+    rows, counts = battles.collected
     size = battles.items + rows.covariates.shape[1] + tied
     at = np.zeros(size)
     at[-1] += tied
@@ -294,21 +303,6 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
     strengths = at[: battles.items] - at[: battles.items].mean()
     effects = at[battles.items : size - tied]
     return StrengthFit(battles, model, strengths, effects, float(at[-1]) if tied else 0.0, information)
-
-
-def _collected(battles: Battles) -> tuple[Battles, Floats]:
-    """Return distinct pairs and the weight of each outcome, float64 ``[pairs, 3]``; battles if covariates."""
-    if battles.covariates.shape[1]:
-        counts = np.zeros((len(battles.left), 3))
-        counts[np.arange(len(counts)), battles.outcome] = battles.weight
-        return battles, counts
-    size = battles.items
-    key = (battles.left * size + battles.right) * 3 + battles.outcome
-    every = np.bincount(key, battles.weight, 3 * size * size).reshape(-1, 3)
-    left, right = np.divmod(np.flatnonzero(every.any(axis=1)), size)
-    empty = np.empty((len(left), 0))
-    rows = Battles(left, right, np.zeros_like(left), size, np.ones(len(left)), empty)
-    return rows, every[left * size + right]
 
 
 def _delta(battles: Battles, strengths: Floats, effects: Floats) -> Floats:

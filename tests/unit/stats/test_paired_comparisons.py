@@ -86,7 +86,7 @@ def test_weights_are_counts() -> None:
     weighted = Battles.of(one.left, one.right, one.outcome, weight * 1.0)
 
     assert fit_strengths(weighted).strengths == pytest.approx(fit_strengths(Battles.of(*whole)).strengths)
-    assert weighted.wins() == pytest.approx(Battles.of(*whole).wins())
+    assert weighted.wins == pytest.approx(Battles.of(*whole).wins)
 
 
 def test_an_advantage_of_the_left() -> None:
