@@ -12,10 +12,11 @@ import polars as pl
 
 from rankstone._basics import some
 from rankstone.boards.board_explanation import BoardExplanation, explain_place
-from rankstone.boards.cells import ESTIMATES, MISSING
+from rankstone.boards.cells import ESTIMATES, MISSING, RANKED
 from rankstone.boards.rank_tests import friedman_test, posthoc_test
 from rankstone.boards.ranked_systems import RankedSystems, places, span
 from rankstone.errors import UsageError, did_you_mean, printable
+from rankstone.stats.variance_components import Reliability
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _SHOWN: Final = 20
 #: fewer data sets than this have not been found to carry intervals of ranks
 _FEW: Final = 6
+#: the reliability of an order that is usually wanted (Urbano and others 2013)
+_TARGET: Final = 0.95
 #: a board separates its systems where this share of neighbours is separated
 _CARRIES: Final = 0.2
 
@@ -217,6 +220,37 @@ class Board(RankedSystems):
         """Return classical tests of every pair: see :func:`rankstone.boards.rank_tests.posthoc_test`."""
         return posthoc_test(self, test)
 
+    @cached_property
+    def reliability(self) -> Reliability | None:
+        """How well the means of systems with all scores tell them apart; ``None`` without two of both."""
+        better = self.scores.values[:, self.complete]
+        if min(better.shape) < 2:  # noqa: PLR2004 - variances
+            return None
+        names = self.scores.datasets if set(self.scores.queries) == set(self.scores.datasets) else ()
+        queries = [self.scores.queries[name][:, self.complete] for name in names]
+        return Reliability.of(better, queries)
+
+    def components(self) -> pl.DataFrame:
+        """Return the variance components of the scores of systems that have all of them.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``source``: system, data set, their interaction, and where scores per query are known query and
+            system × query; ``variance``, of a single one of them, and ``share`` of the error of an order.
+        """
+        found = self.reliability
+        if found is None:
+            return pl.DataFrame(schema={"source": pl.String, "variance": pl.Float64, "share": pl.Float64})
+        rows: list[tuple[str, float, float | None]] = [("system", found.between, None)]
+        rows.append(("data set", found.level, None))
+        error = found.interaction + found.noise * found.each
+        rows.append(("system × data set", found.interaction, found.interaction / error if error else None))
+        if found.noise:
+            rows.append(("query", found.queries, None))
+            rows.append(("system × query", found.noise, found.noise * found.each / error))
+        return pl.DataFrame(rows, ["source", "variance", "share"], orient="row")
+
     def chance_better(self) -> Floats:
         """Return the chance that the row is better than the column, float64 ``[systems, systems]``.
 
@@ -265,6 +299,7 @@ class Board(RankedSystems):
             "inputs": dict(self.inputs),
             "by_rule": self.by_rule().to_dicts(),
             "by_dataset": self.by_dataset().to_dicts(),
+            "components": self.components().to_dicts(),
             "friedman": self.friedman().to_dicts() if len(self.complete) > 1 < len(self.has) else None,
             "findings": list(self.findings()),
             "notes": list(self.scores.notes),
@@ -282,6 +317,7 @@ class Board(RankedSystems):
             share = f"{100 * lost / self.has.size:.3g} %"
             yield say(f"missing_{self.rule.missing}", lost=f"{lost:,}", all=f"{self.has.size:,}", share=share)
         yield from self._seeds()
+        yield from self._reliable()
         yield from self.moves()
         leaders: dict[int, list[str]] = {}
         for at, ranks in enumerate(self.without):
@@ -290,6 +326,19 @@ class Board(RankedSystems):
                 leaders.setdefault(other, []).append(printable(self.scores.datasets[at], 40))
         for other, datasets in leaders.items():
             yield say("decides", datasets=some(datasets, 4), system=printable(self.systems[other], 40))
+
+    def _reliable(self) -> Iterator[str]:
+        """Yield the coefficients of generalisability, and how many data sets would be enough."""
+        if (found := self.reliability) is None or self.rule.estimate in RANKED:
+            return
+        low, high = found.interval(self.confidence)
+        numbers = {"low": f"{low:.2f}", "high": f"{high:.2f}", "level": f"{100 * self.confidence:g} %"}
+        order, scores = (f"{found.coefficient(absolute=absolute):.2f}" for absolute in (False, True))
+        yield self.say("reliable", order=order, scores=scores, **numbers)
+        if found.coefficient() < _TARGET and (needed := found.datasets_needed(_TARGET)):
+            queries = found.queries_needed(_TARGET) if found.noise else None
+            more = self.say("or_queries", queries=f"{queries:,}") if queries else ""
+            yield self.say("data_sets_needed", needed=f"{needed:,}", target=_TARGET, more=more)
 
     def _seeds(self) -> Iterator[str]:
         """Yield how much of the residual variance seeds account for, and how many would pay."""

@@ -244,7 +244,7 @@ class StrengthFit:
         others = [by_delta * one for one in battles.covariates.T] + [by_eta] * (self.model != "bradley_terry")
         rest = np.stack([np.bincount(cluster, one, groups) for one in others], axis=1) if others else None
         scores = of_items if rest is None else sparse.hstack([of_items, sparse.csr_array(rest)])
-        used = np.count_nonzero(np.bincount(cluster))
+        used = int(np.count_nonzero(np.bincount(cluster)))
         spread = (scores.T @ scores).toarray() * (used / max(used - 1, 1))
         found: Floats = self.inverse @ spread @ self.inverse
         return found
