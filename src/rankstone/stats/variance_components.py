@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class Source(Record):
+class VarianceSource(Record):
     """A line of an analysis of variance.
 
     Attributes
@@ -52,7 +52,9 @@ class Source(Record):
         return self.squares / self.df if self.df else math.nan
 
 
-def variance_components(scores: Floats, factors: Sequence[str], *, replicated: bool = False) -> list[Source]:
+def variance_components(
+    scores: Floats, factors: Sequence[str], *, replicated: bool = False
+) -> list[VarianceSource]:
     """Analyse scores of crossed random factors, balanced, by their expected mean squares.
 
     Parameters
@@ -110,10 +112,10 @@ def variance_components(scores: Floats, factors: Sequence[str], *, replicated: b
             p = float(special.fdtrc(df, below[0], f))
         whole = len(effect) == len(levels) and not replicated
         name = "residual" if whole else " × ".join(factors[axis] for axis in effect)
-        sources.append(Source(name, df, squares, variance[effect], f, p))
+        sources.append(VarianceSource(name, df, squares, variance[effect], f, p))
     sources.reverse()
     if replicated:
-        sources.append(Source("residual", df_error, error, rest, math.nan, math.nan))
+        sources.append(VarianceSource("residual", df_error, error, rest, math.nan, math.nan))
     return sources
 
 
