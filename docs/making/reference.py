@@ -34,6 +34,7 @@ __all__ = ["MODULES", "Entry", "entries", "pages"]
 MODULES: Final = {
     "measures": "your-own-measure.md",
     "answers": "answers.md",
+    "boards": "boards.md",
     "online": "online.md",
     "ltr": "ltr.md",
     "comparison": "compare.md",

@@ -94,6 +94,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "documents.parquet"
     )
     SHOWN.write_parquet(folder / "shown.parquet")
+    cells = [(s, d, float(at * 2 + of % 3)) for at, s in enumerate(NAMES) for of, d in enumerate(NAMES)]
+    pl.DataFrame(cells, ["system", "dataset", "value"], orient="row").write_parquet(folder / "board.parquet")
+    met = [(a, b, c) for a in NAMES for b in NAMES if a != b for c in (a, b, "tie")]
+    pl.DataFrame(met, ["left", "right", "winner"], orient="row").write_parquet(folder / "battles.parquet")
     assigned = {"importance": "vital", "assignment": "support"}
     pl.DataFrame(
         [{"qid": name, "nugget": other, **assigned} for name in NAMES for other in NAMES]
@@ -122,6 +126,13 @@ COMMANDS = {
     "ab": "online ab {shown} --format html",
     "compare": "compare {qrels} a={a} b={b} -m nDCG@3 --format html",
     "explain": "explain {qrels} {a} -m nDCG@3 --worst 2 --format html",
+    "board": "board {board} --format html",
+    "board -o": "board {board} -o {out}",
+    "board --chart": "board {board} --chart {out}",
+    "board --diagram": "board {board} --diagram {out}",
+    "board --explain": "board {board} --explain ID --format html",
+    "board --pairs": "board --pairs {battles} --format html",
+    "board --pairs -o": "board --pairs {battles} -o {out}",
     "answers": "answers {nuggets} --format html",
     "answers --explain": "answers {nuggets} --explain Support -q ID --format html",
     "explain --versus": "explain {qrels} {a} --versus {b} -m nDCG@3 --worst 1 --format html",

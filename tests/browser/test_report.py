@@ -445,6 +445,12 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "curves": rankstone.curve(demo.QRELS, demo.RUNS, "PR nDCG@1..10", resamples=50),
         "bounds": rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10 DCG@10", difference=("bm25", "tfidf")),
         "beyond": rankstone.beyond(demo.RUNS, "Coverage@10 Entropy@10", catalogue_size=300),
+        "board": rankstone.board(
+            {
+                f"{EVIL}{at}": {f"{EVIL}{of}": (at * 7 + of * 3) % 11 / 11 for of in range(8)}
+                for at in range(45)
+            }
+        ),
     }
     for name, one in found.items():
         rankstone.report(one, folder / f"{name}.html", command="rankstone …")
@@ -453,7 +459,9 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "charts"), [("retention", 2), ("curves", 2), ("bounds", 10), ("beyond", 6)])
+@pytest.mark.parametrize(
+    ("name", "charts"), [("retention", 2), ("curves", 2), ("bounds", 10), ("beyond", 6), ("board", 40)]
+)
 def test_pages_of_other_results(
     browser: Browser, others: dict[str, Path], name: str, charts: int, width: int, scheme: Any
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from rankstone.stats import conover, friedman, nemenyi, ranks
 from rankstone.stats.anova_and_friedman import range_tail
 from rankstone.stats.paired_comparisons import Battles, elo, fit_strengths
+from rankstone.stats.variance_components import variance_components
 
 pytestmark = pytest.mark.parity
 posthocs = pytest.importorskip("scikit_posthocs")
@@ -100,3 +101,29 @@ def test_bradley_terry_of_choix() -> None:
             choix.mm_pairwise(one.items, won, alpha=0.0, tol=1e-13, max_iter=100_000),
         ):
             assert fit_strengths(one).strengths == pytest.approx(theirs - theirs.mean(), abs=1e-8)
+
+
+def test_variance_of_statsmodels() -> None:
+    """Sums of squares, degrees of freedom and F of two factors, with replicates and without, and of three."""
+    pandas, formulas = pytest.importorskip("pandas"), pytest.importorskip("statsmodels.formula.api")
+    anova = pytest.importorskip("statsmodels.api").stats.anova_lm
+    rng = np.random.default_rng(SEED + 7)
+    for _ in range(8):
+        shape = rng.integers(3, 7, 3)
+        table = rng.normal(size=shape) + rng.normal(size=(shape[0], 1, 1)) + rng.normal(size=(1, shape[1], 1))
+        long = pandas.DataFrame(
+            [(s, t, u, value) for (s, t, u), value in np.ndenumerate(table)], columns=["s", "t", "u", "y"]
+        )
+        means = long.groupby(["s", "t"]).y.mean().reset_index()
+        cases = (
+            ("y ~ C(s) * C(t)", long, variance_components(table, ["s", "t"], replicated=True)),
+            ("y ~ C(s) + C(t)", means, variance_components(table.mean(axis=2), ["s", "t"])),
+            ("y ~ (C(s) + C(t) + C(u)) ** 2", long, variance_components(table, ["s", "t", "u"])),
+        )
+        for formula, frame, found in cases:
+            expected = anova(formulas.ols(formula, frame).fit())
+            assert [one.squares for one in found] == pytest.approx(expected["sum_sq"].tolist(), rel=1e-8)
+            assert [one.df for one in found] == expected["df"].tolist()
+        two, blocked = cases[1][2], anova(formulas.ols(cases[1][0], means).fit())
+        assert [one.f for one in two[:2]] == pytest.approx(blocked["F"].tolist()[:2], rel=1e-8)
+        assert [one.p for one in two[:2]] == pytest.approx(blocked["PR(>F)"].tolist()[:2], rel=1e-8)

@@ -173,10 +173,10 @@ def test_an_explanation_sums_to_the_difference() -> None:
     """Contributions of data sets add up to the difference of means, whatever the estimate."""
     for estimate in ("macro", "mean_rank", "win_rate"):
         found = rankstone.board(SCORES, estimate=estimate)
-        told = found.explain("b", "c")
+        explained = found.explain("b", "c")
         means = dict(zip(found.scores.systems, found.means, strict=True))
-        assert told.table["total"][-1] == pytest.approx(means["b"] - means["c"])
-        assert told.table["contribution"].sum() == pytest.approx(means["b"] - means["c"])
+        assert explained.table["total"][-1] == pytest.approx(means["b"] - means["c"])
+        assert explained.table["contribution"].sum() == pytest.approx(means["b"] - means["c"])
     assert rankstone.board(SCORES).explain("a").versus == "b"  # none is above the first
     assert rankstone.board(SCORES).explain("c").versus == "b"
     with pytest.raises(UsageError, match="there is no system d"):
@@ -257,6 +257,8 @@ def test_long_and_wide_tables_of_others(tmp_path: Path) -> None:
     measured = long.with_columns(metric=pl.lit("main_score")).rename({"main_score": "value"})
     both = pl.concat([measured, measured.with_columns(metric=pl.lit("map"), value=pl.lit(0.1))])
     assert rankstone.board(both, measure="main_score").to_frame().equals(same)
+    columns = long.with_columns(value=pl.lit(0.0), other=pl.lit(0.5)).rename({"main_score": "AP"})
+    assert rankstone.board(columns, measure="AP").to_frame().equals(same)
     with pytest.raises(UsageError, match="several measures"):
         rankstone.board(both)
     ours = long.rename({"model": "Modell", "main_score": "Wert"})
@@ -340,6 +342,7 @@ def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
         (pl.DataFrame({"system": ["a", "b"], "x": ["high", "low"]}), InputError, "not a number"),
         (pl.DataFrame({"system": ["a", None], "x": [1.0, 2.0]}), InputError, "without system"),
         (pl.DataFrame({"system": ["a", "b"]}), MissingColumn, "no column of scores"),
+        (pl.DataFrame({"run1": [0.25, 0.5], "run2": [0.5, 0.25]}), InputError, "holds numbers and no names"),
     ],
 )  # fmt: skip
 def test_tables_that_hold_no_board(given: Any, error: type[Exception], words: str) -> None:
@@ -410,6 +413,8 @@ def test_systems_without_scores_and_lost_queries() -> None:
 
 def test_options_that_do_not_exist() -> None:
     """Each is refused with what there is."""
+    with pytest.raises(BadOption, match="resamples=0 is out of range"):
+        rankstone.board(SCORES, resamples=0)
     for options in ({"estimate": "median"}, {"missing": "zero"}, {"resample": "rows"}, {"confidence": 1.5}):
         with pytest.raises((BadOption, UsageError)):
             rankstone.board(SCORES, **options)  # type: ignore[arg-type]
@@ -447,6 +452,14 @@ def test_what_is_said() -> None:
     assert found.table["first"].to_list() == [1, 0, 0, 0, 0]
     one = {"a": {"w": 9.0, "x": 1.0, "y": 1.0}, "b": {"w": 1.0, "x": 2.0, "y": 2.0}}
     assert "Without w, b would be first." in "\n".join(rankstone.board(one).findings())
+
+
+def test_one_constant_difference_decides_nothing() -> None:
+    """Two systems that differ by the same everywhere, but for rounding, leave no error to compare with."""
+    found = rankstone.board({"a": {"w": 0.3, "x": 0.4}, "b": {"w": 0.1, "x": 0.2}})
+
+    assert found.found.fit.pooled == 0.0
+    assert found.table["rank_high"].to_list() == [2, 2]
 
 
 def test_exact_ties_share_a_rank() -> None:

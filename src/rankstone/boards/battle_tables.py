@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, counted, some
+from rankstone.boards.board_scores import by_aliases
 from rankstone.comparison.score_sources import name_texts, score_numbers
 from rankstone.errors import BadValue, EmptyInput, InputError, MissingColumn, did_you_mean, printable
 from rankstone.io.attributes import open_table
@@ -95,7 +96,7 @@ def read_battles(
     """
     name, frame, read_as = open_table(source, "left", columns, format_in)
     with reading(name):
-        frame = frame.rename(_aliases(frame.collect_schema().names()))
+        frame = frame.rename(by_aliases(frame.collect_schema().names(), _ALIASES))
         table = frame.collect()
     if lacking := [one for one in ("left", "right", "winner") if one not in table.columns]:
         raise MissingColumn(
@@ -132,16 +133,6 @@ def read_battles(
     clusters = {one: _cluster(table, one, name) for one in cluster}
     notes = tuple(f"{name} read as: {note}" for note in read_as)
     return BattleTable(tuple(systems), battles, clusters, tuple(covariates), name, notes)
-
-
-def _aliases(present: Sequence[str]) -> dict[str, str]:
-    """Return {their name: our name} of the columns that others call otherwise."""
-    found = {}
-    for ours, others in _ALIASES.items():
-        theirs = next((one for one in (ours, *others) if one in present), None)
-        if theirs is not None:
-            found[theirs] = ours
-    return found
 
 
 def _outcomes(winner: pl.Series, left: pl.Series, right: pl.Series, where: str) -> Ints:

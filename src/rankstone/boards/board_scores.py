@@ -16,6 +16,7 @@ from rankstone._basics import Record, counted, some
 from rankstone.boards.result_folders import read_folder
 from rankstone.comparison.score_sources import fact_of, name_texts, requested_measures, score_numbers
 from rankstone.errors import (
+    BadValue,
     DuplicateRows,
     EmptyInput,
     InputError,
@@ -199,8 +200,9 @@ def _read(
             frame = frame.filter(pl.col(column).cast(pl.String) == value)
         present = frame.collect_schema().names()
         if measure in present:  # a column for each measure
-            frame, present = frame.rename({str(measure): "value"}), [*present, "value"]
-        frame = frame.rename(_aliases(present))
+            frame = frame.drop("value", strict=False).rename({str(measure): "value"})
+            present = frame.collect_schema().names()
+        frame = frame.rename(by_aliases(present, _ALIASES))
         table = frame.collect()
     if not table.height:
         raise EmptyInput("no rows are left" if only else "the table is empty", where=name)
@@ -224,20 +226,32 @@ def _read(
     return long
 
 
-def _aliases(present: Sequence[str]) -> dict[str, str]:
-    """Return {their name: our name} of the columns that others call otherwise."""
+def by_aliases(present: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return {their name: our name} of the columns that others call otherwise, in whatever case.
+
+    >>> by_aliases(["Model", "score"], {"system": ("model",), "value": ("score",), "seed": ()})
+    {'Model': 'system', 'score': 'value'}
+    """
     folded = {name.lower(): name for name in reversed(present)}
-    found = {}
-    for ours, others in _ALIASES.items():
+    found: dict[str, str] = {}
+    for ours, others in aliases.items():
         theirs = next((folded[one] for one in (ours, *others) if one in folded), None)
-        if theirs is not None and theirs not in found:
-            found[theirs] = ours
+        if theirs is not None:
+            found.setdefault(theirs, ours)
     return found
 
 
 def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.DataFrame:
     """Return a row for each system and data set of a wide table."""
     key = "system" if "system" in table.columns else table.columns[0]
+    numeric = table[key].cast(pl.String).cast(pl.Float64, strict=False)
+    if not numeric.null_count() and (numeric != numeric.round()).any():
+        raise BadValue(
+            f"the first column, {printable(key)}, holds numbers and no names of systems",
+            where=where,
+            expected="a row for each system and a column for each data set",
+            fix="rankstone compare --scores compares systems in columns, with a row for each query",
+        )
     means = [one for one in table.columns if one.lower() in _MEANS]
     notes |= dict.fromkeys(f"{where}: the column {printable(one)} is left out: no data set" for one in means)
     numbers = [score_numbers(table[one], where) for one in table.columns if one not in (key, *means)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.comparison.score_matrix import ROUNDING
 from rankstone.stats.anova_and_friedman import ranks
 from rankstone.stats.rank_intervals import MeanErrors, moderated_variances
 
@@ -81,7 +82,9 @@ class AdditiveFit(Record):
         effects = spread @ (filled - seen * own).sum(axis=1)
         predicted = own - effects @ seen / counts + effects[:, None]
         df = max(seen.sum() - len(counts) - np.linalg.matrix_rank(normal, hermitian=True), 0.0)
-        return cls(predicted, np.where(has, values - predicted, 0.0), spread, counts, float(df), effects)
+        residual = np.where(has, values - predicted, 0.0)
+        residual[np.abs(residual) <= ROUNDING * np.abs(filled).max(initial=0.0)] = 0.0
+        return cls(predicted, residual, spread, counts, float(df), effects)
 
     @cached_property
     def pooled(self) -> float:

@@ -23,7 +23,7 @@ from rankstone.errors import (
     one_of,
     printable,
 )
-from rankstone.stats.random_streams import draws, raw
+from rankstone.stats.random_streams import check_count, draws, raw
 from rankstone.stats.rank_intervals import DrawnErrors, rank_intervals
 from rankstone.tables.phrases import check_language
 
@@ -134,6 +134,7 @@ def board(
     check_language(lang)
     between_0_and_1("confidence", confidence)
     one_of("missing", missing, MISSING)
+    check_count("resamples", resamples, 1000, 10**6)
     if (scores is None) == (collections is None):
         raise UsageError("give either scores or collections", expected="board(scores), board(collections=…)")
     if collections is not None:

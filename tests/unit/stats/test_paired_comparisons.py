@@ -92,7 +92,7 @@ def test_weights_are_counts() -> None:
 def test_an_advantage_of_the_left() -> None:
     """A constant covariate is the log odds of the left side between equal items."""
     left = np.array([0, 1] * 50)
-    outcome = np.where(np.arange(100) // 2 % 4 == 3, 1, 0)  # the left wins three of four, whoever it is
+    outcome = np.where(np.arange(100) // 2 % 4 == 3, 1, 0)  # the left wins three of four, whichever it is
     fit = fit_strengths(Battles.of(left, 1 - left, outcome, covariates=np.ones((100, 1))))
 
     assert fit.effects[0] == pytest.approx(math.log(76 / 24))

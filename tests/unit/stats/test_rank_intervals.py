@@ -90,7 +90,7 @@ def test_one_item_alone_has_narrower_intervals() -> None:
 
 
 def test_no_variance_claims_nothing() -> None:
-    """Differences without any error are not told from a lack of data."""
+    """Differences without any error cannot be distinguished from a lack of data."""
     found = rank_intervals(np.array([1.0, 2.0]), known([0.0, 0.0]))
 
     assert not found.better.any()

@@ -27,12 +27,12 @@ const Standings = (() => {
   function named(name, text) { return [el("span", { class: "wd" }, W[name] + " "), text]; }
   function ranks() {
     let order = all, every = K <= FEW, wanted = "";
-    const body = el("tbody"), told = el("span", { class: "small" }), more = el("button", { type: "button", onclick: () => { every = true; draw(); } }, say("show_all", { count: count(K) }));
+    const body = el("tbody"), counter = el("span", { class: "small" }), more = el("button", { type: "button", onclick: () => { every = true; draw(); } }, say("show_all", { count: count(K) }));
     function draw() {
       const found = order.filter((at) => D.systems[at].toLowerCase().includes(wanted)), some = every ? found : found.slice(0, FEW);
       body.replaceChildren(...some.map((at) => el("tr", {}, COLUMNS.map(([name, , show, kind]) => (name === "system" ? el("th", { scope: "row", class: kind, title: D.systems[at] }, show(at)) : el("td", { class: kind }, show(at)))))));
       more.hidden = some.length === found.length;
-      told.textContent = say("shown_of", { shown: count(some.length), all: count(K) });
+      counter.textContent = say("shown_of", { shown: count(some.length), all: count(K) });
     }
     const heads = COLUMNS.map(([name, value, , kind], column) => {
       const words = name === "mean" ? W["of_" + D.estimate] : W[name], label = words[0].toUpperCase() + words.slice(1), head = el("th", { scope: "col", class: kind }, el("button", { type: "button", class: "so", onclick: () => {
@@ -47,7 +47,7 @@ const Standings = (() => {
     const find = el("input", { type: "search", "aria-label": W.find_system, placeholder: W.find_system, oninput: () => { wanted = find.value.trim().toLowerCase(); draw(); } });
     addEventListener("beforeprint", () => { every = true; draw(); });
     draw();
-    return [heading(W.standings_title, say("standings_help", { level: D.level })), K > FEW ? overview() : null, el("div", { class: "find noprint" }, K > 12 ? find : null, told),
+    return [heading(W.standings_title, say("standings_help", { level: D.level })), K > FEW ? overview() : null, el("div", { class: "find noprint" }, K > 12 ? find : null, counter),
       el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": W.standings_title }, el("table", { class: "lb st" }, el("thead", {}, el("tr", {}, heads)), body)), el("p", { class: "noprint" }, more),
       el("p", { class: "leg small" }, [["cb", 2, "key_together"], ["ca", 5, "key_alone"]].map(([kind, width, name]) => el("span", { class: "key" }, svg("svg", { width: 28, height: 12, "aria-hidden": "true" }, svg("line", { class: `${kind} iv`, style: `stroke-width:${width}`, x1: 3, x2: 25, y1: 6, y2: 6 })), say(name, { level: D.level }))))];
   }
@@ -114,9 +114,9 @@ const Standings = (() => {
   // -- chances, and boards without a data set ------------------------------------------------------------------------
   function chances() {
     const some = D.chances.length, kind = (chance) => (chance >= 95 ? "h3" : chance >= 80 ? "h2" : chance >= 65 ? "h1" : "h0");
-    const rows = all.slice(0, some);
+    const rows = all.slice(0, some), percent = (chance) => (chance >= 100 ? ">99" : chance <= 0 ? "<1" : shown(chance, 0));
     return [heading(W.chances_title, W.chances_help), el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": W.chances_title }, el("table", { class: "hm ch" }, el("thead", {}, el("tr", {}, el("th", { class: "hn", scope: "col" }, W.system), rows.slice(1).map((at) => el("th", { scope: "col", title: D.systems[at] }, String(at + 1))))),
-      el("tbody", {}, rows.slice(0, -1).map((a) => el("tr", {}, el("th", { scope: "row", title: D.systems[a] }, el("span", { class: "hr" }, String(a + 1)), D.systems[a]), rows.slice(1).map((b) => (b <= a ? el("td") : el("td", { class: kind(Math.max(D.chances[a][b], 100 - D.chances[a][b])), title: `${D.systems[a]} – ${D.systems[b]}` }, shown(D.chances[a][b], 0)))))))))];
+      el("tbody", {}, rows.slice(0, -1).map((a) => el("tr", {}, el("th", { scope: "row", title: D.systems[a] }, el("span", { class: "hr" }, String(a + 1)), D.systems[a]), rows.slice(1).map((b) => (b <= a ? el("td") : el("td", { class: kind(Math.max(D.chances[a][b], 100 - D.chances[a][b])), title: `${D.systems[a]} – ${D.systems[b]}` }, percent(D.chances[a][b])))))))))];
   }
   function left() {
     return [heading(W.left_title, W.left_help), table([{ label: W.data_set }, { label: W.weight, show: share }, { label: W.n_scores, show: count }, { label: "τ", show: (value) => shown(value, 3) }, { label: W.first_without }, { label: W.largest_move, show: count }, { label: W.of_system }],
