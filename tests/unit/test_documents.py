@@ -156,6 +156,8 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "eval {qrels} {a} {b} --queries {queries} --by half",
         "eval {qrels} {a} --ci -m AP",
         "compare {qrels} {a} {b} --queries {queries} --by half",
+        "board {cells} --missing skip",
+        "board --pairs {battles}",
         "power {qrels} {a} {b} -d 0.1",
         "bounds {qrels} {a} {b}",
         "curve {qrels} {a} {b} --target 0.5 --resamples 10",
@@ -180,6 +182,9 @@ def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
     (tmp_path / "shown.csv").write_text("reward,propensity,target_propensity\n1,0.5,1\n0,0.5,0\n")
     files = {"events": tmp_path / "events.csv", "qrels": demo.QRELS, "queries": tmp_path / "queries.csv"}
     files |= {name: tmp_path / f"{name}.csv" for name in ("log", "shown", "lists", "clicks", "tested")}
+    files |= {name: tmp_path / f"{name}.csv" for name in ("cells", "battles")}
+    files["cells"].write_text("system,x,y\na,1,2\nb,2,\n")
+    files["battles"].write_text("left,right,winner\na,b,left\nb,a,left\na,b,tie\n")
     files["tested"].write_text(
         "user_id,impression_id,variant,position,click\n1,1,a,1,1\n2,2,a,1,0\n3,3,b,1,1\n4,4,b,1,1\n"
     )
