@@ -1,8 +1,8 @@
 """Boards under simulation: whether intervals of ranks and predicted means hold, and how wide they are.
 
-``python benchmarks/boards.py ranks`` draws boards of normal residuals whose true means are equal, spread evenly,
-in five groups, or spread with residual variances that differ; ``missing`` removes scores at random, by
-strength, and by the residual that is then not seen.  Every line is a table row of docs/boards.md.
+``python benchmarks/boards.py ranks`` draws boards of normal residuals whose true means are equal, spread
+evenly, in five groups, or spread with residual variances that differ; ``missing`` removes scores at random,
+by strength, and by the residual that is then not seen.  Every line is a table row of docs/boards.md.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special, stats
@@ -18,19 +18,24 @@ from scipy import special, stats
 from rankstone.boards.cells import AdditiveFit, ScoringRule
 from rankstone.stats.rank_intervals import rank_intervals
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 #: true means of K items, in residual standard deviations
 MEANS = {
-    "equal": lambda items: np.zeros(items),
+    "equal": np.zeros,
     "spread": lambda items: np.linspace(0, 6, items),
     "grouped": lambda items: np.repeat(np.arange(5) * 2.0, -(-items // 5))[:items],
     "unequal variances": lambda items: np.linspace(0, 6, items),
-    "equal, unequal variances": lambda items: np.zeros(items),
-    "two families": lambda items: np.zeros(items),
+    "equal, unequal variances": np.zeros,
+    "two families": np.zeros,
 }
 
 
-def residuals(rng: np.random.Generator, world: str, n: int, items: int) -> Any:
-    """Return residuals float64 [datasets, items] of variance 1; log variances have a standard deviation of 1."""
+def residuals(rng: np.random.Generator, world: str, n: int, items: int) -> Floats:
+    """Return residuals float64 [datasets, items] of variance 1; where unequal, log variances have sd 1."""
     found = rng.normal(size=(n, items))
     if "unequal" in world:
         found *= np.exp(rng.normal(size=items) * 0.5)
@@ -40,7 +45,7 @@ def residuals(rng: np.random.Generator, world: str, n: int, items: int) -> Any:
 
 
 def one_block(task: tuple[str, int, int, int, int]) -> list[tuple[float, ...]]:
-    """Return, of each board: all ranks covered; median widths of ours and of Tukey's pairs; one rank covered."""
+    """Return, of each board: all ranks covered; median widths of ours and Tukey's; one rank covered."""
     world, items, n, boards, seed = task
     rng, found = np.random.default_rng(seed), []
     tukey = stats.studentized_range.ppf(0.95, items, (n - 1) * (items - 1))
