@@ -201,7 +201,8 @@ def test_these_data_sets_are_the_bootstrap_of_queries() -> None:
     found = rankstone.board(table, resample="queries", resamples=4000)
     wide = table.pivot("run", index=["dataset", "query_id"], values="value")
     variance = sum(
-        float((part["a"] - part["b"]).var(ddof=0)) / part.height / 4 for _, part in wide.group_by("dataset")
+        float(np.var((part["a"] - part["b"]).to_numpy())) / part.height / 4
+        for _, part in wide.group_by("dataset")
     )
 
     assert found.errors.of_differences[0, 1] == pytest.approx(np.sqrt(variance), rel=0.05)
@@ -417,7 +418,7 @@ def test_options_that_do_not_exist() -> None:
         rankstone.board(SCORES, resamples=0)
     for options in ({"estimate": "median"}, {"missing": "zero"}, {"resample": "rows"}, {"confidence": 1.5}):
         with pytest.raises((BadOption, UsageError)):
-            rankstone.board(SCORES, **options)  # type: ignore[arg-type]
+            rankstone.board(SCORES, **options)
     with pytest.raises(BadOption, match="there is no system d"):
         rankstone.board(SCORES, systems=["a", "d"])
     with pytest.raises(UsageError, match="either scores or collections"):
@@ -475,8 +476,8 @@ def test_every_estimate_is_explained() -> None:
     """There are words for each in both languages."""
     for lang in ("en", "zh"):
         for estimate in ESTIMATES:
-            options = {"weights": dict.fromkeys("wxyz", 10.0)} if estimate in ("micro", "weighted") else {}
-            text = rankstone.board(SCORES, estimate=estimate, lang=lang, **options).text()
+            weights = dict.fromkeys("wxyz", 10.0) if estimate in ("micro", "weighted") else None
+            text = rankstone.board(SCORES, estimate=estimate, lang=lang, weights=weights).text()
             assert f"is_{estimate}" not in text
             assert "is " + estimate not in text
 
@@ -491,7 +492,7 @@ def test_a_real_leaderboard() -> None:
     with pytest.raises(InputError, match=r"385 of 2,940 scores are missing, of 85 systems"):
         rankstone.board(path)
     found = rankstone.board(path, missing="model")
-    assert (found.table["rank_high"] - found.table["rank_low"]).median() > 100
+    assert np.median(found.table["rank_high"] - found.table["rank_low"]) > 100
     skipped = rankstone.board(path, missing="skip").table.select("system", skipped="rank")
     both = found.table.join(skipped, on="system").filter(datasets=10)
-    assert (both["rank"] - both["skipped"]).abs().max() < 60
+    assert np.abs(both["rank"] - both["skipped"]).max() < 60

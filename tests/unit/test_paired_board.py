@@ -130,10 +130,10 @@ def test_expected_shares_sum_to_those_observed(model: str) -> None:
     pairs = found.by_pair()
     for system in SYSTEMS:
         one, other = pairs.filter(system=system), pairs.filter(versus=system)
-        share = (one["battles"] * one["share"]).sum() + (other["battles"] * (1 - other["share"])).sum()
-        expected = (one["battles"] * one["expected"]).sum() + (
-            other["battles"] * (1 - other["expected"])
-        ).sum()
+        share, expected = (
+            np.dot(one["battles"], one[name]) + np.dot(other["battles"], 1 - other[name])
+            for name in ("share", "expected")
+        )
         assert expected == pytest.approx(share, rel=0.03 if model == "rao_kupper" else 1e-6)
 
 

@@ -47,7 +47,9 @@ def test_the_maximum_of_the_likelihood(model: str, covariates: int) -> None:
     rng = np.random.default_rng(covariates)
     one = drawn(3)
     more = rng.normal(size=(len(one.left), covariates))
-    battles = Battles.of(one.left, one.right, one.outcome, rng.integers(1, 4, len(one.left)) * 1.0, more)
+    battles = Battles.of(
+        one.left, one.right, one.outcome, rng.integers(1, 4, len(one.left)).astype(float), more
+    )
     fit = fit_strengths(battles, model)
     at = np.concatenate([fit.strengths, fit.effects, [fit.tie] if model != "bradley_terry" else []])
     found = log_likelihood(battles, model, at)
@@ -82,11 +84,12 @@ def test_weights_are_counts() -> None:
     """A battle of weight 3 is three battles."""
     one = drawn(5)
     weight = np.random.default_rng(1).integers(1, 4, len(one.left))
-    whole = [np.repeat(column, weight) for column in (one.left, one.right, one.outcome)]
-    weighted = Battles.of(one.left, one.right, one.outcome, weight * 1.0)
+    rows = np.repeat(np.arange(len(weight)), weight)
+    whole = Battles.of(one.left[rows], one.right[rows], one.outcome[rows])
+    weighted = Battles.of(one.left, one.right, one.outcome, weight.astype(float))
 
-    assert fit_strengths(weighted).strengths == pytest.approx(fit_strengths(Battles.of(*whole)).strengths)
-    assert weighted.wins == pytest.approx(Battles.of(*whole).wins)
+    assert fit_strengths(weighted).strengths == pytest.approx(fit_strengths(whole).strengths)
+    assert weighted.wins == pytest.approx(whole.wins)
 
 
 def test_an_advantage_of_the_left() -> None:
