@@ -24,6 +24,7 @@ def main() -> None:
     letor(random.Random(2))  # noqa: S311 - made-up tables
     experiment(random.Random(3))  # noqa: S311 - made-up tables
     boards(random.Random(4))  # noqa: S311 - made-up tables
+    slices(random.Random(11))  # noqa: S311 - made-up tables
 
 
 def shop(dice: random.Random) -> None:
@@ -106,6 +107,26 @@ def boards(dice: random.Random) -> None:
         winner = "tie" if abs(gap) < 0.4 else "left" if gap > 0 else "right"  # noqa: PLR2004 - too close to call
         battles.append([left, right, winner, f"j{judge:02}", f"p{prompt:02}"])
     write("boards/battles.csv", ["left", "right", "winner", "judge", "prompt"], battles)
+
+
+def slices(dice: random.Random) -> None:
+    """Write scores of two rankers of a shop for 600 queries with attributes; one is worse in German."""
+    things = ["lamp", "shoes", "tent", "bottle", "jacket", "headphones", "chair", "backpack", "kettle"]
+    before = ["cheap", "red", "small", "waterproof", "wireless", "best", "used", "new", "kids", "winter"]
+    asking = ("how to clean", "which", "what is the best", "where to buy")
+    queries: list[list[Any]] = []
+    scores: list[list[Any]] = []
+    for at in range(600):
+        words = [*dice.sample(before, dice.randrange(4)), dice.choice(things)]
+        text = f"{dice.choice(asking)} {words[-1]}" if dice.random() < 0.2 else " ".join(words)  # noqa: PLR2004
+        language = dice.choices(["en", "de", "fr", "es"], [60, 15, 13, 12])[0]
+        device = dice.choice(["phone", "phone", "desktop"])
+        old = dice.betavariate(2.2, 2)
+        new = old + dice.gauss(0.02, 0.11) - (0.13 if language == "de" else 0)
+        queries.append([f"q{at + 1}", text, language, device, round(dice.lognormvariate(3, 1))])
+        scores.append([f"q{at + 1}", f"{old:.4f}", f"{min(max(new, 0), 1):.4f}"])
+    write("boards/queries.csv", ["query_id", "text", "language", "device", "clicks"], queries)
+    write("boards/rankers.csv", ["query_id", "old", "new"], scores)
 
 
 def write(name: str, head: list[str], rows: Iterable[list[Any]]) -> None:

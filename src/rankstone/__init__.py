@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 #: module → the public names it defines, imported at first use; the stub is generated from this table
 PUBLIC = {
     "api": ("beyond", "evaluate"),
-    "boards": ("board",),
+    "boards": ("board", "slices"),
     "comparison": (
         "Comparison", "Gate", "Plan", "compare", "compare_scores", "gate", "intervals", "power",
         "thresholds",

@@ -35,6 +35,7 @@ from rankstone.conventions import trec_eval as trec_eval
 from rankstone.api import beyond as beyond
 from rankstone.api import evaluate as evaluate
 from rankstone.boards import board as board
+from rankstone.boards import slices as slices
 from rankstone.comparison import Comparison as Comparison
 from rankstone.comparison import Gate as Gate
 from rankstone.comparison import Plan as Plan
@@ -149,6 +150,7 @@ __all__ = [
     "report",
     "sampled",
     "similarity",
+    "slices",
     "thresholds",
     "plots",
 ]

@@ -98,6 +98,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.DataFrame(cells, ["system", "dataset", "value"], orient="row").write_parquet(folder / "board.parquet")
     met = [(a, b, c) for a in NAMES for b in NAMES if a != b for c in (a, b, "tie")]
     pl.DataFrame(met, ["left", "right", "winner"], orient="row").write_parquet(folder / "battles.parquet")
+    many = [f"{name}{at}" for at in range(6) for name in NAMES]
+    low = [float(at % len(NAMES) == 0) for at in range(len(many))]
+    pl.DataFrame({"query_id": many, NAMES[0]: low, "b": [0.0] * len(many)}).write_parquet(
+        folder / "matrix.parquet"
+    )
+    pl.DataFrame({"query_id": many, STYLE: NAMES * 6, "text": many}).write_parquet(
+        folder / "attributes.parquet"
+    )
     assigned = {"importance": "vital", "assignment": "support"}
     pl.DataFrame(
         [{"qid": name, "nugget": other, **assigned} for name in NAMES for other in NAMES]
@@ -133,6 +141,10 @@ COMMANDS = {
     "board --explain": "board {board} --explain ID --format html",
     "board --pairs": "board --pairs {battles} --format html",
     "board --pairs -o": "board --pairs {battles} -o {out}",
+    "slices": "slices --scores {matrix} --queries {attributes} --min-size 5 --format html",
+    "slices -o": "slices --scores {matrix} --queries {attributes} --min-size 5 -o {out}",
+    "slices --chart": "slices --scores {matrix} --queries {attributes} --min-size 5 --chart {out}",
+    "report --slices": "report --scores {matrix} --queries {attributes} --slices --min-size 5 -o {out}",
     "answers": "answers {nuggets} --format html",
     "answers --explain": "answers {nuggets} --explain Support -q ID --format html",
     "explain --versus": "explain {qrels} {a} --versus {b} -m nDCG@3 --worst 1 --format html",

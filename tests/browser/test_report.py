@@ -431,6 +431,7 @@ def test_markup_in_ids_does_nothing(browser: Browser, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    from rankstone.boards import slices_of_scores
     from rankstone.online.cohort_retention import retention
 
     folder = tmp_path_factory.mktemp("others")
@@ -445,6 +446,10 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "curves": rankstone.curve(demo.QRELS, demo.RUNS, "PR nDCG@1..10", resamples=50),
         "bounds": rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10 DCG@10", difference=("bm25", "tfidf")),
         "beyond": rankstone.beyond(demo.RUNS, "Coverage@10 Entropy@10", catalogue_size=300),
+        "slices": slices_of_scores(
+            {EVIL: {f"{EVIL}{at}": {"RR": at % 7 / 7 - at % 2 / 3} for at in range(400)}},
+            queries={f"{EVIL}{at}": {EVIL: f"{EVIL}{at % 2}", "text": EVIL} for at in range(400)},
+        ),
         "board": rankstone.board(
             {
                 f"{EVIL}{at}": {f"{EVIL}{of}": (at * 7 + of * 3) % 11 / 11 for of in range(8)}
@@ -460,7 +465,8 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    ("name", "charts"), [("retention", 2), ("curves", 2), ("bounds", 10), ("beyond", 6), ("board", 40)]
+    ("name", "charts"),
+    [("retention", 2), ("curves", 2), ("bounds", 10), ("beyond", 6), ("board", 40), ("slices", 2)],
 )
 def test_pages_of_other_results(
     browser: Browser, others: dict[str, Path], name: str, charts: int, width: int, scheme: Any

@@ -158,6 +158,7 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "compare {qrels} {a} {b} --queries {queries} --by half",
         "board {cells} --missing skip",
         "board --pairs {battles}",
+        "slices {qrels} {a} {b} --queries {halves} --min-size 8",
         "power {qrels} {a} {b} -d 0.1",
         "bounds {qrels} {a} {b}",
         "curve {qrels} {a} {b} --target 0.5 --resamples 10",
@@ -185,6 +186,7 @@ def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
     files |= {name: tmp_path / f"{name}.csv" for name in ("cells", "battles")}
     files["cells"].write_text("system,x,y\na,1,2\nb,2,\n")
     files["battles"].write_text("left,right,winner\na,b,left\nb,a,left\na,b,tie\n")
+    files["halves"] = demo.QUERIES
     files["tested"].write_text(
         "user_id,impression_id,variant,position,click\n1,1,a,1,1\n2,2,a,1,0\n3,3,b,1,1\n4,4,b,1,1\n"
     )

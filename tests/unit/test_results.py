@@ -56,6 +56,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "Comparison": lambda: rankstone.compare(demo.QRELS, demo.RUNS, "AP"),
     "Board": lambda: rankstone.board(SCORED),
     "BoardExplanation": lambda: rankstone.board(SCORED).explain("dense"),
+    "Slices": lambda: rankstone.slices(demo.QRELS, demo.RUNS, queries=demo.QUERIES, min_size=8),
     "PairedBoard": lambda: paired_board(
         {"left": ["a", "a", "b"], "right": ["b", "b", "a"], "winner": ["a", "tie", "b"]}
     ),

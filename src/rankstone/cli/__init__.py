@@ -29,6 +29,7 @@ _SECTIONS = {
     "Compare": {
         "compare": "which run is better: tests, confidence intervals, verdicts",
         "board": "leaderboards over many data sets: ranks, and how sure they are",
+        "slices": "groups of queries in which a run loses or gains, beyond chance",
         "gate": "release gate for continuous integration: margins, floors, guards",
         "report": "write a comparison as one HTML page that opens offline",
         "power": "how many queries are needed to detect a difference",

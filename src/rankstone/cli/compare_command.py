@@ -110,34 +110,45 @@ _PLANNED = DEFAULT_MEASURES.split()[0]
 @declare(
     "power",
     {"files": "[QRELS A B [C]…]"},
-    "difference measures rel deviation scores cluster queries baseline confidence power comparisons",
+    "difference interval-width among measures rel deviation scores cluster queries baseline confidence power",
+    "comparisons",
     f"{PRINTED} import {LISTS} {READING} {ALIGNMENT}",
     but={"measures": {"shown": _PLANNED}},
-    required="difference",
 )
 def power_command(
     files: tuple[str, ...],
-    differences: str,
+    differences: str | None,
+    widths: str | None,
     measures: tuple[str, ...],
     deviation: float | None,
     scores: bool,
     **given: Any,
 ) -> None:
-    """Compute how many queries are needed to detect a difference with the paired t-test.
+    """Compute how many queries are needed to detect a difference, or for intervals of some width.
 
     The standard deviation of the differences per query is estimated from existing runs (a pilot), or given.
 
     rankstone power qrels.txt bm25.run dense.run -m nDCG@10 -d 0.01,0.02,0.05
     rankstone power --deviation 0.2 -d 0.02 --power 0.9
+    rankstone power --deviation 0.2 -d 0.05 --among 10
+    rankstone power --deviation 0.2 --interval-width 0.05
     """
-    wanted = numbers("--difference", differences, "such as 0.01,0.05")
+    if (differences is None) == (widths is None):
+        raise UsageError(
+            "give either --difference or --interval-width", fix="rankstone power QRELS A B -d 0.02"
+        )
+    wanted: dict[str, Any] = {
+        f"{name}s": numbers(f"--{name}", text, "such as 0.01,0.05")
+        for name, text in (("difference", differences), ("width", widths))
+        if text is not None
+    }
     if (deviation is None) == (not files):
         raise UsageError(
             "give either runs or --deviation",
             given=" ".join(files) or "neither",
             fix="rankstone power QRELS A B -d 0.02, or rankstone power --deviation 0.2 -d 0.02",
         )
-    settings = {name: given.pop(name) for name in ("power", "confidence", "comparisons")}
+    settings = {name: given.pop(name) for name in ("power", "confidence", "comparisons", "among")}
     names = measures if scores else measures or (_PLANNED,)
 
     def find(**options: Any) -> Plan:
@@ -146,7 +157,7 @@ def power_command(
         pilot: Any = deviation
         if files:
             pilot = of_files(files, names, scores=scores, test="t", primary=names or None, **options)
-        return power(pilot, wanted, **present(settings))
+        return power(pilot, **wanted, **present(settings))
 
     execute(given, find, [*files, given["queries"]], notes=None)
 
@@ -154,7 +165,7 @@ def power_command(
 @declare(
     "report",
     {"files": "QRELS A B [C]…"},
-    f"output title documents {COMPARING} quiet digits {READING} {ALIGNMENT}",
+    f"output title documents slices min-size {COMPARING} quiet digits {READING} {ALIGNMENT}",
     required="output",
 )
 def report_command(
@@ -163,6 +174,8 @@ def report_command(
     digits: int,
     title: str | None,
     documents: str | None,
+    slices: bool,
+    min_size: int | None,
     **given: Any,
 ) -> None:
     """Write a comparison as one HTML page: the answer, queries won and lost, examples, caveats, method.
@@ -172,6 +185,7 @@ def report_command(
     rankstone report qrels.txt bm25.run dense.run -o report.html
     rankstone report qrels.txt a.run b.run c.run --baseline a -m "nDCG@10 AP" -o report.html --lang zh
     rankstone report qrels.txt a.run b.run --queries queries.jsonl --documents docs.jsonl -o report.html
+    rankstone report qrels.txt a.run b.run --queries queries.jsonl --slices -o report.html
     """
     import rankstone
     from rankstone.reports import require
@@ -181,6 +195,10 @@ def report_command(
     find, inputs = comparison(files, given)
     with keyword_options(given, [*inputs, documents], {"-o": output}) as options:
         found = find(**options, **({} if options["scores"] else {"documents": documents}))
+    parts = None
+    if slices:
+        of_slices = present({"min_size": min_size, "queries": queries, "lang": found.lang})
+        parts = rankstone.boards.slices_of_scores(found, **of_slices)
     with progress_bar(quiet=quiet, what="runs read") as read:
         shown = replace(found, digits=digits)
         rankstone.report(
@@ -189,6 +207,7 @@ def report_command(
             title=title,
             documents=documents,
             queries=queries,
+            slices=parts,
             command=command_line(),
             progress=read,
         )

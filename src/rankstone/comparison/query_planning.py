@@ -1,4 +1,4 @@
-"""Sample size: how many queries are needed to detect a difference, from the variance in a pilot."""
+"""Sample size: how many queries show a difference, or narrow its interval, from the variance in a pilot."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.comparison_tables import percent
-from rankstone.errors import BadOption, printable
-from rankstone.stats.sample_size import detectable, needed, upper_deviation
+from rankstone.errors import BadOption, UsageError, printable
+from rankstone.stats.sample_size import (
+    detectable,
+    detectable_among,
+    expected_width,
+    needed,
+    power_among,
+    smallest_n,
+    upper_deviation,
+)
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
@@ -46,11 +55,16 @@ class Plan(Result):
         worst credible loss for the default interval; for clusters the equivalent one), ``difference``,
         ``needed`` queries, ``needed_cautious`` (by the upper 80 % limit of the deviation, since a pilot
         estimates it only roughly: Browne 1995), and ``detectable``, the smallest difference that n queries
-        detect with this power.
+        detect with this power.  Of a plan for widths, ``difference`` is the width of an interval, and
+        ``detectable`` the expected width now.
     power
         The probability of detecting the difference.
     alpha
         The level of each test.
+    systems
+        How many are compared: differences are of the best and the worst.
+    widths
+        True for a plan by the width of intervals.
     digits
         Decimals shown.
     notes
@@ -60,6 +74,8 @@ class Plan(Result):
     table: pl.DataFrame
     power: float
     alpha: float
+    systems: int = 2
+    widths: bool = False
     digits: int = 4
     notes: tuple[str, ...] = ()
 
@@ -70,18 +86,23 @@ class Plan(Result):
     def sheet(self, digits: int | None = None) -> Sheet:
         """Return the plan as people read it; ``digits`` are decimals."""
         piloted = self.table["n"].null_count() == 0
-        head: tuple[str, ...] = ("std. dev.", "difference", "queries")
+        wanted = "width" if self.widths else "difference" if self.systems == 2 else "range"  # noqa: PLR2004
+        head: tuple[str, ...] = ("std. dev.", wanted, "queries")
         if piloted:
-            head = ("measure", "pair", *head, "cautious", "detectable now")
+            head = ("measure", "pair", *head, "cautious", "width now" if self.widths else "detectable now")
         shown = self.digits if digits is None else digits
         rows = tuple(self._row(row, shown, piloted=piloted) for row in self.table.iter_rows(named=True))
         level = percent(1 - self.alpha)
-        title = (
-            f"Queries needed to detect a difference with {percent(self.power)} power, at {level} confidence"
-        )
+        power = f"with {percent(self.power)} power, at {level} confidence"
+        title = f"Queries needed to detect a difference {power}"
+        if self.widths:
+            title = f"Queries needed for {level} intervals of differences that are as wide as this on average"
+        elif self.systems > 2:  # noqa: PLR2004 - a pair
+            title = f"Queries needed to see the range of {self.systems} systems {power} (Sakai 2016)"
         caution = "cautious: from the upper 80 % limit of the standard deviation (Browne 1995)"
         numeric = tuple(name not in ("measure", "pair") for name in head)
         now = "detectable now: the smallest difference that the pilot's queries detect with this power"
+        now = "width now: the expected width with the pilot's queries" if self.widths else now
         notes = (("", (caution, now, *self.notes)),) if piloted else ()
         return Sheet(title, parts=(Table("", head, rows, numeric), *notes))
 
@@ -90,25 +111,31 @@ class Plan(Result):
         spread, given = f"{row['deviation']:.{digits}f}", f"{row['difference']:g}"
         if not piloted:
             return spread, given, counts[0]
-        pair = f"{printable(row['system'], 20)} − {printable(row['versus'], 20)}"
+        names = [printable(row[name], 20) for name in ("system", "versus") if row[name] is not None]
+        pair = " − ".join(names)
         least = "–" if row["detectable"] is None else f"{row['detectable']:.{digits}f}"
         return row["measure"], pair, spread, given, *counts, least
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
         plan = self.table.to_dicts()
-        return {"power": self.power, "alpha": self.alpha, "plan": plan, "notes": list(self.notes)}
+        numbers = {"power": self.power, "alpha": self.alpha, "systems": self.systems, "widths": self.widths}
+        return {**numbers, "plan": plan, "notes": list(self.notes)}
 
 
 def power(
     pilot: Comparison | float,
-    differences: float | Sequence[float],
+    differences: float | Sequence[float] | None = None,
     *,
+    widths: float | Sequence[float] | None = None,
+    among: int = 2,
     power: float = 0.8,
     confidence: float = 0.95,
     comparisons: int | None = None,
 ) -> Plan:
-    """Return how many queries are needed to detect a true difference with the paired t-test.
+    """Return how many queries are needed to detect a true difference, or for intervals of some width.
+
+    Two systems are compared by the paired t-test, more by the analysis of variance (Sakai 2016).
 
     Parameters
     ----------
@@ -117,6 +144,10 @@ def power(
         deviation as a number.
     differences
         True differences of means to be detected.
+    widths
+        Instead of differences: expected widths of the interval of a difference.
+    among
+        How many systems will be compared; of more than two, differences are of the best and the worst.
     power
         The probability of detecting them.
     confidence
@@ -128,33 +159,26 @@ def power(
     Returns
     -------
     Plan
-        A row for each difference, pair and measure of the pilot.
+        A row for each difference (or width), pair and measure of the pilot; among systems for each measure.
 
     Examples
     --------
     >>> power(0.2, [0.01, 0.05]).table["needed"].to_list()
     [3142, 128]
+    >>> power(0.2, 0.05, among=10).table["needed"].to_list()
+    [252]
+    >>> power(0.2, widths=0.05).table["needed"].to_list()
+    [248]
     """
-    given = [differences] if isinstance(differences, (int, float)) else list(differences)
-    for difference in given:
-        if not 0 < difference < math.inf:
-            raise BadOption(
-                f"a difference of {difference!r} cannot be planned for", expected="a number above 0"
-            )
+    design, differences = _Design.of(differences, widths, among, power)
     if isinstance(pilot, Comparison):
         if any(matrix.replicates for matrix in pilot.matrices.values()):
             raise BadOption(
                 "the variance between several runs of one system does not depend on the number of queries",
                 fix="plan with a pilot of single runs",
             )
-        size = comparisons or pilot.families[0].size
-        pairs = [
-            (measure, system, versus, n, units, spread * math.sqrt(units) if ties < n else 0.0)
-            for measure, system, versus, n, units, spread, ties in pilot.table.select(
-                "measure", "system", "versus", "n", "units", "spread", "ties"
-            ).rows()
-            if spread is not None
-        ]
+        size = comparisons or (pilot.families[0].size if among == 2 else 1)  # noqa: PLR2004
+        pairs = [*(_residuals(pilot, among) if among > 2 else _deviations(pilot))]  # noqa: PLR2004
     else:
         if not 0 < pilot < math.inf:
             raise BadOption(f"a standard deviation of {pilot!r} is not possible", expected="a number above 0")
@@ -167,22 +191,84 @@ def power(
     alpha = (1 - confidence) / size
     rows = []
     for measure, system, versus, n, units, deviation in pairs:
-        least = (
-            None
-            if units is None or not deviation
-            else detectable(units, alpha=alpha, power=power) * deviation
-        )
+        least = None if units is None or not deviation else design.shows(units, alpha) * deviation
         cautious = None if units is None else deviation * upper_deviation(units - 1)
         each = 1.0 if n is None or units is None else n / units
-        for difference in given:
+        for difference in differences:
             counts = [
-                _queries(difference, spread, alpha, power, each) if spread is not None else None
+                _queries(design, difference, spread, alpha, each) if spread is not None else None
                 for spread in (deviation, cautious)
             ]
             shown = deviation * math.sqrt(each)
             rows.append((measure, system, versus, n, shown, difference, *counts, least))
     notes = tuple(_rough_estimates(pilot)) if isinstance(pilot, Comparison) else ()
-    return Plan(pl.DataFrame(rows, _SCHEMA, orient="row"), power, alpha, notes=notes)
+    table = pl.DataFrame(rows, _SCHEMA, orient="row")
+    return Plan(table, power, alpha, among, design.widths, notes=notes)
+
+
+class _Design(Record):
+    """What is planned for: a power among so many systems, or the width of intervals."""
+
+    systems: int
+    widths: bool
+    power: float
+
+    @classmethod
+    def of(
+        cls,
+        differences: float | Sequence[float] | None,
+        widths: float | Sequence[float] | None,
+        systems: int,
+        power: float,
+    ) -> tuple[_Design, list[float]]:
+        """Return the design, and the differences or widths."""
+        wanted = widths if differences is None else differences
+        if wanted is None or None not in (differences, widths):
+            raise UsageError("a plan needs either differences or widths", fix="power(pilot, [0.01, 0.05])")
+        if systems < 2 or (systems > 2 and widths is not None):  # noqa: PLR2004 - a pair
+            raise BadOption(
+                f"among={systems!r} is out of range", expected="2 or more systems, of differences"
+            )
+        given = [wanted] if isinstance(wanted, (int, float)) else list(wanted)
+        for one in given:
+            if not 0 < one < math.inf:
+                what = "difference" if widths is None else "width"
+                raise BadOption(f"a {what} of {one!r} cannot be planned for", expected="a number above 0")
+        return cls(systems, widths is not None, power), given
+
+    def needs(self, effect: float, alpha: float) -> int | None:
+        """Return how many queries an effect needs, in standard deviations of differences."""
+        if self.widths:
+            return smallest_n(lambda n: expected_width(n, alpha=alpha) <= effect)
+        if self.systems == 2:  # noqa: PLR2004 - a pair
+            return needed(effect, alpha=alpha, power=self.power)
+        return smallest_n(lambda n: power_among(effect, n, self.systems, alpha=alpha) >= self.power)
+
+    def shows(self, n: int, alpha: float) -> float:
+        """Return the effect that so many queries show."""
+        if self.widths:
+            return expected_width(n, alpha=alpha)
+        if self.systems == 2:  # noqa: PLR2004 - a pair
+            return detectable(n, alpha=alpha, power=self.power)
+        return detectable_among(n, self.systems, alpha=alpha, power=self.power)
+
+
+def _deviations(pilot: Comparison) -> Iterator[tuple[Any, ...]]:
+    """Yield the deviation of the differences of each pair."""
+    names = ("measure", "system", "versus", "n", "units", "spread", "ties")
+    for measure, system, versus, n, units, spread, ties in pilot.table.select(*names).rows():
+        if spread is not None:
+            yield measure, system, versus, n, units, spread * math.sqrt(units) if ties < n else 0.0
+
+
+def _residuals(pilot: Comparison, systems: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the deviation of differences by each measure that residuals of all systems amount to."""
+    for measure, matrix in pilot.matrices.items():
+        if matrix.cluster is not None:
+            raise BadOption("a plan among systems needs independent queries", fix="leave cluster out")
+        if matrix.anova is not None:
+            deviation = math.sqrt(2 * matrix.anova.error)
+            yield measure, f"{systems} systems", None, len(matrix), len(matrix), deviation
 
 
 def _rough_estimates(pilot: Comparison) -> Iterator[str]:
@@ -196,8 +282,8 @@ def _rough_estimates(pilot: Comparison) -> Iterator[str]:
             )
 
 
-def _queries(difference: float, deviation: float, alpha: float, power: float, each: float) -> int | None:
+def _queries(design: _Design, difference: float, deviation: float, alpha: float, each: float) -> int | None:
     if deviation <= 0:  # no variance in the pilot: other queries may still vary
         return None
-    units = needed(difference / deviation, alpha=alpha, power=power)
+    units = design.needs(difference / deviation, alpha)
     return None if units is None else math.ceil(units * each)

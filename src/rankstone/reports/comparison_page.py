@@ -13,11 +13,13 @@ from rankstone.reports import page_data
 from rankstone.reports.caveat_cards import cards, judged_shares
 from rankstone.reports.example_lists import examples, query_texts
 from rankstone.reports.leaderboard import Leaderboard
+from rankstone.reports.result_pages import slices_rows
 from rankstone.tables.sheet import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankstone.boards.slices_result import Slices
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.reports.page_words import Words
 
@@ -31,6 +33,7 @@ def comparison_content(
     documents: object = None,
     queries: object = None,
     progress: Callable[[int], None] | None = None,
+    slices: Slices | None = None,
 ) -> dict[str, Any]:
     """Return what is written on the page of a comparison, and its data for the scripts."""
     measure, settings = found.primary[0], found.settings
@@ -81,6 +84,9 @@ def comparison_content(
     parts = ["queries", "examples", "measures"] if two else ["board", "pairs"]
     parts += ["cost"] if "costs" in view else []
     parts += ["segments"] if two and data["segments"] else []
+    if slices is not None and two:
+        data["slices"] = slices_rows(slices)["slices"]
+        parts.append("slices")
     return {"view": view, "data": data, "parts": parts}
 
 

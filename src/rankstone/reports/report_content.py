@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from rankstone.boards.slices_result import Slices
     from rankstone.tables.results import Result
 
 
@@ -24,6 +25,7 @@ def report(
     title: str | None = None,
     documents: object = None,
     queries: object = None,
+    slices: Slices | None = None,
     command: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
@@ -32,7 +34,7 @@ def report(
     Parameters
     ----------
     result
-        A comparison, a board, curves, score bounds, scores beyond accuracy, or retention.
+        A comparison, a board, slices, curves, score bounds, scores beyond accuracy, or retention.
     path
         The file.
     lang
@@ -44,6 +46,8 @@ def report(
     queries
         Of a comparison: a table with ``query_id``, ``text`` and further columns to be shown; by default the
         one that it was made with.
+    slices
+        Of a comparison of two systems: what :func:`rankstone.slices` found, as a tab of its own.
     command
         The command line that made it, to be shown.
     progress
@@ -68,6 +72,7 @@ def report(
         title=title,
         documents=documents,
         queries=queries,
+        slices=slices,
         progress=progress,
     )
     with atomic(path) as unfinished:
@@ -96,7 +101,7 @@ def page_of(
     if content is None:
         raise BadParameter(
             f"{type(result).__name__} has no page",
-            expected="a comparison, a board, curves, bounds, scores beyond accuracy, or retention",
+            expected="a comparison, a board, slices, curves, bounds, scores beyond accuracy, or retention",
             fix="result.to_html() is a table, result.write(path) writes files",
         )
     named = {"title": title, "command": None if command is None else masked(command)}

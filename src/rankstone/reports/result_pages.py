@@ -8,6 +8,7 @@ import polars as pl
 
 from rankstone.boards.battle_results import PairedBoard
 from rankstone.boards.board_result import Board
+from rankstone.boards.slices_result import Slices
 from rankstone.diagnostics.bounds_result import Bounds
 from rankstone.diagnostics.curve_result import Curves
 from rankstone.errors import UsageError, printable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: rows of a table at most, lines of a chart, segments with a table of cohorts
 _ROWS: Final = 5_000
 _LINES: Final = 8
+#: slices as bars, and as rows
+_BARS, _LISTED = 40, 200
 _SEGMENTS: Final = 12
 #: characters of a name
 _NAME: Final = 300
@@ -88,6 +91,30 @@ def _beyond(found: BeyondScores) -> Rows:
     return {"measures": means.select("run", "measure", "value"), "spans": {}, "pair": None, "table": means}
 
 
+def slices_rows(found: Slices) -> Rows:
+    """Return the slices that differ, or the largest gaps, as bars; every slice as a row of a table."""
+    clear = found.found.height > 0
+    rows = _plain((found.found if clear else found.table).head(_BARS))
+    parts = dict(found.table.filter(found=False).group_by("within").agg("slice").iter_rows())
+    names = ("same", "within")
+    for row in rows:
+        row["within"] = parts.get(row["slice"]) or []
+        row |= {name: [_shown(one) for one in row[name]] for name in names}
+    settings = found.settings
+    bars = {
+        "rows": rows,
+        "found": clear,
+        "visible": [*found.visible_lines(found.digits)],
+        "systems": [_shown(one) for one in found.systems],
+        "level": f"{100 * settings.confidence:g}",
+        "against": settings.against,
+        "kind": found.kind,
+        "sign": found.sign,
+    }
+    columns = ["slice", "n", "value", "versus", "difference", "elsewhere", "gap", "low", "high", "p_adjusted"]
+    return {"slices": bars, "table": found.table.select(*columns, "within").head(_LISTED)}
+
+
 def _retention(found: Retention) -> Rows:
     try:
         points, lines = curve_rows(found)
@@ -123,5 +150,6 @@ _PAGES: Final[dict[type, tuple[str, str, Callable[[Any], Rows]]]] = {
     Curves: ("curves", "curve", _curves),
     Bounds: ("bounds", "bounds table", _bounds),
     BeyondScores: ("beyond", "measures table", _beyond),
+    Slices: ("slices", "slices table", slices_rows),
     Retention: ("retention", "curve cohorts periods differences", _retention),
 }

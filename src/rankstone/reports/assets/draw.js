@@ -119,6 +119,12 @@ const Draw = (() => {
     return chart(height, null, band ? svg("rect", { x: pct(scale.at(band[0])), width: pct(scale.at(band[1]) - scale.at(band[0])), y: -1, height: height + 2, fill: "var(--soft)" }) : null, grid(scale, 0, height),
       one.low !== undefined && one.low !== null ? svg("line", { class: `${kind} iv`, style: `stroke-width:${small ? 2 : 3}`, x1: pct(scale.at(one.low)), x2: pct(scale.at(one.high)), y1: y, y2: y }) : null, dot(scale.at(one.mean), y, kind, small ? 3.5 : 5));
   }
+  // A bar from 0, with its interval.
+  function bar(scale, one, height, kind) {
+    const y = height / 2, [from, to] = [Math.min(0, one.value), Math.max(0, one.value)];
+    return chart(height, null, grid(scale, 0, height), svg("g", { class: "bars" }, svg("rect", { class: kind, x: pct(scale.at(from)), width: pct(scale.at(to) - scale.at(from)), y: y - 8, height: 16 })),
+      svg("line", { class: "ax", x1: pct(scale.at(0)), x2: pct(scale.at(0)), y1: 0, y2: height }), svg("line", { class: "cn iv", style: "stroke-width:1.5", x1: pct(scale.at(one.low)), x2: pct(scale.at(one.high)), y1: y, y2: y }));
+  }
   const axis = (scale, height = 20) => chart(height, null, numbers(scale, height - 6));
 
   // Lines over x with bands; names at their ends where there is room, otherwise in a legend that the caller makes.
@@ -136,5 +142,5 @@ const Draw = (() => {
     })));
     return chart(height, of.label, ...parts);
   }
-  return { scale, pair, strip, row, mean, axis, lines, step, ticksOf };
+  return { scale, pair, strip, row, mean, bar, axis, lines, step, ticksOf };
 })();

@@ -34,7 +34,7 @@ const Results = (() => {
     measures: () => [heading("measures", W.beyond_title, W.beyond_help), plots(D.measures)],
     table: () => [heading("table", W.values), tableOf(D.table, Object.keys(D.table[0] || {}).map((name) => [name, name === "n" || name === "n_undefined" ? count : typeof D.table.find((row) => row[name] !== null)?.[name] === "number" ? number : undefined]))],
     cohorts: () => [heading("cohorts", W.retention_cohorts, say("retention_cohorts_help", { unit: W[D.unit] })), D.cohorts.map(heat)],
-    periods, differences,
+    periods, differences, slices,
   };
   function curves() {
     return D.curves.map(([name, across]) => {
@@ -63,8 +63,26 @@ const Results = (() => {
   function differences() {
     return [heading("differences", W.retention_differences, W.retention_differences_help), tableOf(D.differences, [["segment"], ["versus"], ["at", String, W[D.unit]], ["rate", share], ["rate_versus", share], ["difference", points], ["low", points], ["high", points], ["p_adjusted", pValue]])];
   }
-  function start() {
-    for (const [name, fill] of Object.entries(sections)) if ($(name)?.tagName === "SECTION") $(name).append(...[fill()].flat(5).filter(Boolean));
+  // Groups of queries: a bar for each gap, and below a row what else is known of the slice.
+  function slices() {
+    const S = D.slices, scale = Draw.scale(null, S.rows.flatMap((row) => [row.low, row.high])), digits = Math.max(3, decimals(S.rows.flatMap((row) => [row.low, row.high])));
+    const more = (row) => [row.within.length ? say("slices_explains", { count: count(row.within.length), names: row.within.slice(0, 4).join(" · ") + (row.within.length > 4 ? " …" : "") }) : null,
+      row.same.length ? say("slices_same", { names: row.same.slice(0, 4).join(" · ") }) : null,
+      row.example === null ? null : say("slices_example", { query: row.example + (row.example_text ? ` “${row.example_text}”` : ""), scores: [row.example_versus, row.example_value].filter((one) => one !== null).map((one) => shown(one, digits)).join(" → ") })].filter(Boolean);
+    return [heading("slices", S.found ? W.slices_found : W.slices_none, say(`slices_help_${S.against}`, { level: say("percent", { number: S.level }), systems: S.systems.join(" − ") })),
+      el("div", { class: "mr head" }, el("div"), el("div", {}, Draw.axis(scale)), el("div", { class: "r small" }, W.slices_gap), el("div", { class: "small" }, W.slices_here)),
+      S.rows.map((row) => [el("div", { class: "mr" }, el("div", { class: "mn" }, el("b", {}, row.slice), el("span", { class: "small" }, " " + say(`slices_${S.kind}`, { count: count(row.n) }))),
+        el("div", { class: "mp" }, Draw.bar(scale, { value: row.gap, low: row.low, high: row.high }, 34, S.found ? (row.gap * S.sign < 0 ? "cl" : "ca") : "cb")),
+        el("div", { class: "md r" }, el("b", {}, shown(row.gap, digits, true)), el("span", { class: "small" }, say("range", { low: shown(row.low, digits, true), high: shown(row.high, digits, true) }))),
+        el("div", { class: "mw wn" }, `${shown(row.difference ?? row.value, digits, row.difference !== null)} / ${shown(row.elsewhere, digits, row.difference !== null)}`)),
+        ...more(row).map((text) => el("p", { class: "small more" }, text))]),
+      (D.two ? S.visible : []).map((line) => el("p", { class: "small" }, line))];
   }
-  return { start };
+  function fill(name) {
+    $(name).append(...[sections[name]()].flat(5).filter(Boolean));
+  }
+  function start() {
+    for (const name of Object.keys(sections)) if ($(name)?.tagName === "SECTION") fill(name);
+  }
+  return { start, fill };
 })();

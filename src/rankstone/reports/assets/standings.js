@@ -21,7 +21,7 @@ const Standings = (() => {
     ["mean", (at) => B.mean[at], (at) => el("b", {}, number(B.mean[at])), "me r"],
     ["is_first", (at) => B.first[at], (at) => named("is_first", share(B.first[at])), "ju r"],
     ...(D.complete ? [] : [["n_scores", (at) => B.datasets[at], (at) => el("span", { class: B.datasets[at] < D.datasets.length ? "low" : null }, count(B.datasets[at])), "xx r"]]),
-    ...(D.left.length ? [["left_out", (at) => B.without_high[at] - B.without_low[at], (at) => range(B.without_low[at], B.without_high[at]), "xx r"]] : []),
+    ...((D.left || []).length ? [["left_out", (at) => B.without_high[at] - B.without_low[at], (at) => range(B.without_low[at], B.without_high[at]), "xx r"]] : []),
     ["other_rules", (at) => B.rules_high[at] - B.rules_low[at], (at) => named("other_rules", range(B.rules_low[at], B.rules_high[at])), "ap r"],
   ];
   function named(name, text) { return [el("span", { class: "wd" }, W[name] + " "), text]; }

@@ -17,6 +17,7 @@
     else if (location.hash) $(location.hash.slice(1))?.scrollIntoView();
   }
   draw();
+  if (D.two && D.slices) Results.fill("slices");
   if (document.querySelector(".lb")) Board.start();
   else if (D.board) Standings.start();
   else if (!D.two) Results.start();

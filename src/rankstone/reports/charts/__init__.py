@@ -14,7 +14,7 @@ Examples
 
 from __future__ import annotations
 
-from rankstone.reports.charts.board_charts import critical_difference, ranks
+from rankstone.reports.charts.board_charts import critical_difference, ranks, slices
 from rankstone.reports.charts.comparison_charts import (
     at_k,
     differences,
@@ -43,5 +43,6 @@ __all__ = [
     "retention_periods",
     "scatter",
     "segments",
+    "slices",
     "write",
 ]

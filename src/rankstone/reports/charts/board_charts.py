@@ -1,4 +1,4 @@
-"""Charts of a board: intervals of ranks, and the critical-difference diagram."""
+"""Charts of a board and of slices: intervals of ranks, the critical-difference diagram, bars of gaps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rankstone.reports.chart_style import COLOURS, drawn, label, legible, needed
 if TYPE_CHECKING:
     from rankstone.boards.board_result import Board
     from rankstone.boards.ranked_systems import RankedSystems
+    from rankstone.boards.slices_result import Slices
 
 _WIDTH: Final = 640
 #: pixels of a row, and systems that a chart shows
@@ -36,6 +37,24 @@ def ranks(found: RankedSystems, most: int = _MOST) -> Any:  # noqa: ANN401 - Alt
     chart = alt.layer(wide, near, dots).properties(width=_WIDTH, height=_ROW * len(rows))
     level = f"{100 * found.confidence:g}"
     return drawn(chart, "systems", rows, label("board_ranks", found.lang, level=level))
+
+
+def slices(found: Slices, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
+    """Return the gaps of the slices that differ, or the largest ones, as bars with simultaneous intervals."""
+    alt = needed("altair")
+    frame = (found.found if found.found.height else found.table).head(most)
+    rows = records(frame.select("slice", "gap", "low", "high"))
+    y = alt.Y("slice:N", title=None, sort=None).axis(labelLimit=320)
+    base = alt.Chart(alt.NamedData("slices")).encode(y)
+    x = alt.X("gap:Q", title=label("slice_gap", found.settings.lang))
+    worse = f"datum.gap * {found.sign} < 0"
+    tone = alt.condition(worse, alt.value(COLOURS[1]), alt.value(COLOURS[0]))
+    bars = base.mark_bar(size=_ROW * 0.6).encode(x, color=tone)
+    spans = base.mark_rule(color="black").encode(x="low:Q", x2="high:Q")
+    chart = alt.layer(bars, spans).properties(width=_WIDTH, height=_ROW * 1.3 * len(rows))
+    level = f"{100 * found.settings.confidence:g}"
+    name = "slices" if found.found.height else "largest_slices"
+    return drawn(chart, "slices", rows, label(name, found.settings.lang, level=level))
 
 
 def diagram_layout(found: Board, most: int = _DIAGRAM) -> dict[str, Any]:

@@ -1,0 +1,243 @@
+"""Slices of queries: values of attributes, ranges of numbers, lengths and question words of texts, pairs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import Record, some
+from rankstone.errors import BadOption, UsageError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Bools = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+    #: an attribute, the name of a slice, its queries
+    Single = tuple[str, str, Bools]
+
+#: columns that hold the text of a query
+TEXTS: Final = ("text", "query", "title", "question")
+#: numbers with so many values or fewer are categories
+_FEW: Final = 8
+#: slices, and members of all of them together, that are tested at most
+_MOST, _MEMBERS = 20_000, 2_000_000_000
+#: the separator of several values in a cell
+_SEVERAL: Final = "|"
+_LETTER: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]"
+#: a word, or a letter of a script that does not separate words
+_WORDS: Final = rf"{_LETTER}|[^\s\p{{Han}}\p{{Hiragana}}\p{{Katakana}}\p{{Hangul}}\p{{Thai}}]+"
+_QUESTIONS: Final = (
+    r"(?i)^\W*(who|whom|whose|what|when|where|which|why|how|is|are|was|were|can|could|do|does|did|should|will)\b"
+    r"|(谁|什么|何时|哪|为什么|怎么|怎样|如何|多少|几|吗)"
+)
+
+
+class QuerySlices(Record):
+    """Slices of the same queries, no two of them equal.
+
+    Attributes
+    ----------
+    names
+        What the queries of each slice have in common: ``language=de & words=1–3``.
+    parents
+        Of a pair the slices of its two attributes, otherwise -1; int64 ``[slices, 2]``.
+    members
+        Bool ``[queries, slices]``.
+    same
+        Names of slices with exactly the same queries, of each slice.
+    left_out
+        Columns that make no slices, and why.
+    """
+
+    names: tuple[str, ...]
+    parents: Ints
+    members: Bools
+    same: tuple[tuple[str, ...], ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def size(self) -> Ints:
+        """The number of queries of each slice."""
+        found: Ints = self.members.sum(axis=0)
+        return found
+
+
+def query_slices(
+    attributes: pl.DataFrame,
+    *,
+    tags: Mapping[str, str] | None = None,
+    bins: int = 4,
+    least: int = 20,
+) -> QuerySlices:
+    """Return every slice that has enough queries, and leaves enough outside.
+
+    Parameters
+    ----------
+    attributes
+        A row for each query.  Numbers with more than eight values are split at their quantiles, texts by
+        their length and question word; lists, and texts separated by ``|``, hold several values.  A query
+        without a value is in the slice ``missing`` of the column.
+    tags
+        Name → a regular expression (of Rust): queries whose text matches it, whatever the case.
+    bins
+        Ranges of a number.
+    least
+        The fewest queries of a slice.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"language": ["de", "en"] * 20, "hits": range(40)})
+    >>> query_slices(table, bins=2, least=10).names
+    ('language=de', 'language=en', 'hits=0–19', 'hits=20–39', 'language=de & hits=0–19', ...)
+    """
+    found: list[Single] = []
+    left_out: list[str] = []
+    n = attributes.height
+    texts = [name for name in attributes.columns if _is_text(attributes[name], name)]
+    for name, pattern in (tags or {}).items():
+        found.append((name, name, _matching(attributes, texts, name, pattern)))
+    for column in attributes:
+        made = list(_of_column(column, bins, least, text=column.name in texts))
+        found += made
+        if not made:
+            left_out.append(f"{printable(column.name, 40)} ({column.n_unique():,} values)")
+    found = [one for one in found if least <= one[2].sum() <= n - least]
+    if not found:
+        raise UsageError(
+            f"no attribute makes a slice of {least:,} or more queries, with as many outside",
+            given=f"{n:,} queries, {some(left_out) if left_out else some(attributes.columns)}",
+            fix="--min-size (min_size) allows smaller ones",
+        )
+    owners, names, masks = zip(*found, strict=True)
+    return _with_pairs(owners, names, np.stack(masks, axis=1), least, tuple(left_out))
+
+
+def _with_pairs(
+    owners: Sequence[str], names: Sequence[str], members: Bools, least: int, left_out: tuple[str, ...]
+) -> QuerySlices:
+    """Return the slices of single attributes and of two, without those that hold the same queries."""
+    counts = members.astype(np.float32).T @ members.astype(np.float32)
+    owner = np.unique(owners, return_inverse=True)[1]
+    one, other = np.nonzero(np.triu((counts >= least) & (owner[:, None] != owner), 1))
+    total = len(names) + len(one)
+    if total > _MOST or total * len(members) > _MEMBERS:
+        raise BadOption(
+            f"{total:,} slices of {len(members):,} queries are too many to test together",
+            expected=f"{min(_MOST, _MEMBERS // len(members)):,} or fewer",
+            fix="choose columns with --attributes, or larger slices with --min-size",
+        )
+    every = np.concatenate([members, members[:, one] & members[:, other]], axis=1)
+    texts = [*names, *(f"{names[a]} & {names[b]}" for a, b in zip(one.tolist(), other.tolist(), strict=True))]
+    keys: dict[bytes, int] = {}
+    places, kept, same = list[int](), list[int](), list[list[str]]()
+    for at, key in enumerate(np.ascontiguousarray(np.packbits(every, axis=0).T)):
+        place = keys.setdefault(key.tobytes(), len(kept))
+        if place == len(kept):
+            kept.append(at)
+            same.append([])
+        else:
+            same[place].append(texts[at])
+        places.append(place)
+    none = np.full((len(names), 2), -1)
+    parents = np.concatenate([none, np.array(places)[np.stack([one, other], axis=1)]])[kept]
+    equal = tuple(map(tuple, same))
+    return QuerySlices(tuple(texts[at] for at in kept), parents, every[:, kept], equal, left_out)
+
+
+def _is_text(column: pl.Series, name: str) -> bool:
+    """Return True for a column of texts of several words, nearly all of them different."""
+    if column.dtype != pl.String or not (known := column.drop_nulls()).len():
+        return False
+    words = known.str.count_matches(_WORDS).mean()
+    several = known.str.contains(_SEVERAL, literal=True).any()
+    distinct = known.n_unique() > max(_FEW, known.len() / 2)
+    return name in TEXTS or (distinct and not several and isinstance(words, float) and words > 2)  # noqa: PLR2004
+
+
+def _matching(attributes: pl.DataFrame, texts: Iterable[str], name: str, pattern: str) -> Bools:
+    found = np.zeros(attributes.height, bool)
+    try:
+        for column in texts:
+            found |= attributes[column].str.contains(f"(?i){pattern}").fill_null(value=False).to_numpy()
+    except pl.exceptions.ComputeError as error:
+        raise BadOption(
+            f"the tag {printable(name, 40)} is no regular expression", given=printable(pattern, 60)
+        ) from error
+    if not texts:
+        raise UsageError(
+            "tags need a text of queries",
+            given=some(attributes.columns),
+            expected="a column text, query or title",
+        )
+    return found
+
+
+def _of_column(column: pl.Series, bins: int, least: int, *, text: bool) -> Iterator[Single]:
+    """Yield the slices of a column, whatever their size."""
+    name = column.name
+    if text:
+        words = column.str.count_matches(_WORDS)
+        yield from _of_numbers(f"words of {name}" if name not in TEXTS else "words", words, bins)
+        asked = column.str.extract(_QUESTIONS, 1).fill_null(column.str.extract(_QUESTIONS, 2))
+        asked = pl.select(
+            pl.when(column.is_null()).then(None).otherwise(asked.str.to_lowercase().fill_null("none"))
+        ).to_series()
+        yield from _of_values("question word", asked, least)
+        return
+    if column.dtype == pl.String:
+        column = column.str.strip_chars().replace("", None)
+        numbers = column.cast(pl.Float64, strict=False)
+        if column.null_count() < len(column) and numbers.null_count() == column.null_count():
+            column = numbers
+        elif column.str.contains(_SEVERAL, literal=True).any():
+            column = column.str.split(_SEVERAL)
+    if column.dtype.is_numeric() and column.n_unique() > _FEW:
+        yield from _of_numbers(name, column, bins)
+    elif isinstance(column.dtype, (pl.List, pl.Array)):
+        cells = column.to_frame("value").with_row_index("row").explode("value")
+        for value, rows in cells.drop_nulls().group_by("value", maintain_order=True):
+            if rows.height >= least:
+                yield name, f"{name}={str(value[0]).strip()}", _places(rows["row"], len(column))
+        yield from _missing(name, column.is_null() | (column.list.len() == 0))
+    elif not isinstance(column.dtype, pl.Struct):
+        yield from _of_values(name, column, least)
+
+
+def _of_values(name: str, column: pl.Series, least: int) -> Iterator[Single]:
+    shown = column.to_frame("value").with_row_index("row")
+    for value, rows in shown.drop_nulls().group_by("value", maintain_order=True):
+        if rows.height >= least:
+            text = f"{value[0]:g}" if isinstance(value[0], float) else str(value[0])
+            yield name, f"{name}={text}", _places(rows["row"], len(column))
+    yield from _missing(name, column.is_null())
+
+
+def _of_numbers(name: str, column: pl.Series, bins: int) -> Iterator[Single]:
+    """Yield ranges of about equally many values."""
+    values = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    known = values[~np.isnan(values)]
+    shares = np.linspace(0, 1, bins + 1)[1:-1]
+    inner = np.unique(np.quantile(known, shares, method="inverted_cdf")) if len(known) else known
+    for low, high in pairwise([-np.inf, *inner.tolist(), np.inf]):
+        inside = (values > low) & (values <= high)
+        if inside.any():
+            ends = f"{values[inside].min():.4g}", f"{values[inside].max():.4g}"
+            yield name, f"{name}={ends[0] if ends[0] == ends[1] else '–'.join(ends)}", inside
+    yield from _missing(name, pl.Series(np.isnan(values)))
+
+
+def _missing(name: str, absent: pl.Series) -> Iterator[Single]:
+    if absent.any():
+        yield name, f"{name} missing", absent.fill_null(value=True).to_numpy()
+
+
+def _places(rows: pl.Series, n: int) -> Bools:
+    found = np.zeros(n, bool)
+    found[rows.to_numpy()] = True
+    return found

@@ -1,0 +1,550 @@
+"""``slices``: in which groups of queries a system loses or gains, of runs, saved scores and A/B logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import Record, some
+from rankstone.boards.query_slices import TEXTS, query_slices
+from rankstone.boards.slices_result import Slices
+from rankstone.comparison.comparison_result import Comparison
+from rankstone.comparison.score_matrix import Matrix, systems_of
+from rankstone.comparison.score_sources import Source
+from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    MissingColumn,
+    NotComparable,
+    UsageError,
+    above_0,
+    between_0_and_1,
+    blaming,
+    one_of,
+    printable,
+)
+from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
+from rankstone.evaluation.scores import Scores
+from rankstone.io.attributes import open_table, read_attributes
+from rankstone.io.columns import with_csv
+from rankstone.stats.random_streams import check_count
+from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
+from rankstone.tables.phrases import check_language
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.evaluation.request import QrelsLike, RunsLike
+    from rankstone.io.input_table import Progress
+    from rankstone.measures.core.measure import Measure
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+#: columns that are not attributes
+_NOT: Final = ("query_id", "doc_id", "impression_id", "user_id", "position", "weight", "session")
+#: rows of each variant that a slice of an A/B test needs, inside and outside of it
+_FEWEST: Final = 5
+
+
+class SliceKeywords(TypedDict, total=False):
+    """The fields of :class:`SliceSettings` as keyword arguments."""
+
+    attributes: Sequence[str] | None
+    tags: Mapping[str, str]
+    bins: int
+    min_size: int
+    against: str
+    margin: float | None
+    confidence: float
+    power: float
+    permutations: int
+    seed: int
+    lang: str
+    drawing: Progress | None
+
+
+class SlicesKeywords(SliceKeywords, EvaluationKeywords, total=False):
+    """The settings of a search for slices, and the options of evaluation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceSettings:
+    """The settings of a search for slices.
+
+    Parameters
+    ----------
+    attributes
+        The columns that make slices; by default all except ids, weights and clusters.
+    tags
+        Name → a regular expression: queries whose text matches it are a slice.
+    bins
+        Ranges into which numbers are split, from 2 to 20.
+    min_size
+        The fewest queries of a slice, and outside it; 5 or more.
+    against
+        ``rest``: does a slice differ from all other queries?  ``zero``: do two systems differ in a slice?
+    margin
+        The smallest gap that matters; the result then says which slices could not have shown it.
+    confidence
+        Of all slices together; 1 less the chance that any is found if none differs.
+    power
+        Of what is called visible.
+    permutations
+        How many are drawn, from 200 on.
+    seed
+        Makes the result reproducible, on any number of threads.
+    lang
+        Language of sentences: ``en`` or ``zh``.
+    drawing
+        Called with 1 after every block of permutations.
+    """
+
+    attributes: Sequence[str] | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    bins: int = 4
+    min_size: int = 20
+    against: str = "rest"
+    margin: float | None = None
+    confidence: float = 0.95
+    power: float = 0.8
+    permutations: int = 2000
+    seed: int = 0
+    lang: str = "en"
+    drawing: Progress | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse settings that are not valid."""
+        one_of("against", self.against, ("rest", "zero"))
+        check_language(self.lang)
+        between_0_and_1("confidence", self.confidence)
+        between_0_and_1("power", self.power)
+        if self.margin is not None:
+            above_0("margin", self.margin)
+        for name, least, most in (("bins", 2, 20), ("min_size", _FEWEST, 10**9),
+                                  ("permutations", 200, 10**7), ("seed", 0, 2**63 - 1)):  # fmt: skip
+            check_count(name, getattr(self, name), least, most)
+
+
+class SlicedValues(Record):
+    """What is looked for in slices.
+
+    Attributes
+    ----------
+    ids
+        Queries, or rows of a log.
+    values
+        Differences per query, scores of one system, or what an experiment's rows say of its difference;
+        float64 ``[queries]``.
+    sides
+        For each system, the one compared with first: what its mean sums up, and counts; float64
+        ``[queries]`` each.
+    systems
+        The system, and the one it is compared with, if any.
+    """
+
+    ids: pl.Series
+    values: Floats
+    sides: tuple[tuple[Floats, Floats], ...]
+    systems: tuple[str, ...]
+    measure: str
+    sign: int = 1
+    cluster: Ints | None = None
+    kind: str = "queries"
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> SlicedValues:
+        """Return the differences of the last system from the first, or the scores of the only one."""
+        if len(matrix.systems) > 2:  # noqa: PLR2004 - a pair
+            raise NotComparable(
+                "slices are of one system, or of two that are compared",
+                given=some(matrix.systems),
+                fix="name two of the runs",
+            )
+        if np.ptp(matrix.weight) > 0:
+            raise NotComparable(f"{matrix.measure} weighs queries, and slices count them alike")
+        one, two = np.ones(len(matrix)), len(matrix.systems) > 1
+        values = matrix.differences(1, 0) if two else matrix.values[:, 0]
+        sides = tuple((column, one) for column in matrix.values.T)
+        names, ids = matrix.systems[::-1], matrix.queries.cast(pl.String)
+        return cls(ids, values, sides, names, matrix.measure, matrix.sign, matrix.cluster)
+
+
+def slices(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measure: str | Measure = "nDCG@10",
+    *,
+    cluster: str | None = None,
+    convention: str | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[SlicesKeywords],
+) -> Slices:
+    """Find groups of queries in which a run loses or gains, without taking chance for a finding.
+
+    Parameters
+    ----------
+    qrels, convention, progress
+        As for :func:`rankstone.evaluate`.
+    runs
+        Two runs, of which the second is compared with the first, or one, whose slices are compared with its
+        mean over the other queries.
+    measure
+        One measure.
+    cluster
+        A column of ``queries``, such as the user or session, whose queries are not independent.
+    **options
+        ``queries``, a table with ``query_id`` and attributes of queries: numbers, categories, texts, lists;
+        what is searched and how (see ``SliceSettings``): ``attributes``, ``tags``, ``bins``, ``min_size``,
+        ``against``, ``margin``, ``confidence``, ``power``, ``permutations``, ``seed``, ``lang``; and all that
+        :func:`rankstone.evaluate` takes.
+
+    Returns
+    -------
+    Slices
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.evaluate`; when there are more than two runs, or no slice is large enough.
+
+    Examples
+    --------
+    >>> from rankstone import demo
+    >>> found = slices(demo.QRELS, demo.RUNS, "nDCG@10", queries=demo.QUERIES, min_size=10)
+    >>> found.table.select("slice", "n").row(0)
+    ('words=4–5', 10)
+    """
+    settings, given = _settings(dict(options))
+    columns = with_csv(*(given.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
+    requested = of_rankings(measure)
+    named = name_runs(runs)
+    queries, read = given.get("queries"), {"columns": columns, **given}
+    scores = (
+        Scores(*Prepared(qrels, requested, **read).score_runs(named, progress=progress, on_bad_run="stop"))
+        if convention is None
+        else evaluate_by(convention, Given(qrels, named), measure, progress=progress, **read)
+    )
+    return _of_source(Source.of(scores, scores.measures[:1]), queries, cluster, columns, settings)
+
+
+def slices_of_scores(
+    scores: object,
+    measure: str | Measure | None = None,
+    *,
+    queries: object = None,
+    cluster: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    **options: Unpack[SliceKeywords],
+) -> Slices:
+    """Find slices in a comparison, in what :func:`rankstone.evaluate` returned, or in saved scores.
+
+    Parameters
+    ----------
+    scores
+        A comparison of two systems; or one or two systems' scores, as for :func:`rankstone.compare_scores`.
+    measure
+        Which one; by default the primary measure of a comparison, otherwise the first.
+    queries
+        As for :func:`slices`; by default the table that the comparison was made with.
+    cluster, **options
+        As for :func:`slices`.
+    columns, csv_separator, decimal
+        As for :func:`rankstone.evaluate`.
+    """
+    settings, unknown = _settings(dict(options))
+    if unknown:
+        raise BadOption(f"{printable(next(iter(unknown)))} is not an option of slices_of_scores")
+    columns = with_csv(columns, csv_separator, decimal)
+    if isinstance(scores, Comparison):
+        matrix = scores.matrices[str(measure or scores.primary[0])]
+        if queries is None and scores.sources is not None:
+            queries = scores.sources.given.get("queries")
+        attributes = _attributes(queries, columns, settings, cluster)
+        found = _searched(SlicedValues.of(matrix), attributes, settings, cluster)
+        known = {name: getattr(scores, name) for name in ("audit", "conventions", "inputs")}
+        return replace(found, **known)
+    if isinstance(scores, Scores):
+        source = Source.of(scores, of_rankings(measure) if measure is not None else scores.measures[:1])
+    else:
+        source = Source.saved(scores, measure, columns)
+    return _of_source(source, queries, cluster, columns, settings)
+
+
+def slices_of_log(
+    log: object,
+    value: str = "clicked",
+    by: str = "variant",
+    *,
+    versus: str | None = None,
+    cluster: str | None = "user_id",
+    direction: str = "higher",
+    columns: Mapping[str, str] | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    **options: Unpack[SliceKeywords],
+) -> Slices:
+    """Find slices of an A/B test: users or queries for which the effect of a variant differs.
+
+    Parameters
+    ----------
+    log
+        A table with a row for each impression, or each user: the variant, the value, attributes.  Rows with
+        the same ``impression_id`` are one, with a click if any has one.
+    value
+        The column of numbers that is compared, such as ``clicked``.
+    by
+        The column of the two variants.
+    versus
+        The variant that the other one is compared with; by default the first in sorted order.
+    cluster
+        The column of units that were randomised, users; ``None``, or no such column: every row by itself.
+    direction
+        ``higher`` or ``lower``, which is better.
+    columns, csv_separator, decimal
+        As for :func:`rankstone.evaluate`.
+    **options
+        As for :func:`slices`.
+
+    Notes
+    -----
+    Each row gets the value whose mean is the effect: the overall effect, and how far the row is from the mean
+    of its variant, over the variant's share (Athey and Imbens 2016 call it the transformed outcome).
+    """
+    settings, unknown = _settings(dict(options))
+    if unknown:
+        raise BadOption(f"{printable(next(iter(unknown)))} is not an option of slices_of_log")
+    one_of("direction", direction, ("higher", "lower"))
+    name, lazy, _ = open_table(log, by, with_csv(columns, csv_separator, decimal))
+    with blaming(name):
+        frame = _impressions(name, lazy.collect(), value, by)
+        control, treated = _variants(frame[by], versus)
+    arm = (frame[by].cast(pl.String) == treated).to_numpy()
+    y = frame[value].to_numpy()
+    number = None
+    if cluster is not None and cluster not in ("user_id", *frame.columns):
+        raise MissingColumn.of(f"there is no column {printable(cluster)}", cluster, frame.columns, name)
+    if cluster in frame.columns:
+        number = frame[cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
+    share, means = arm.mean(), (y[~arm].mean(), y[arm].mean())
+    values = means[1] - means[0] + np.where(arm, (y - means[1]) / share, -(y - means[0]) / (1 - share))
+    sides = tuple((np.where(one, y, 0.0), one.astype(np.float64)) for one in (~arm, arm))
+    ids = pl.Series("query_id", [str(at + 1) for at in range(len(y))])
+    sign = -1 if direction == "lower" else 1
+    found = SlicedValues(ids, values, sides, (treated, control), value, sign, number, "rows")
+    others = [one for one in settings.attributes or frame.columns if one not in (value, by, cluster, *_NOT)]
+    return replace(_searched(found, frame.select(ids, *others), settings), inputs={"log": name})
+
+
+def _impressions(name: str, frame: pl.DataFrame, value: str, by: str) -> pl.DataFrame:
+    """Return a row for each impression, with numbers as values."""
+    for column in (value, by):
+        if column not in frame.columns:
+            raise MissingColumn.of(f"there is no column {printable(column)}", column, frame.columns, name)
+    numbers = frame[value].cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite()
+    if bad.any():
+        at = bad.arg_max() or 0
+        raise BadValue(
+            f"{printable(value)} is not a number",
+            where=f"row {at + 1}",
+            given=printable(repr(frame[value][at])),
+        )
+    if (empty := frame[by].is_null()).any():
+        raise BadValue("a row without a variant", where=f"row {(empty.arg_max() or 0) + 1}")
+    frame = frame.with_columns(numbers.alias(value))
+    if "impression_id" not in frame.columns:
+        return frame
+    others = [one for one in frame.columns if one not in ("impression_id", value)]
+    grouped = frame.group_by("impression_id", maintain_order=True)
+    return grouped.agg(pl.col(value).max(), *(pl.col(one).first() for one in others))
+
+
+def _variants(column: pl.Series, versus: str | None) -> tuple[str, str]:
+    names = sorted(column.cast(pl.String).drop_nulls().unique().to_list())
+    if len(names) != 2:  # noqa: PLR2004 - a pair
+        raise NotComparable("slices of an A/B test need two variants", given=some(names))
+    one_of("versus", versus or names[0], names)
+    return (names[0], names[1]) if versus in (None, names[0]) else (names[1], names[0])
+
+
+def _settings(options: dict[str, Any]) -> tuple[SliceSettings, dict[str, Any]]:
+    known = {one.name for one in fields(SliceSettings)}
+    own = {name: options.pop(name) for name in known & set(options)}
+    return SliceSettings(**own), options
+
+
+def _of_source(
+    source: Source,
+    queries: object,
+    cluster: str | None,
+    columns: Mapping[str, str] | None,
+    settings: SliceSettings,
+) -> Slices:
+    measure, direction = next(iter(source.measures.items()))
+    attributes = _attributes(queries, columns, settings, cluster)
+    units = None if cluster is None else attributes.select("query_id", cluster=cluster)
+    matrix = Matrix.of(source.tables, measure, direction, systems_of(source.runs), units)
+    found = _searched(SlicedValues.of(matrix), attributes, settings, cluster)
+    return replace(found, audit=source.audit, conventions=source.conventions, inputs=source.inputs)
+
+
+def _attributes(
+    queries: object, columns: Mapping[str, str] | None, settings: SliceSettings, cluster: str | None
+) -> pl.DataFrame:
+    """Read the attributes of queries."""
+    if queries is None:
+        raise UsageError(
+            "slices need a table of queries with attributes",
+            fix="a table as queries: --queries FILE",
+        )
+    read = read_attributes(queries, "query_id", columns)
+    wanted = [one for one in settings.attributes or read.columns if one not in _NOT]
+    texts = [one for one in TEXTS if one in read.columns]
+    needed = [cluster] if cluster is not None else []
+    return read.collect(*dict.fromkeys([*wanted, *texts, *needed]))
+
+
+def _searched(
+    found: SlicedValues, attributes: pl.DataFrame, settings: SliceSettings, cluster: str | None = None
+) -> Slices:
+    """Return the slices of values."""
+    zero = settings.against == "zero"
+    if zero and len(found.systems) == 1:
+        raise UsageError("against=zero compares two systems", fix="against=rest compares slices of one")
+    placed = found.ids.to_frame("query_id").join(attributes, on="query_id", how="left", maintain_order="left")
+    chosen = [one for one in settings.attributes or placed.columns if one not in (*_NOT, cluster)]
+    texts = [one for one in TEXTS if one in placed.columns]
+    made = query_slices(
+        placed.select(*dict.fromkeys([*chosen, *(texts if settings.tags else ())])),
+        tags=settings.tags,
+        bins=settings.bins,
+        least=settings.min_size,
+    )
+    sides = np.stack([part for side in found.sides for part in side])
+    inside = Gaps(made.members).summed(sides)
+    outside = sides.sum(axis=1)[:, None] - inside
+    kept = np.flatnonzero(np.minimum(inside, outside)[1::2].min(axis=0) >= _FEWEST)
+    if not len(kept):
+        raise NotComparable(f"no slice has {_FEWEST} rows of each variant", given=f"{len(found.ids):,} rows")
+    gaps = Gaps(made.members[:, kept], zero, found.cluster)
+    tests = slice_tests(
+        found.values,
+        gaps,
+        confidence=settings.confidence,
+        permutations=settings.permutations,
+        seed=settings.seed,
+        progress=settings.drawing,
+    )
+    names, size = [made.names[at] for at in kept], gaps.members.sum(axis=0)
+    place = np.full(len(made.names) + 1, -1)  # of no parent, too
+    place[kept] = np.arange(len(kept))
+    within = _folded(found.values, gaps, tests, place[made.parents[kept]], 1 - settings.confidence)
+    leads = np.array([to == at for at, to in enumerate(within)])
+    value, elsewhere = ((part[::2] / part[1::2])[:, kept] for part in (inside, outside))
+    two = len(found.systems) > 1
+    here, there = (np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere))
+    gap, reach = here - (0.0 if zero else there), tests.reach()
+    table = pl.DataFrame(
+        {
+            "slice": names,
+            "n": size,
+            "value": value[-1],
+            "versus": value[0] if two else [None] * len(names),
+            "difference": here if two else [None] * len(names),
+            "elsewhere": there,
+            "gap": gap,
+            "low": gap - reach,
+            "high": gap + reach,
+            "p_adjusted": tests.p,
+            "found": leads,
+            "within": [None if to is None or leads[at] else names[to] for at, to in enumerate(within)],
+            "same": [made.same[at] for at in kept],
+            **_examples(found, gaps, gap, leads, placed),
+        },
+        _SCHEMA,
+    )
+    order = np.lexsort((-np.round(np.abs(tests.z), 9), ~leads))
+    each = 1 / size + (0.0 if zero else 1 / (len(found.ids) - size))
+    return Slices(
+        table[order],
+        found.systems,
+        found.measure,
+        found.sign,
+        len(found.ids),
+        float(np.median(tests.error / np.sqrt(each))),
+        tests.critical,
+        made.left_out,
+        found.kind,
+        settings,
+    )
+
+
+_NUMBERS: Final = ("value", "versus", "difference", "elsewhere", "gap", "low", "high", "p_adjusted")
+_SCHEMA: Final[dict[str, Any]] = (
+    {"slice": pl.String, "n": pl.Int64}
+    | dict.fromkeys(_NUMBERS, pl.Float64)
+    | {"found": pl.Boolean, "within": pl.String, "same": pl.List(pl.String)}
+    | {"example": pl.String, "example_text": pl.String}
+    | dict.fromkeys(("example_value", "example_versus"), pl.Float64)
+)
+
+
+def _folded(values: Floats, gaps: Gaps, tests: SliceTests, parents: Ints, level: float) -> list[int | None]:
+    """Return for each slice the one that explains it, itself if no other one does, ``None`` for chance.
+
+    The largest gap is removed from its queries; slices that differ no more were only part of it.
+    """
+    within: list[int | None] = [None] * len(tests.z)
+    left, z, values = np.flatnonzero(tests.p <= level + 1e-12), tests.z, values.copy()
+    size, single = gaps.members.sum(axis=0), parents[:, 0] < 0
+    while len(left):
+        best = left[np.lexsort((size[left], ~single[left], -np.round(np.abs(z[left]), 9)))[0]]
+        of_two = gaps.members[:, [*parents[best], best]]
+        if (parents[best] >= 0).all() and _parts_explain_more(values, of_two, tests.critical):
+            among = np.intersect1d(parents[best], left)
+            best = among[np.abs(z[among]).argmax()] if len(among) else best
+        values -= gaps.statistics(values)[0][best] * gaps.members[:, best]
+        z = gaps.statistics(values)[3]
+        explained = (np.abs(z[left]) <= tests.critical) | (left == best)
+        for at in left[explained]:
+            within[at] = int(best)
+        left = left[~explained]
+    return within
+
+
+def _parts_explain_more(values: Floats, members: Bools, critical: float) -> bool:
+    """Return True if the effects of two attributes, added up, fit clearly better than that of their pair."""
+    columns = np.column_stack([np.ones(len(values)), members])
+    parts, pair = (
+        np.square(values - chosen @ np.linalg.lstsq(chosen, values)[0]).sum()
+        for chosen in (columns[:, :3], columns[:, [0, 3]])
+    )
+    return bool(pair - parts > critical**2 * parts / len(values))
+
+
+def _examples(
+    found: SlicedValues, gaps: Gaps, gap: Floats, leads: Bools, placed: pl.DataFrame
+) -> dict[str, list[Any]]:
+    """Return the query of each slice that is found in which the gap is largest."""
+    rows: dict[str, list[Any]] = {name: [None] * len(gap) for name in _SCHEMA if name.startswith("example")}
+    texts = [one for one in TEXTS if one in placed.columns]
+    for at in np.flatnonzero(leads) if found.kind == "queries" else ():
+        members = np.flatnonzero(gaps.members[:, at])
+        query = int(members[np.argmax(np.sign(gap[at]) * found.values[members])])
+        rows["example"][at] = found.ids[query]
+        rows["example_text"][at] = placed[texts[0]][query] if texts else None
+        rows["example_value"][at] = float(found.sides[-1][0][query])
+        rows["example_versus"][at] = float(found.sides[0][0][query]) if len(found.sides) > 1 else None
+    return rows

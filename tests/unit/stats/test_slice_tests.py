@@ -1,0 +1,101 @@
+"""Tests of many slices: statistics by hand, chance kept at its level, signs, clusters, scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rankstone.stats.slice_tests import Gaps, slice_tests
+
+RNG = np.random.default_rng(3)
+MEMBERS = RNG.random((200, 30)) < RNG.uniform(0.1, 0.6, 30)
+VALUES = RNG.normal(0, 0.2, 200)
+
+
+def moderated(values: Any, every: Any) -> tuple[float, float]:
+    """Return the squared error of a mean, and its degrees of freedom, with ten values of common variance."""
+    df = 10 + len(values) - 1
+    return (10 * every.var(ddof=1) + (len(values) - 1) * values.var(ddof=1)) / df / len(values), df
+
+
+def test_gaps_and_errors_by_hand() -> None:
+    """Welch's statistic of each slice against the rest, with moderated variances, as a normal deviate."""
+    gap, error, df, z = Gaps(MEMBERS).statistics(VALUES)
+    for at in range(30):
+        inside, outside = VALUES[MEMBERS[:, at]], VALUES[~MEMBERS[:, at]]
+        (one, df_one), (other, df_other) = moderated(inside, VALUES), moderated(outside, VALUES)
+        assert gap[at] == pytest.approx(inside.mean() - outside.mean())
+        assert error[at] == pytest.approx(np.sqrt(one + other))
+        welch = (one + other) ** 2 / (one**2 / df_one + other**2 / df_other)
+        assert df[at] == pytest.approx(welch)
+        assert stats.norm.sf(abs(z[at])) == pytest.approx(
+            stats.t.sf(abs(gap[at] / error[at]), welch), rel=0.02
+        )
+
+
+def test_against_zero_by_hand() -> None:
+    """The mean of each slice, and the error of a mean."""
+    gap, error, df, _ = Gaps(MEMBERS, zero=True).statistics(VALUES)
+    for at in range(30):
+        inside = VALUES[MEMBERS[:, at]]
+        assert gap[at] == pytest.approx(inside.mean())
+        assert (error[at] ** 2, df[at]) == pytest.approx(moderated(inside, VALUES))
+
+
+def test_the_interval_belongs_to_the_critical_value() -> None:
+    """A gap at the end of its interval has the critical z."""
+    found = slice_tests(VALUES, Gaps(MEMBERS))
+    t = found.reach() / found.error
+    assert stats.norm.sf(found.critical) == pytest.approx(stats.t.sf(t, found.df), rel=0.05)
+    assert ((np.abs(found.gap) > found.reach()) == (np.abs(found.z) > found.critical)).all()
+
+
+@pytest.mark.parametrize("how", ["rest", "zero", "clusters", "unequal variances", "ties"])
+def test_chance_is_seldom_taken_for_a_finding(how: str) -> None:
+    """Among 40 slices of 200 units any is found in about 5 % of 200 tables without a difference."""
+    rng, found = np.random.default_rng(8), 0
+    for seed in range(200):
+        members = rng.random((200, 40)) < rng.uniform(0.1, 0.5, 40)
+        cluster = np.arange(200) // 4 if how == "clusters" else None
+        values = rng.normal(0, 0.2, 200)
+        if how == "clusters":
+            values += np.repeat(rng.normal(0, 0.3, 50), 4)
+            members = members[::4].repeat(4, axis=0)
+            members = members[:, members.sum(axis=0) > 20]
+        if how == "unequal variances":
+            values *= np.where(members[:, 0], 3.0, 1.0)
+        if how == "ties":
+            values *= rng.random(200) < 0.15
+        gaps = Gaps(members, how == "zero", cluster)
+        found += slice_tests(values, gaps, permutations=300, seed=seed).p.min() <= 0.05
+    assert 0 < found / 200 < 0.1
+
+
+def test_every_way_finds_a_large_gap() -> None:
+    """Against the rest, against zero, and in clusters."""
+    values = VALUES - 0.4 * MEMBERS[:, 3]
+    for gaps in (Gaps(MEMBERS), Gaps(MEMBERS, zero=True), Gaps(MEMBERS, cluster=np.arange(200) // 2)):
+        found = slice_tests(values, gaps)
+        assert int(found.z.argmin()) == 3
+        assert found.p[3] == pytest.approx(1 / 2001)
+
+
+def test_the_scale_does_not_matter() -> None:
+    """Means and intervals are multiplied, p-values stay to the last bit; a seed gives the same again."""
+    one, other = (slice_tests(factor * VALUES, Gaps(MEMBERS), seed=5) for factor in (1.0, 4.0))
+    assert (one.p == other.p).all()
+    assert 4 * one.reach() == pytest.approx(other.reach())
+    assert (slice_tests(VALUES, Gaps(MEMBERS), seed=5).p == one.p).all()
+    assert (slice_tests(VALUES, Gaps(MEMBERS), seed=6).p != one.p).any()
+
+
+def test_values_without_any_difference() -> None:
+    """Nothing is found, and no number is missing."""
+    for gaps in (Gaps(MEMBERS), Gaps(MEMBERS, zero=True), Gaps(MEMBERS, cluster=np.arange(200) // 2)):
+        found = slice_tests(np.zeros(200), gaps, permutations=200)
+        assert (found.p == 1).all()
+        assert np.isfinite(found.reach()).all()
+        assert not found.gap.any()
