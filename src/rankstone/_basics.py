@@ -15,6 +15,14 @@ from rankstone.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    #: arrays, of which every room speaks
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
 
 #: texts that need no quotes in a shell, and characters that a shell expands between double quotes
 _BARE: Final = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)

@@ -375,6 +375,7 @@ def test_replicates_are_averaged() -> None:
     assert numbers(found) == pytest.approx(BY_HAND["macro"])
     assert found.scores.seeds["a", "w"].tolist() == pytest.approx([0.89, 0.91])
     assert found.scores.seed_variance == pytest.approx(np.full((4, 3), 0.01**2))
+    assert found.components().filter(source="seed")["variance"].item() == pytest.approx(2 * 0.01**2)
     share = 0.01**2 / found.found.fit.pooled
     assert f"Seeds account for {100 * share:.2g} %" in "\n".join(found.findings())
 

@@ -30,7 +30,7 @@ OWN_NAMES = {"replays", "walk_models", "user_walks"}
 #: what a room may import from outside the standard library, at any time
 PACKAGES = {
     "errors": set(),
-    "_basics": set(),
+    "_basics": {"numpy"},  # names of types, for type checkers only
     # PyArrow and DuckDB where a database is read, fastexcel where a workbook is
     "io": {"numpy", "polars", "pyarrow", "duckdb", "fastexcel"},
     "stats": {"numpy", "scipy"},

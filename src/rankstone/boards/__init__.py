@@ -7,7 +7,7 @@ PUBLIC = {
     "board_result": ("Board",),
     "leaderboards": ("board",),
     "battle_results": ("PairedBoard", "paired_board"),
-    "slice_search": ("SliceSettings", "slices", "slices_of_log", "slices_of_scores"),
-    "slices_result": ("Slices",),
+    "slice_search": ("slices", "slices_of_log", "slices_of_scores"),
+    "slices_result": ("SliceSettings", "Slices"),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

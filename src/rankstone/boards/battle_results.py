@@ -23,13 +23,10 @@ from rankstone.tables.sheet import Sheet, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats, Ints
     from rankstone.stats.rank_intervals import RankIntervals
     from rankstone.tables.sheet import Kind, Part
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: models of battles
 MODELS: Final = ("davidson", "rao_kupper", "bradley_terry")

@@ -18,10 +18,8 @@ from rankstone.stats.paired_comparisons import LEFT, RIGHT, TIE, Battles
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: our column → names that others give it
 _ALIASES: Final = {

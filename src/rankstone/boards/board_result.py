@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats, Ints
     from rankstone.boards.board_scores import BoardScores
     from rankstone.boards.cells import Estimated, ScoringRule
     from rankstone.stats.rank_intervals import DrawnErrors, MeanErrors, RankIntervals
     from rankstone.tables.sheet import Kind
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: systems that are shown unless all are wanted
 _SHOWN: Final = 20
@@ -236,8 +235,9 @@ class Board(RankedSystems):
         Returns
         -------
         polars.DataFrame
-            ``source``: system, data set, their interaction, and where scores per query are known query and
-            system × query; ``variance``, of a single one of them, and ``share`` of the error of an order.
+            ``source``: system, data set, their interaction, where scores per query are known query and
+            system × query, and seed where there are several; ``variance``, of a single one of them, and
+            ``share`` of the error of an order, of which that of seeds is a part.
         """
         found = self.reliability
         if found is None:
@@ -249,6 +249,10 @@ class Board(RankedSystems):
         if found.noise:
             rows.append(("query", found.queries, None))
             rows.append(("system × query", found.noise, found.noise * found.each / error))
+        if self.scores.seeds:
+            spread = float(self.scores.seed_variance.mean())
+            single = spread * float(np.mean([len(means) for means in self.scores.seeds.values()]))
+            rows.append(("seed", single, min(spread / error, 1.0) if error else None))
         return pl.DataFrame(rows, ["source", "variance", "share"], orient="row")
 
     def chance_better(self) -> Floats:

@@ -30,10 +30,8 @@ from rankstone.io.input_table import reading
 from rankstone.io.sources import display_name
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from rankstone._basics import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: our column → names that others give it, the commonest first
 _ALIASES: Final = {

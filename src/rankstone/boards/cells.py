@@ -18,10 +18,8 @@ from rankstone.stats.anova_and_friedman import ranks
 from rankstone.stats.rank_intervals import MeanErrors, moderated_variances
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from rankstone._basics import Bools, Floats
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 #: estimate → what it is
 ESTIMATES: Final = {

@@ -31,10 +31,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Bools, Floats
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 #: what is resampled, which is what the doubt is about
 RESAMPLED: Final = ("datasets", "queries")

@@ -14,10 +14,8 @@ from rankstone.errors import BadOption, UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Bools, Ints
 
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
     #: an attribute, the name of a slice, its queries
     Single = tuple[str, str, Bools]
 

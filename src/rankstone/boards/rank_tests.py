@@ -24,11 +24,9 @@ from rankstone.stats.anova_and_friedman import (
 from rankstone.stats.multiple_testing import adjusted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats
     from rankstone.boards.board_result import Board
 
-    Floats = NDArray[np.float64]
 
 _TESTS: Final = {"nemenyi": nemenyi, "conover": conover, "holm": rank_z}
 

@@ -15,12 +15,8 @@ from rankstone.tables.results import Result
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats, Ints
     from rankstone.stats.rank_intervals import RankIntervals
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 def places(means: Floats) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 import numpy as np
@@ -10,7 +10,7 @@ import polars as pl
 
 from rankstone._basics import Record, some
 from rankstone.boards.query_slices import TEXTS, query_slices
-from rankstone.boards.slices_result import Slices
+from rankstone.boards.slices_result import FEWEST, Slices, SliceSettings
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.score_matrix import Matrix, systems_of
 from rankstone.comparison.score_sources import Source
@@ -21,8 +21,6 @@ from rankstone.errors import (
     MissingColumn,
     NotComparable,
     UsageError,
-    above_0,
-    between_0_and_1,
     blaming,
     one_of,
     printable,
@@ -33,27 +31,19 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import open_table, read_attributes
 from rankstone.io.columns import with_csv
-from rankstone.stats.random_streams import check_count
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
-from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.evaluation.request import QrelsLike, RunsLike
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.measure import Measure
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: columns that are not attributes
 _NOT: Final = ("query_id", "doc_id", "impression_id", "user_id", "position", "weight", "session")
-#: rows of each variant that a slice of an A/B test needs, inside and outside of it
-_FEWEST: Final = 5
 
 
 class SliceKeywords(TypedDict, total=False):
@@ -75,64 +65,6 @@ class SliceKeywords(TypedDict, total=False):
 
 class SlicesKeywords(SliceKeywords, EvaluationKeywords, total=False):
     """The settings of a search for slices, and the options of evaluation."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SliceSettings:
-    """The settings of a search for slices.
-
-    Parameters
-    ----------
-    attributes
-        The columns that make slices; by default all except ids, weights and clusters.
-    tags
-        Name → a regular expression: queries whose text matches it are a slice.
-    bins
-        Ranges into which numbers are split, from 2 to 20.
-    min_size
-        The fewest queries of a slice, and outside it; 5 or more.
-    against
-        ``rest``: does a slice differ from all other queries?  ``zero``: do two systems differ in a slice?
-    margin
-        The smallest gap that matters; the result then says which slices could not have shown it.
-    confidence
-        Of all slices together; 1 less the chance that any is found if none differs.
-    power
-        Of what is called visible.
-    permutations
-        How many are drawn, from 200 on.
-    seed
-        Makes the result reproducible, on any number of threads.
-    lang
-        Language of sentences: ``en`` or ``zh``.
-    drawing
-        Called with 1 after every block of permutations.
-    """
-
-    attributes: Sequence[str] | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
-    bins: int = 4
-    min_size: int = 20
-    against: str = "rest"
-    margin: float | None = None
-    confidence: float = 0.95
-    power: float = 0.8
-    permutations: int = 2000
-    seed: int = 0
-    lang: str = "en"
-    drawing: Progress | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse settings that are not valid."""
-        one_of("against", self.against, ("rest", "zero"))
-        check_language(self.lang)
-        between_0_and_1("confidence", self.confidence)
-        between_0_and_1("power", self.power)
-        if self.margin is not None:
-            above_0("margin", self.margin)
-        for name, least, most in (("bins", 2, 20), ("min_size", _FEWEST, 10**9),
-                                  ("permutations", 200, 10**7), ("seed", 0, 2**63 - 1)):  # fmt: skip
-            check_count(name, getattr(self, name), least, most)
 
 
 class SlicedValues(Record):
@@ -435,9 +367,9 @@ def _searched(
     sides = np.stack([part for side in found.sides for part in side])
     inside = Gaps(made.members).summed(sides)
     outside = sides.sum(axis=1)[:, None] - inside
-    kept = np.flatnonzero(np.minimum(inside, outside)[1::2].min(axis=0) >= _FEWEST)
+    kept = np.flatnonzero(np.minimum(inside, outside)[1::2].min(axis=0) >= FEWEST)
     if not len(kept):
-        raise NotComparable(f"no slice has {_FEWEST} rows of each variant", given=f"{len(found.ids):,} rows")
+        raise NotComparable(f"no slice has {FEWEST} rows of each variant", given=f"{len(found.ids):,} rows")
     gaps = Gaps(made.members[:, kept], zero, found.cluster)
     tests = slice_tests(
         found.values,

@@ -1,4 +1,4 @@
-"""The result of a search for slices: those that differ, what they explain, and what could not be seen."""
+"""The settings and the result of a search for slices: what differs, what it explains, what was not seen."""
 
 from __future__ import annotations
 
@@ -11,24 +11,85 @@ import polars as pl
 from scipy import special
 
 from rankstone._basics import some
-from rankstone.errors import printable
-from rankstone.tables.phrases import phrase
+from rankstone.errors import above_0, between_0_and_1, one_of, printable
+from rankstone.stats.random_streams import check_count
+from rankstone.tables.phrases import check_language, phrase
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankstone.boards.slice_search import SliceSettings
     from rankstone.hits.alignment_audit import Audit
+    from rankstone.io.input_table import Progress
     from rankstone.tables.sheet import Kind
 
 #: shares of the queries whose smallest visible gap is shown
 _SHARES: Final = (0.05, 0.1, 0.2)
 #: slices that are shown where none differs, and those that one explains
 _LARGEST, _EXPLAINED = 5, 3
+#: the fewest queries of a slice that can be searched for; rows of each variant in it, and outside
+FEWEST: Final = 5
 #: characters of a slice's name and of the text of a query
 _NAME, _TEXT = 60, 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceSettings:
+    """The settings of a search for slices.
+
+    Parameters
+    ----------
+    attributes
+        The columns that make slices; by default all except ids, weights and clusters.
+    tags
+        Name → a regular expression: queries whose text matches it are a slice.
+    bins
+        Ranges into which numbers are split, from 2 to 20.
+    min_size
+        The fewest queries of a slice, and outside it; 5 or more.
+    against
+        ``rest``: does a slice differ from all other queries?  ``zero``: do two systems differ in a slice?
+    margin
+        The smallest gap that matters; the result then says which slices could not have shown it.
+    confidence
+        Of all slices together; 1 less the chance that any is found if none differs.
+    power
+        Of what is called visible.
+    permutations
+        How many are drawn, from 200 on.
+    seed
+        Makes the result reproducible, on any number of threads.
+    lang
+        Language of sentences: ``en`` or ``zh``.
+    drawing
+        Called with 1 after every block of permutations.
+    """
+
+    attributes: Sequence[str] | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    bins: int = 4
+    min_size: int = 20
+    against: str = "rest"
+    margin: float | None = None
+    confidence: float = 0.95
+    power: float = 0.8
+    permutations: int = 2000
+    seed: int = 0
+    lang: str = "en"
+    drawing: Progress | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse settings that are not valid."""
+        one_of("against", self.against, ("rest", "zero"))
+        check_language(self.lang)
+        between_0_and_1("confidence", self.confidence)
+        between_0_and_1("power", self.power)
+        if self.margin is not None:
+            above_0("margin", self.margin)
+        for name, least, most in (("bins", 2, 20), ("min_size", FEWEST, 10**9),
+                                  ("permutations", 200, 10**7), ("seed", 0, 2**63 - 1)):  # fmt: skip
+            check_count(name, getattr(self, name), least, most)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,11 +168,12 @@ class Slices(Result):
         True
         """
         rest = 0.0 if self.settings.against == "zero" else 1 / max(self.n - size, 1)
-        return (
-            (self.critical + float(special.ndtri(self.settings.power)))
-            * self.noise
-            * math.sqrt(1 / size + rest)
-        )
+        return self._reach * math.sqrt(1 / size + rest)
+
+    @property
+    def _reach(self) -> float:
+        """The visible gap over the square root of one over the size, and over what is left."""
+        return (self.critical + float(special.ndtri(self.settings.power))) * self.noise
 
     def visible_gaps(self) -> pl.DataFrame:
         """Return the smallest visible gap by size.
@@ -121,13 +183,9 @@ class Slices(Result):
         polars.DataFrame
             ``share`` of the queries, ``n``, and ``gap``.
         """
-        sizes = [
-            (share, size) for share in _SHARES if (size := round(share * self.n)) >= self.settings.min_size
-        ]
-        rows = [
-            (share, size, self.visible(size))
-            for share, size in sizes or [(self.settings.min_size / self.n, self.settings.min_size)]
-        ]
+        least = self.settings.min_size
+        sizes = [size for share in _SHARES if (size := round(share * self.n)) >= least] or [least]
+        rows = [(size / self.n, size, self.visible(size)) for size in sizes]
         return pl.DataFrame(rows, ["share", "n", "gap"], orient="row")
 
     def report(self) -> dict[str, Any]:
@@ -184,13 +242,10 @@ class Slices(Result):
             yield self.say(f"none_{self.settings.against}", slices=f"{self.table.height:,}", level=level)
         for row in self.found.iter_rows(named=True):
             way = "worse" if self.sign * row["gap"] < 0 else "better"
-            many = "two" if len(self.systems) > 1 else "one"
+            many, here, sign = ("two", "difference", "+") if len(self.systems) > 1 else ("one", "value", "")
             numbers = {name: f"{row[name]:+.{digits}f}" for name in ("gap", "elsewhere")}
-            shown = row["difference"] if many == "two" else row["value"]
-            numbers["here"] = f"{shown:+.{digits}f}" if many == "two" else f"{shown:.{digits}f}"
-            line = self.say(
-                f"{way}_{many}", slice=printable(row["slice"], _NAME), n=f"{row['n']:,}", **numbers
-            )
+            numbers |= {"here": f"{row[here]:{sign}.{digits}f}", "n": f"{row['n']:,}"}
+            line = self.say(f"{way}_{many}", slice=printable(row["slice"], _NAME), **numbers)
             yield line + self._example(row, digits) + self._explains(row)
         yield from self.visible_lines(digits)
         if self.left_out:
@@ -206,57 +261,41 @@ class Slices(Result):
 
     def _explains(self, row: Mapping[str, Any]) -> str:
         names = self.table.filter(within=row["slice"])["slice"].to_list()
-        same = row["same"]
-        text = (
-            self.say("same", names=some([printable(one, _NAME) for one in same], _EXPLAINED)) if same else ""
-        )
-        shown = some([printable(one, _NAME) for one in names], _EXPLAINED)
+        same, shown = (some([printable(one, _NAME) for one in of], _EXPLAINED) for of in (row["same"], names))
+        text = self.say("same", names=same) if row["same"] else ""
         return text + (self.say("explains", count=len(names), names=shown) if names else "")
 
     def visible_lines(self, digits: int) -> Iterator[str]:
         """Yield the smallest gaps that slices can show, and whether the gap that matters is among them."""
-        gaps, power = self.visible_gaps(), f"{100 * self.settings.power:g} %"
-        unit = self.say(f"n_{self.kind}")
-        sizes = ", ".join(
-            self.say(
-                "of_size", gap=f"{gap:.{digits}f}", n=f"{size:,}", share=f"{100 * share:.2g} %", unit=unit
-            )
-            for share, size, gap in gaps.iter_rows()
+        margin, power = self.settings.margin, f"{100 * self.settings.power:g} %"
+        rows = [
+            {"gap": f"{gap:.{digits}f}", "n": f"{size:,}", "share": f"{100 * share:.2g} %", "seen": gap}
+            for share, size, gap in self.visible_gaps().iter_rows()
+        ]
+        words = {
+            "unit": self.say(f"n_{self.kind}"),
+            "margin": f"{margin:g}" if margin else "",
+            "power": power,
+        }
+        yield self.say(
+            "visible", power=power, sizes=", ".join(self.say("of_size", **row, **words) for row in rows)
         )
-        yield self.say("visible", power=power, sizes=sizes)
-        if self.settings.margin is None:
-            return
-        needed = self._needed(self.settings.margin)
-        unseen = [row for row in gaps.iter_rows() if row[2] > self.settings.margin]
-        if unseen:
-            share, size, gap = unseen[-1]
-            words = {"margin": f"{self.settings.margin:g}", "share": f"{100 * share:.2g} %", "n": f"{size:,}"}
-            yield self.say("cannot", gap=f"{gap:.{digits}f}", power=power, unit=unit, **words) + (
-                self.say(
-                    "more",
-                    n=f"{self._queries(share, self.settings.margin):,}",
-                    share=words["share"],
-                    unit=unit,
-                )
-                if needed is None
-                else self.say("larger", n=f"{needed:,}", margin=words["margin"], unit=unit)
-            )
-        else:
-            yield self.say("can", margin=f"{self.settings.margin:g}", power=power)
+        unseen = [row for row in rows if margin is not None and row["seen"] > margin]
+        if margin is not None and unseen:
+            yield self.say("cannot", **unseen[-1], **words) + self._needed(margin, unseen[-1], words)
+        elif margin is not None:
+            yield self.say("can", **words)
 
-    def _needed(self, gap: float) -> int | None:
-        """Return the smallest slice that shows a gap, ``None`` if half of the queries do not."""
-        sizes = range(1, self.n // 2 + 1)
-        low, high = 0, len(sizes)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.visible(sizes[middle]) <= gap else (middle + 1, high)
-        return None if low == len(sizes) else sizes[low]
-
-    def _queries(self, share: float, gap: float) -> int:
-        """Return how many queries a slice of this share needs in all to show a gap."""
-        size = max(round(share * self.n), 1)
-        return math.ceil(self.n * (self.visible(size) / gap) ** 2)
+    def _needed(self, margin: float, unseen: Mapping[str, Any], words: Mapping[str, str]) -> str:
+        """Return which slices show a gap: larger ones, or those of more queries if half of them do not."""
+        least = (self._reach / margin) ** 2  # n (n - m) / (n m), or m against zero, is at least this
+        if self.settings.against == "rest":
+            root = self.n**2 - 4 * self.n * least
+            least = (self.n - math.sqrt(root)) / 2 if root >= 0 else self.n
+        if least <= self.n / 2:
+            return self.say("larger", **words, n=f"{math.ceil(least):,}")
+        times = (unseen["seen"] / margin) ** 2
+        return self.say("more", **words, share=unseen["share"], n=f"{math.ceil(self.n * times):,}")
 
     def method_lines(self) -> Iterator[str]:
         """Yield how slices were compared."""

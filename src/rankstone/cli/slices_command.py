@@ -12,7 +12,7 @@ from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from rankstone.boards.slices_result import Slices
+    from rankstone.boards import Slices
 
 
 @declare(
@@ -98,5 +98,5 @@ def _tags(given: tuple[str, ...]) -> dict[str, str] | None:
     """Read NAME=REGEX."""
     pairs = [one.partition("=") for one in given]
     if bad := [one for one, equals, regex in pairs if not (one and equals and regex)]:
-        raise UsageError("--tag is NAME=REGEX", given=printable(bad[0]), fix="--tag 'price=cheap|price'")
+        raise UsageError("--tag is NAME=REGEX", given=printable(bad[0]), fix="--tag price=cheap")
     return {name: regex for name, _, regex in pairs} or None

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Bools = NDArray[np.bool_]
+    from rankstone._basics import Bools
 
 
 #: columns may double with every difference; from so many on, they are found one by one

@@ -14,11 +14,9 @@ from rankstone.tables.sheet import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats
     from rankstone.comparison.comparison_result import Comparison
 
-    Floats = NDArray[np.float64]
 
 _SHARES: Final = {"p50": 0.5, "p95": 0.95}
 

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats
     from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.stats.simultaneous_tests import RandomisedTukey
 
-    Floats = NDArray[np.float64]
     Progress = Callable[[int], None]
     Keys = NDArray[np.uint64]
 

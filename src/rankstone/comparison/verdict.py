@@ -29,16 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from rankstone._basics import Floats, Ints
     from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.comparison.test_families import Family
     from rankstone.evaluation.prepared import Prepared
     from rankstone.measures.core.measure import Measure
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 #: verdicts that systems differ

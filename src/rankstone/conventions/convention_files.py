@@ -26,7 +26,7 @@ from rankstone.measures.core.syntax import parse_measure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rankstone.hits.list_arrays import Bools, Floats
+    from rankstone._basics import Bools, Floats
     from rankstone.measures.core.measure import Scored
 
 

@@ -41,9 +41,9 @@ from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankstone._basics import Floats, Ints
     from rankstone.conventions.library_convention import Reading
     from rankstone.hits.alignment_audit import Audit
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.definition import Named
     from rankstone.measures.core.measure import Measure
     from rankstone.rankings.recommendation.list_frame import ListFrame

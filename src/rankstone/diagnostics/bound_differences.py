@@ -14,8 +14,8 @@ from rankstone.diagnostics.bound_search import Search, scored, stepped, value_of
 from rankstone.hits.list_arrays import ragged_range
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.diagnostics.lists_with_holes import ListsWithHoles
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Measure
 
 

@@ -21,9 +21,9 @@ from rankstone.measures.core.claims import Claims
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.diagnostics.lists_with_holes import ListsWithHoles
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.measure import Measure
 
 

@@ -32,8 +32,8 @@ from rankstone.measures.core.definition import ANY_GAIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.diagnostics.lists_with_holes import ListsWithHoles
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import IdealNorm, Measure
 

@@ -20,10 +20,10 @@ from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rankstone._basics import Floats, Ints
     from rankstone.diagnostics.bound_questions import Question
     from rankstone.diagnostics.lists_with_holes import ListsWithHoles
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Measure, Scored
 
 

@@ -17,8 +17,8 @@ from rankstone.tables.sheet import Sheet, Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_audit import Audit
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Measure
 
 

@@ -18,9 +18,9 @@ from rankstone.measures.core.curve import CurveValues
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankstone._basics import Floats, Ints
     from rankstone.diagnostics.cutoff_choice import Resampling
     from rankstone.diagnostics.mean_curves import RunCurves
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.curve import Curve
 
 

@@ -22,7 +22,7 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankstone.hits.list_arrays import Floats
+    from rankstone._basics import Floats
     from rankstone.measures.at_cutoffs import AtK, Targets
     from rankstone.measures.core.curve import Curve
 

@@ -25,8 +25,8 @@ from rankstone.stats.sampling_units import Units
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from rankstone._basics import Floats, Ints
     from rankstone.diagnostics.mean_curves import RunCurves
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.curve import Curve
 
 

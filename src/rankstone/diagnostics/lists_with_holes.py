@@ -16,8 +16,8 @@ from rankstone.hits.list_arrays import Ideal, ragged_range
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.measure import Measure
 
 #: columns with a value per entry of a list

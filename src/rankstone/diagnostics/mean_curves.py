@@ -21,8 +21,8 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from rankstone._basics import Floats
     from rankstone.hits.alignment_audit import Audit
-    from rankstone.hits.list_arrays import Floats
     from rankstone.measures.core.curve import Curve, CurveValues
     from rankstone.measures.core.measure import Measure, Scored
 

@@ -25,8 +25,9 @@ from rankstone.measures.core.measure import Scored, Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Sized
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.judgments import Judgments
-    from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.hits.list_arrays import Cutoff
     from rankstone.measures.core.measure import Measure
 
 

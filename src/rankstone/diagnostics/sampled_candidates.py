@@ -27,8 +27,7 @@ from rankstone.tables.sheet import Table as Shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Ints
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import RunScores
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.matching import Chunk
     from rankstone.io.input_table import Progress, Table
-
-    Ints = NDArray[np.int64]
 
 
 def sampled(

@@ -26,13 +26,13 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import Floats, Ints
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_audit import RunAudit
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.hits.matching import Chunk
     from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Progress, Table

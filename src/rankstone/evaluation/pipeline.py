@@ -24,13 +24,13 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import QueryTable
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.hits.matching import Chunk
     from rankstone.hits.query_lists import Lists
     from rankstone.hits.tallies import Tally

@@ -18,8 +18,8 @@ from rankstone.tables.results import HasMeans
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_audit import Audit
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.definition import Named
     from rankstone.measures.core.measure import Scored
     from rankstone.tables.results import Averaged

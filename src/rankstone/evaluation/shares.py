@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from rankstone._basics import Bools
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.list_arrays import Bools
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Scored
 

@@ -31,11 +31,11 @@ from rankstone.hits.text_spans import OFFSETS, check_offsets
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from rankstone._basics import Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Piece
     from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
-    from rankstone.hits.list_arrays import Ints
     from rankstone.hits.units import RetrievalUnits
 
 

@@ -17,9 +17,9 @@ from rankstone.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import Ints
     from rankstone.errors import InputError
     from rankstone.hits.exclusion import LeftOut
-    from rankstone.hits.list_arrays import Ints
     from rankstone.hits.tallies import Tally
 
 

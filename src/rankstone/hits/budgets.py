@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.batches import Batch
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.hits.pair_index import PairIndex
     from rankstone.hits.ranks_and_ties import Ranks
 

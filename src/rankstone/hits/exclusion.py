@@ -15,9 +15,9 @@ from rankstone.hits.pair_index import PairIndex, QueryIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankstone._basics import Bools, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.list_arrays import Bools, Ints
     from rankstone.hits.tallies import Tally
 
 

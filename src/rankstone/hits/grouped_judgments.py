@@ -22,9 +22,9 @@ from rankstone.hits.pair_index import PairIndex
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.hits.pair_index import QueryIndex
 
 

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.budgets import Budget, Kept, Paid
     from rankstone.hits.judged_pool import Places, Pool
-    from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.hits.list_arrays import Cutoff
     from rankstone.hits.text_spans import Retrieved
     from rankstone.hits.trace import Trace
 

@@ -13,9 +13,9 @@ from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pair_index import Matches
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions, Imputation
     from rankstone.hits.batches import Batch
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 
 def impute(

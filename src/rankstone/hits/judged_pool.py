@@ -25,7 +25,7 @@ from rankstone.hits.pair_index import QueryIndex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
 
 
 #: batches are measured in several threads; one of them computes what depends on judgments alone

@@ -21,10 +21,10 @@ from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.budgets import Budget
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.hits.text_spans import JudgedSpans
 
 

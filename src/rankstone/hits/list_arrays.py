@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
+    from rankstone._basics import Bools, Floats, Ints
+
     #: statuses: there may be many millions of them
     Codes = NDArray[np.int8]
     #: one cutoff for all queries, or int64 ``[queries]``

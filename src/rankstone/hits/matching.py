@@ -30,11 +30,11 @@ from rankstone.hits.units import by_all_chunks, by_best_chunk, in_classes
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.hits.ranks_and_ties import RankedRows, Ranks
     from rankstone.hits.units import RetrievalUnits
 

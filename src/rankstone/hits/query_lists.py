@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.list_arrays import Ints
+    from rankstone._basics import Ints
     from rankstone.hits.pair_index import QueryIndex
 
 

@@ -19,9 +19,9 @@ from rankstone.hits.list_orders import quicksorted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.hits.pair_index import Matches
 
 

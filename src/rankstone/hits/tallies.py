@@ -14,9 +14,9 @@ from rankstone.hits.ranks_and_ties import contradicted, near_ties
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rankstone._basics import Ints
     from rankstone.hits.batches import Batch
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Ints
     from rankstone.hits.ranks_and_ties import TieBlocks
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.judgments import Judgments
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 #: columns of offsets into a document, of which the second is behind the last character or token
 OFFSETS: Final = ("start", "end")

@@ -16,13 +16,9 @@ from rankstone.hits.ranks_and_ties import tie_blocks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions, UnitScore
     from rankstone.hits.batches import Batch
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 class RetrievalUnits(Record):

@@ -26,7 +26,7 @@ from rankstone.ltr.rank_svm import RankSVM
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.measures.core.measure import Measure
 

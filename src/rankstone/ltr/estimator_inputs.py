@@ -21,7 +21,7 @@ from rankstone.hits.list_arrays import offsets_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
 
 #: rows whose features are looked at, or multiplied, at a time
 _ROWS = 1 << 15

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
 
 _EXPECTED: Final = "label qid:QUERY feature:value … # comment"
 #: a feature's number can be no larger: it is a column

@@ -24,7 +24,7 @@ from rankstone.ltr.predictions import mean_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.list_arrays import Floats
+    from rankstone._basics import Floats
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.measures.core.measure import Measure
 

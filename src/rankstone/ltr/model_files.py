@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.list_arrays import Floats
+    from rankstone._basics import Floats
     from rankstone.ltr.training_data import Dataset
 
 #: the version of the files

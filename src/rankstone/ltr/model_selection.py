@@ -30,8 +30,8 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone._basics import Floats, Ints
     from rankstone.comparison.comparison_result import Comparison
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Measure
 
 _FEWEST_FOLDS: Final = 2

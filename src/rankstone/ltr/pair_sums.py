@@ -21,7 +21,7 @@ from rankstone._basics import Record
 from rankstone.hits.list_arrays import sums
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
 
 
 def levels_of(query: Ints, labels: Floats) -> Ints:

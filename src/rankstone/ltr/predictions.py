@@ -32,7 +32,7 @@ from rankstone.measures.core.syntax import parse_measure
 if TYPE_CHECKING:
     import os
 
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.ltr.training_data import Dataset
 

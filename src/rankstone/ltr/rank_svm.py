@@ -24,7 +24,7 @@ from rankstone.ltr.linear_rankers import LinearRanker, check_choice, check_numbe
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rankstone.hits.list_arrays import Bools, Floats
+    from rankstone._basics import Bools, Floats
     from rankstone.ltr.hinge_objective import State
 
     Progress = Callable[[int], None]

@@ -23,7 +23,7 @@ from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_be
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from rankstone.hits.list_arrays import Floats
+    from rankstone._basics import Floats
     from rankstone.io.file_formats import Scanned
 
 #: what files may be; a further .gz or .zst is looked through

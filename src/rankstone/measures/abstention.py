@@ -13,9 +13,9 @@ from rankstone.measures.core.definition import ANY_GAIN, Card
 from rankstone.measures.core.measure import Contributions, Measure, Scored, Status
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 
 _NEEDS: Final = (

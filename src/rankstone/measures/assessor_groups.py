@@ -15,8 +15,8 @@ from rankstone.measures.intent_aware import IntentAware
 from rankstone.measures.precision import P, Rprec
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 _NEEDS = "judgments with a column `subtopic` (in TREC qrels the second one) that names the judgment group"

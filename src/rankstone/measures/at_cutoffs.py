@@ -23,8 +23,8 @@ from rankstone.measures.core.syntax import parse_measure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rankstone._basics import Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
     from rankstone.measures.core.claims import Claims
 
 #: values to reach for every measure, or measure → values

@@ -16,8 +16,8 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure, by_gain
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 class PrecisionAtHits(BinaryMeasure):

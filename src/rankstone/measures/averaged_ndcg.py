@@ -15,8 +15,8 @@ from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.core.relevance import by_gain
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.definition import Span
 
 

@@ -18,8 +18,8 @@ from rankstone.measures.core.relevance import SHARES, WORTH, UnitGain
 from rankstone.measures.cwl import EU, GAIN, TOOLS, OpenWalk, UserModel
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.claims import Claims
 
 

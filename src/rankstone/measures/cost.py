@@ -15,9 +15,9 @@ from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure, Status
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.budgets import Paid
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 _FIX: Final = (

@@ -14,9 +14,9 @@ from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Ints
 
 
 @dataclass(frozen=True, kw_only=True)

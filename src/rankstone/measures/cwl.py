@@ -16,8 +16,8 @@ from rankstone.measures.user_walks import RankWalk
 from rankstone.measures.walk_models import MODELS, RR, WALKS, Satisfiable, walk_of
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
     from rankstone.measures.core.claims import Claims
     from rankstone.measures.core.definition import Span
     from rankstone.measures.user_walks import User, Walk

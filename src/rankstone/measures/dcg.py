@@ -22,8 +22,9 @@ from rankstone.measures.core.measure import Contributions, IdealNorm
 from rankstone.measures.core.relevance import GradedMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Cutoff, Floats, Ints
+    from rankstone.hits.list_arrays import Cutoff
     from rankstone.measures.core.definition import Span
 
 

@@ -21,8 +21,8 @@ from rankstone.measures.ideal_orders import best_ideal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 class OrderComparison(Record):

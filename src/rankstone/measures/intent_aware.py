@@ -19,8 +19,8 @@ from rankstone.measures.precision import P
 from rankstone.measures.subtopic_diversity import BinarySubtopicMeasure, SubtopicMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.claims import Claims
     from rankstone.measures.core.definition import Span
 

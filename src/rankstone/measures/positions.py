@@ -14,9 +14,9 @@ from rankstone.measures.core.measure import Contributions, OfWholeLists
 from rankstone.measures.core.relevance import BinaryMeasure, GradedMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 def places_below(hits: Hits, missing: Ints) -> Ints:

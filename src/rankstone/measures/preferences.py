@@ -16,8 +16,8 @@ from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 #: a rank below every list, for documents that were not retrieved
 _NOWHERE: Final = np.iinfo(np.int64).max

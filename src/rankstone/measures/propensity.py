@@ -19,9 +19,9 @@ from rankstone.measures.core.relevance import BinaryMeasure
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import Pool
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 _NEEDS: Final = "judgments with a column propensity (see rankstone.measures.label_propensity)"

@@ -12,8 +12,8 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import SHARES, WORTH, UnitGain
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.claims import Claims
     from rankstone.measures.core.gains_and_discounts import GainTable
 

@@ -15,8 +15,8 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure, by_gain
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Ints
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ from rankstone.measures.core.curve import MOST_LEVELS, BinaryCurve, Points
 from rankstone.measures.core.definition import Card, parameter
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 
 _REQUIRED: Final = "choose one: ROC(negatives=judged), negatives=candidates or negatives=catalogue"

@@ -15,8 +15,8 @@ from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.dcg import DCG, nDCG
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 _NEEDS: Final = "judgments, and a query table with session and position (queries=…, --queries FILE)"

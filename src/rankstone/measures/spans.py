@@ -17,8 +17,8 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
     from rankstone.hits.text_spans import JudgedSpans, Spans
     from rankstone.measures.core.definition import Threshold
 

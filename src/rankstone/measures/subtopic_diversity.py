@@ -19,9 +19,9 @@ from rankstone.measures.core.gains_and_discounts import divisors
 from rankstone.measures.core.measure import Contributions, Measure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import Pool
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.definition import RelevantFrom, Span
 
 #: a greedy choice of k documents reaches at least 1 − (1 − 1/k)^k of the best one: never less than 1 − 1/e

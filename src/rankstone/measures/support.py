@@ -13,9 +13,9 @@ from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
 
 
 #: the grade of a vital nugget; okay ones have 1

@@ -19,8 +19,9 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import SHARES, WORTH, BinaryMeasure, UnitGain
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ideal
+    from rankstone.hits.list_arrays import Ideal
     from rankstone.measures.core.gains_and_discounts import GainTable
 
 

@@ -23,8 +23,8 @@ from rankstone.measures.core.gains_and_discounts import divisors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
     class User(Protocol):
         """The measure, with those of these parameters that a model reads."""

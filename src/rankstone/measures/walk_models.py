@@ -12,8 +12,8 @@ from rankstone.measures.core.gains_and_discounts import Vocabulary
 from rankstone.measures.user_walks import INSQ, RBP, SDCG, CustomWalk, Legs, P, U, Walk, square_tail
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats
     from rankstone.measures.user_walks import Continuation, User
 
 #: gains are sums of rounded fractions; a goal missed by less than this counts as reached

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Ints
     from rankstone.online.periods import Window, Windows
     from rankstone.online.segments import Segments
     from rankstone.online.user_activity import People
 
-    Ints = NDArray[np.int64]
 
 #: bits per batch, one byte each
 _MAX_BITS: Final = 1 << 24

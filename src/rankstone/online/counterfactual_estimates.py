@@ -36,14 +36,10 @@ from rankstone.online.log_tables import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Ints
     from rankstone.io.input_table import Progress
     from rankstone.online.estimators import WeightedRows, Weights
     from rankstone.stats.mean_intervals import Estimate
-
-    Ints = NDArray[np.int64]
 
 
 def with_target_positions(

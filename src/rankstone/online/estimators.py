@@ -24,14 +24,9 @@ from rankstone.stats.sampling_units import Units
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.online.log_tables import Log
     from rankstone.stats.mean_intervals import Estimate
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

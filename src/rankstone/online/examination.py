@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats
     from rankstone.online.click_judgments import ClickOptions
     from rankstone.online.position_based_model import PositionCounts
     from rankstone.online.shown_lists import Cells
 
-    Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
 #: limits on the change of a log examination in one iteration, and on its absolute value

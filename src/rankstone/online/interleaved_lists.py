@@ -21,11 +21,8 @@ from rankstone.online.log_tables import LogAudit, OnlineResult, Rankings, read_r
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats
     from rankstone.io.input_table import Progress
-
-    Floats = NDArray[np.float64]
 
 
 class Interleaved(OnlineResult):

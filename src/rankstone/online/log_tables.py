@@ -22,12 +22,10 @@ from rankstone.tables.sheet import Sheet, Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Ints
     from rankstone.io.input_table import Progress
     from rankstone.stats.mean_intervals import Estimate
 
-    Ints = NDArray[np.int64]
 
 #: columns of numbers; all others have ids
 _NUMBERS: Final = (

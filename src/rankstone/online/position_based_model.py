@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats
     from rankstone.online.click_judgments import ClickOptions
     from rankstone.online.shown_lists import Cells, Sessions
 
-    Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
 #: bisection steps until the interval is as narrow as float64 allows

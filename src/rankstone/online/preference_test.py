@@ -41,12 +41,9 @@ from rankstone.stats.sampling_units import Units
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats, Ints
     from rankstone.io.input_table import Progress
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 _LISTS: Final = ("query_id", "draw", "position", "doc_id", "method", "credit", "rank_a", "rank_b")
 #: the methods of optimised lists; team draft is the fallback, and both have credits by document

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats
     from rankstone.online.click_log import ClickLog, ClickSurvey
 
-    Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
 _KEYS: Final = ["session", "query_id"]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Ints
     from rankstone.io.events import Events
     from rankstone.online.local_times import TimeReading
     from rankstone.online.periods import Calendar
     from rankstone.online.retention_audit import Span
 
-    Ints = NDArray[np.int64]
 
 BITS: Final = 64
 #: the most words in a row

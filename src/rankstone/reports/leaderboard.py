@@ -11,11 +11,8 @@ from rankstone._basics import Record
 from rankstone.reports.page_words import decimals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Bools
     from rankstone.comparison.comparison_result import Comparison
-
-    Bools = NDArray[np.bool_]
 
 
 class Leaderboard(Record):

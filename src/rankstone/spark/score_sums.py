@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from rankstone._basics import Floats
+
     Columns = tuple[int, int]
 
 #: the schema of a task's result: sums as JSON

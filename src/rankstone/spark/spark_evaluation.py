@@ -42,12 +42,8 @@ from rankstone.spark.spark_scores import SparkScores, spark_errors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.measures.core.measure import Measure
-
-    Ints = NDArray[np.int64]
 
 
 class ByQuery:

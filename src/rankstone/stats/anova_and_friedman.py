@@ -17,9 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from rankstone._basics import Floats
 
 
 #: a sum of squares below this share of all squares is what rounding leaves of none

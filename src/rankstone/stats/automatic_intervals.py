@@ -23,12 +23,8 @@ from rankstone.stats.sampling_units import Units, effective_df
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Bools, Floats
     from rankstone.stats.mean_intervals import Span
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 
 #: with fewer clusters intervals are rough: coverage was found between .92 and .96

@@ -21,10 +21,7 @@ from rankstone.stats.sampling_units import effective_df, remainder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
+    from rankstone._basics import Bools, Floats
 
 
 #: the worst credible loss, as a share of the range, times the effective number of units that moved

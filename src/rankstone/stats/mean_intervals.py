@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats
     from rankstone.stats.sampling_units import Units
 
-    Floats = NDArray[np.float64]
     Span = tuple[float, float]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from rankstone._basics import Floats
 
 
 #: correction → source, and what it controls

@@ -26,10 +26,8 @@ from rankstone.errors import NotComparable, one_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: outcomes by number
 LEFT, RIGHT, TIE = 0, 1, 2

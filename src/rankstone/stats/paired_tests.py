@@ -21,12 +21,8 @@ from rankstone.stats.random_streams import in_blocks, raw, tolerance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats, Ints
     from rankstone.stats.sampling_units import Units
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 class Differences(Protocol):

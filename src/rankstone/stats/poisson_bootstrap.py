@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from rankstone._basics import Floats, Ints
+
     Keys = NDArray[np.uint64]
 
 

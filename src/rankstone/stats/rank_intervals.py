@@ -28,11 +28,8 @@ from rankstone.stats.random_streams import in_blocks, raw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Bools, Floats, Ints
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: what the first stage takes of alpha
 _FIRST_STAGE: Final = 0.1

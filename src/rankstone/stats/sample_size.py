@@ -18,11 +18,7 @@ from rankstone.stats.random_streams import in_blocks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
+    from rankstone._basics import Bools, Floats, Ints
 
 
 #: more queries than this are not counted

@@ -12,10 +12,7 @@ from rankstone._basics import Record
 from rankstone.stats.random_streams import tolerance
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from rankstone._basics import Floats, Ints
 
 
 #: squared shares of units sum to more where one unit outweighs all others

@@ -35,11 +35,9 @@ from rankstone.stats.random_streams import Whole, draws, in_blocks, raw
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Floats, Ints
 
-    Floats = NDArray[np.float64]
     Progress = Callable[[int], None]
-    Ints = NDArray[np.int64]
 
 
 #: numbers in a block of draws

@@ -20,11 +20,8 @@ from rankstone.stats.random_streams import Whole, in_blocks, raw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Bools, Floats, Ints
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 #: values that the common variance counts for in the variance of a slice
 _PRIOR: Final = 10

@@ -18,9 +18,7 @@ from rankstone._basics import Record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from rankstone._basics import Floats
 
 
 class VarianceSource(Record):

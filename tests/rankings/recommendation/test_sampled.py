@@ -14,7 +14,7 @@ import rankstone
 from rankstone.rankings.recommendation import sampled_ranks as sampling
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats
+    from rankstone._basics import Floats
 
 MEASURES = ("R@10", "P@3", "nDCG@5", "AP", "RR", "AUC(negatives=candidates)")
 

@@ -21,12 +21,12 @@ from rankstone.measures.core.definition import Threshold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rankstone._basics import Bools
     from rankstone.conventions.identification.reported_number import Rounding
     from rankstone.evaluation.prepared import Prepared
     from rankstone.hits.alignment_audit import JudgmentsAudit, RunAudit
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
-    from rankstone.hits.list_arrays import Bools
     from rankstone.hits.matching import Chunk
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure, Scored

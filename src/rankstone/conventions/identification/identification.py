@@ -27,10 +27,10 @@ from rankstone.measures import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from rankstone._basics import Bools
     from rankstone.conventions.identification.candidate_values import Facts, Swept
     from rankstone.conventions.identification.search_space import LibraryMeasure
     from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
-    from rankstone.hits.list_arrays import Bools
     from rankstone.measures.core.measure import Measure, Scored
 
     Progress = Callable[[int], None]

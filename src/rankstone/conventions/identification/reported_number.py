@@ -22,10 +22,10 @@ from rankstone.measures.core.syntax import parse_measure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rankstone._basics import Floats
     from rankstone.conventions.identification.candidate_values import Facts
     from rankstone.conventions.library_convention import Convention, Entry, Reading
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
     from rankstone.measures.core.measure import Scored
 
 

@@ -15,8 +15,8 @@ from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.ideal_agreement import RC
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
 
 
 #: the probability that the user of PFound goes on

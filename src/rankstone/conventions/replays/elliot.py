@@ -19,8 +19,8 @@ from rankstone.rankings.recommendation.list_frame import sums_by_item
 from rankstone.rankings.recommendation.recommendation_measure import Parts, WholeRunMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Ints
     from rankstone.measures.core.claims import Claims
     from rankstone.measures.core.definition import RelevantFrom
     from rankstone.rankings.recommendation.list_frame import ListFrame

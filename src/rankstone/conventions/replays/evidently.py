@@ -29,8 +29,8 @@ from rankstone.rankings.recommendation.recommendation_measure import (
 )
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.claims import Claims
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables

@@ -28,8 +28,8 @@ from rankstone.measures.dcg import DCG
 from rankstone.measures.ideal_agreement import RC, OrderComparison
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 
 class MAP(AP):

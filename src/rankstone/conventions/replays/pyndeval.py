@@ -9,8 +9,8 @@ import numpy as np
 from rankstone.measures.subtopic_diversity import ERR_IA, alpha_DCG, nNRBP
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
     from rankstone.measures.core.measure import Scored
 
 

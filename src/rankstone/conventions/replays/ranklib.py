@@ -12,8 +12,8 @@ from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.measure import Contributions, Measure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats
 
 
 class Best(Replay, Measure, family="cumulated gain"):

@@ -13,8 +13,8 @@ from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.incomplete_judgments import Bpref as Sound
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,8 @@ from rankstone.rankings.recommendation.items import Sets
 from rankstone.rankings.recommendation.recommendation_measure import ANY, PerListMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.rankings.recommendation.list_frame import ListFrame, Numbers
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 

@@ -18,8 +18,8 @@ from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Bools, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Ints
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 

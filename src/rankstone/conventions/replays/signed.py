@@ -10,8 +10,8 @@ import numpy as np
 from rankstone.measures.dcg import nDCG
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Contributions
 
 

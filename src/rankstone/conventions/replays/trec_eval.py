@@ -13,8 +13,8 @@ from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.rank_biased_precision import RBP_residual
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.gains_and_discounts import GainTable
 
 

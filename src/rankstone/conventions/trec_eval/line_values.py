@@ -19,11 +19,11 @@ from rankstone.measures.precision import Utility
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
+    from rankstone._basics import Bools, Floats
     from rankstone.conventions.trec_eval.output_lines import TrecLine, ZScores
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings
     from rankstone.evaluation.request import QrelsLike
     from rankstone.evaluation.scores import RunScores
-    from rankstone.hits.list_arrays import Bools, Floats
 
 
 _NINTH: Final = 9

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from rankstone._basics import Floats, Ints
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Codes, Floats, Ints
+    from rankstone.hits.list_arrays import Codes
     from rankstone.integrations.arrays.device_arrays import Data, DeviceLists
 
 

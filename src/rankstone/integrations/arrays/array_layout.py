@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.list_arrays import Ints
+    from rankstone._basics import Ints
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.definition import Threshold
     from rankstone.measures.dcg import GainMeasure

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.integrations.arrays.array_layout import ArrayLayout
 
 #: an array of another library, or another argument of NumPy's functions

@@ -32,7 +32,7 @@ from rankstone.measures.precision import P, R, Success
 from rankstone.measures.reciprocal_rank import RR
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats
+    from rankstone._basics import Floats
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.measure import Measure
 

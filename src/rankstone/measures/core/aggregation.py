@@ -18,9 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Floats
 
-    Floats = NDArray[np.float64]
 
 _BITS: Final = 53
 #: a significand is cut in halves of so many bits, and float64 adds up many of them without rounding

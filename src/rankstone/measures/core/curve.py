@@ -22,10 +22,11 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Codes, Floats, Ints
+    from rankstone.hits.list_arrays import Codes
     from rankstone.measures.core.definition import RelevantFrom
     from rankstone.measures.core.measure import Measure
 

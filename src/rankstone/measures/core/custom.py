@@ -18,8 +18,8 @@ from rankstone.measures.core.registry import register
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.definition import Span
 
 

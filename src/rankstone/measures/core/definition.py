@@ -22,10 +22,8 @@ from rankstone.measures.core.claims import Claims
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.list_arrays import Bools, Floats
 
     class RelevantFrom:
         """The type of a parameter ``rel``: a grade or a threshold is given, a threshold is kept."""
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 
         def __get__(self, measure: object, kind: object) -> Threshold | None: ...
         def __set__(self, measure: object, value: Threshold | float | None) -> None: ...
-
-    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.measures.core.definition import ANY_GAIN, Threshold
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.measures.core.definition import Named
 
 #: gains and discounts that users have registered, by name

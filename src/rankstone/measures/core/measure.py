@@ -21,8 +21,9 @@ from rankstone.measures.core.definition import ANY_GAIN, PerQuery, parameter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Bools, Codes, Cutoff, Floats, Ideal, Ints
+    from rankstone.hits.list_arrays import Codes, Cutoff, Ideal
     from rankstone.measures.core.definition import Span
 
 

@@ -18,8 +18,9 @@ from rankstone.measures.core.gains_and_discounts import GAINS, GainTable, gains,
 from rankstone.measures.core.measure import IdealNorm, Measure
 
 if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
-    from rankstone.hits.list_arrays import Cutoff, Floats, Ints
+    from rankstone.hits.list_arrays import Cutoff
     from rankstone.measures.core.definition import OptionalRelevantFrom, RelevantFrom, Threshold
 
 

@@ -15,7 +15,7 @@ from rankstone.measures.core.definition import PerQuery, parameter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
 #: tolerance for values outside their range, which are set to the bound

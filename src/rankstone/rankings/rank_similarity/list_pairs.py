@@ -27,9 +27,9 @@ from rankstone.rankings.rank_similarity.paired_lists import ListsAudit, PairedLi
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from rankstone._basics import Bools, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.list_arrays import Bools, Ints
     from rankstone.hits.query_lists import ReadBatch
     from rankstone.io.input_table import Table
 

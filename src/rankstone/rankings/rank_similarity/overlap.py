@@ -19,7 +19,7 @@ from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.rankings.rank_similarity.paired_lists import PairedLists, Ranked
 
 _NEVER = "never: a query that both runs answer has documents"

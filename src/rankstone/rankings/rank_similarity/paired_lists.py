@@ -17,7 +17,7 @@ from rankstone.rankings.rank_similarity.rank_correlation import Counts, counts, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone.hits.list_arrays import Bools, Ints
+    from rankstone._basics import Bools, Ints
     from rankstone.hits.trace import Column, Trace
     from rankstone.rankings.rank_similarity.list_pairs import PairTally
 

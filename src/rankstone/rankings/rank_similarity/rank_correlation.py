@@ -20,7 +20,7 @@ from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 
 FEW_COMMON = "fewer than two documents in common: no value (status few_common)"

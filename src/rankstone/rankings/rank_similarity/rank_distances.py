@@ -13,7 +13,7 @@ from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 from rankstone.rankings.rank_similarity.rank_correlation import FEW_COMMON, NEEDS
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.measures.core.definition import Span
     from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 

@@ -15,7 +15,7 @@ from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.rankings.rank_similarity.overlap import Depths
     from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 

@@ -14,7 +14,7 @@ from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 from rankstone.rankings.rank_similarity.rank_correlation import FEW_COMMON, NEEDS, mean_of_ratios
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.rankings.rank_similarity.paired_lists import CommonRanks, PairedLists
 
 

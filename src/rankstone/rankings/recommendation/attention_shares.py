@@ -23,7 +23,7 @@ from rankstone.rankings.recommendation.recommendation_measure import (
 )
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.trace import Rows
     from rankstone.measures.core.definition import RelevantFrom
     from rankstone.rankings.recommendation.items import Pairs, Sets

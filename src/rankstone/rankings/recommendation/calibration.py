@@ -15,7 +15,7 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention, PerListMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.rankings.recommendation.items import Sets
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables

@@ -20,7 +20,7 @@ from rankstone.rankings.recommendation.recommendation_measure import (
 from rankstone.rankings.recommendation.recommendation_tables import Catalogue
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.rankings.recommendation.list_frame import ListFrame, Numbers
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 

@@ -21,7 +21,7 @@ from rankstone.rankings.recommendation.recommendation_measure import (
 )
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.measures.core.definition import RelevantFrom
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables

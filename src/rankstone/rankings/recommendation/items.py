@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.io.attributes import Attributes
     from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
 

@@ -27,9 +27,9 @@ from rankstone.rankings.recommendation.recommendation_measure import PerListMeas
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rankstone._basics import Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.list_arrays import Ints
     from rankstone.hits.ranks_and_ties import TieBlocks
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named

@@ -13,7 +13,7 @@ from rankstone.rankings.recommendation import item_diversity as distances
 from rankstone.rankings.recommendation.recommendation_measure import ANY, DISCOUNTS, Attention, PerListMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.measures.core.definition import RelevantFrom, Threshold
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables

@@ -14,7 +14,7 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Bools, Floats
+    from rankstone._basics import Bools, Floats
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 

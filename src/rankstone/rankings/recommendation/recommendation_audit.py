@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone.hits.list_arrays import Bools
+    from rankstone._basics import Bools
     from rankstone.rankings.recommendation.list_frame import Numbers
     from rankstone.rankings.recommendation.list_reading import RunLists
     from rankstone.rankings.recommendation.recommendation_tables import Tables

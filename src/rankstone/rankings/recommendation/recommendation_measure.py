@@ -18,7 +18,7 @@ from rankstone.measures.core.gains_and_discounts import check_persistence, divis
 from rankstone.measures.core.measure import Contributions, Scored, Status
 
 if TYPE_CHECKING:
-    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone._basics import Floats, Ints
     from rankstone.rankings.recommendation.items import Sets
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables

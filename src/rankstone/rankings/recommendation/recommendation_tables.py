@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Threshold

@@ -18,7 +18,7 @@ from rankstone.hits.list_arrays import Ideal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.measures.core.measure import Measure
 
 #: numbers in memory at a time
