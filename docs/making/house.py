@@ -38,7 +38,7 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
     {"diagnostics": "file checks, score bounds, chance, thresholds, sampled candidates, curves"},
     {"comparison": "which is better and how sure: tests, intervals, verdicts, gates, plans"},
     {
-        "boards": "systems on many data sets: ranks, their intervals, and what the order rests on",
+        "boards": "systems on many data sets and in battles: ranks and their intervals; slices of queries",
         "answers": "nuggets, citations and similar texts as judgments and runs; agreement of assessors",
         "online": "clicks, interleaving, A/B tests, counterfactual estimates, retention",
         "ltr": "learning to rank: train, tune, score",

@@ -132,6 +132,8 @@ def test_clusters_widen_intervals() -> None:
     )
     widths = [float((one.table["high"] - one.table["low"]).to_numpy().mean()) for one in (apart, together)]
     assert widths[1] > 2 * widths[0]
+    sessions = slices_of_scores(scores, queries=kinds.rename({"user": "session"}))
+    assert (sessions.table["high"] - sessions.table["low"]).to_numpy().mean() == pytest.approx(widths[1])
 
 
 def test_attributes_of_every_kind() -> None:

@@ -11,6 +11,7 @@ import polars as pl
 from rankstone._basics import Record, some
 from rankstone.boards.query_slices import TEXTS, query_slices
 from rankstone.boards.slices_result import FEWEST, Slices, SliceSettings
+from rankstone.comparison.compare_systems import cluster_of
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.score_matrix import Matrix, systems_of
 from rankstone.comparison.score_sources import Source
@@ -133,7 +134,8 @@ def slices(
     measure
         One measure.
     cluster
-        A column of ``queries``, such as the user or session, whose queries are not independent.
+        A column of ``queries``, such as the user, whose queries are not independent; by default ``session``,
+        if the table has this column.
     **options
         ``queries``, a table with ``query_id`` and attributes of queries: numbers, categories, texts, lists;
         what is searched and how (see ``SliceSettings``): ``attributes``, ``tags``, ``bins``, ``min_size``,
@@ -325,6 +327,7 @@ def _of_source(
     settings: SliceSettings,
 ) -> Slices:
     measure, direction = next(iter(source.measures.items()))
+    cluster = cluster or cluster_of(queries, columns, ())
     attributes = _attributes(queries, columns, settings, cluster)
     units = None if cluster is None else attributes.select("query_id", cluster=cluster)
     matrix = Matrix.of(source.tables, measure, direction, systems_of(source.runs), units)

@@ -311,7 +311,7 @@ def conover(scores: Floats) -> Floats:
     Examples
     --------
     >>> conover(np.array([[0.1, 0.2, 0.3], [0.4, 0.7, 0.6], [0.5, 0.7, 0.9]]))[0].round(3).tolist()
-    [1.0, 0.067, 0.025]
+    [1.0, 0.047, 0.024]
     """
     from scipy import special
 

@@ -390,7 +390,7 @@ def elo(
     """Return ratings updated battle by battle (Elo 1978), as evalica computes them; their order matters.
 
     >>> elo([0, 0], [1, 1], [0, 2], 2).round(4).tolist()
-    [1001.9885, 998.0115]
+    [1001.977, 998.023]
     """
     ratings = [initial] * items
     for one, other, result in zip(left, right, outcome, strict=True):

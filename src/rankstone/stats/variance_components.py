@@ -68,7 +68,7 @@ def variance_components(
     --------
     >>> found = variance_components(np.array([[0.1, 0.4, 0.5], [0.2, 0.6, 0.7]]), ["system", "topic"])
     >>> [(one.name, one.df, round(one.squares, 4)) for one in found]
-    [('system', 1, 0.0417), ('topic', 2, 0.1633), ('residual', 2, 0.0033)]
+    [('system', 1, 0.0417), ('topic', 2, 0.2233), ('residual', 2, 0.0033)]
     """
     from scipy import special
 
