@@ -241,12 +241,16 @@ def test_logs_that_cannot_be_read() -> None:
         slices_of_log(log, "clicks")
     with pytest.raises(BadValue, match="clicked is not a number"):
         slices_of_log({**log, "clicked": ["yes", *["0"] * 59]})
-    with pytest.raises(BadValue, match="a row without a variant"):
+    with pytest.raises(BadValue, match="a row without variant"):
         slices_of_log({**log, "variant": [None, *"ab", *["a"] * 57]})
     with pytest.raises(NotComparable, match="two variants"):
         slices_of_log({**log, "variant": ["a", "b", "c"] * 20})
     with pytest.raises(MissingColumn, match="there is no column users"):
         slices_of_log(log, cluster="users")
+    with pytest.raises(BadValue, match="a row without user_id"):
+        slices_of_log({**log, "user_id": [None, *"ab", *["a"] * 57]})
+    with pytest.raises(MissingColumn, match="there is no column device"):
+        slices_of_log(log, attributes=["device"])
     with pytest.raises(NotComparable, match="5 rows of each variant"):
         slices_of_log(log)
 
@@ -261,6 +265,10 @@ def test_what_cannot_be_searched() -> None:
         found(min_size=300)
     with pytest.raises(MissingColumn, match="there is no column lang"):
         found(attributes=["lang"])
+    with pytest.raises(NotComparable, match="has none of the queries"):
+        slices_of_scores(SCORES, queries=QUERIES.with_columns(query_id=pl.lit("x") + pl.col("query_id")))
+    with pytest.raises(UsageError, match="slices are of one measure"):
+        rankstone.slices(demo.QRELS, demo.RUNS, "AP RR", queries=demo.QUERIES)
     with pytest.raises(BadOption, match="no regular expression"):
         found(tags={"x": "("})
     with pytest.raises(BadOption, match="is not an option"):
@@ -268,6 +276,14 @@ def test_what_cannot_be_searched() -> None:
     for wrong in ({"bins": 1}, {"min_size": 2}, {"confidence": 1.0}, {"margin": 0.0}, {"against": "all"}):
         with pytest.raises((BadOption, UsageError)):
             found(**wrong)
+
+
+def test_queries_without_a_value() -> None:
+    """They are left out, and counted."""
+    scores = SCORES.with_columns(new=pl.when(pl.col("query_id") == "q0").then(None).otherwise("new"))
+    slices = slices_of_scores(scores, queries=QUERIES)
+    assert (slices.n, slices.without_value) == (399, 1)
+    assert "because a system has no value: 1." in " ".join(slices.text().split())
 
 
 def test_words_in_both_languages() -> None:

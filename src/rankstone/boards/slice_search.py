@@ -93,6 +93,7 @@ class SlicedValues(Record):
     sign: int = 1
     cluster: Ints | None = None
     kind: str = "queries"
+    without_value: int = 0
 
     @classmethod
     def of(cls, matrix: Matrix) -> SlicedValues:
@@ -109,7 +110,8 @@ class SlicedValues(Record):
         values = matrix.differences(1, 0) if two else matrix.values[:, 0]
         sides = tuple((column, one) for column in matrix.values.T)
         names, ids = matrix.systems[::-1], matrix.queries.cast(pl.String)
-        return cls(ids, values, sides, names, matrix.measure, matrix.sign, matrix.cluster)
+        about = matrix.measure, matrix.sign, matrix.cluster
+        return cls(ids, values, sides, names, *about, without_value=matrix.left_out)
 
 
 def slices(
@@ -160,7 +162,9 @@ def slices(
     """
     settings, given = _settings(dict(options))
     columns = with_csv(*(given.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
-    requested = of_rankings(measure)
+    requested = of_rankings(measure) if convention is None else ()
+    if len(requested) > 1:
+        raise UsageError("slices are of one measure", given=printable(str(measure)), fix=f"-m {requested[0]}")
     named = name_runs(runs)
     queries, read = given.get("queries"), {"columns": columns, **given}
     scores = (
@@ -197,9 +201,7 @@ def slices_of_scores(
     columns, csv_separator, decimal
         As for :func:`rankstone.evaluate`.
     """
-    settings, unknown = _settings(dict(options))
-    if unknown:
-        raise BadOption(f"{printable(next(iter(unknown)))} is not an option of slices_of_scores")
+    settings, _ = _settings(dict(options), "slices_of_scores")
     columns = with_csv(columns, csv_separator, decimal)
     if isinstance(scores, Comparison):
         matrix = scores.matrices[str(measure or scores.primary[0])]
@@ -256,19 +258,20 @@ def slices_of_log(
     Each row gets the value whose mean is the effect: the overall effect, and how far the row is from the mean
     of its variant, over the variant's share (Athey and Imbens 2016 call it the transformed outcome).
     """
-    settings, unknown = _settings(dict(options))
-    if unknown:
-        raise BadOption(f"{printable(next(iter(unknown)))} is not an option of slices_of_log")
+    settings, _ = _settings(dict(options), "slices_of_log")
     one_of("direction", direction, ("higher", "lower"))
     name, lazy, _ = open_table(log, by, with_csv(columns, csv_separator, decimal))
     with blaming(name):
-        frame = _impressions(name, lazy.collect(), value, by)
+        frame = lazy.collect()
+        named = cluster if cluster != "user_id" else None
+        for column in filter(None, (value, by, named, *(settings.attributes or ()))):
+            if column not in frame.columns:
+                raise MissingColumn.of(f"there is no column {printable(column)}", column, frame.columns, name)
+        frame = _impressions(frame, value, [one for one in (by, cluster) if one in frame.columns])
         control, treated = _variants(frame[by], versus)
     arm = (frame[by].cast(pl.String) == treated).to_numpy()
     y = frame[value].to_numpy()
     number = None
-    if cluster is not None and cluster not in ("user_id", *frame.columns):
-        raise MissingColumn.of(f"there is no column {printable(cluster)}", cluster, frame.columns, name)
     if cluster in frame.columns:
         number = frame[cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
     share, means = arm.mean(), (y[~arm].mean(), y[arm].mean())
@@ -281,11 +284,8 @@ def slices_of_log(
     return replace(_searched(found, frame.select(ids, *others), settings), inputs={"log": name})
 
 
-def _impressions(name: str, frame: pl.DataFrame, value: str, by: str) -> pl.DataFrame:
-    """Return a row for each impression, with numbers as values."""
-    for column in (value, by):
-        if column not in frame.columns:
-            raise MissingColumn.of(f"there is no column {printable(column)}", column, frame.columns, name)
+def _impressions(frame: pl.DataFrame, value: str, needed: Sequence[str]) -> pl.DataFrame:
+    """Return a row for each impression, with numbers as values; refuse empty cells of needed columns."""
     numbers = frame[value].cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite()
     if bad.any():
@@ -295,8 +295,9 @@ def _impressions(name: str, frame: pl.DataFrame, value: str, by: str) -> pl.Data
             where=f"row {at + 1}",
             given=printable(repr(frame[value][at])),
         )
-    if (empty := frame[by].is_null()).any():
-        raise BadValue("a row without a variant", where=f"row {(empty.arg_max() or 0) + 1}")
+    for column in needed:
+        if (empty := frame[column].is_null()).any():
+            raise BadValue(f"a row without {printable(column)}", where=f"row {(empty.arg_max() or 0) + 1}")
     frame = frame.with_columns(numbers.alias(value))
     if "impression_id" not in frame.columns:
         return frame
@@ -313,9 +314,11 @@ def _variants(column: pl.Series, versus: str | None) -> tuple[str, str]:
     return (names[0], names[1]) if versus in (None, names[0]) else (names[1], names[0])
 
 
-def _settings(options: dict[str, Any]) -> tuple[SliceSettings, dict[str, Any]]:
-    known = {one.name for one in fields(SliceSettings)}
-    own = {name: options.pop(name) for name in known & set(options)}
+def _settings(options: dict[str, Any], only_of: str | None = None) -> tuple[SliceSettings, dict[str, Any]]:
+    """Split options into settings and others, which some functions do not have."""
+    own = {one.name: options.pop(one.name) for one in fields(SliceSettings) if one.name in options}
+    if only_of is not None and options:
+        raise BadOption(f"{printable(next(iter(options)))} is not an option of {only_of}")
     return SliceSettings(**own), options
 
 
@@ -358,6 +361,11 @@ def _searched(
     zero = settings.against == "zero"
     if zero and len(found.systems) == 1:
         raise UsageError("against=zero compares two systems", fix="against=rest compares slices of one")
+    if not found.ids.is_in(attributes["query_id"].implode()).any():
+        raise NotComparable(
+            "the table of queries has none of the queries",
+            given=f"{printable(attributes['query_id'][0])} there, {printable(found.ids[0])} in the scores",
+        )
     placed = found.ids.to_frame("query_id").join(attributes, on="query_id", how="left", maintain_order="left")
     chosen = [one for one in settings.attributes or placed.columns if one not in (*_NOT, cluster)]
     texts = [one for one in TEXTS if one in placed.columns]
@@ -410,7 +418,7 @@ def _searched(
         },
         _SCHEMA,
     )
-    order = np.lexsort((-np.round(np.abs(tests.z), 9), ~leads))
+    order = np.lexsort((-np.round(tests.evidence, 9), ~leads))
     each = 1 / size + (0.0 if zero else 1 / (len(found.ids) - size))
     return Slices(
         table[order],
@@ -423,6 +431,7 @@ def _searched(
         made.left_out,
         found.kind,
         settings,
+        found.without_value,
     )
 
 
@@ -443,16 +452,18 @@ def _folded(values: Floats, gaps: Gaps, tests: SliceTests, parents: Ints, level:
     """
     within: list[int | None] = [None] * len(tests.z)
     left, z, values = np.flatnonzero(tests.p <= level + 1e-12), tests.z, values.copy()
+    evidence = tests.evidence
     size, single = gaps.members.sum(axis=0), parents[:, 0] < 0
     while len(left):
-        best = left[np.lexsort((size[left], ~single[left], -np.round(np.abs(z[left]), 9)))[0]]
+        best = left[np.lexsort((size[left], ~single[left], -np.round(evidence[left], 9)))[0]]
         of_two = gaps.members[:, [*parents[best], best]]
-        if (parents[best] >= 0).all() and _parts_explain_more(values, of_two, tests.critical):
+        if (parents[best] >= 0).all() and _parts_explain_more(values, of_two, float(tests.critical_z[best])):
             among = np.intersect1d(parents[best], left)
             best = among[np.abs(z[among]).argmax()] if len(among) else best
         values -= gaps.statistics(values)[0][best] * gaps.members[:, best]
         z = gaps.statistics(values)[3]
-        explained = (np.abs(z[left]) <= tests.critical) | (left == best)
+        evidence = z**2 / 2 + gaps.log_share
+        explained = (evidence[left] <= tests.critical) | (left == best)
         for at in left[explained]:
             within[at] = int(best)
         left = left[~explained]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import polars as pl
 from scipy import special
 
 from rankstone._basics import some
 from rankstone.errors import above_0, between_0_and_1, one_of, printable
 from rankstone.stats.random_streams import check_count
+from rankstone.stats.slice_tests import critical_z
 from rankstone.tables.phrases import check_language, phrase
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
@@ -109,13 +112,16 @@ class Slices(Result):
     noise
         The standard deviation of differences that errors of gaps amount to.
     critical
-        The normal deviate that the largest gap of all slices exceeds with the chance of the level.
+        The evidence, ``z² / 2`` plus the logarithm of the share of the queries, that any slice exceeds with
+        the chance of the level.
     left_out
         Columns that made no slices.
     kind
         ``queries``, or ``rows`` of a log.
     settings
         How slices were searched.
+    without_value
+        Queries that are left out since a system has no value.
     audit, conventions, inputs
         As of an evaluation, where there was one.
     """
@@ -130,6 +136,7 @@ class Slices(Result):
     left_out: tuple[str, ...]
     kind: str
     settings: SliceSettings
+    without_value: int = 0
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
@@ -167,13 +174,10 @@ class Slices(Result):
         >>> found.visible(10) > found.visible(20)
         True
         """
+        share = size / self.n
+        z = float(critical_z(self.critical, np.log([min(share, 1 - share) or share]))[0])
         rest = 0.0 if self.settings.against == "zero" else 1 / max(self.n - size, 1)
-        return self._reach * math.sqrt(1 / size + rest)
-
-    @property
-    def _reach(self) -> float:
-        """The visible gap over the square root of one over the size, and over what is left."""
-        return (self.critical + float(special.ndtri(self.settings.power))) * self.noise
+        return (z + float(special.ndtri(self.settings.power))) * self.noise * math.sqrt(1 / size + rest)
 
     def visible_gaps(self) -> pl.DataFrame:
         """Return the smallest visible gap by size.
@@ -190,7 +194,7 @@ class Slices(Result):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        names = ("systems", "measure", "n", "noise", "critical", "left_out")
+        names = ("systems", "measure", "n", "noise", "critical", "left_out", "without_value")
         of_settings = ("against", "min_size", "confidence", "power", "margin", "permutations", "seed")
         return {
             **given(**{name: getattr(self, name) for name in names}),
@@ -248,6 +252,8 @@ class Slices(Result):
             line = self.say(f"{way}_{many}", slice=printable(row["slice"], _NAME), **numbers)
             yield line + self._example(row, digits) + self._explains(row)
         yield from self.visible_lines(digits)
+        if self.without_value:
+            yield self.say("without_value", count=f"{self.without_value:,}")
         if self.left_out:
             yield self.say("left_out", columns=some(self.left_out, 4))
 
@@ -288,12 +294,10 @@ class Slices(Result):
 
     def _needed(self, margin: float, unseen: Mapping[str, Any], words: Mapping[str, str]) -> str:
         """Return which slices show a gap: larger ones, or those of more queries if half of them do not."""
-        least = (self._reach / margin) ** 2  # n (n - m) / (n m), or m against zero, is at least this
-        if self.settings.against == "rest":
-            root = self.n**2 - 4 * self.n * least
-            least = (self.n - math.sqrt(root)) / 2 if root >= 0 else self.n
-        if least <= self.n / 2:
-            return self.say("larger", **words, n=f"{math.ceil(least):,}")
+        sizes = range(1, self.n // 2 + 1)
+        at = bisect_left(sizes, -margin, key=lambda size: -self.visible(size))
+        if at < len(sizes):
+            return self.say("larger", **words, n=f"{sizes[at]:,}")
         times = (unseen["seen"] / margin) ** 2
         return self.say("more", **words, share=unseen["share"], n=f"{math.ceil(self.n * times):,}")
 

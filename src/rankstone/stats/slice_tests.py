@@ -5,11 +5,13 @@ largest gap of all slices in permuted data (Westfall and Young 1993), which keep
 slice at the level.  Gaps are studentised by the variances of both sides, which permutations need where slices
 differ in variance (Janssen 1997), with the common variance as a weak prior, since ten values show little of
 their variance; quantiles of t become those of a normal distribution (Wallace 1959), so that small slices do
-not decide what is large.
+not decide what is large.  The level is shared among slices in proportion to their units (weights of
+Genovese, Roeder and Wasserman 2006): small slices, of which there are many, can show only large gaps anyway.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -45,22 +47,30 @@ class SliceTests(Record):
         Their degrees of freedom.
     z
         The studentised gaps, on the scale of the standard normal distribution.
+    evidence
+        What slices are ordered by: ``z² / 2`` plus the logarithm of their share of the units.
     p
-        Adjusted p-values: the chance that any slice has such a gap if none differs.
+        Adjusted p-values: the chance that any slice has such evidence if none differs.
     critical
-        The z that is exceeded by any slice with the chance of the level.
+        The evidence that is exceeded by any slice with the chance of the level.
     """
 
     gap: Floats
     error: Floats
     df: Floats
     z: Floats
+    evidence: Floats
     p: Floats
     critical: float
 
-    def reach(self, z: float | None = None) -> Floats:
-        """Return the gap that has this z (by default the critical one), float64 ``[slices]``."""
-        root = (self.critical if z is None else z) * (8 * self.df + 3) / (8 * self.df + 1)
+    @property
+    def critical_z(self) -> Floats:
+        """The z of each slice that has the critical evidence."""
+        return critical_z(self.critical, self.evidence - self.z**2 / 2)
+
+    def reach(self) -> Floats:
+        """Return half the width of the simultaneous intervals, float64 ``[slices]``."""
+        root = self.critical_z * (8 * self.df + 3) / (8 * self.df + 1)
         found: Floats = self.error * np.sqrt(self.df * np.expm1(root * root / self.df))
         return found
 
@@ -94,10 +104,17 @@ class Gaps(Record):
             error, df = np.sqrt(own * clusters / (clusters - 1)), np.full(len(gap), clusters - 1.0)
         return gap, error, df, _normal(gap, error, df)
 
+    @cached_property
+    def log_share(self) -> Floats:
+        """The logarithm of the share of units of each slice, or of what is outside if that is less."""
+        share = self.members.mean(axis=0)
+        found: Floats = np.log(np.minimum(share, 1 - share))
+        return found
+
     def largest(
         self, values: Floats, permutations: int, seed: int, progress: Callable[[int], None] | None = None
     ) -> Floats:
-        """Return the largest absolute z of all slices in each permutation, float64 ``[permutations]``.
+        """Return the largest evidence of all slices in each permutation, float64 ``[permutations]``.
 
         Values change places between units; against zero, or where units are in clusters, their signs change
         instead, those of a cluster together.
@@ -121,7 +138,7 @@ class Gaps(Record):
                 for column, bit in zip(whole.whole.T, whole.bits.tolist(), strict=True)
             )
             gap, error, df = self._moments(sums, squares, values)
-            most: Floats = _normal(np.abs(gap), error, df).max(axis=-1)
+            most: Floats = (_normal(gap, error, df) ** 2 / 2 + self.log_share).max(axis=-1)
             return most
 
         return draw
@@ -133,12 +150,12 @@ class Gaps(Record):
         def draw(block: int, count: int) -> Floats:
             bits = raw(seed, _STREAM, block, size=count * clusters).reshape(count, -1)
             signs = np.where(bits >> np.uint64(63), 1.0, -1.0)
-            most = np.zeros(count)
-            for part in self._contributions(values):
+            most = np.full(count, -np.inf)
+            for at, part in zip(self._chunks(), self._contributions(values), strict=True):
                 gap, own = signs @ part, (part**2).sum(axis=0)
                 spread = np.maximum(own - gap * gap / clusters, 1e-300) * clusters / (clusters - 1)
-                z = _normal(np.abs(gap), np.sqrt(spread), np.full(1, clusters - 1.0))
-                np.maximum(most, z.max(axis=1), out=most)
+                z = _normal(gap, np.sqrt(spread), np.full(1, clusters - 1.0))
+                np.maximum(most, (z**2 / 2 + self.log_share[at]).max(axis=1), out=most)
             return most
 
         return draw
@@ -236,6 +253,12 @@ def slice_tests(
     gap, error, df, z = gaps.statistics(values)
     largest = np.sort(gaps.largest(values, permutations, seed, progress))
     # equal gaps of permuted data count as large, whatever the rounding of their sums
-    reached = permutations - np.searchsorted(largest, np.abs(z) - 1e-9)
+    evidence = z**2 / 2 + gaps.log_share
+    reached = permutations - np.searchsorted(largest, evidence - 1e-9)
     place = min(int(np.ceil(confidence * (permutations + 1))), permutations) - 1
-    return SliceTests(gap, error, df, z, (1 + reached) / (permutations + 1), float(largest[place]))
+    return SliceTests(gap, error, df, z, evidence, (1 + reached) / (permutations + 1), float(largest[place]))
+
+
+def critical_z(critical: float, log_share: Floats) -> Floats:
+    """Return the normal deviate that has this evidence in slices of some share of the units."""
+    return np.sqrt(np.maximum(2 * (critical - log_share), 1e-12))

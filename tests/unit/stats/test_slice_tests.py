@@ -49,8 +49,10 @@ def test_the_interval_belongs_to_the_critical_value() -> None:
     """A gap at the end of its interval has the critical z."""
     found = slice_tests(VALUES, Gaps(MEMBERS))
     t = found.reach() / found.error
-    assert stats.norm.sf(found.critical) == pytest.approx(stats.t.sf(t, found.df), rel=0.05)
-    assert ((np.abs(found.gap) > found.reach()) == (np.abs(found.z) > found.critical)).all()
+    assert stats.norm.sf(found.critical_z) == pytest.approx(stats.t.sf(t, found.df), rel=0.05)
+    assert ((np.abs(found.gap) > found.reach()) == (found.evidence > found.critical)).all()
+    share = np.minimum(MEMBERS.mean(axis=0), 1 - MEMBERS.mean(axis=0))
+    assert found.evidence == pytest.approx(found.z**2 / 2 + np.log(share))
 
 
 @pytest.mark.parametrize("how", ["rest", "zero", "clusters", "unequal variances", "ties"])
