@@ -38,6 +38,7 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
     {"diagnostics": "file checks, score bounds, chance, thresholds, sampled candidates, curves"},
     {"comparison": "which is better and how sure: tests, intervals, verdicts, gates, plans"},
     {
+        "collections": "test collections after a shared task, repeated experiments, cards that prove numbers",
         "boards": "systems on many data sets and in battles: ranks and their intervals; slices of queries",
         "answers": "nuggets, citations and similar texts as judgments and runs; agreement of assessors",
         "online": "clicks, interleaving, A/B tests, counterfactual estimates, retention",

@@ -35,6 +35,7 @@ MODULES: Final = {
     "measures": "your-own-measure.md",
     "answers": "answers.md",
     "boards": "boards.md",
+    "collections": "collections.md",
     "online": "online.md",
     "ltr": "ltr.md",
     "comparison": "compare.md",

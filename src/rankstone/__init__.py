@@ -43,9 +43,9 @@ PUBLIC = {
 _PACKAGES = {"plots": "reports.charts", "trec_eval": "conventions.trec_eval"}
 #: packages that are imported when they are first used as attributes
 _ROOMS = (
-    "answers", "boards", "comparison", "conventions", "demo", "diagnostics", "evaluation", "explanation",
-    "hits", "integrations", "io", "ltr", "measures", "online", "rankings", "reports", "spark", "stats",
-    "tables", "testing",
+    "answers", "boards", "collections", "comparison", "conventions", "demo", "diagnostics", "evaluation",
+    "explanation", "hits", "integrations", "io", "ltr", "measures", "online", "rankings", "reports", "spark",
+    "stats", "tables", "testing",
 )  # fmt: skip
 _HOME = {name: home for home, names in PUBLIC.items() for name in names}
 

@@ -12,6 +12,7 @@ def removed_names() -> dict[str, str]: ...
 
 from rankstone import answers as answers
 from rankstone import boards as boards
+from rankstone import collections as collections
 from rankstone import comparison as comparison
 from rankstone import conventions as conventions
 from rankstone import demo as demo

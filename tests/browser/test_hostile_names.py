@@ -15,6 +15,7 @@ from tests.browser.test_report import CHROMIUM, pytestmark  # noqa: F401 - the s
 import rankstone
 from rankstone import online as behaviour
 from rankstone.cli import cli
+from rankstone.collections import certify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +112,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [{"qid": name, "nugget": other, **assigned} for name in NAMES for other in NAMES]
     ).write_parquet(folder / "nuggets.parquet")
     qrels, a, b = (json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b"))
+    certify(folder / "qrels.parquet", {SCRIPT: folder / "a.parquet"}, "nDCG@3", folder=folder).write(
+        folder / "card.json"
+    )
     rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmargin = 0.9\n'
     (folder / "gate.toml").write_text(f"[gate]\nqrels = {qrels}\nbaseline = {a}\ncandidate = {b}\n{rule}")
     return folder
@@ -145,6 +149,13 @@ COMMANDS = {
     "slices -o": "slices --scores {matrix} --queries {attributes} --min-size 5 -o {out}",
     "slices --chart": "slices --scores {matrix} --queries {attributes} --min-size 5 --chart {out}",
     "report --slices": "report --scores {matrix} --queries {attributes} --slices --min-size 5 -o {out}",
+    "collection": "collection {qrels} {a} {b} -m nDCG@3 --format html -v",
+    "collection -o": "collection {qrels} {a} {b} -m nDCG@3 -o {out}",
+    "collection --chart": "collection {qrels} {a} {b} -m nDCG@3 --chart {out}",
+    "reproduce": "reproduce {a} {b} --qrels {qrels} -m nDCG@3 --format html",
+    "reproduce -o": "reproduce {a} {b} --qrels {qrels} -m nDCG@3 -o {out}",
+    "certify": "certify {qrels} {a} -m nDCG@3 --format html",
+    "verify": "verify {card} --format html",
     "answers": "answers {nuggets} --format html",
     "answers --explain": "answers {nuggets} --explain Support -q ID --format html",
     "explain --versus": "explain {qrels} {a} --versus {b} -m nDCG@3 --worst 1 --format html",
@@ -172,7 +183,7 @@ COMMANDS = {
 def pages(folder: Path) -> Iterator[tuple[str, str]]:
     """Run every command, and show every result as a notebook does."""
     names = {file.stem: str(file) for file in folder.iterdir() if file.suffix in {".parquet", ".toml"}}
-    names["svm"] = str(folder / "svm.json")
+    names |= {name: str(folder / f"{name}.json") for name in ("svm", "card")}
     for what, line in COMMANDS.items():
         out = folder / f"{re.sub(r'[^a-z]+', '-', what)}.html"
         words = [word.format(**names, out=out) for word in line.split()]

@@ -432,6 +432,7 @@ def test_markup_in_ids_does_nothing(browser: Browser, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     from rankstone.boards import slices_of_scores
+    from rankstone.collections import collection, reproduce
     from rankstone.online.cohort_retention import retention
 
     folder = tmp_path_factory.mktemp("others")
@@ -446,6 +447,19 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "curves": rankstone.curve(demo.QRELS, demo.RUNS, "PR nDCG@1..10", resamples=50),
         "bounds": rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10 DCG@10", difference=("bm25", "tfidf")),
         "beyond": rankstone.beyond(demo.RUNS, "Coverage@10 Entropy@10", catalogue_size=300),
+        "collection": collection(
+            {f"{EVIL}{q}": {f"{EVIL}{at}": at % 3 for at in range(9)} for q in range(12)},
+            {
+                f"{EVIL}{run}": {
+                    f"{EVIL}{q}": [f"{EVIL}{(at * run + q) % 11}" for at in range(5)] for q in range(12)
+                }
+                for run in (1, 2, 3, 4, 5, 6)
+            },
+            "nDCG@3 P@3",
+        ),
+        "reproduction": reproduce(
+            {EVIL: {EVIL: [EVIL, "d"]}}, {EVIL: {EVIL: ["d", EVIL]}}, qrels={EVIL: {EVIL: 1}}, baseline=None
+        ),
         "slices": slices_of_scores(
             {EVIL: {f"{EVIL}{at}": {"RR": at % 7 / 7 - at % 2 / 3} for at in range(400)}},
             queries={f"{EVIL}{at}": {EVIL: f"{EVIL}{at % 2}", "text": EVIL} for at in range(400)},
@@ -466,7 +480,16 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("name", "charts"),
-    [("retention", 2), ("curves", 2), ("bounds", 10), ("beyond", 6), ("board", 40), ("slices", 2)],
+    [
+        ("retention", 2),
+        ("curves", 2),
+        ("bounds", 10),
+        ("beyond", 6),
+        ("board", 40),
+        ("slices", 2),
+        ("collection", 8),
+        ("reproduction", 0),
+    ],
 )
 def test_pages_of_other_results(
     browser: Browser, others: dict[str, Path], name: str, charts: int, width: int, scheme: Any

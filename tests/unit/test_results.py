@@ -16,6 +16,7 @@ from rankstone import demo
 from rankstone import online as behaviour
 from rankstone.answers import compare_assessors, nuggets
 from rankstone.boards import paired_board
+from rankstone.collections import certify, collection, reproduce, verify
 from rankstone.diagnostics import Gains, gain
 from rankstone.errors import UsageError
 from rankstone.integrations import arrays
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+FILES = [demo.QRELS, *demo.RUNS.values()]
 EVIL = "<b>|a_b&\x1b[31m=1+1"
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1, "d": 1}}
 RUNS = {"one": {"q1": ["a", "b"], "q2": ["x", "c"]}, "two": {"q1": ["b", "a"], "q2": ["d", "c"]}}
@@ -57,6 +59,12 @@ MADE: dict[str, Callable[[], Any]] = {
     "Board": lambda: rankstone.board(SCORED),
     "BoardExplanation": lambda: rankstone.board(SCORED).explain("dense"),
     "Slices": lambda: rankstone.slices(demo.QRELS, demo.RUNS, queries=demo.QUERIES, min_size=8),
+    "Collection": lambda: collection(demo.QRELS, demo.RUNS, "nDCG@10 AP"),
+    "Reproduction": lambda: reproduce(demo.RUNS["bm25"], demo.RUNS["tfidf"], "AP", qrels=demo.QRELS),
+    "RunCard": lambda: certify(demo.QRELS, demo.RUNS, "P@5"),
+    "Verification": lambda: verify(
+        certify(demo.QRELS, demo.RUNS, "P@5").card, [demo.QRELS, *demo.RUNS.values()]
+    ),
     "PairedBoard": lambda: paired_board(
         {"left": ["a", "a", "b"], "right": ["b", "b", "a"], "winner": ["a", "tie", "b"]}
     ),

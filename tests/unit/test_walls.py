@@ -45,6 +45,7 @@ PACKAGES = {
     "diagnostics": {"numpy", "polars", "scipy"},
     "comparison": {"numpy", "polars"},
     "boards": {"numpy", "polars", "scipy"},
+    "collections": {"numpy", "polars", "scipy"},
     "answers": {"numpy", "polars", "rapidfuzz"},
     "online": {"numpy", "polars", "scipy"},
     "ltr": {"numpy", "polars", "scipy", "sklearn", "threadpoolctl"},

@@ -32,6 +32,7 @@ _SECTIONS = {
         "slices": "groups of queries in which a run loses or gains, beyond chance",
         "gate": "release gate for continuous integration: margins, floors, guards",
         "report": "write a comparison as one HTML page that opens offline",
+        "reproduce": "does a repeated experiment give the same lists, scores, improvements",
         "power": "how many queries are needed to detect a difference",
         "diff": "compare two rankings without judgments: RBO, tau, overlap",
     },
@@ -42,6 +43,9 @@ _SECTIONS = {
         "bounds": "the lowest and highest score if unjudged documents were judged",
         "baseline": "compare a mean with a random, the worst and the best order",
         "thresholds": "how results depend on the relevance threshold",
+        "collection": "a test collection after a shared task: pool, topics, reusability",
+        "certify": "write a card with which anybody can check the figures of runs",
+        "verify": "check a card: which file, which block, which digit is another one",
     },
     "Recommend, online and answers": {
         "beyond": "beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness",
@@ -64,6 +68,7 @@ _MOVED = {name: f"online {name}" for name in ("retention", "clicks", "counterfac
 _SHARED = {
     **dict.fromkeys(("check", "bounds", "baseline", "thresholds", "sampled", "identify"), "diagnostics"),
     **dict.fromkeys(("power", "report"), "compare"),
+    **dict.fromkeys(("reproduce", "certify", "verify"), "collection"),
     "demo": "eval",
 }
 

@@ -90,6 +90,7 @@ _METHOD: Final = {
     "attributes": _O("COLUMN,…", "columns of --queries that make slices", list, shown="all"),
     "tag": _O("NAME=REGEX", "a slice of the queries whose text matches; repeatable", tuple, keyword="tags"),
     "bins": _O("N", "ranges that numbers are split into", int, shown="4"),
+    "pool-depth": _O("N", "rank down to which documents are called pooled", int, shown="100"),
     "min-size": _O("N", "fewest queries of a slice", int, shown="20"),
     "against": _O("rest|zero", "gaps from all other queries, or differences from zero", shown="rest"),
     "slices": _O("", "search --queries for slices that are won or lost, for a tab of their own", bool),
@@ -169,6 +170,9 @@ _USERS_OVER_TIME: Final = {
 }  # fmt: skip
 _INPUT: Final = {
     "qrels": _O("FILE", "the judgments"),
+    "qrels-again": _O("FILE", "judgments of the other collection on which an experiment was repeated"),
+    "teams": _O("FILE", "table of run and group", shown="each run is a group", keyword="groups"),
+    "original": _O("FILE", "an unchanged copy of a changed file, to find the first byte; repeatable", tuple),
     "labeled": _O("FILE", "one table with query_id, score, relevance (or label)", short="--labelled",
                   keyword="labelled"),
     "one-group": _O("", "treat all lists as one, as for a pooled AUC or ROC", bool),

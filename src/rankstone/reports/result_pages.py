@@ -1,4 +1,4 @@
-"""What is on the pages of curves, score bounds, scores beyond accuracy and retention: their rows."""
+"""What is on the pages of results other than comparisons and boards: their rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import polars as pl
 from rankstone.boards.battle_results import PairedBoard
 from rankstone.boards.board_result import Board
 from rankstone.boards.slices_result import Slices
+from rankstone.collections.collection_result import Collection
+from rankstone.collections.reproduction_result import Reproduction
 from rankstone.diagnostics.bounds_result import Bounds
 from rankstone.diagnostics.curve_result import Curves
 from rankstone.errors import UsageError, printable
@@ -17,9 +19,12 @@ from rankstone.online.retention_result import Retention
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
 from rankstone.reports.standings_page import standings_content
+from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rankstone.tables.sheet import Sheet
 
 #: rows of a table at most, lines of a chart, segments with a table of cohorts
 _ROWS: Final = 5_000
@@ -115,6 +120,37 @@ def slices_rows(found: Slices) -> Rows:
     return {"slices": bars, "table": found.table.select(*columns, "within").head(_LISTED)}
 
 
+def _collection(found: Collection) -> Rows:
+    name = found.measures[0]
+    means = found.leaderboard.select("run", pl.col(name).alias("value"), "low", "high")
+    return {
+        "measures": means.with_columns(measure=pl.lit(name)),
+        "level": f"{100 * found.confidence:g}",
+        "spans": {},
+        "pair": None,
+        "topics": found.topics,
+        "tables": _tables(found.sheet(verbose=True)),
+    }
+
+
+def _reproduction(found: Reproduction) -> Rows:
+    return {"tables": _tables(found.sheet())}
+
+
+def _tables(sheet: Sheet) -> list[Rows]:
+    """Return the tables of a sheet as they are shown."""
+    return [
+        {
+            "title": one.title,
+            "head": [*map(_shown, one.head)],
+            "rows": [[*map(_shown, row)] for row in one.rows[:_ROWS]],
+            "numeric": one.numeric,
+        }
+        for one in sheet.readable
+        if isinstance(one, Table)
+    ]
+
+
 def _retention(found: Retention) -> Rows:
     try:
         points, lines = curve_rows(found)
@@ -151,5 +187,7 @@ _PAGES: Final[dict[type, tuple[str, str, Callable[[Any], Rows]]]] = {
     Bounds: ("bounds", "bounds table", _bounds),
     BeyondScores: ("beyond", "measures table", _beyond),
     Slices: ("slices", "slices table", slices_rows),
+    Collection: ("shared_task", "leaders topics tables", _collection),
+    Reproduction: ("reproduction", "tables", _reproduction),
     Retention: ("retention", "curve cohorts periods differences", _retention),
 }

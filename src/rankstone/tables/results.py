@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from dataclasses import fields
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import polars as pl
 
 from rankstone.errors import BadParameter, UsageError, installed, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
+from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankstone.tables.sheet import Details, Sheet
+    from rankstone.tables.sheet import Details, Part, Sheet, Table
 
 
 _LINES: Final = (".jsonl", ".ndjson")
@@ -137,6 +139,56 @@ class Result:
             )
             message = f"{type(self).__name__!r} has no attribute {name!r}"
             raise AttributeError(f"{message}: write {instead}" if instead else message, name=name, obj=self)
+
+
+class Findings(Result):
+    """The base class of results that say what they found: tables, sentences, and how these came about.
+
+    A subclass is a dataclass with fields ``lang`` and ``digits``.  It names the ``section`` of its phrases,
+    and defines :meth:`title`, :meth:`tables` and :meth:`findings`, perhaps :meth:`method_lines`.
+    """
+
+    section: ClassVar[str]
+    lang: str
+    digits: int
+
+    @property
+    def say(self) -> Callable[..., str]:
+        """The phrases of its section in its language."""
+        return partial(phrase, self.section, lang=self.lang)
+
+    def title(self) -> str:
+        """Return the heading."""
+        raise NotImplementedError
+
+    def tables(self, digits: int, *, verbose: bool = False) -> Sequence[Table]:
+        """Return what is shown with this many decimals; ``verbose``: everything."""
+        raise NotImplementedError
+
+    def findings(self, digits: int = 4) -> Iterator[str]:
+        """Yield what was found, in sentences."""
+        raise NotImplementedError
+
+    def method_lines(self) -> Iterator[str]:
+        """Yield how it was found."""
+        return iter(())
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        known = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type] # a dataclass
+        return given(**{name: one for name, one in known.items() if name not in ("lang", "digits")}) | {
+            "findings": list(self.findings())
+        }
+
+    def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
+        """Return tables, findings and method."""
+        from rankstone.tables.sheet import Sheet
+
+        shown = self.digits if digits is None else digits
+        parts: list[Part] = [*self.tables(shown, verbose=verbose)]
+        lists = {"findings": [*self.findings(shown)], "method": [*self.method_lines()]}
+        parts += [(self.say(name), tuple(lines)) for name, lines in lists.items() if lines]
+        return Sheet(self.title(), parts=tuple(parts), notes=(self._notes(),))
 
 
 @cache

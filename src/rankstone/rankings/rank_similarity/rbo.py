@@ -35,7 +35,8 @@ class RBO(ListMeasure, family="overlap of rankings"):
         sentence="How much do two lists agree for a user who examines one more rank with probability p?",
         formula="RBO = (1 - p) · sum over d ≥ 1 of p^(d-1) A_d, A_d = X_d / d; below the lists: "
         "ext goes on with the last agreement, min with no further shared document, max with as many as "
-        "possible, res = max - min",
+        "possible, res = max - min; normalized stops at rank k, with no further shared document, and divides "
+        "by the weight down to there, 1 - p^k",
         symbols="X_d: documents in both lists down to depth d (with ties, the sum of products of the parts "
         "of them at these ranks); ext of lists of lengths s ≤ l: A_d = (X_d + A_s (d - s)) / d for "
         "s < d ≤ l, A_l from there on",
@@ -46,7 +47,8 @@ class RBO(ListMeasure, family="overlap of rankings"):
             "Corsi and Urbano's reference code": "the same, for all scores and kinds of ties",
             "rbo (PyPI) rbo_ext": "the same, without ties",
             "rbo (PyPI) rbo": "stops at the shorter list without extrapolating: below our ext",
-            "LensKit rank_biased_overlap": "stops at n and is divided by the weight down to n",
+            "LensKit rank_biased_overlap": "score=normalized, where lists reach n",
+            "repro_eval RBO": "RBO(p=0.95, score=normalized, ties=broken)@1000",
         },
         sensitive="ties: breaking them by document id overestimates similarity; ties=a is "
         "the mean over their orders for lists of one length, and for min; where ties of the longer list "
@@ -74,8 +76,10 @@ class RBO(ListMeasure, family="overlap of rankings"):
     )
     score: str = parameter(
         "ext",
-        "what is below the lists: ext extrapolates, min and max are bounds, res their difference",
-        *("ext", "min", "max", "res"),
+        "what is below the lists: ext extrapolates, min and max are bounds, res their difference; normalized "
+        "ignores what is below rank k",
+        *("ext", "min", "max", "res", "normalized"),
+        needs_k=("normalized",),
     )
 
     @property
@@ -88,9 +92,10 @@ class RBO(ListMeasure, family="overlap of rankings"):
         assert self.p is not None  # noqa: S101 - checked when the measure was made
         paired = paired.without_ties() if self.ties == "broken" else paired
         agreement = _WeightedAgreement(
-            paired, paired.depths, "a" if self.ties == "broken" else self.ties, self.p
+            paired, paired.depths, "a" if self.ties == "broken" else self.ties, self.p, self.k or 0
         )
-        return getattr(agreement, self.score)(), np.ones(paired.queries)
+        weight = 1.0 - self.p**self.k if self.score == "normalized" and self.k else 1.0
+        return getattr(agreement, self.score)(), np.full(paired.queries, weight)
 
 
 class _WeightedAgreement(Record):
@@ -100,6 +105,7 @@ class _WeightedAgreement(Record):
     depths: Depths
     ties: str
     p: float
+    k: int
 
     def ext(self) -> Floats:
         """Extrapolate with the agreement at the end of the shorter list, then of the longer."""
@@ -135,6 +141,14 @@ class _WeightedAgreement(Record):
     def res(self) -> Floats:
         """Return the difference of the bounds, the part of the value that is not observed."""
         return self.max() - self.min()
+
+    def normalized(self) -> Floats:
+        """Stop at rank k, and divide by the weight down to there."""
+        listed = self._listed_part(0.0, "least")
+        below = self._harmonic(self.depths.longer) - self._harmonic(np.full(self.paired.queries, self.k))
+        tail: Floats = self.depths.overlap_at_end * (1.0 - self.p) / self.p * below
+        self.paired.record_steps(beyond_lists=tail, bound=listed + tail)
+        return listed + tail
 
     def _listed_part(self, unseen: Floats | float, title: str) -> Floats:
         """Sum the weighted agreement of the lists; ``unseen`` documents below the shorter one are added."""

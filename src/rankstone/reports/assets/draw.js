@@ -125,6 +125,18 @@ const Draw = (() => {
     return chart(height, null, grid(scale, 0, height), svg("g", { class: "bars" }, svg("rect", { class: kind, x: pct(scale.at(from)), width: pct(scale.at(to) - scale.at(from)), y: y - 8, height: 16 })),
       svg("line", { class: "ax", x1: pct(scale.at(0)), x2: pct(scale.at(0)), y1: 0, y2: height }), svg("line", { class: "cn iv", style: "stroke-width:1.5", x1: pct(scale.at(one.low)), x2: pct(scale.at(one.high)), y1: y, y2: y }));
   }
+  // Ranges in order, each with a mark inside it: worst, median and best of many.
+  function ranges(of) {
+    const height = 260, left = of.narrow ? 12 : 6, sy = scale(of.rows.every((row) => row.low >= 0 && row.high <= 1) ? [0, 1] : null, of.rows.flatMap((row) => [row.low, row.high]), 0), each = (98 - left) / of.rows.length;
+    const y = (value) => height - 20 - (height - 40) * (value - sy.low) / (sy.high - sy.low), parts = [];
+    for (const tick of sy.ticks) parts.push(svg("line", { class: Math.abs(tick) < sy.by / 2 ? "ax" : "gr", x1: pct(left), x2: "98%", y1: y(tick), y2: y(tick) }), text(left, y(tick) + 4, mark(tick, sy.digits), { dx: -8, "text-anchor": "end" }));
+    const r = Math.max(1.5, Math.min(4, 300 / of.rows.length));
+    of.rows.forEach((row, at) => {
+      const x = left + (at + 0.5) * each;
+      parts.push(svg("g", {}, svg("line", { class: "cb iv", style: `stroke-width:${Math.min(3, r)}`, x1: pct(x), x2: pct(x), y1: y(row.low), y2: y(row.high) }), dot(x, y(row.middle), "ca", r), svg("title", {}, row.name)));
+    });
+    return chart(height, of.label, ...parts);
+  }
   const axis = (scale, height = 20) => chart(height, null, numbers(scale, height - 6));
 
   // Lines over x with bands; names at their ends where there is room, otherwise in a legend that the caller makes.
@@ -142,5 +154,5 @@ const Draw = (() => {
     })));
     return chart(height, of.label, ...parts);
   }
-  return { scale, pair, strip, row, mean, bar, axis, lines, step, ticksOf };
+  return { scale, pair, strip, row, mean, bar, ranges, axis, lines, step, ticksOf };
 })();

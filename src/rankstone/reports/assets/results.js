@@ -34,6 +34,10 @@ const Results = (() => {
     measures: () => [heading("measures", W.beyond_title, W.beyond_help), plots(D.measures)],
     table: () => [heading("table", W.values), tableOf(D.table, Object.keys(D.table[0] || {}).map((name) => [name, name === "n" || name === "n_undefined" ? count : typeof D.table.find((row) => row[name] !== null)?.[name] === "number" ? number : undefined]))],
     cohorts: () => [heading("cohorts", W.retention_cohorts, say("retention_cohorts_help", { unit: W[D.unit] })), D.cohorts.map(heat)],
+    leaders: () => [heading("leaders", W.leaders_title, say("leaders_help", { level: say("percent", { number: D.level }) })), plots(D.measures)],
+    topics: () => [heading("topics", W.topics_title, say("topics_help", { measure: D.measures[0].measure })), Draw.ranges({ narrow: Pair.narrow(), label: W.topics_title, rows: D.topics.map((row) => ({ low: Math.min(row.best, row.worst), high: Math.max(row.best, row.worst), middle: row.median,
+      name: say("topic_of", { query: row.query_id, best: shown(row.best, D.digits), best_run: row.best_run, median: shown(row.median, D.digits), worst: shown(row.worst, D.digits), worst_run: row.worst_run }) })) })],
+    tables: () => D.tables.map((one) => [heading("tables", one.title), table(one.head.map((label, at) => ({ label, show: one.numeric[at] ? String : undefined })), one.rows, 20)]),
     periods, differences, slices,
   };
   function curves() {

@@ -14,7 +14,7 @@ Examples
 
 from __future__ import annotations
 
-from rankstone.reports.charts.board_charts import critical_difference, ranks, slices
+from rankstone.reports.charts.board_charts import critical_difference, ranks, slices, topics
 from rankstone.reports.charts.comparison_charts import (
     at_k,
     differences,
@@ -44,5 +44,6 @@ __all__ = [
     "scatter",
     "segments",
     "slices",
+    "topics",
     "write",
 ]

@@ -1,4 +1,4 @@
-"""Charts of a board and of slices: intervals of ranks, the critical-difference diagram, bars of gaps."""
+"""Charts of boards, slices and collections: ranks, the critical-difference diagram, gaps, topics."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rankstone.boards.board_result import Board
     from rankstone.boards.ranked_systems import RankedSystems
     from rankstone.boards.slices_result import Slices
+    from rankstone.collections.collection_result import Collection
 
 _WIDTH: Final = 640
 #: pixels of a row, and systems that a chart shows
@@ -55,6 +56,20 @@ def slices(found: Slices, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's 
     level = f"{100 * found.settings.confidence:g}"
     name = "slices" if found.found.height else "largest_slices"
     return drawn(chart, "slices", rows, label(name, found.settings.lang, level=level))
+
+
+def topics(found: Collection) -> Any:  # noqa: ANN401 - Altair's chart
+    """Return the best, median and worst score of each topic, the hardest left."""
+    alt = needed("altair")
+    rows = records(found.topics.select("query_id", "best", "median", "worst"))
+    x = alt.X("query_id:N", title=label("topic", found.lang), sort=None).axis(labelOverlap=True)
+    base = alt.Chart(alt.NamedData("topics")).encode(x)
+    spans = base.mark_rule(color=COLOURS[0], opacity=0.5).encode(
+        y=alt.Y("worst:Q", title=legible(found.measures[0])), y2="best:Q"
+    )
+    marks = base.mark_point(filled=True, color=COLOURS[0], size=40).encode(y="median:Q")
+    chart = alt.layer(spans, marks).properties(width=_WIDTH, height=_WIDTH * 0.4)
+    return drawn(chart, "topics", rows, label("topics", found.lang))
 
 
 def diagram_layout(found: Board, most: int = _DIAGRAM) -> dict[str, Any]:

@@ -1,0 +1,184 @@
+"""The result of studying a test collection: its tables, and what they say in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import polars as pl
+
+from rankstone.errors import printable
+from rankstone.tables.results import Findings
+from rankstone.tables.sheet import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankstone.hits.alignment_audit import Audit
+    from rankstone.tables.sheet import Kind
+
+
+#: topics and groups that are shown unless all are wanted
+_SHOWN: Final = 10
+_NAME: Final = 40
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection(Findings):
+    """A test collection, seen through the runs of a shared task.
+
+    Attributes
+    ----------
+    measures
+        Their names; runs are sorted by the first.
+    depth
+        Of the pool.
+    pool
+        Counts over all topics: ``pooled``, documents down to the depth of the pool in any run, of which
+        ``pooled_judged`` have a grade and ``pooled_relevant`` one above 0; all that are ``judged`` and
+        ``relevant``.
+    leaderboard
+        See :meth:`to_frame`.
+    pairs
+        How many pairs of runs differ clearly by the first measure, and how many there are.
+    topics
+        ``query_id``; ``best``, ``median``, ``mean`` and ``worst`` score by the first measure, ``best_run``
+        and ``worst_run``; ``relevant`` and ``judged`` documents.
+    reusability
+        For each group and measure: its ``runs``, ``unique_judged`` and ``unique_relevant`` documents; the
+        ``run`` that loses most without these, its mean ``before`` and ``after``, ``loss``, ``rank_before``,
+        ``rank_after``; ``tau`` of all runs' orders with and without, ``tau_low``, ``tau_high``; ``queries``.
+    correlations
+        ``measure`` and ``other``, ``tau`` of the runs' orders, ``low``, ``high``, ``n``.
+    confidence, seed, lang
+        Of intervals; of resamples; of sentences.
+    audit, conventions, inputs
+        As of an evaluation.
+    """
+
+    measures: tuple[str, ...]
+    depth: int
+    pool: Mapping[str, int]
+    leaderboard: pl.DataFrame
+    pairs: tuple[int, int]
+    topics: pl.DataFrame
+    reusability: pl.DataFrame
+    correlations: pl.DataFrame
+    confidence: float = 0.95
+    seed: int = 0
+    lang: str = "en"
+    audit: Audit | None = None
+    conventions: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    digits: int = 4
+
+    section: ClassVar[str] = "collection"
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each run, the best first.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``rank``, ``run``, ``group``, the mean by each measure; ``rank_low`` and ``rank_high``, the ranks
+            that clear differences leave, of all runs together; ``low`` and ``high`` of the first mean;
+            ``pooled`` documents, ``judged``, ``relevant``, ``unique`` to the run, ``unique_relevant``.
+        """
+        return self.leaderboard
+
+    def title(self) -> str:
+        """Return how much there is."""
+        groups = self.leaderboard["group"].n_unique()
+        return self.say("title", runs=self.leaderboard.height, topics=self.topics.height, groups=groups)
+
+    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
+        """Return leaderboard, groups, correlations and topics."""
+        first, *others = self.measures
+        alone = self.leaderboard["group"].equals(self.leaderboard["run"])
+        leaders = self.leaderboard.select(
+            "rank", _ends("rank_low", "rank_high", 0).alias("ranks"), "run", *([] if alone else ["group"]),
+            first, _ends("low", "high", digits).alias("interval"), *others,
+            pl.format("{} / {}", "judged", "pooled").alias("judged"), "unique_relevant",
+        )  # fmt: skip
+        groups = self.reusability.select(
+            "group", "unique_relevant", "measure", "run", "before", "after", "loss",
+            pl.format("{} → {}", "rank_before", "rank_after").alias("places"), "tau",
+            _ends("tau_low", "tau_high", digits).alias("tau_interval"),
+        )  # fmt: skip
+        orders = self.correlations.select(
+            "measure", "other", "tau", _ends("low", "high", digits).alias("interval")
+        )
+        topics = self.topics.drop("mean")
+        shown = {"leaders": leaders, "groups": groups, "orders": orders, "topics": topics}
+        if not verbose:
+            shown |= {name: shown[name].head(_SHOWN) for name in ("groups", "topics")}
+        kinds: dict[str, Kind] = {"judged": "number", "best_run": "id", "worst_run": "id", "group": "id"}
+        kinds |= dict.fromkeys(("interval", "ranks", "tau_interval", "places"), "interval")
+        names = {name: self.say(name) for table in shown.values() for name in table.columns}
+        names |= {name: name for name in self.measures}
+        about: dict[str, Any] = {"digits": digits, "names": names, "kinds": kinds}
+        return [Table.of(table, self.say(name), **about) for name, table in shown.items() if table.height]
+
+    def method_lines(self) -> Iterator[str]:
+        """Yield how the tables were made."""
+        level = f"{100 * self.confidence:g} %"
+        yield self.say("about_leaders", level=level)
+        yield self.say("about_groups", depth=f"{self.depth:,}")
+        yield self.say("about_orders", level=level)
+
+    def findings(self, digits: int = 4) -> Iterator[str]:
+        """Yield what the tables say."""
+        say, pool, first = self.say, self.pool, self.leaderboard.row(0, named=True)
+        level = f"{100 * self.confidence:g} %"
+        could = self.leaderboard.filter(pl.col("rank_low") == 1).height
+        lead = {"run": printable(first["run"], _NAME), "measure": self.measures[0], "level": level}
+        yield say("leads" if could == 1 else "could_lead", count=could, **lead)
+        clear, pairs = self.pairs
+        yield say("apart", clear=f"{clear:,}", pairs=f"{pairs:,}", level=level)
+        share = f"{100 * pool['pooled_judged'] / max(pool['pooled'], 1):.3g} %"
+        yield say("pool", depth=f"{self.depth:,}", pooled=f"{pool['pooled']:,}", share=share)
+        if outside := pool["relevant"] - pool["pooled_relevant"]:
+            yield say("outside", count=f"{outside:,}", relevant=f"{pool['relevant']:,}")
+        yield from self._reusable(digits)
+        for row in self.correlations.iter_rows(named=True):
+            if row["low"] is not None:
+                numbers = {name: f"{row[name]:.{digits}f}" for name in ("tau", "low", "high")}
+                yield say("order", measure=row["measure"], other=row["other"], **numbers)
+        hardest = self.topics.row(0, named=True)
+        values = {name: f"{hardest[name]:.{digits}f}" for name in ("best", "median")}
+        yield say("hardest", query=printable(hardest["query_id"], _NAME), **values)
+
+    def _reusable(self, digits: int) -> Iterator[str]:
+        """Yield what a run would lose whose group had not been pooled, by the measure that sorts runs."""
+        rows = self.reusability.filter(measure=self.measures[0])
+        lost = rows.filter(pl.col("unique_judged") > 0)
+        if not lost.height:
+            yield self.say("no_unique", depth=f"{self.depth:,}")
+            return
+        row = lost.row(0, named=True)
+        numbers = {name: f"{row[name]:.{digits}f}" for name in ("before", "after", "loss")}
+        about = {
+            "group": printable(row["group"], _NAME),
+            "run": printable(row["run"], _NAME),
+            "measure": self.measures[0],
+        }
+        yield self.say(
+            "loses", **about, **numbers, rank_before=row["rank_before"], rank_after=row["rank_after"]
+        )
+        moved = (lost["rank_after"] - lost["rank_before"]).max()
+        same = rows.filter(pl.col("tau") == 1).height
+        yield self.say("groups_moved", groups=rows.height, same=same, moved=moved)
+        if self.leaderboard["group"].n_unique() < _SHOWN:
+            yield self.say("few_groups", groups=self.leaderboard["group"].n_unique())
+
+
+def _ends(low: str, high: str, digits: int) -> pl.Expr:
+    """Return an interval as text, empty where there is none."""
+    if not digits:
+        same = pl.col(low) == pl.col(high)
+        return pl.when(same).then(pl.col(low).cast(pl.String)).otherwise(pl.format("{}–{}", low, high))
+    texts = [
+        pl.col(name).map_elements(lambda one: f"{one:.{digits}f}", return_dtype=pl.String)
+        for name in (low, high)
+    ]
+    return pl.when(pl.col(low).is_not_null()).then(pl.format("[{}, {}]", *texts)).otherwise(pl.lit("–"))

@@ -1,0 +1,254 @@
+"""``certify``: a card that says which files, code and options gave a number, so that it can be checked."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, partial
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
+
+import polars as pl
+
+from rankstone.comparison.score_sources import check_means
+from rankstone.comparison.single_intervals import intervals
+from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.errors import UsageError, printable
+from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
+from rankstone.evaluation.scores import Scores
+from rankstone.io.sources import is_database
+from rankstone.measures.core.measure import Measure
+from rankstone.tables.phrases import phrase
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike
+    from rankstone.io.input_table import Progress
+
+
+#: what the first entry of a card says
+KIND: Final = "rankstone run card 1"
+#: bytes of a block
+BLOCK: Final = 1 << 16
+#: options that are files
+FILES: Final = ("queries", "exclude", "same_as", "documents", "intents")
+_HEADER: Final = ("# ir_metadata.start", "# ir_metadata.end")
+_NAME: Final = 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunCard(Result):
+    """A card of some runs; :meth:`write` writes it.
+
+    Attributes
+    ----------
+    card
+        Everything in it, ready for JSON.
+    """
+
+    card: Mapping[str, Any]
+    digits: int = 4
+
+    def report(self) -> dict[str, Any]:
+        """Return the card."""
+        return dict(self.card)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each mean.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``measure``; ``mean``, ``low`` and ``high`` as text, every digit.
+        """
+        figures = self.card["figures"]
+        names = ("mean", "low", "high")
+        rows = [(run, name, *map(one.get, names)) for run, of in figures.items() for name, one in of.items()]
+        return pl.DataFrame(rows, dict.fromkeys(("run", "measure", *names), pl.String), orient="row")
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return the files and the means."""
+        say = partial(phrase, "cards")
+        head = {"role": say("role"), "path": say("file"), "bytes": say("bytes"), "sha256": "SHA-256"}
+        files = Table.of(pl.DataFrame(self.card["files"]).select(*head), say("files"), names=head)
+        return Sheet(
+            say("card_title"), parts=(files, Table.of(self.to_frame(), say("figures"), digits=digits))
+        )
+
+
+def certify(
+    qrels: str | os.PathLike[str],
+    runs: Any,  # noqa: ANN401 - paths, as for evaluate
+    measures: MeasuresLike = "nDCG@10",
+    *,
+    convention: str | None = None,
+    folder: str | os.PathLike[str] = ".",
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> RunCard:
+    """Return a card of runs: hashes of files and code, options, environment, and every figure as text.
+
+    Parameters
+    ----------
+    qrels
+        A file of judgments.
+    runs
+        Files of runs: a path, several, or ``{name: path}``.
+    measures, convention, progress, **options
+        As for :func:`rankstone.evaluate`; side tables are files, too.
+    folder
+        The folder in which the card will be: files below it are named relative to it, others by their name.
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.evaluate`; when something that is read is not a file.
+
+    Examples
+    --------
+    >>> from rankstone import demo
+    >>> card = certify(demo.QRELS, {"bm25": demo.RUNS["bm25"]}, "P@5").card
+    >>> card["figures"]["bm25"]["P@5"]["mean"]
+    '0.36875'
+    """
+    named = name_runs(runs)
+    paths = {"judgments": qrels} | {name: options[name] for name in FILES if options.get(name) is not None}
+    listed = [_described(role, "", path, folder) for role, path in paths.items()]
+    listed += [_described("run", name, path, folder) for name, path in named.items()]
+    names = [one["path"] for one in listed]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(
+            f"two files would be {printable(twice[0])} on the card",
+            fix="put the card into a folder that holds both, or rename one",
+        )
+    scores = scored(qrels, named, measures, convention, progress=progress, **options)
+    check_means(scores.measures)
+    given = {name: value for name, value in options.items() if name not in FILES}
+    if csv := getattr(given.get("columns"), "csv", None):
+        given |= {"csv_separator": csv.separator, "decimal": csv.decimal}
+    given["columns"] = dict(options.get("columns") or {}) or None
+    card = {
+        "card": KIND,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "environment": environment(),
+        "measures": [*map(str, [measures] if isinstance(measures, (str, Measure)) else measures)],
+        "convention": convention,
+        "options": {name: value for name, value in given.items() if value is not None},
+        "conventions": scores.conventions,
+        "intervals": {"interval": "auto", "confidence": "0.95", "seed": 0},
+        "files": listed,
+        "figures": figures_of(scores),
+    }
+    plain = json.loads(json.dumps(card, default=str))
+    return RunCard(plain | {"sha256": digest(plain)})
+
+
+def scored(
+    qrels: object,
+    runs: Mapping[str, object],
+    measures: object,
+    convention: str | None,
+    **options: Any,  # noqa: ANN401
+) -> Scores:
+    """Score runs, by a convention if one is named."""
+    progress: Progress | None = options.pop("progress", None)
+    if convention is not None:
+        return evaluate_by(convention, Given(qrels, runs), measures, progress=progress, **options)
+    requested = of_rankings(cast("MeasuresLike", measures))
+    prepared = Prepared(cast("QrelsLike", qrels), requested, **options)
+    return Scores(*prepared.score_runs(runs, progress=progress, on_bad_run="stop"))
+
+
+def figures_of(scores: Scores) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return run → measure → mean, its limits, and the values of queries, as text that loses nothing."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in intervals(scores).iter_rows(named=True):
+        mean = {name: _text(row[of]) for name, of in (("mean", "value"), ("low", "low"), ("high", "high"))}
+        found.setdefault(row["run"], {})[row["measure"]] = {**mean, "queries": {}}
+    for run, query, measure, value in scores.per_query.select(
+        "run", "query_id", "measure", "value"
+    ).iter_rows():
+        found[run][measure]["queries"][str(query)] = _text(value)
+    return found
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else repr(value)
+
+
+def environment() -> dict[str, str]:
+    """Return versions, and a hash of this package's source."""
+    libraries = {name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")}
+    return {
+        **libraries,
+        "rankstone_sha256": _source(),
+        "python": platform.python_version(),
+        "platform": f"{sys.platform} {platform.machine()}",
+    }
+
+
+@cache
+def _source() -> str:
+    """Return the hash of all files of the package that decide numbers."""
+    package = Path(str(files("rankstone")))
+    found = sha256()
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".toml") and "__pycache__" not in path.parts:
+            found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
+
+
+def digest(card: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a card without its own."""
+    rest = {name: value for name, value in card.items() if name != "sha256"}
+    return sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _described(role: str, name: str, path: object, folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the entry of a file."""
+    if not isinstance(path, (str, os.PathLike)) or is_database(path) or not Path(path).is_file():
+        raise UsageError(
+            f"a card is of files, and {printable(name or role)} is none",
+            given=printable(str(path), _NAME),
+            fix="write it to a file first",
+        )
+    whole, base = Path(path).resolve(), Path(folder).resolve()
+    below = whole.relative_to(base).as_posix() if whole.is_relative_to(base) else whole.name
+    entry = {"role": role, "name": name, "path": below, **hashed(whole)}
+    header = list(_header(whole)) if role == "run" else []
+    return entry | ({"ir_metadata": header} if header else {})
+
+
+def hashed(path: Path) -> dict[str, Any]:
+    """Return the size, the SHA-256 and that of every block of a file."""
+    whole, blocks = sha256(), []
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            whole.update(block)
+            blocks.append(sha256(block).hexdigest())
+    return {"bytes": path.stat().st_size, "sha256": whole.hexdigest(), "block": BLOCK, "blocks": blocks}
+
+
+def _header(path: Path) -> Iterator[str]:
+    """Yield the lines of a run's header of metadata (Breuer, Keller and Schaer, ir_metadata, SIGIR 2022)."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", errors="replace") as file:
+        if file.readline(_NAME).strip() != _HEADER[0]:
+            return
+        for line in file:
+            if line.strip() == _HEADER[1] or not line.startswith("#"):
+                return
+            yield line.rstrip("\n").removeprefix("#").removeprefix(" ")
