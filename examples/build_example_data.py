@@ -25,6 +25,7 @@ def main() -> None:
     experiment(random.Random(3))  # noqa: S311 - made-up tables
     boards(random.Random(4))  # noqa: S311 - made-up tables
     slices(random.Random(11))  # noqa: S311 - made-up tables
+    shared_task(random.Random(19))  # noqa: S311 - made-up tables
 
 
 def shop(dice: random.Random) -> None:
@@ -127,6 +128,55 @@ def slices(dice: random.Random) -> None:
         scores.append([f"q{at + 1}", f"{old:.4f}", f"{min(max(new, 0), 1):.4f}"])
     write("boards/queries.csv", ["query_id", "text", "language", "device", "clicks"], queries)
     write("boards/rankers.csv", ["query_id", "old", "new"], scores)
+
+
+def shared_task(dice: random.Random) -> None:
+    """Write a shared task: six runs of four teams on 20 topics, pooled to rank 10, and three runs repeated.
+
+    Runs of a team like the same documents beyond what is relevant, one team others than all the rest; the
+    reranker is a little worse when it is repeated.
+    """
+    topics = {f"t{at:02}": dice.uniform(0.7, 1.8) for at in range(1, 21)}
+    docs = {topic: [f"{topic}-{at:02}" for at in range(60)] for topic in topics}
+    grade = {doc: min(int(dice.gammavariate(1.2, 0.8)), 3) for of in docs.values() for doc in of}
+    taste = {team: {doc: dice.gauss(0, 1) for doc in grade} for team in ("alpha", "beta", "gamma", "delta")}
+    runs = {
+        "alpha-dense": ("alpha", 1.0, 0.9),
+        "alpha-hybrid": ("alpha", 1.15, 0.7),
+        "beta-bm25": ("beta", 0.8, 0.8),
+        "beta-rerank": ("beta", 1.1, 0.8),
+        "gamma-splade": ("gamma", 1.0, 1.0),
+        "delta-llm": ("delta", 1.1, 1.7),
+    }
+
+    def lists(folder: str, name: str, skill: float, noise: random.Random) -> dict[str, list[str]]:
+        team, _, own = runs[name]
+        lines, best = [], {}
+        for topic, hard in topics.items():
+            liked = {
+                doc: skill * grade[doc] + hard * (own * taste[team][doc] + noise.gauss(0, 0.45))
+                for doc in docs[topic]
+            }
+            best[topic] = sorted(liked, key=lambda doc: -liked[doc])[:20]
+            lines += [
+                f"{topic} Q0 {doc} {at} {liked[doc]:.4f} {name}" for at, doc in enumerate(best[topic], 1)
+            ]
+        (HERE / "shared-task" / folder / f"{name}.run").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return best
+
+    pooled: set[str] = set()
+    for name, (_, skill, _) in runs.items():
+        found = lists("runs", name, skill, random.Random(name))  # noqa: S311 - made-up tables
+        pooled.update(doc for of in found.values() for doc in of[:10])
+    for name, seed, skill in (
+        ("beta-bm25", "beta-bm25", 0.8),
+        ("beta-rerank", "again", 1.0),
+        ("gamma-splade", "again", 1.0),
+    ):
+        lists("again", name, skill, random.Random(seed))  # noqa: S311 - made-up tables
+    judged = [f"{doc[:3]} 0 {doc} {of}" for doc, of in grade.items() if doc in pooled]
+    (HERE / "shared-task" / "qrels.txt").write_text("\n".join(judged) + "\n", encoding="utf-8")
+    write("shared-task/teams.csv", ["run", "team"], ([name, team] for name, (team, _, _) in runs.items()))
 
 
 def write(name: str, head: list[str], rows: Iterable[list[Any]]) -> None:

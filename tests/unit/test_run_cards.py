@@ -133,6 +133,8 @@ def test_what_is_no_card(folder: Path) -> None:
     for name, value in (("files", [{"role": 1}]), ("figures", {"a": 1}), ("options", []), ("measures", [1])):
         with pytest.raises(InputError, match=f"no valid {name}"):
             verify(card | {name: value})
+    with pytest.raises(InputError, match="no valid option exclude"):
+        verify(card | {"options": {"exclude": "/etc/passwd"}})
     card["files"][0]["path"] = "../../etc/passwd"
     with pytest.raises(InputError, match="outside its folder"):
         verify(card)

@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 _RUNS: Final = ("run", "system", "run_id", "runtag", "tag", "name")
 _GROUPS: Final = ("group", "team", "participant", "organisation", "organization")
 _PAIR: Final = ["query_id", "doc_id"]
-_SHUFFLES: Final = 10_000
+#: shuffles of the test of all pairs, and values that are shuffled in all
+_FEWEST, _MOST, _SHUFFLED = 1000, 10_000, 1 << 28
 
 
 class SharedTask(Record):
@@ -261,7 +262,8 @@ def _leaderboard(
     first = next(iter(matrices.values()))
     means = mean_estimates(first.units, [first.span] * len(task.runs))
     low, high = zip(*(one.interval(level["confidence"]) for one in means), strict=True)
-    tukey = randomised_tukey(first.values[:, :, None], shuffles=_SHUFFLES, seed=level["seed"])
+    shuffles = min(max(_SHUFFLED // first.values.size, _FEWEST), _MOST)
+    tukey = randomised_tukey(first.values[:, :, None], shuffles=shuffles, seed=level["seed"])
     better = (first.sign * tukey.gap[:, :, 0] > 0) & (tukey.p[:, :, 0] <= 1 - level["confidence"])
     table = pl.DataFrame(
         {

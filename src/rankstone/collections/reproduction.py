@@ -194,7 +194,8 @@ def _of_lists(
         ids.append(lists.with_columns(score=-pl.col("id").rank().over("query_id")))
     # what repro_eval correlates: which of two positions has the document with the lower id
     of_positions = diff(ids[0].drop("id"), ids[1].drop("id"), "tau_a")
-    both = ids[0].join(ids[1], on=["query_id", "doc_id"], how="full", coalesce=True)
+    shared = [one.join(two, on="query_id", how="semi") for one, two in (ids, ids[::-1])]
+    both = shared[0].join(shared[1], on=["query_id", "doc_id"], how="full", coalesce=True)
     same = both.group_by("query_id").agg(pl.col("id").eq_missing(pl.col("id_right")).all())["id"]
     found = {"same": same.cast(pl.Float64).to_numpy()}
     found |= {str(measure): one.value for measure, one in of_documents.by_measure.items()}

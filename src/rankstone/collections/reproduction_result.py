@@ -12,7 +12,7 @@ from rankstone._basics import some
 from rankstone.errors import UsageError, printable
 from rankstone.stats.automatic_intervals import verdict
 from rankstone.tables.results import Findings
-from rankstone.tables.sheet import Table
+from rankstone.tables.sheet import Table, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -185,7 +185,7 @@ class Reproduction(Findings):
         way = "inconclusive" if math.isnan(one.low) else verdict((one.low, one.high), "neither", self.margin)
         means = {name: f"{find[system, measure, name].value:.{digits}f}" for name in ("original", "again")}
         text = self.say(way, **_numbers(one, digits), **means, margin=f"{self.margin or 0:g}")
-        return text if distance is None else text + self.say("rmse", value=f"{distance.value:.{digits}f}")
+        return text if distance is None else text + self.say("rmse", value=number(distance.value, digits))
 
 
 def _effect(ratio: Figure) -> str:

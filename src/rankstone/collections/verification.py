@@ -23,6 +23,7 @@ from rankstone.collections.run_cards import (
     scored,
 )
 from rankstone.errors import BadValue, RankstoneError, UsageError, printable
+from rankstone.evaluation.request import EvaluationKeywords
 from rankstone.io.json_objects import read_json
 from rankstone.tables.phrases import check_language
 from rankstone.tables.results import Findings
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _NAME: Final = 60
 #: changed figures that are listed
 _LISTED: Final = 20
+#: options that a card can have; files are listed with their hashes, nothing else is read
+_OPTIONS: Final = EvaluationKeywords.__annotations__.keys() - {*FILES}
 #: what a card holds: kinds of entries, of items, and of values
 _SHAPE: Final = {
     "files": [{"role": str, "name": str, "path": str, "bytes": int, "sha256": str, "blocks": [str]}],
@@ -207,7 +210,9 @@ def verify(
     if not isinstance(content, Mapping) or content.get("card") != KIND:
         problem = "this is not a run card"
         raise BadValue(problem, where=where, expected=f'"card": "{KIND}"', fix="rankstone certify writes one")
-    if bad := [name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)]:
+    bad = [name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)]
+    bad += [f"option {printable(name)}" for name in content.get("options") or () if name not in _OPTIONS]
+    if bad:
         raise BadValue(f"the card has no valid {bad[0]}", where=where, fix="rankstone certify writes one")
     for one in (*files, *original):
         if not Path(one).is_file():
