@@ -93,6 +93,8 @@ def test_saved_scores() -> None:
     assert found.figure(None, "map", "tau of systems").value == pytest.approx(1 / 3)
     assert found.only == ("d",)
     assert found.paired
+    del second["c"]["q2"]
+    assert "no value: 1." in " ".join(reproduce(first, second, scores=True).findings())
     other = {name: {f"x{query}": one for query, one in of.items()} for name, of in second.items()}
     assert not reproduce(first, other, scores=True).paired
 

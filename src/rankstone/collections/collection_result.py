@@ -54,6 +54,8 @@ class Collection(Findings):
         Of intervals; of resamples; of sentences.
     audit, conventions, inputs
         As of an evaluation.
+    left_out
+        Topics that are left out since a run has no value, at most by any measure.
     """
 
     measures: tuple[str, ...]
@@ -70,6 +72,7 @@ class Collection(Findings):
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    left_out: int = 0
     digits: int = 4
 
     section: ClassVar[str] = "collection"
@@ -144,6 +147,8 @@ class Collection(Findings):
             if row["low"] is not None:
                 numbers = {name: f"{row[name]:.{digits}f}" for name in ("tau", "low", "high")}
                 yield say("order", measure=row["measure"], other=row["other"], **numbers)
+        if self.left_out:
+            yield say("left_out", count=f"{self.left_out:,}")
         hardest = self.topics.row(0, named=True)
         values = {name: f"{hardest[name]:.{digits}f}" for name in ("best", "median")}
         yield say("hardest", query=printable(hardest["query_id"], _NAME), **values)

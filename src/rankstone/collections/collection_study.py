@@ -102,6 +102,7 @@ class SharedTask(Record):
                 queries=pl.Series("query_id", shared),
                 values=np.array([[one[query] for one in every] for query in shared]),
                 weight=np.ones(len(shared)),
+                left_out=len(every[0]) - len(shared),
                 declared=measure.span,
             )
         return found
@@ -201,13 +202,11 @@ def collection(
     level = {"confidence": confidence, "seed": seed}
     leaders, pairs = _leaderboard(task, matrices, _contributions(pool, owners), level)
     topics = _topics(next(iter(matrices.values())), graded)
-    left_out, orders = (
-        _without_groups(task, matrices, owners, level, progress),
-        _correlations(matrices, level),
-    )
+    reusability = _without_groups(task, matrices, owners, level, progress)
     size, about = _size(owners, graded), (scores.audit, scores.conventions, scores.inputs)
-    tables = leaders, pairs, topics, left_out, orders
-    return Collection(tuple(matrices), pool_depth, size, *tables, confidence, seed, lang, *about)
+    tables = leaders, pairs, topics, reusability, _correlations(matrices, level)
+    left_out = max(one.left_out for one in matrices.values())
+    return Collection(tuple(matrices), pool_depth, size, *tables, confidence, seed, lang, *about, left_out)
 
 
 def groups_of(

@@ -224,9 +224,10 @@ def _compared(
     if not measures:
         given = f"{some(first.measures)}; {some(second.measures)}"
         raise NotComparable("no measure is in both experiments", given=given)
-    level, baseline = settings["confidence"], settings["baseline"]
+    level, baseline, left_out = settings["confidence"], settings["baseline"], 0
     for measure in measures:
-        one, other, span = _tables(sources, systems, measure, paired=paired)
+        one, other, span, lost = _tables(sources, systems, measure, paired=paired)
+        left_out = max(left_out, lost)
         for at, system in enumerate(systems):
             columns = one[:, at], other[:, at]
             figures += _of_scores(system, measure, columns, span, level, paired=paired)
@@ -241,19 +242,15 @@ def _compared(
             )
             figures.append(Figure(None, measure, "tau of systems", found.tau, found.low, found.high, found.n))
     inputs = {side: source.inputs for side, source in zip(_SIDES, sources, strict=True)}
-    about: dict[str, Any] = {
-        "audit": first.audit,
-        "conventions": first.conventions,
-        "inputs": inputs,
-        "only": only,
-    }
+    about: dict[str, Any] = {"audit": first.audit, "conventions": first.conventions, "inputs": inputs}
+    about |= {"only": only, "left_out": left_out}
     return Reproduction(tuple(figures), tuple(systems), measures, paired, **settings, **about)
 
 
 def _tables(
     sources: list[Source], systems: list[str], measure: str, *, paired: bool
-) -> tuple[Floats, Floats, tuple[float, float]]:
-    """Return the scores of both sides, of the same queries if they are paired, and the measure's range."""
+) -> tuple[Floats, Floats, tuple[float, float], int]:
+    """Return the scores of both sides, of the same queries if paired; the range; queries left out."""
     every = []
     for side, source in zip(_SIDES, sources, strict=True):
         names = (
@@ -261,13 +258,14 @@ def _tables(
         )  # single ones go together, whatever their names
         every.append({(f"{side}/{name}", measure): source.tables[name, measure] for name in names})
     declared = sources[0].spans.get(measure, (None, None))
-    values, spans = [], []
+    values, spans, left_out = [], [], 0
     for tables in [every[0] | every[1]] if paired else every:
         runs = {run: [run] for run, _ in tables}
         matrix = Matrix.of(tables, measure, "higher", runs, None, declared)
         values += np.split(matrix.values, 2, axis=1) if paired else [matrix.values]
         spans.append(matrix.span)
-    return values[0], values[1], (min(low for low, _ in spans), max(high for _, high in spans))
+        left_out += matrix.left_out
+    return values[0], values[1], (min(low for low, _ in spans), max(high for _, high in spans)), left_out
 
 
 def _of_scores(

@@ -64,6 +64,8 @@ class Reproduction(Findings):
         A difference that does not matter; of every interval; of the bootstrap; of sentences.
     only
         Systems of one side only, which are left out.
+    left_out
+        Queries that are left out since a system has no value, at most by any measure.
     audit, conventions, inputs
         As of an evaluation; ``inputs`` has those of both sides.
     """
@@ -78,6 +80,7 @@ class Reproduction(Findings):
     seed: int = 0
     lang: str = "en"
     only: tuple[str, ...] = ()
+    left_out: int = 0
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
@@ -173,6 +176,8 @@ class Reproduction(Findings):
         orders = (one for one in self.figures if one.statistic == _ORDER and not math.isnan(one.value))
         for one in orders:
             yield self.say("order_few" if math.isnan(one.low) else "order", **_numbers(one, digits))
+        if self.left_out:
+            yield self.say("left_out", count=f"{self.left_out:,}")
         if self.only:
             yield self.say("only", names=some(self.only, 6))
 
