@@ -134,9 +134,7 @@ def reproduce(
     if qrels is None:
         if qrels_again is not None:
             raise UsageError("qrels_again goes with qrels", fix="--qrels ORIGINAL --qrels-again OTHER")
-        paths = (
-            (f"{side} {name}", run) for name, of in runs.items() for side, run in zip(_SIDES, of, strict=True)
-        )
+        paths = ((f"{_SIDES[at]} {name}", run) for name, of in runs.items() for at, run in enumerate(of))
         inputs = {name: str(run) for name, run in paths if isinstance(run, (str, os.PathLike))}
         return Reproduction(tuple(figures), tuple(runs), only=only, inputs=inputs, **settings)  # type: ignore[arg-type]
     requested, sources = of_rankings(measures or "nDCG@10"), []

@@ -124,17 +124,13 @@ class Verification(Findings):
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
         """Return the files, and the figures that are others."""
+        say, every = self.say, self.files.iter_rows(named=True)
         rows = (
-            (
-                self.say(row["role"]),
-                printable(row["path"], _NAME),
-                self.say(f"state_{row['state']}"),
-                self._place(row),
-            )
-            for row in self.files.iter_rows(named=True)
+            (say(row["role"]), printable(row["path"], _NAME), say(f"state_{row['state']}"), self._place(row))
+            for row in every
         )
-        head = tuple(map(self.say, ("role", "file", "state", "place")))
-        files = Table(self.say("files"), head, tuple(rows), ("text", "id", "text", "text"))
+        head = tuple(map(say, ("role", "file", "state", "place")))
+        files = Table(say("files"), head, tuple(rows), ("text", "id", "text", "text"))
         if not self.figures.height:
             return [files]
         names = {name: self.say(name) for name in _FIGURES}
