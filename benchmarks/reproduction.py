@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-WORLDS = ("normal", "close", "long tail", "families", "outliers", "alike")
+WORLDS = ("normal", "close", "long tail", "families", "outliers", "alike", "left out")
 REAL = {"adhoc5": ("ap", "p10"), "web2010": ("ndcg20", "err20")}
 DATA = (
     Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -45,7 +45,7 @@ def true_means(rng: np.random.Generator, world: str, systems: int, family: NDArr
         return 0.08 * rng.normal(size=(20, 1))[family] + 0.015 * base
     if world == "alike":
         return 0.08 * base[:, :1] + 0.005 * base
-    means = base * {"normal": 0.08, "close": 0.02, "outliers": 0.03}[world]
+    means = base * {"normal": 0.08, "close": 0.02, "outliers": 0.03, "left out": 0.08}[world]
     if world == "outliers":
         means[: max(systems // 14, 1)] -= 0.3
     means[:, 1] = 0.8 * means[:, 0] + 0.6 * means[:, 1]
@@ -61,6 +61,13 @@ def one_task(rng: np.random.Generator, world: str, systems: int, queries: int) -
     family = rng.integers(0, 20, systems)
     means = true_means(rng, world, systems, family)
     shared, own = rng.normal(size=(queries, systems, 1)), rng.normal(size=(queries, systems, 2))
+    if world == "left out":  # the same measure, but one system loses documents, and now and then another one
+        chance = np.where(np.arange(systems) == 0, 0.6, rng.choice([0.0, 0.02, 0.05], systems))
+        lost = (rng.random((queries, systems)) < chance) * rng.beta(2, 12, (queries, systems))
+        before = means[:, 0] + rng.normal(0, 0.2, (queries, 1)) + NOISE * rng.normal(size=(queries, systems))
+        return np.stack([means[:, 0], means[:, 0] - chance / 7], axis=1), np.stack(
+            [before, before - lost], axis=2
+        )
     errors = np.sqrt(SHARED) * shared + np.sqrt(1 - SHARED) * own
     if world == "families":
         errors = 0.7 * errors + 0.714 * rng.normal(size=(queries, 20, 1))[:, family]

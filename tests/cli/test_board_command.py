@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.command_line import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,17 +18,6 @@ if TYPE_CHECKING:
 BOARDS: Final = Path(__file__).parents[2] / "examples" / "boards"
 SCORES: Final = str(BOARDS / "retrievers.csv")
 BATTLES: Final = str(BOARDS / "battles.csv")
-
-
-@pytest.fixture(name="run")
-def running(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return what runs a command line and returns what it prints, on standard output and error."""
-
-    def run(*words: str, code: int = 0) -> str:
-        assert exit_code(list(words)) == code
-        return "\n".join(capsys.readouterr())
-
-    return run
 
 
 def test_the_error_names_what_can_be_typed(run: Run) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.command_line import exit_code
 
 from rankstone import demo
 
@@ -31,17 +30,6 @@ STUDY: Final = (
     "10",
 )
 AGAIN: Final = ("reproduce", str(TASK / "runs"), str(TASK / "again"), "--qrels", QRELS)
-
-
-@pytest.fixture(name="run")
-def running(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return what runs a command line and returns what it prints, on standard output and error."""
-
-    def run(*words: str, code: int = 0) -> str:
-        assert exit_code(list(words)) == code
-        return "\n".join(capsys.readouterr())
-
-    return run
 
 
 def test_a_shared_task_in_one_command(run: Run, tmp_path: Path) -> None:

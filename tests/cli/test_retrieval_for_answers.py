@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.command_line import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,17 +18,6 @@ LOG: Final = str(RAG / "log.json")
 TWO: Final = (LOG, f"vector={LOG}", f"reranked={RAG / 'reranked.json'}")
 COLUMNS: Final = ("--columns", "question=query_id,qrels.relevant=doc_id,run.retrieved=doc_id")
 CHUNKS: Final = ("--documents", str(RAG / "chunks.csv"))
-
-
-@pytest.fixture(name="run")
-def running(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return what runs a command line and returns what it prints, on standard output and error."""
-
-    def run(*words: str, code: int = 0) -> str:
-        assert exit_code(list(words)) == code
-        return "\n".join(capsys.readouterr())
-
-    return run
 
 
 def test_two_retrievers_at_a_budget(run: Run) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.command_line import exit_code
 
 from rankstone import demo
 
@@ -27,17 +26,6 @@ DEMO: Final = (
     "--queries",
     str(demo.QUERIES),
 )
-
-
-@pytest.fixture(name="run")
-def running(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return what runs a command line and returns what it prints, on standard output and error."""
-
-    def run(*words: str, code: int = 0) -> str:
-        assert exit_code(list(words)) == code
-        return "\n".join(capsys.readouterr())
-
-    return run
 
 
 def test_scores_in_every_format(run: Run, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,6 +135,20 @@ def test_rank_biased_overlap_of_untied_lists(score: str) -> None:
         return oracle.rbo(oracle.documents(x), oracle.documents(y), 0.8, score)
 
     agree(f"RBO(p=0.8, score={score})", given, slow)
+
+
+@pytest.mark.parametrize("k", [1, 4, 60])
+def test_rank_biased_overlap_that_stops(k: int) -> None:
+    """Down to rank k, also below the lists' ends, over the weight down to there (Clarke and others 2021)."""
+    given = [(oracle.broken(x), oracle.broken(y)) for x, y in pairs(9)[: CASES // 2]]
+
+    def slow(x: Ranking, y: Ranking) -> float:
+        one, other = oracle.documents(x), oracle.documents(y)
+        shared = [len(set(one[:depth]) & set(other[:depth])) / depth for depth in range(1, k + 1)]
+        weight = [0.8**at for at in range(k)]
+        return sum(map(operator.mul, weight, shared)) / sum(weight)
+
+    agree(f"RBO(p=0.8, score=normalized)@{k}", given, slow)
 
 
 @pytest.mark.parametrize("score", ["ext", "min", "max"])

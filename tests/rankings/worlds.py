@@ -22,6 +22,7 @@ TEXTS = [
     "Fagin_F@4", "Fagin_F(norm=none)", "Fagin_F(location=20)", "Fagin_K", "Fagin_K(p=0)@3",
     "Fagin_K(p=1, norm=none)", "RBO(p=0.9)", "RBO(p=0.5, ties=b)", "RBO(p=0.9, ties=w, score=min)",
     "RBO(p=0.98, score=max)", "RBO(p=0.9, ties=b, score=res)", "RBO(p=0.8, ties=broken)@3",
+    "RBO(p=0.9, score=normalized)@3", "RBO(p=0.7, ties=w, score=normalized)@40",
     "Overlap@3", "Overlap", "Overlap(denom=shorter)", "Overlap(denom=k)@20", "Jaccard@3", "Jaccard",
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from tests.real_data import data
 
 from rankstone import demo
 from rankstone.collections import collection
-from rankstone.errors import MissingColumn, NotComparable, UsageError
+from rankstone.errors import BadOption, DuplicateRows, MissingColumn, NotComparable, UsageError
 
 #: three groups; g1 has two runs.  Only g1 finds b in q1, only g3 finds e in q2
 QRELS: Final = {"q1": {"a": 1, "b": 1, "c": 0, "z": 1}, "q2": {"d": 1, "e": 1, "c": 0}}
@@ -145,6 +145,8 @@ def test_groups_of_a_table(tmp_path: Any) -> None:
     assert found.reusability.equals(study().reusability)
     with pytest.raises(UsageError, match="without a group: r4"):
         collection(QRELS, RUNS, "P@2", groups={"r1": "g1", "r2": "g1", "r3": "g2"})
+    with pytest.raises(DuplicateRows, match="r1 has two groups"):
+        collection(QRELS, RUNS, "P@2", groups=pl.concat([table, table.with_columns(team=pl.lit("g9"))]))
     with pytest.raises(MissingColumn, match="group"):
         collection(QRELS, RUNS, "P@2", groups=table.select("tag", "country"))
 
@@ -157,3 +159,29 @@ def test_mistakes() -> None:
         collection(QRELS, RUNS, "AP(agg=gmean)")
     with pytest.raises(UsageError):
         collection(QRELS, RUNS, "P@2", pool_depth=0)
+
+
+def test_lists_are_the_runs_own() -> None:
+    """Options that change lists are refused; costs of runs are read for budgets."""
+    with pytest.raises(BadOption, match="unit"):
+        collection(QRELS, RUNS, "P@2", unit="^(.)")
+    rows = {
+        "query_id": ["q1", "q1", "q2", "q2"],
+        "tokens": [100, 200, 100, 200],
+        "score": [2.0, 1.0, 2.0, 1.0],
+    }
+    runs = {
+        name: pl.DataFrame({**rows, "doc_id": docs})
+        for name, docs in (("a", list("abde")), ("b", list("cxcy")))
+    }
+    found = collection(QRELS, runs, "R@tokens(150)", pool_depth=2)
+    assert found.leaderboard["R@tokens(150)"].to_list() == [pytest.approx((1 / 3 + 1 / 2) / 2), 0]
+
+
+def test_losses_have_intervals() -> None:
+    """Of groups with documents of their own; too few runs for an interval of τ are said to be."""
+    found = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
+    for row in found.reusability.iter_rows(named=True):
+        assert row["loss_low"] < row["loss"] < row["loss_high"]
+    assert study().reusability.filter(group="g2")["loss_low"].to_list() == [None]
+    assert "too few runs" in " ".join(found.findings())

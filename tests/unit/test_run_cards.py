@@ -35,7 +35,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_a_card_holds(folder: Path) -> None:
-    """Its files lie beside it, its figures are those of evaluate, digit for digit."""
+    """Its files lie in its folder, its figures are those of evaluate, digit for digit."""
     found = verify(folder / "card.json")
     assert found.holds
     assert found.count > 100
@@ -142,3 +142,18 @@ def test_what_is_no_card(folder: Path) -> None:
         certify(demo.QRELS, {"a": {"q": ["d"]}})
     with pytest.raises(UsageError, match="is not a file"):
         verify(folder / "card.json", ["missing.run"])
+
+
+def test_every_changed_byte_of_the_card_is_found(folder: Path) -> None:
+    """Whatever stands there: it is no JSON or no card any more, or its own hash is another one."""
+    rng, whole = np.random.default_rng(26), (folder / "card.json").read_bytes()
+    for _ in range(CASES):
+        at, bit = int(rng.integers(len(whole))), int(rng.integers(7))
+        changed = bytearray(whole)
+        changed[at] ^= 1 << bit
+        (folder / "card.json").write_bytes(changed)
+        try:
+            found = verify(folder / "card.json")
+        except InputError:
+            continue
+        assert not found.holds, whole[max(at - 20, 0) : at + 20]

@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from rankstone._basics import counted
-from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import NotComparable, UsageError, printable
-from rankstone.evaluation.labelled_table import Given
-from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.scores import Scores
 
 if TYPE_CHECKING:
@@ -50,9 +48,7 @@ def score_answers(
         raise UsageError("no system is given")
     _refuse_other_queries(systems)
     each = {
-        name: Prepared(qrels, measures, **options).evaluate({name: run})
-        if convention is None
-        else evaluate_by(convention, Given(qrels, {name: run}), measures, **options)
+        name: scores_by(convention, qrels, {name: run}, measures, **options)
         for name, (qrels, run) in systems.items()
     }
     first = next(iter(each.values()))

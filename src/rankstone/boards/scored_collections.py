@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 import polars as pl
 
-from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import (
     EmptyInput,
     InputError,
@@ -19,8 +19,6 @@ from rankstone.errors import (
     did_you_mean,
     printable,
 )
-from rankstone.evaluation.labelled_table import Given
-from rankstone.evaluation.prepared import Prepared
 from rankstone.io.file_formats import stem
 
 #: keys of a collection
@@ -68,11 +66,7 @@ def score_collections(
         _check(name, one)
         qrels, runs = _located(one["qrels"], folder), _runs(one["runs"], folder, name)
         with blaming(f"collection {printable(name)}"):
-            scores = (
-                Prepared(qrels, measure, **options).evaluate(runs)
-                if convention is None
-                else evaluate_by(convention, Given(qrels, runs), measure, **options)
-            )
+            scores = scores_by(convention, qrels, runs, measure, **options)
         frame = scores.to_frame().rename({"run": "system"}).with_columns(dataset=pl.lit(str(name)))
         frames.append(frame.with_columns(weight=pl.lit(one.get("weight"), pl.Float64)))
     if not frames:

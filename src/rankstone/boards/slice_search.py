@@ -15,7 +15,7 @@ from rankstone.comparison.compare_systems import cluster_of
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.score_matrix import Matrix, systems_of
 from rankstone.comparison.score_sources import Source
-from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import (
     BadOption,
     BadValue,
@@ -26,8 +26,6 @@ from rankstone.errors import (
     one_of,
     printable,
 )
-from rankstone.evaluation.labelled_table import Given
-from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import open_table, read_attributes
@@ -167,11 +165,7 @@ def slices(
         raise UsageError("slices are of one measure", given=printable(str(measure)), fix=f"-m {requested[0]}")
     named = name_runs(runs)
     queries, read = given.get("queries"), {"columns": columns, **given}
-    scores = (
-        Scores(*Prepared(qrels, requested, **read).score_runs(named, progress=progress, on_bad_run="stop"))
-        if convention is None
-        else evaluate_by(convention, Given(qrels, named), measure, progress=progress, **read)
-    )
+    scores = scores_by(convention, qrels, named, measure, progress=progress, **read)
     return _of_source(Source.of(scores, scores.measures[:1]), queries, cluster, columns, settings)
 
 

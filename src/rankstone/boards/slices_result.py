@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import polars as pl
@@ -16,12 +16,12 @@ from rankstone._basics import some
 from rankstone.errors import above_0, between_0_and_1, one_of, printable
 from rankstone.stats.random_streams import check_count
 from rankstone.stats.slice_tests import critical_z
-from rankstone.tables.phrases import check_language, phrase
-from rankstone.tables.results import Result, given
-from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.phrases import check_language
+from rankstone.tables.results import Findings, given
+from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone.hits.alignment_audit import Audit
     from rankstone.io.input_table import Progress
@@ -96,7 +96,7 @@ class SliceSettings:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Slices(Result):
+class Slices(Findings):
     """Groups of queries in which a system does worse or better than elsewhere.
 
     Attributes
@@ -141,6 +141,8 @@ class Slices(Result):
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
     digits: int = 4
+
+    section: ClassVar[str] = "slices"
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each slice, those that are found first.
@@ -203,37 +205,33 @@ class Slices(Result):
             **given(conventions=self.conventions, inputs=self.inputs),
         }
 
-    def sheet(self, digits: int | None = None) -> Sheet:
+    @property
+    def lang(self) -> str:  # type: ignore[override] # that of the settings
+        """The language of sentences."""
+        return self.settings.lang
+
+    def title(self) -> str:
+        """Return what was searched."""
+        counts = {"n": f"{self.n:,}", "slices": f"{self.table.height:,}", "unit": self.say(f"n_{self.kind}")}
+        systems = " − ".join(printable(name, 40) for name in self.systems)
+        return self.say("title", measure=printable(self.measure, 60), systems=systems, **counts)
+
+    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:  # noqa: ARG002 - all rows are in csv
         """Return the slices that are found, or the largest gaps if none is."""
-        say, shown = self.say, self.digits if digits is None else digits
-        rows = self.found if self.found.height else self.table.head(_LARGEST)
-        names = [printable(name, 40) for name in self.systems]
-        here, signed = ("difference", "+") if len(names) > 1 else ("value", "")
+        say, rows = self.say, self.found if self.found.height else self.table.head(_LARGEST)
+        here, signed = ("difference", "+") if len(self.systems) > 1 else ("value", "")
         level = f"{100 * self.settings.confidence:g}"
         head = [say("slice"), say(f"n_{self.kind}"), say(here), say("elsewhere"), say("gap")]
         body = []
         for row in rows.iter_rows(named=True):
-            numbers = [f"{row[name]:{signed}.{shown}f}" for name in (here, "elsewhere")]
-            ends = f"[{row['low']:+.{shown}f}, {row['high']:+.{shown}f}]"
+            numbers = [f"{row[name]:{signed}.{digits}f}" for name in (here, "elsewhere")]
+            ends = f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"
             p = "<0.001" if row["p_adjusted"] < 0.001 else f"{row['p_adjusted']:.3f}"  # noqa: PLR2004
-            name, gap = printable(row["slice"], _NAME), f"{row['gap']:+.{shown}f}"
+            name, gap = printable(row["slice"], _NAME), f"{row['gap']:+.{digits}f}"
             body.append((name, f"{row['n']:,}", *numbers, gap, ends, p))
         kinds: tuple[Kind, ...] = ("id", "number", "number", "number", "number", "interval", "p")
         title = say("found" if self.found.height else "largest")
-        table = Table(title, (*head, say("interval", level=level), "p"), tuple(body), kinds)
-        counts = {"n": f"{self.n:,}", "slices": f"{self.table.height:,}", "unit": say(f"n_{self.kind}")}
-        title = say("title", measure=printable(self.measure, 60), systems=" − ".join(names), **counts)
-        parts = (
-            table,
-            (say("findings"), tuple(self.findings(shown))),
-            (say("method"), tuple(self.method_lines())),
-        )
-        return Sheet(title, parts=parts, notes=(self._notes(),))
-
-    @property
-    def say(self) -> Callable[..., str]:
-        """The phrases of slices in the language of the result."""
-        return partial(phrase, "slices", lang=self.settings.lang)
+        return [Table(title, (*head, say("interval", level=level), "p"), tuple(body), kinds)]
 
     def _pair(self, *names: str) -> list[str]:
         """Return what only two systems have."""

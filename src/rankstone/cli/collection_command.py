@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @declare(
     "collection",
     {"files": "QRELS RUN RUN…"},
-    "measures teams pool-depth confidence seed queries chart lang import",
-    f"{PRINTED} {READING} {LISTS}",
+    "measures teams pool-depth confidence seed queries documents chart lang import",
+    f"{PRINTED} {READING}",
     ALIGNMENT,
     but={"measures": {"shown": "nDCG@10 AP"}},
 )

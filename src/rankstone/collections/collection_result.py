@@ -46,8 +46,9 @@ class Collection(Findings):
         and ``worst_run``; ``relevant`` and ``judged`` documents.
     reusability
         For each group and measure: its ``runs``, ``unique_judged`` and ``unique_relevant`` documents; the
-        ``run`` that loses most without these, its mean ``before`` and ``after``, ``loss``, ``rank_before``,
-        ``rank_after``; ``tau`` of all runs' orders with and without, ``tau_low``, ``tau_high``; ``queries``.
+        ``run`` that loses most without these, its mean ``before`` and ``after``, ``loss`` with ``loss_low``
+        and ``loss_high``, ``rank_before``, ``rank_after``; ``tau`` of all runs' orders with and without,
+        ``tau_low``, ``tau_high``; ``queries``.
     correlations
         ``measure`` and ``other``, ``tau`` of the runs' orders, ``low``, ``high``, ``n``.
     confidence, seed, lang
@@ -103,11 +104,12 @@ class Collection(Findings):
             first, _ends("low", "high", digits).alias("interval"), *others,
             pl.format("{} / {}", "judged", "pooled").alias("judged"), "unique_relevant",
         )  # fmt: skip
-        groups = self.reusability.select(
-            "group", "unique_relevant", "measure", "run", "before", "after", "loss",
-            pl.format("{} → {}", "rank_before", "rank_after").alias("places"), "tau",
-            _ends("tau_low", "tau_high", digits).alias("tau_interval"),
-        )  # fmt: skip
+        places = pl.format("{} → {}", "rank_before", "rank_after").alias("places")
+        lost, taus = (
+            _ends(f"{of}_low", f"{of}_high", digits).alias(f"{of}_interval") for of in ("loss", "tau")
+        )
+        columns = ["group", "unique_relevant", "measure", "run", "before", "after", "loss"]
+        groups = self.reusability.select(*columns, lost, places, "tau", taus)
         orders = self.correlations.select(
             "measure", "other", "tau", _ends("low", "high", digits).alias("interval")
         )
@@ -116,7 +118,7 @@ class Collection(Findings):
         if not verbose:
             shown |= {name: shown[name].head(_SHOWN) for name in ("groups", "topics")}
         kinds: dict[str, Kind] = {"judged": "number", "best_run": "id", "worst_run": "id", "group": "id"}
-        kinds |= dict.fromkeys(("interval", "ranks", "tau_interval", "places"), "interval")
+        kinds |= dict.fromkeys(("interval", "ranks", "loss_interval", "tau_interval", "places"), "interval")
         names = {name: self.say(name) for table in shown.values() for name in table.columns}
         names |= {name: name for name in self.measures}
         about: dict[str, Any] = {"digits": digits, "names": names, "kinds": kinds}
@@ -143,10 +145,16 @@ class Collection(Findings):
         if outside := pool["relevant"] - pool["pooled_relevant"]:
             yield say("outside", count=f"{outside:,}", relevant=f"{pool['relevant']:,}")
         yield from self._reusable(digits)
-        for row in self.correlations.iter_rows(named=True):
-            if row["low"] is not None:
-                numbers = {name: f"{row[name]:.{digits}f}" for name in ("tau", "low", "high")}
-                yield say("order", measure=row["measure"], other=row["other"], **numbers)
+        for row in self.correlations.drop_nulls("tau").iter_rows(named=True):
+            known = {
+                name: f"{row[name]:.{digits}f}" for name in ("tau", "low", "high") if row[name] is not None
+            }
+            yield say(
+                "order" if "low" in known else "order_few",
+                measure=row["measure"],
+                other=row["other"],
+                **known,
+            )
         if self.left_out:
             yield say("left_out", count=f"{self.left_out:,}")
         hardest = self.topics.row(0, named=True)

@@ -17,6 +17,8 @@ from rankstone._basics import Record, some
 from rankstone.collections.collection_result import Collection
 from rankstone.comparison.score_matrix import ROUNDING, Matrix
 from rankstone.errors import (
+    BadOption,
+    DuplicateRows,
     MissingColumn,
     NotComparable,
     UsageError,
@@ -25,16 +27,15 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import EvaluationKeywords, columns_read, name_runs, of_rankings
-from rankstone.evaluation.scores import Scores
-from rankstone.io import read_judgments, read_run
+from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.io.attributes import open_table
 from rankstone.io.columns import with_csv
 from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.rankings.rank_similarity.run_similarity import OPTIONS, options_for, ordering_options
-from rankstone.stats.automatic_intervals import mean_estimates
+from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.order_agreement import order_agreement
 from rankstone.stats.random_streams import check_count
+from rankstone.stats.sampling_units import Units
 from rankstone.stats.simultaneous_tests import randomised_tukey
 from rankstone.tables.phrases import check_language
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Floats
     from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.scores import Scores
     from rankstone.io.input_table import Progress, Table
     from rankstone.measures.core.measure import Measure
 
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
 _RUNS: Final = ("run", "system", "run_id", "runtag", "tag", "name")
 _GROUPS: Final = ("group", "team", "participant", "organisation", "organization")
 _PAIR: Final = ["query_id", "doc_id"]
+_NONE: Final = (math.nan, math.nan)
+#: options under which a list is not the run's own
+_OTHER_LISTS: Final = ("unit", "same_as", "exclude")
 #: shuffles of the test of all pairs, and values that are shuffled in all
 _FEWEST, _MOST, _SHUFFLED = 1000, 10_000, 1 << 28
 
@@ -78,8 +83,7 @@ class SharedTask(Record):
 
     def scores(self, judged: Table | None = None) -> Scores:
         """Score all runs against these judgments, or against others."""
-        prepared = Prepared(judged or self.judged, self.measures, **self.options)
-        return Scores(*prepared.score_runs(self.runs, on_bad_run="stop"))
+        return Prepared(judged or self.judged, self.measures, **self.options).evaluate(self.runs)
 
     def matrices(self, scores: Scores) -> dict[str, Matrix]:
         """Return the scores of each measure: rows of queries that have them all, columns of runs."""
@@ -179,17 +183,19 @@ def collection(
         if measure.agg != "mean" or measure.unit is not None:
             raise UsageError(f"{measure} is not a mean over queries", fix="measures with agg=mean")
     given: dict[str, Any] = dict(options)
+    if changed := [name for name in _OTHER_LISTS if given.get(name) is not None]:
+        raise BadOption(
+            f"{changed[0]} changes lists, and a pool is made of them as they are", fix=f"remove {changed[0]}"
+        )
     columns = with_csv(*(given.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
-    form, order = given.get("format_in"), given.get("order", "score")
-    judged = read_judgments(qrels, columns, form, further=columns_read(requested)).in_memory()
     named = name_runs(runs)
     if len(named) < 2:  # noqa: PLR2004 - nothing to compare
         raise NotComparable(
             "a collection is studied with several runs", given=some(named), fix="name more runs"
         )
-    held = {
-        name: read_run(run, columns, form, order=order, name=name).in_memory() for name, run in named.items()
-    }
+    prepared = Prepared(qrels, requested, columns=columns, **given)
+    judged = prepared.judged.in_memory()
+    held = {name: prepared.open(run, name).in_memory() for name, run in named.items()}
     task = SharedTask(judged, held, groups_of(groups, tuple(named), columns), requested, given)
     scores = task.scores()
     matrices = task.matrices(scores)
@@ -221,7 +227,13 @@ def groups_of(
     for column, names in zip(found, (_RUNS, _GROUPS), strict=True):
         if column is None:
             raise MissingColumn.of(f"there is no column {names[0]}", names[0], frame.columns, name)
-    known = dict(frame.select(pl.col(str(one)).cast(pl.String) for one in found).iter_rows())
+    pairs = frame.select(pl.col(str(one)).cast(pl.String) for one in found).unique(maintain_order=True)
+    known = dict(pairs.iter_rows())
+    if len(known) < pairs.height:
+        twice = pairs.filter(pairs[str(found[0])].is_duplicated()).item(0, 0)
+        raise DuplicateRows(
+            f"{printable(twice)} has two groups", where=name, expected="one group for each run"
+        )
     if lost := [run for run in runs if not known.get(run)]:
         raise UsageError(
             f"a run without a group: {printable(lost[0])}",
@@ -242,13 +254,9 @@ def _contributions(pool: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
 
 def _size(owners: pl.DataFrame, graded: pl.DataFrame) -> dict[str, int]:
     """Count the documents of the pool, and of the judgments."""
-    known, relevant = owners["relevance"].drop_nulls(), (graded["relevance"] > 0).sum()
-    of_pool = {
-        "pooled": owners.height,
-        "pooled_judged": len(known),
-        "pooled_relevant": int((known > 0).sum()),
-    }
-    return of_pool | {"judged": graded.height, "relevant": int(relevant)}
+    known, relevant = pl.col("relevance").count(), (pl.col("relevance") > 0).sum()
+    of_pool = owners.select(pooled=pl.len(), pooled_judged=known, pooled_relevant=relevant)
+    return {**of_pool.row(0, named=True), **graded.select(judged=known, relevant=relevant).row(0, named=True)}
 
 
 def _leaderboard(
@@ -329,27 +337,31 @@ def _without_groups(
             most = some_runs[int(lost.argmax())]
             both = _same_queries(matrix, left)
             found = order_agreement(*(matrix.sign * one for one in both), **level)
+            gaps = Units.of((matrix.sign * (both[0] - both[1]))[:, most, None])
+            ends = (
+                difference_estimate(gaps, matrix.span).interval(level["confidence"]) if own.height else _NONE
+            )
             places = [_places(one)[most] for one in (matrix, left)]
             means = [float(one.units.mean[most]) for one in (matrix, left)]
             counts = len(some_runs), own.height, int((own["relevance"] > 0).sum())
-            rows.append((group, *counts, name, names[most], *means, float(lost.max()), *places,
+            rows.append((group, *counts, name, names[most], *means, float(lost.max()), *ends, *places,
                          found.tau, found.low, found.high, len(left)))  # fmt: skip
         if progress is not None:
             progress(1)
-    columns = [
-        "group",
-        "runs",
-        "unique_judged",
-        "unique_relevant",
-        "measure",
-        "run",
-        "before",
-        "after",
+    columns = ["group", "runs", "unique_judged", "unique_relevant", "measure", "run", "before", "after"]
+    columns += [
         "loss",
+        "loss_low",
+        "loss_high",
+        "rank_before",
+        "rank_after",
+        "tau",
+        "tau_low",
+        "tau_high",
+        "queries",
     ]
-    columns += ["rank_before", "rank_after", "tau", "tau_low", "tau_high", "queries"]
     table = pl.DataFrame(rows, columns, orient="row").with_columns(
-        pl.col("tau", "tau_low", "tau_high").fill_nan(None)
+        pl.col("loss_low", "loss_high", "tau", "tau_low", "tau_high").fill_nan(None)
     )
     return table.sort("loss", descending=True, maintain_order=True)
 

@@ -20,7 +20,6 @@ from rankstone.comparison.score_sources import Source
 from rankstone.errors import NotComparable, UsageError, above_0, between_0_and_1, did_you_mean, printable
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
-from rankstone.evaluation.scores import Scores
 from rankstone.io.columns import with_csv
 from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.rankings.rank_similarity.run_similarity import (
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
 
 
+_SIDES: Final = ("original", "again")
 #: documents of a list that are compared, and what they are compared by
 _DEPTH: Final = 1000
 _OF_LISTS: Final = f"tau_b RBO(p=0.95, ties=broken) RBO(p=0.95, score=normalized, ties=broken)@{_DEPTH}"
@@ -139,15 +139,10 @@ def reproduce(
         return Reproduction(tuple(figures), tuple(runs), only=only, inputs=inputs, **settings)  # type: ignore[arg-type]
     requested, sources = of_rankings(measures or "nDCG@10"), []
     for side, judged in enumerate((qrels, qrels if qrels_again is None else qrels_again)):
-        prepared = Prepared(judged, requested, columns=columns, **given)
-        scored = prepared.score_runs(
-            {name: pair[side] for name, pair in runs.items()}, progress=progress, on_bad_run="stop"
-        )
-        sources.append(Source.of(Scores(*scored), requested))
+        of_side = {name: pair[side] for name, pair in runs.items()}
+        scored = Prepared(judged, requested, columns=columns, **given).evaluate(of_side, progress=progress)
+        sources.append(Source.of(scored, requested))
     return _compared(sources, [*runs], settings, figures, paired=qrels_again is None, only=only)
-
-
-_SIDES: Final = ("original", "again")
 
 
 def _same_systems(
@@ -281,9 +276,9 @@ def _of_scores(
     def figure(name: str, value: float, ends: tuple[float, float] = (math.nan, math.nan)) -> Figure:
         return Figure(system, measure, name, value, *ends, n)
 
-    means = [math.fsum(column) / len(column) for column in columns]
-    yield from (figure(side, mean) for side, mean in zip(_SIDES, means, strict=True))
-    difference = means[1] - means[0]
+    means = [mean_estimates(Units.of(column[:, None]), [span])[0] for column in columns]
+    yield from (figure(side, one.value, one.interval(level)) for side, one in zip(_SIDES, means, strict=True))
+    difference = means[1].value - means[0].value
     if paired:
         gaps = columns[1] - columns[0]
         gaps[np.abs(gaps) <= ROUNDING * max(map(abs, span))] = 0.0

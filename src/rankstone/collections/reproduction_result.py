@@ -215,4 +215,5 @@ def _cell(one: Figure | None, digits: int) -> str:
     if one.statistic == "p":
         return f"<{_LEAST_P}" if one.value < _LEAST_P else f"{one.value:.4f}"
     text = _numbers(one, digits)
-    return text["value"] if math.isnan(one.low) else "{value} [{low}, {high}]".format(**text)
+    alone = math.isnan(one.low) or one.statistic in ("original", "again")  # their difference says how sure
+    return text["value"] if alone else "{value} [{low}, {high}]".format(**text)

@@ -14,18 +14,15 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import polars as pl
 
 from rankstone.comparison.score_sources import check_means
 from rankstone.comparison.single_intervals import intervals
-from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import UsageError, printable
-from rankstone.evaluation.labelled_table import Given
-from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
-from rankstone.evaluation.scores import Scores
+from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.io.sources import is_database
 from rankstone.measures.core.measure import Measure
 from rankstone.tables.phrases import phrase
@@ -35,7 +32,8 @@ from rankstone.tables.sheet import Sheet, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankstone.evaluation.request import MeasuresLike, QrelsLike
+    from rankstone.evaluation.request import MeasuresLike
+    from rankstone.evaluation.scores import Scores
     from rankstone.io.input_table import Progress
 
 
@@ -134,7 +132,7 @@ def certify(
             f"two files would be {printable(twice[0])} on the card",
             fix="put the card into a folder that holds both, or rename one",
         )
-    scores = scored(qrels, named, measures, convention, progress=progress, **options)
+    scores = scores_by(convention, qrels, named, measures, progress=progress, **options)
     check_means(scores.measures)
     given = {name: value for name, value in options.items() if name not in FILES}
     if csv := getattr(given.get("columns"), "csv", None):
@@ -154,22 +152,6 @@ def certify(
     }
     plain = json.loads(json.dumps(card, default=str))
     return RunCard(plain | {"sha256": digest(plain)})
-
-
-def scored(
-    qrels: object,
-    runs: Mapping[str, object],
-    measures: object,
-    convention: str | None,
-    **options: Any,  # noqa: ANN401
-) -> Scores:
-    """Score runs, by a convention if one is named."""
-    progress: Progress | None = options.pop("progress", None)
-    if convention is not None:
-        return evaluate_by(convention, Given(qrels, runs), measures, progress=progress, **options)
-    requested = of_rankings(cast("MeasuresLike", measures))
-    prepared = Prepared(cast("QrelsLike", qrels), requested, **options)
-    return Scores(*prepared.score_runs(runs, progress=progress, on_bad_run="stop"))
 
 
 def figures_of(scores: Scores) -> dict[str, dict[str, dict[str, Any]]]:

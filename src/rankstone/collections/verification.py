@@ -20,8 +20,8 @@ from rankstone.collections.run_cards import (
     environment,
     figures_of,
     hashed,
-    scored,
 )
+from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import BadValue, RankstoneError, UsageError, printable
 from rankstone.evaluation.request import EvaluationKeywords
 from rankstone.io.json_objects import read_json
@@ -294,12 +294,9 @@ def _again(content: Mapping[str, Any], found: Mapping[str, Path | None], progres
     """Compute the figures again, with the options of the card."""
     roles = {one["role"]: found[one["path"]] for one in content["files"] if one["role"] != "run"}
     runs = {one["name"]: found[one["path"]] for one in content["files"] if one["role"] == "run"}
-    options = (
-        content["options"] | {name: roles[name] for name in FILES if name in roles} | {"progress": progress}
-    )
-    return figures_of(
-        scored(roles.get("judgments"), runs, content["measures"], content.get("convention"), **options)
-    )
+    options = content["options"] | {name: roles[name] for name in FILES if name in roles}
+    judged, by = roles.get("judgments"), content.get("convention")
+    return figures_of(scores_by(by, judged, runs, content["measures"], progress=progress, **options))
 
 
 def _differences(card: Mapping[str, Any], again: Mapping[str, Any]) -> tuple[list[tuple[Any, ...]], int]:

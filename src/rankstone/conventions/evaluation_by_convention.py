@@ -60,6 +60,21 @@ _JUDGMENT_OPTIONS: Final = ("pool", "unjudged", "missing", "extra")
 _UNREADABLE = (BadLine, EmptyInput, MissingColumn, MixedIds, UnknownFormat)
 
 
+def scores_by(
+    convention: str | None,
+    qrels: Any,  # noqa: ANN401 - judgments, as for evaluate
+    runs: Any,  # noqa: ANN401 - runs, as for evaluate
+    measures: Any,  # noqa: ANN401 - measures, or a library's names of some
+    *,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - those of EvaluationKeywords
+) -> Scores:
+    """Score runs by a library's definitions, or by our own if none is named; arguments as for evaluate."""
+    if convention is None:
+        return Prepared(qrels, measures, **options).evaluate(runs, progress=progress)
+    return evaluate_by(convention, Given(qrels, runs), measures, progress=progress, **options)
+
+
 def evaluate_by(
     library: str | Convention,
     given: Given,

@@ -129,8 +129,9 @@ def gini(measure: Any, world: World, lists: Lists) -> float | None:
     norm = m if measure.denom == "m" else m - 1
     if not sum(amounts) or not norm:
         return None
-    # the mean absolute difference of two items, half of it relative to the mean
-    apart = math.fsum(abs(a - b) for a in amounts for b in amounts)
+    # the mean absolute difference of two items, half of it relative to the mean; equal amounts together
+    many = Counter(amounts)
+    apart = math.fsum(many[a] * many[b] * abs(a - b) for a in many for b in many)
     return apart / (2 * norm * math.fsum(amounts))
 
 
