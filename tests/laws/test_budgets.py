@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
