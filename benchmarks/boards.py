@@ -69,12 +69,12 @@ def one_block(task: tuple[str, int, int, int, int]) -> list[tuple[float, ...]]:
     return found
 
 
-def ranks(pool: ProcessPoolExecutor, boards: int, sizes: list[str]) -> None:
+def ranks(pool: ProcessPoolExecutor, boards: int, sizes: list[str], worlds: list[str]) -> None:
     """Print coverage and widths for every world and size."""
     print("items × data sets | true means | all covered | median width | Tukey's | one covered | its width")
     for size in sizes:
         items, n = map(int, size.split("x"))
-        for world in MEANS:
+        for world in worlds:
             tasks = [(world, items, n, -(-boards // 40), 1000 * items + at) for at in range(40)]
             rows = np.array([row for block in pool.map(one_block, tasks) for row in block])
             numbers = [f"{rows[:, at].mean():.{3 if at in (0, 3) else 1}f}" for at in range(rows.shape[1])]
@@ -122,11 +122,12 @@ def main() -> None:
     parser.add_argument("what", choices=["ranks", "missing"])
     parser.add_argument("--boards", type=int, default=1000, help="boards, or tables, for each line")
     parser.add_argument("--sizes", default="20x10,100x10,294x10", help="items x data sets")
+    parser.add_argument("--worlds", nargs="+", default=[*MEANS], help="of ranks: true means and variances")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args(sys.argv[1:])
     with ProcessPoolExecutor(given.processes) as pool:
         if given.what == "ranks":
-            ranks(pool, given.boards, given.sizes.split(","))
+            ranks(pool, given.boards, given.sizes.split(","), given.worlds)
         else:
             missing(pool, given.boards)
 

@@ -183,5 +183,7 @@ def test_losses_have_intervals() -> None:
     found = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
     for row in found.reusability.iter_rows(named=True):
         assert row["loss_low"] < row["loss"] < row["loss_high"]
+    assert found.reusability["measure"].to_list() == ["nDCG@10", "nDCG@10", "AP", "AP"]
+    assert found.reusability.filter(measure="AP")["loss"].is_sorted(descending=True)
     assert study().reusability.filter(group="g2")["loss_low"].to_list() == [None]
     assert "too few runs" in " ".join(found.findings())

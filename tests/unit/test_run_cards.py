@@ -100,6 +100,19 @@ def test_a_shortened_file_and_a_missing_one(folder: Path) -> None:
     assert "was not found" in " ".join(found.findings())
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    """Two systems that each wrote run.txt; where folders do not say which is which, nothing is guessed."""
+    for name, run in demo.RUNS.items():
+        (tmp_path / name).mkdir()
+        shutil.copy(run, tmp_path / name / "run.txt")
+    runs = {name: tmp_path / name / "run.txt" for name in demo.RUNS}
+    card = certify(demo.QRELS, runs, "P@5", folder=tmp_path).card
+    assert verify(card, [demo.QRELS, *reversed(runs.values())]).holds
+    shutil.copytree(tmp_path / "bm25", tmp_path / "copy")
+    with pytest.raises(UsageError, match=r"several files could be bm25/run\.txt"):
+        verify(card, [demo.QRELS, tmp_path / "copy" / "run.txt", tmp_path / "tfidf" / "run.txt"])
+
+
 def test_changed_hashes_are_the_card_s_own(folder: Path) -> None:
     """A file as it was whose entry is another one."""
     card = json.loads((folder / "card.json").read_text())

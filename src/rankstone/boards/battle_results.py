@@ -6,19 +6,19 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import some
 from rankstone.boards.battle_tables import BattleTable, read_battles
-from rankstone.boards.ranked_systems import RankedSystems, places, span
+from rankstone.boards.ranked_systems import RankedSystems, places
 from rankstone.errors import BadOption, NotComparable, between_0_and_1, one_of, printable
 from rankstone.stats.paired_comparisons import TIE, StrengthFit, circular_triads, elo, fit_strengths
 from rankstone.stats.rank_intervals import MeanErrors, moderated_variances, rank_intervals
 from rankstone.tables.phrases import check_language
-from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,8 +35,8 @@ _ELO: Final = 400 / math.log(10)
 _CENTRE: Final = 1000.0
 #: fewer clusters than this have not been found to carry intervals
 _FEW: Final = 10
-#: systems that are shown unless all are wanted, and pairs that fit worst
-_SHOWN, _PAIRS = 20, 5
+#: pairs that are shown, of those that fit worst
+_PAIRS: Final = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,9 +70,6 @@ class PairedBoard(RankedSystems):
     seed: int = 0
     lang: str = "en"
 
-    #: a board has no judgments of its own
-    audit: ClassVar[None] = None
-
     @property
     def systems(self) -> Sequence[str]:
         """The names of the systems."""
@@ -82,6 +79,11 @@ class PairedBoard(RankedSystems):
     def means(self) -> Floats:
         """The strength of each system, a logarithm of odds with a mean of 0, float64 ``[systems]``."""
         return self.fit.strengths
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was noticed while reading."""
+        return self.table_of.notes
 
     @property
     def inputs(self) -> Mapping[str, str]:
@@ -114,20 +116,14 @@ class PairedBoard(RankedSystems):
         played = wins.sum(axis=1) + wins.sum(axis=0)
         error = np.sqrt(np.diag(self.covariance)[: len(self.means)])
         reach = error * _t_quantile(self.df, self.confidence)
-        columns = self.rank_columns()
-        head = {name: columns.pop(name) for name in ("rank", "system")}
-        found = {
-            **head,
+        numbers = {
             "rating": _CENTRE + _ELO * self.means,
             "rating_low": _CENTRE + _ELO * (self.means - reach),
             "rating_high": _CENTRE + _ELO * (self.means + reach),
             "strength": self.means,
             "error": error,
-            **columns,
-            "battles": played,
-            "win_rate": wins.sum(axis=1) / played,
         }
-        return pl.DataFrame({name: values[self.order].tolist() for name, values in found.items()})
+        return self.ranked(numbers, {"battles": played, "win_rate": wins.sum(axis=1) / played})
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each system, the best first.
@@ -223,10 +219,10 @@ class PairedBoard(RankedSystems):
             "effects": self.effects().to_dicts(),
             "pairs": self.by_pair().to_dicts(),
             "findings": list(self.findings()),
-            "notes": list(self.table_of.notes),
+            "notes": list(self.notes),
         }
 
-    def findings(self) -> Iterator[str]:
+    def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - ranks have none
         """Yield what the board shows, in sentences."""
         yield from self.leading()
         battles, say = self.table_of.battles, self.say
@@ -253,34 +249,35 @@ class PairedBoard(RankedSystems):
         """The mean standard error of strengths if battles were independent."""
         return float(np.sqrt(np.diag(self.fit.covariance())[: len(self.means)]).mean())
 
-    def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
-        """Return the board as people read it, the best 20 unless ``verbose``."""
-        del digits
-        say, shown = self.say, self.table if verbose else self.table.head(_SHOWN)
-        rows = tuple(
-            (
-                str(row["rank"]), row["system"], f"{row['rating']:.0f}",
-                f"{row['rating_low']:.0f}–{row['rating_high']:.0f}", span(row, "rank"), span(row, "single"),
-                f"{100 * row['first']:.0f} %", str(row["tier"]), f"{row['battles']:,.0f}",
-                f"{100 * row['win_rate']:.0f} %", span(row, "rules"),
-            )
-            for row in shown.iter_rows(named=True)
-        )  # fmt: skip
+    def title(self) -> str:
+        """Return how many systems and battles there are."""
+        return self.say("paired_title", items=len(self.means), n=f"{len(self.table_of.battles.left):,}")
+
+    def columns(self) -> dict[str, Kind]:
+        """Return the columns that are shown, and their kinds."""
         kinds: dict[str, Kind] = {"rank": "number", "system": "id", "rating": "number"}
         kinds |= {"own_interval": "interval", "ranks": "interval", "alone": "interval", "first": "number"}
-        kinds |= {"tier": "number", "battles": "number", "wins": "number", "rules": "interval"}
-        table = Table("", tuple(map(say, kinds)), rows, tuple(kinds.values()))
-        rest = self.table.height - shown.height
-        parts: list[Part] = [table, *([("", (say("more", count=f"{rest:,}"),))] if rest else [])]
-        level, battles = f"{100 * self.confidence:g} %", self.table_of.battles
-        worst = Table.of(self.by_pair().head(_PAIRS), say("worst_pairs"), digits=2)
-        about = (
-            say("about_clusters", columns=", ".join(self.clusters)) if self.clusters else say("about_battles")
-        )
-        methods = (say(f"is_{self.fit.model}"), about, say("paired_columns", level=level))
-        title = say("paired_title", items=len(self.means), n=f"{len(battles.left):,}")
-        parts += [(say("findings"), tuple(self.findings())), worst, (say("method"), methods)]
-        return Sheet(title, parts=tuple(parts), notes=self.table_of.notes)
+        return kinds | {"tier": "number", "battles": "number", "wins": "number", "rules": "interval"}
+
+    def cells(self, row: Mapping[str, Any], digits: int) -> dict[str, str]:
+        """Return what is shown of a row of the table, by column."""
+        return super().cells(row, digits) | {
+            "rating": f"{row['rating']:.0f}",
+            "own_interval": f"{row['rating_low']:.0f}–{row['rating_high']:.0f}",
+            "battles": f"{row['battles']:,.0f}",
+            "wins": f"{100 * row['win_rate']:.0f} %",
+        }
+
+    def details(self) -> Sequence[Part]:
+        """Return the pairs that fit worst."""
+        return (Table.of(self.by_pair().head(_PAIRS), self.say("worst_pairs"), digits=2),)
+
+    def method_lines(self) -> Iterator[str]:
+        """Yield the model, what errors allow for, and what columns mean."""
+        yield self.say(f"is_{self.fit.model}")
+        about = "about_clusters" if self.clusters else "about_battles"
+        yield self.say(about, columns=", ".join(self.clusters))
+        yield self.say("paired_columns", level=f"{100 * self.confidence:g} %")
 
 
 def _errors(fit: StrengthFit, covariance: Floats, df: float, seed: int) -> MeanErrors:
@@ -378,6 +375,6 @@ def paired_board(
         raise NotComparable("all battles are in one cluster, so nothing shows how clusters differ")
     errors = _errors(fit, covariance, df, seed)
     ranks = rank_intervals(fit.strengths, errors, alpha=1 - confidence, progress=progress)
-    drawn = fit.strengths + np.concatenate([errors.draw(at) for at in range(-(-errors.count // errors.each))])
+    drawn = fit.strengths + errors.drawn
     first_share = (drawn >= drawn.max(axis=1, keepdims=True)).mean(axis=0)
     return PairedBoard(read, fit, names, covariance, df, confidence, ranks, first_share, seed, lang)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,6 @@ from rankstone.boards.rank_tests import friedman_test, posthoc_test
 from rankstone.boards.ranked_systems import RankedSystems, places, span
 from rankstone.errors import UsageError, did_you_mean, printable
 from rankstone.stats.variance_components import Reliability
-from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Kind
 
 
-#: systems that are shown unless all are wanted
-_SHOWN: Final = 20
 #: fewer data sets than this have not been found to carry intervals of ranks
 _FEW: Final = 6
 #: the reliability of an order that is usually wanted (Urbano and others 2013)
@@ -78,9 +75,6 @@ class Board(RankedSystems):
     resamples: int = 0
     lang: str = "en"
 
-    #: a board has no judgments of its own
-    audit: ClassVar[None] = None
-
     @property
     def inputs(self) -> Mapping[str, str]:
         """The sources of the scores."""
@@ -95,6 +89,11 @@ class Board(RankedSystems):
             "seed": self.seed,
             "resamples": self.resamples,
         }
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was noticed while reading."""
+        return self.scores.notes
 
     @property
     def rule(self) -> ScoringRule:
@@ -146,17 +145,9 @@ class Board(RankedSystems):
     def table(self) -> pl.DataFrame:
         """A row for each system, see :meth:`to_frame`."""
         left = np.concatenate([places(self.means)[None], self.without])
-        columns = self.rank_columns()
-        head = {name: columns.pop(name) for name in ("rank", "system")}
-        found = {
-            **head,
-            self.rule.estimate: self.rule.shown(self.means),
-            **columns,
-            "datasets": self.has.sum(axis=0),
-            "without_low": left.min(axis=0),
-            "without_high": left.max(axis=0),
-        }
-        return pl.DataFrame({name: values[self.order].tolist() for name, values in found.items()})
+        ends = {"without_low": left.min(axis=0), "without_high": left.max(axis=0)}
+        numbers = {self.rule.estimate: self.rule.shown(self.means)}
+        return self.ranked(numbers, {"datasets": self.has.sum(axis=0), **ends})
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each system, the best first.
@@ -298,18 +289,18 @@ class Board(RankedSystems):
             "missing": self.rule.missing,
             "resample": self.resample,
             "confidence": self.confidence,
-            "board": self.table.to_dicts(),
             "conventions": self.conventions,
             "inputs": dict(self.inputs),
+            "board": self.table.to_dicts(),
             "by_rule": self.by_rule().to_dicts(),
             "by_dataset": self.by_dataset().to_dicts(),
             "components": self.components().to_dicts(),
             "friedman": self.friedman().to_dicts() if len(self.complete) > 1 < len(self.has) else None,
             "findings": list(self.findings()),
-            "notes": list(self.scores.notes),
+            "notes": list(self.notes),
         }
 
-    def findings(self) -> Iterator[str]:
+    def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - ranks have none
         """Yield what the board shows, in sentences."""
         say, found, (n, items) = self.say, self.intervals, self.has.shape
         yield from self.leading()
@@ -356,46 +347,30 @@ class Board(RankedSystems):
         times = math.ceil(9 * most * spread / (residual - spread))
         yield text + (self.say("more_seeds", times=times) if times > most else "")
 
-    def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
-        """Return the board as people read it, the best 20 unless ``verbose``."""
-        say = self.say
-        shown = self.table if verbose else self.table.head(_SHOWN)
-        rows = tuple(self._row(row, digits) for row in shown.iter_rows(named=True))
+    def title(self) -> str:
+        """Return how many systems and data sets there are, and the measure."""
+        measure = printable(self.scores.measure, 60)
+        return self.say("title", items=len(self.means), n=len(self.has), measure=measure)
+
+    def columns(self) -> dict[str, Kind]:
+        """Return the columns that are shown, and their kinds."""
         columns: dict[str, Kind] = {"rank": "number", "system": "id", self.rule.estimate: "number"}
         columns |= {"ranks": "interval", "alone": "interval", "first": "number", "tier": "number"}
         columns |= {} if self.has.all() else {"datasets": "number"}
         columns |= {"left_out": "interval"} if len(self.without) else {}
-        columns["rules"] = "interval"
-        table = Table("", tuple(map(say, columns)), rows, tuple(columns.values()))
-        rest = self.table.height - shown.height
-        hidden = [("", (say("more", count=f"{rest:,}"),))] if rest else []
-        level = f"{100 * self.confidence:g} %"
-        title = say(
-            "title", items=len(self.means), n=len(self.has), measure=printable(self.scores.measure, 60)
-        )
-        methods = (
-            say(f"about_{self.resample}"),
-            say(f"is_{self.rule.estimate}"),
-            say("columns", level=level),
-        )
-        findings = (say("findings"), tuple(self.findings()))
-        return Sheet(
-            title, parts=(table, *hidden, findings, (say("method"), methods)), notes=self.scores.notes
+        return columns | {"rules": "interval"}
+
+    def cells(self, row: Mapping[str, Any], digits: int) -> dict[str, str]:
+        """Return what is shown of a row of the table, by column."""
+        own = {"datasets": str(row["datasets"]), "left_out": span(row, "without")}
+        return (
+            super().cells(row, digits) | own | {self.rule.estimate: f"{row[self.rule.estimate]:.{digits}f}"}
         )
 
-    def _row(self, row: dict[str, Any], digits: int) -> tuple[str, ...]:
-        mean = row[self.rule.estimate]
-        cells = [
-            str(row["rank"]),
-            row["system"],
-            f"{mean:.{digits}f}",
-            span(row, "rank"),
-            span(row, "single"),
-        ]
-        cells += [f"{100 * row['first']:.0f} %", str(row["tier"])]
-        cells += [str(row["datasets"])] if not self.has.all() else []
-        cells += [span(row, "without")] if len(self.without) else []
-        return (*cells, span(row, "rules"))
+    def method_lines(self) -> Iterator[str]:
+        """Yield what is resampled, the estimate, and what columns mean."""
+        yield from map(self.say, (f"about_{self.resample}", f"is_{self.rule.estimate}"))
+        yield self.say("columns", level=f"{100 * self.confidence:g} %")
 
 
 def _tau(one: Ints, other: Ints) -> float:

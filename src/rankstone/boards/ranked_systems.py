@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
+import polars as pl
 
 from rankstone._basics import some
 from rankstone.errors import printable
-from rankstone.tables.phrases import phrase
-from rankstone.tables.results import Result
+from rankstone.tables.results import Findings
+from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import Floats, Ints
     from rankstone.stats.rank_intervals import RankIntervals
+    from rankstone.tables.sheet import Kind, Part
+
+
+#: systems that are shown unless all are wanted
+_SHOWN: Final = 20
 
 
 def places(means: Floats) -> Ints:
@@ -40,7 +46,7 @@ def span(row: Mapping[str, Any], name: str) -> str:
     return f"{low}–{high}" if low < high else f"{low}"
 
 
-class RankedSystems(Result):
+class RankedSystems(Findings):
     """The base class of boards: systems, a number of each, and the ranks that its error leaves."""
 
     #: the ranks that errors leave to each system
@@ -49,8 +55,10 @@ class RankedSystems(Result):
     first: Floats
     #: confidence of all intervals of ranks together
     confidence: float
-    #: language of sentences
-    lang: str
+    section: ClassVar[str] = "board"
+    digits = 4
+    #: a board has no judgments of its own
+    audit: ClassVar[None] = None
 
     @property
     def systems(self) -> Sequence[str]:
@@ -67,11 +75,6 @@ class RankedSystems(Result):
         """The ranks under every other rule, by its name."""
         raise NotImplementedError
 
-    @property
-    def say(self) -> Callable[..., str]:
-        """The phrases of boards in the language of the board."""
-        return partial(phrase, "board", lang=self.lang)
-
     @cached_property
     def order(self) -> Ints:
         """The systems by their means, the best first."""
@@ -87,13 +90,14 @@ class RankedSystems(Result):
             found[at] = tier
         return found
 
-    def rank_columns(self) -> dict[str, Any]:
-        """Return the columns of ranks, of each system in its own order."""
+    def ranked(self, numbers: Mapping[str, Any], others: Mapping[str, Any]) -> pl.DataFrame:
+        """Return a row for each system, the best first: numbers, the columns of ranks, others."""
         every = np.stack([places(self.means), *self.under_rules.values()])
         found = self.intervals
-        return {
+        columns = {
             "rank": every[0],
             "system": np.array(self.systems, dtype=object),
+            **numbers,
             "rank_low": found.low,
             "rank_high": found.high,
             "single_low": found.one_low,
@@ -102,7 +106,53 @@ class RankedSystems(Result):
             "tier": self.tiers,
             "rules_low": every.min(axis=0),
             "rules_high": every.max(axis=0),
+            **others,
         }
+        return pl.DataFrame({name: values[self.order].tolist() for name, values in columns.items()})
+
+    # -- what people read -------------------------------------------------------------------------------
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was noticed while reading."""
+        raise NotImplementedError
+
+    def columns(self) -> dict[str, Kind]:
+        """Return the columns that are shown, and their kinds."""
+        raise NotImplementedError
+
+    def cells(self, row: Mapping[str, Any], digits: int) -> dict[str, str]:  # noqa: ARG002 - of numbers
+        """Return what is shown of a row of the table, by column."""
+        return {
+            "rank": str(row["rank"]),
+            "system": row["system"],
+            "ranks": span(row, "rank"),
+            "alone": span(row, "single"),
+            "first": f"{100 * row['first']:.0f} %",
+            "tier": str(row["tier"]),
+            "rules": span(row, "rules"),
+        }
+
+    def details(self) -> Sequence[Part]:
+        """Return what is shown below the findings."""
+        return ()
+
+    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
+        """Return the board, the best 20 unless ``verbose``."""
+        columns, shown = self.columns(), self.to_frame()
+        shown = shown if verbose else shown.head(_SHOWN)
+        cells = (self.cells(row, digits) for row in shown.iter_rows(named=True))
+        rows = tuple(tuple(of[name] for name in columns) for of in cells)
+        return [Table("", tuple(map(self.say, columns)), rows, tuple(columns.values()))]
+
+    def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
+        """Return the board as people read it."""
+        board, *rest = super().sheet(digits, verbose=verbose).parts
+        if more := 0 if verbose else max(self.to_frame().height - _SHOWN, 0):
+            rest.insert(0, ("", (self.say("more", count=f"{more:,}"),)))
+        rest[-1:-1] = self.details()  # above the method
+        return Sheet(self.title(), parts=(board, *rest), notes=self.notes)
+
+    # -- the order --------------------------------------------------------------------------------------
 
     def leading(self) -> Iterator[str]:
         """Yield who leads, and how many neighbours are clearly different."""

@@ -108,7 +108,7 @@ class Collection(Findings):
         lost, taus = (
             _ends(f"{of}_low", f"{of}_high", digits).alias(f"{of}_interval") for of in ("loss", "tau")
         )
-        columns = ["group", "unique_relevant", "measure", "run", "before", "after", "loss"]
+        columns = ["group", "measure", "run", "unique_relevant", "before", "after", "loss"]
         groups = self.reusability.select(*columns, lost, places, "tau", taus)
         orders = self.correlations.select(
             "measure", "other", "tau", _ends("low", "high", digits).alias("interval")

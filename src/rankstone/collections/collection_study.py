@@ -349,21 +349,13 @@ def _without_groups(
         if progress is not None:
             progress(1)
     columns = ["group", "runs", "unique_judged", "unique_relevant", "measure", "run", "before", "after"]
-    columns += [
-        "loss",
-        "loss_low",
-        "loss_high",
-        "rank_before",
-        "rank_after",
-        "tau",
-        "tau_low",
-        "tau_high",
-        "queries",
-    ]
+    columns += ["loss", "loss_low", "loss_high", "rank_before", "rank_after"]
+    columns += ["tau", "tau_low", "tau_high", "queries"]
     table = pl.DataFrame(rows, columns, orient="row").with_columns(
         pl.col("loss_low", "loss_high", "tau", "tau_low", "tau_high").fill_nan(None)
     )
-    return table.sort("loss", descending=True, maintain_order=True)
+    first = pl.col("measure").cast(pl.Enum([*matrices]))
+    return table.sort(first, "loss", descending=[False, True], maintain_order=True)
 
 
 def _without(judged: Table, own: pl.DataFrame) -> Table:

@@ -246,9 +246,8 @@ def _tables(
     """Return the scores of both sides, of the same queries if paired; the range; queries left out."""
     every = []
     for side, source in zip(_SIDES, sources, strict=True):
-        names = (
-            systems if len(systems) > 1 else source.runs[:1]
-        )  # single ones go together, whatever their names
+        # single ones go together, whatever their names
+        names = systems if len(systems) > 1 else source.runs[:1]
         every.append({(f"{side}/{name}", measure): source.tables[name, measure] for name in names})
     declared = sources[0].spans.get(measure, (None, None))
     values, spans, left_out = [], [], 0

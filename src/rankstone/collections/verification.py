@@ -179,7 +179,8 @@ def verify(
     card
         The card: a path, or what it holds.
     files
-        Where its files are now, found by their names; by default below the card's folder, as it says.
+        Where its files are now, found by their names, and by their folders if names are the same; by default
+        below the card's folder, as it says.
     original
         Unchanged copies of changed files, to find the first byte that differs.
     lang
@@ -213,8 +214,8 @@ def verify(
     for one in (*files, *original):
         if not Path(one).is_file():
             raise UsageError(f"{printable(os.fspath(one), _NAME)} is not a file")
-    by_name = {Path(one).name: Path(one) for one in files}
-    found = {one["path"]: _found(one["path"], Path(where).parent, by_name, where) for one in content["files"]}
+    named = [Path(one) for one in files]
+    found = {one["path"]: _found(one["path"], Path(where).parent, named, where) for one in content["files"]}
     originals = {hashed(Path(one))["sha256"]: Path(one) for one in original}
     checks = [_checked(one, found[one["path"]], originals) for one in content["files"]]
     figures: list[tuple[Any, ...]] = []
@@ -256,15 +257,28 @@ def _fits(value: Any, shape: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     return all(_fits(value.get(name), one) for name, one in shape.items())
 
 
-def _found(path: str, folder: Path, by_name: Mapping[str, Path], where: str) -> Path | None:
+def _found(path: str, folder: Path, files: Sequence[Path], where: str) -> Path | None:
     """Return where a file is; names that lead out of the card's folder are not followed."""
     named = Path(path)
-    if named.name in by_name:
-        return by_name[named.name]
+    if alike := {one: _shared_end(one, named) for one in files if one.name == named.name}:
+        places = [one for one, shared in alike.items() if shared == max(alike.values())]
+        if len(places) > 1:
+            raise UsageError(
+                f"several files could be {printable(path, _NAME)}",
+                given=some(printable(os.fspath(one), _NAME) for one in places),
+                fix="name one of them, or the same folders as on the card",
+            )
+        return places[0]
     if named.is_absolute() or ".." in named.parts:
         problem = f"the card names a file outside its folder: {printable(path, _NAME)}"
         raise BadValue(problem, where=where, fix="name the files after the card")
     return folder / named if (folder / named).is_file() else None
+
+
+def _shared_end(one: Path, other: Path) -> int:
+    """Return how many parts of two paths are the same, from the end on."""
+    at = _differ(one.parts[::-1], other.parts[::-1])
+    return len(one.parts) if at is None else at
 
 
 def _checked(entry: Mapping[str, Any], path: Path | None, originals: Mapping[str, Path]) -> tuple[Any, ...]:

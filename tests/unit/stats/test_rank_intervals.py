@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -48,25 +50,47 @@ def test_separated_groups_narrow_the_second_stage() -> None:
     assert apart.high.tolist() == [10] * 5 + [5] * 5
 
 
+def test_claims_step_down_over_the_pairs_without_one() -> None:
+    """Against both stages and all steps over the whole array of draws, at a glance."""
+    rng = np.random.default_rng(2)
+    for means in (rng.normal(size=9) * 3, np.repeat([0.0, 3.0, 6.0], 3), np.zeros(9)):
+        drawn = rng.normal(size=(3000, 9))
+        found = rank_intervals(means, DrawnErrors(drawn))
+        error = DrawnErrors(drawn).of_differences + np.diag(np.full(9, np.inf))
+        statistic, gaps = (means[:, None] - means) / error, (drawn[:, :, None] - drawn[:, None, :]) / error
+
+        def limit(moved: Any, alpha: float, gaps: Any = gaps) -> float:
+            largest = np.sort((gaps - moved).max(axis=(1, 2)))[::-1]
+            return float(largest[int(alpha * 3001) - 1])
+
+        moved = np.maximum(-statistic - limit(np.zeros((9, 9)), 0.005), 0)
+        claimed, steps = np.zeros((9, 9), bool), list[float]()
+        while not steps or (more := statistic > steps[-1]).sum() > claimed.sum():
+            claimed = more if steps else claimed
+            steps.append(limit(np.where(claimed, np.inf, moved), 0.045))
+        assert found.critical == pytest.approx(steps[-1], rel=1e-5)
+        assert np.array_equal(found.better, claimed)
+        assert (len(steps) > 1) == bool(means.any()), "nothing steps down where nothing is claimed"
+
+
 def test_shared_errors_cancel() -> None:
     """What moves all items alike does not separate them, and what moves two alike not these two."""
     shared = np.array([[1.0, 5.0], [1.0, 5.0], [1.0, 0.0]])
     errors = MeanErrors(np.zeros(3), np.array([np.inf]), shared)
 
     assert errors.of_differences == pytest.approx(np.array([[0, 0, 5], [0, 0, 5], [5, 5, 0]], float))
-    drawn = errors.draw(0)
+    drawn = errors.drawn
     assert drawn[:, 0] == pytest.approx(drawn[:, 1])
 
 
 def test_draws_have_the_variances_and_tails_they_stand_for() -> None:
-    """Own errors follow t distributions, pooled ones share their scale, drawn ones are returned."""
+    """Own errors follow t distributions, pooled ones share their scale; given draws have their own spread."""
     errors = MeanErrors(np.array([1.0, 4.0]), np.array([5.0, 8.0]), np.zeros((2, 0)), seed=3)
-    drawn = np.concatenate([errors.draw(at) for at in range(-(-errors.count // errors.each))])
+    drawn = errors.drawn
     assert drawn.shape == (4000, 2)
     for column, (scale, df) in enumerate(((1.0, 5.0), (2.0, 8.0))):
         assert stats.kstest(drawn[:, column] / scale, "t", args=(df,)).pvalue > 0.001
     given = DrawnErrors(drawn)
-    assert np.array_equal(given.draw(0)[:10], drawn[:10])
     assert given.of_differences[0, 1] == pytest.approx(np.sqrt(np.mean((drawn[:, 0] - drawn[:, 1]) ** 2)))
 
 
