@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 _FIRST_STAGE: Final = 0.1
 #: of the draws with the largest statistics, this many times alpha step down
 _CLOSE: Final = 4
-#: differences in a block of draws; pairs and draws altogether; the fewest and the most draws
-_BLOCK: Final = 1 << 21
+#: differences in a block of draws, and of those that are compared at once, which fit into a cache; pairs and
+#: draws altogether; the fewest and the most draws
+_BLOCK, _AT_ONCE = 1 << 21, 1 << 19
 _ALL, _LEAST, _MOST = 2 * 10**8, 1000, 4000
 #: names the stream of random numbers, which is no other one's
 _ERRORS: Final = 0x72616E6B
@@ -235,7 +236,7 @@ def rank_intervals(
 
     def largest(draws: NDArray[np.float32], shift: Floats | None = None) -> Floats:
         """Return the largest statistic of each row in each draw, float64 ``[draws, items]``."""
-        moved, each = None if shift is None else shift.astype(np.float32), max(1, _BLOCK // items**2)
+        moved, each = None if shift is None else shift.astype(np.float32), max(1, _AT_ONCE // items**2)
 
         def block(at: int) -> Floats:
             drawn = draws[at * each : (at + 1) * each]
