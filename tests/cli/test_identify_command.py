@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import rankstone
 from rankstone.cli import cli
 from rankstone.errors import RankstoneError
 
@@ -20,6 +21,19 @@ FILES = (str(DEMO / "qrels.txt"), str(DEMO / "bm25.run"))
 
 def run(*arguments: str) -> Any:
     return CliRunner().invoke(cli, ["identify", *arguments], catch_exceptions=True)
+
+
+@pytest.fixture
+def searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands of one search show what the first of them found: searching takes seconds."""
+    search, found = rankstone.identify, list[Any]()
+
+    def once(*arguments: Any, **options: Any) -> Any:
+        if not found:
+            found.append(search(*arguments, **options))
+        return found[0]
+
+    monkeypatch.setattr(rankstone, "identify", once)
 
 
 def test_a_number_of_files() -> None:
@@ -40,6 +54,7 @@ def test_typed_in_grades_need_no_files() -> None:
     assert "cut off, not rounded" in done.stdout
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_every_format(tmp_path: Path) -> None:
     """A table, Markdown, LaTeX, HTML, JSON, CSV; to a file, too."""
     asked = (*FILES, "--value", "0.5704", "-m", "nDCG@10")
@@ -59,6 +74,7 @@ def test_every_format(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))["digits"] == 4
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_numbers_of_several_runs() -> None:
     """Rows that were swapped: every number is told with the run it belongs to, in every format."""
     runs = (FILES[0], str(DEMO / "tfidf.run"), "mine=" + FILES[1])

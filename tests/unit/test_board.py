@@ -115,6 +115,18 @@ def test_the_additive_model_is_least_squares() -> None:
     assert fit.pooled == pytest.approx(((values[at, of] - design @ solved) ** 2).sum() / fit.df)
 
 
+def test_systems_that_behave_alike_know_their_variance_as_few_do() -> None:
+    """Families leave as many directions as there are, less one for the data sets; others leave all."""
+    rng = np.random.default_rng(6)
+    noise = rng.normal(size=(400, 3))
+    assert 0.97 < AdditiveFit.of(rng.normal(size=(400, 30))).independent <= 1
+    assert AdditiveFit.of(noise[:, np.arange(30) % 3]).independent == pytest.approx(2 / 29, rel=0.02)
+    assert AdditiveFit.of(noise[:, np.arange(30) % 2]).independent == pytest.approx(1 / 29, rel=0.01)
+    assert AdditiveFit.of(noise[:2]).independent == 1, "two data sets do not show it"
+    alike = ScoringRule("macro", "error", np.ones(400)).estimated(noise[:, np.arange(30) % 2])
+    assert alike.errors().df == pytest.approx([399], rel=0.01)
+
+
 def test_errors_of_predicted_means_are_those_of_least_squares() -> None:
     """The covariance of differences equals that of the linear model where residual variances are equal."""
     rng = np.random.default_rng(9)

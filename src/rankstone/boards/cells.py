@@ -97,6 +97,23 @@ class AdditiveFit(Record):
         noise = self.pooled * float(np.trace(self.spread)) / len(self.effects)
         return max(float(self.effects.var(ddof=1)) - noise, 0.0)
 
+    @cached_property
+    def independent(self) -> float:
+        """The share of the degrees of freedom that is left since systems behave alike.
+
+        The pooled variance of K systems with the covariance Σ is known as well as from (tr Σ)² / tr Σ²
+        independent ones (Satterthwaite, Biometrics Bulletin 2, 1946); tr Σ² is estimated without bias
+        (Srivastava, Journal of the Japan Statistical Society 35, 2005).
+        """
+        others = self.residual.shape[1] - 1
+        df = self.df / others if others else 0.0
+        if df <= 1:
+            return 1.0
+        total = float((self.residual**2).sum()) / df
+        square = float(((self.residual @ self.residual.T) ** 2).sum()) / df**2
+        square = (square - total**2 / df) * df**2 / ((df - 1) * (df + 2))
+        return float(np.clip(total**2 / (others * square), 1 / others, 1.0)) if square > 0 else 1.0
+
     def variances(self) -> tuple[Floats, Floats]:
         """Return the moderated residual variance of each system, and degrees of freedom.
 
@@ -108,7 +125,7 @@ class AdditiveFit(Record):
         squares = np.divide((self.residual**2).sum(axis=0) * grown, degrees, where=degrees > 0,
                             out=np.zeros(len(degrees)))  # fmt: skip
         variance, df = moderated_variances(squares, degrees)
-        return variance, df if len(df) > 1 else np.array([max(self.df, 1.0)])
+        return variance, df if len(df) > 1 else np.array([max(self.df * self.independent, 1.0)])
 
 
 class ScoringRule(Record):

@@ -149,12 +149,8 @@ class Collection(Findings):
             known = {
                 name: f"{row[name]:.{digits}f}" for name in ("tau", "low", "high") if row[name] is not None
             }
-            yield say(
-                "order" if "low" in known else "order_few",
-                measure=row["measure"],
-                other=row["other"],
-                **known,
-            )
+            name = "order" if "low" in known else "order_few"
+            yield say(name, measure=row["measure"], other=row["other"], **known)
         if self.left_out:
             yield say("left_out", count=f"{self.left_out:,}")
         hardest = self.topics.row(0, named=True)
@@ -170,14 +166,9 @@ class Collection(Findings):
             return
         row = lost.row(0, named=True)
         numbers = {name: f"{row[name]:.{digits}f}" for name in ("before", "after", "loss")}
-        about = {
-            "group": printable(row["group"], _NAME),
-            "run": printable(row["run"], _NAME),
-            "measure": self.measures[0],
-        }
-        yield self.say(
-            "loses", **about, **numbers, rank_before=row["rank_before"], rank_after=row["rank_after"]
-        )
+        about = {name: printable(row[name], _NAME) for name in ("group", "run")}
+        about |= {name: row[name] for name in ("measure", "rank_before", "rank_after")}
+        yield self.say("loses", **about, **numbers)
         moved = (lost["rank_after"] - lost["rank_before"]).max()
         same = rows.filter(pl.col("tau") == 1).height
         yield self.say("groups_moved", groups=rows.height, same=same, moved=moved)
