@@ -38,12 +38,14 @@ if TYPE_CHECKING:
 _FIRST_STAGE: Final = 0.1
 #: of the draws with the largest statistics, this many times alpha step down
 _CLOSE: Final = 4
-#: differences in a block of draws, and of those that are compared at once, which fit into a cache; pairs and
-#: draws altogether; the fewest and the most draws
-_BLOCK, _AT_ONCE = 1 << 21, 1 << 19
+#: differences that are compared at once, which fit into a cache; all differences; the fewest and most draws
+_BLOCK: Final = 1 << 19
 _ALL, _LEAST, _MOST = 2 * 10**8, 1000, 4000
 #: names the stream of random numbers, which is no other one's
 _ERRORS: Final = 0x72616E6B
+#: normal scores for which quantiles of χ² are computed, which takes long; between them cube roots are nearly
+#: linear (Wilson and Hilferty, PNAS 17, 1931)
+_NORMAL: Final = np.linspace(-6, 6, 513)
 #: variances below this share of the median are none
 _NONE: Final = 1e-5
 
@@ -131,28 +133,22 @@ class MeanErrors(Record):
         return found
 
     @cached_property
-    def count(self) -> int:
-        """How many draws are made: fewer of more items."""
-        return int(np.clip(_ALL // len(self.own) ** 2, _LEAST, _MOST))
-
-    @cached_property
     def drawn(self) -> Floats:
-        """Errors as they might have been, float64 ``[draws, items]``."""
-        each = max(1, _BLOCK // len(self.own) ** 2)
-        sizes = [min(each, self.count - begin) for begin in range(0, self.count, each)]
-        return np.concatenate(list(in_blocks(lambda at: self._block(at, sizes[at]), len(sizes))))
-
-    def _block(self, block: int, rows: int) -> Floats:
+        """Errors as they might have been, float64 ``[draws, items]``: fewer draws of more items."""
         from scipy import special
 
         items, sources = self.shared.shape
-        numbers = raw(self.seed, _ERRORS, block, size=rows * (2 * items + sources)) >> np.uint64(11)
-        uniform = ((numbers.astype(np.float64) + 0.5) * 2.0**-53).reshape(rows, -1)
-        normal = special.ndtri(uniform[:, : items + sources])
-        errors: Floats = normal[:, :items] * np.sqrt(self.own) + normal[:, items:] @ self.shared.T
+        count = int(np.clip(_ALL // items**2, _LEAST, _MOST))
+        numbers = raw(self.seed, _ERRORS, size=count * (2 * items + sources)) >> np.uint64(11)
+        normal = special.ndtri((numbers.astype(np.float64) + 0.5) * 2.0**-53).reshape(count, -1)
+        errors: Floats = normal[:, :items] * np.sqrt(self.own)
+        errors += normal[:, items : items + sources] @ self.shared.T
         if np.isfinite(self.df).all():  # each variance is estimated, or one for all
-            drawn = uniform[:, items + sources :][:, : len(self.df)]
-            errors *= np.sqrt(self.df / special.chdtri(self.df, drawn))
+            chi_square = normal[:, items + sources :][:, : len(self.df)]
+            for df in np.unique(self.df):
+                roots, at = np.cbrt(special.chdtri(df, special.ndtr(_NORMAL))), self.df == df
+                chi_square[:, at] = np.interp(chi_square[:, at], _NORMAL, roots) ** 3
+            errors *= np.sqrt(self.df / chi_square)
         return errors
 
 
@@ -236,7 +232,7 @@ def rank_intervals(
 
     def largest(draws: NDArray[np.float32], shift: Floats | None = None) -> Floats:
         """Return the largest statistic of each row in each draw, float64 ``[draws, items]``."""
-        moved, each = None if shift is None else shift.astype(np.float32), max(1, _AT_ONCE // items**2)
+        moved, each = None if shift is None else shift.astype(np.float32), max(1, _BLOCK // items**2)
 
         def block(at: int) -> Floats:
             drawn = draws[at * each : (at + 1) * each]
