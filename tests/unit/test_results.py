@@ -253,6 +253,23 @@ def test_headings_wrap_only_where_a_table_is_wider_than_the_page(title: str) -> 
     assert all("left out" in heading(width)[0] for width in range(45 if title else 43, whole))
 
 
+@pytest.mark.parametrize("before", [{}, {"rank": [1, 2]}, {"rank": [1, 2], "tier": [1, 1]}])
+@pytest.mark.parametrize("title", ["", "Board"])
+def test_every_block_of_a_wide_table_has_its_names(title: str, before: dict[str, list[int]]) -> None:
+    """Also where ranks stand before them; a table of numbers alone is split as well."""
+    numbers = {f"measure {at}": [at + 0.25, at + 0.5] for at in range(12)}
+    rows = {**before, "run": ["bm25-tuned", "dense"], **numbers}
+    lines = text(Sheet("", parts=(Table.of(pl.DataFrame(rows), title),)), 60).splitlines()
+    heads = [line.split() for line in lines if "measure" in line]
+    assert len(heads) > 1
+    assert all(head[: len(before) + 1] == [*before, "run"] for head in heads)
+    assert sum("dense" in line for line in lines) == len(heads)
+    assert sum(line.split().count("measure") for line in lines) == len(numbers)
+    assert max(map(len, lines)) <= 60
+    alone = text(Sheet("", parts=(Table.of(pl.DataFrame(numbers), title),)), 60).splitlines()
+    assert max(map(len, alone)) <= 60
+
+
 def test_ids_are_escaped_in_every_format() -> None:
     """What an id holds is text: no format, and no terminal, obeys it."""
     table = Table.of(pl.DataFrame({"run": [EVIL], "value": [0.5]}))

@@ -279,8 +279,8 @@ def _cut(text: str, most: int, begin: int) -> str:
 
 #: columns of a page that is not a terminal
 _PAPER: Final = 80
-#: the least width of a column of names or texts
-_NAME: Final = 8
+#: the least width of a column of names or texts, and how many numbers may stand before names
+_NAME, _BEFORE = 8, 3
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -372,11 +372,15 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
     if table.title and fixed + sum(least.values()) + gap * len(need) - 1 > width:
         gap, sides = 1, 0
     room = width - sides - gap * (len(need) - 1)
-    first = next((at for at, number in enumerate(numeric) if number), len(numeric))
+    names = (
+        soft[0] if soft and soft[0] < _BEFORE else 0
+    )  # every block begins with the names, and ranks before
+    first = next((at for at in range(names, len(numeric)) if numeric[at]), len(numeric))
     if fixed + sum(least.values()) > room:  # then numbers are split into blocks
         front = [*range(first)]
         left = room - max((need[at] for at in range(first, len(need))), default=0)
-        _shrink(need, least, front, max(left, width // 2))
+        taken = sum(need[at] for at in range(names))
+        _shrink(need, least, front[names:], max(left, width // 2) - taken)
         blocks: list[list[int]] = []
         for at in range(first, len(need)):
             taken = sum(need[other] + gap for other in (*front, *(blocks[-1] if blocks else ())))
