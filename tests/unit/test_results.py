@@ -266,6 +266,8 @@ def test_every_block_of_a_wide_table_has_its_names(title: str, before: dict[str,
     assert sum("dense" in line for line in lines) == len(heads)
     assert sum(line.split().count("measure") for line in lines) == len(numbers)
     assert max(map(len, lines)) <= 60
+    words = Table.of(pl.DataFrame({**before, "run": ["a", "b"], "text": ["x" * 90, "short words"]}), title)
+    assert "x" * 90 in text(Sheet("", parts=(words,)), 60), "a table of texts alone is not split"
     alone = text(Sheet("", parts=(Table.of(pl.DataFrame(numbers), title),)), 60).splitlines()
     assert max(map(len, alone)) <= 60
 

@@ -376,7 +376,7 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
         soft[0] if soft and soft[0] < _BEFORE else 0
     )  # every block begins with the names, and ranks before
     first = next((at for at in range(names, len(numeric)) if numeric[at]), len(numeric))
-    if fixed + sum(least.values()) > room:  # then numbers are split into blocks
+    if first < len(need) and fixed + sum(least.values()) > room:  # then numbers are split into blocks
         front = [*range(first)]
         left = room - max((need[at] for at in range(first, len(need))), default=0)
         taken = sum(need[at] for at in range(names))
