@@ -15,6 +15,7 @@ from scipy import stats
 import rankstone
 from rankstone.boards.cells import ESTIMATES, AdditiveFit, ScoringRule
 from rankstone.errors import BadOption, DuplicateRows, InputError, MissingColumn, NotComparable, UsageError
+from rankstone.stats.variance_components import variance_components
 
 #: three systems on four data sets, by hand
 SCORES = {
@@ -226,6 +227,67 @@ def test_these_data_sets_are_the_bootstrap_of_queries() -> None:
     )
 
 
+def test_both_add_the_errors_of_queries_to_those_of_data_sets() -> None:
+    """Variances add up; without scores per query there is nothing to draw."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"s{system}", f"d{dataset}", f"q{query}", float(effect + rng.normal() * 0.3))
+        for dataset in range(8)
+        for system, effect in enumerate(rng.normal(size=3) * 0.1)
+        for query in range(20)
+    ]
+    table = pl.DataFrame(rows, ["run", "dataset", "query_id", "value"], orient="row")
+    squares = {
+        level: rankstone.board(table, resample=level, resamples=4000).errors.of_differences ** 2
+        for level in ("queries", "both")
+    }
+    whole = rankstone.board(table, resample="datasets")
+    of_datasets = np.cov((whole.errors.drawn[:, None] - whole.errors.drawn[:, :, None]).reshape(-1, 9).T)
+    added = np.diag(of_datasets).reshape(3, 3) + squares["queries"]
+    assert squares["both"] == pytest.approx(added, rel=0.1)
+    assert "which errs on the safe side" in rankstone.board(table, resample="both").text()
+    with pytest.raises(InputError, match="resample='both' needs scores per query"):
+        rankstone.board(SCORES, resample="both")
+
+
+def test_data_sets_with_the_same_queries_are_shards() -> None:
+    """Three crossed factors, whatever the order of rows; other queries are nested in their data sets."""
+    rng = np.random.default_rng(7)
+    cube = rng.normal(size=(4, 5, 12)) + np.arange(4)[:, None, None] + rng.normal(size=(4, 1, 12))
+    rows = [
+        (f"s{s}", f"d{d}", f"q{q}", float(cube[s, d, q]))
+        for s in range(4)
+        for d in range(5)
+        for q in range(12)
+    ]
+    table = pl.DataFrame(rows, ["run", "dataset", "query_id", "value"], orient="row")
+    found = rankstone.board(table.sample(fraction=1, shuffle=True, seed=3))
+    components = {row["source"]: row for row in found.components().to_dicts()}
+    expected = variance_components(cube, ["system", "data set", "query"])
+    assert {name: row["variance"] for name, row in components.items()} == pytest.approx(
+        {one.name: max(one.variance, 0.0) for one in expected}
+    )
+    error = {
+        "system × data set": components["system × data set"]["variance"] / 5,
+        "system × query": components["system × query"]["variance"] / 12,
+        "residual": components["residual"]["variance"] / 60,
+    }
+    assert {name: components[name]["share"] for name in error} == pytest.approx(
+        {name: one / sum(error.values()) for name, one in error.items()}
+    )
+    assert "the same queries, as shards have" in found.text()
+    nested = rankstone.board(
+        table.with_columns(query_id=pl.col("dataset") + pl.col("query_id")), resample="datasets"
+    )
+    assert nested.components()["source"].to_list() == [
+        "system",
+        "data set",
+        "system × data set",
+        "query",
+        "system × query",
+    ]
+
+
 def test_clusters_of_queries_move_together() -> None:
     """Queries of one cluster that share their noise make the errors larger."""
     table = per_query().with_columns(cluster=pl.col("query_id").str.slice(1).cast(pl.Int64) // 20)
@@ -390,6 +452,30 @@ def test_replicates_are_averaged() -> None:
     assert found.components().filter(source="seed")["variance"].item() == pytest.approx(2 * 0.01**2)
     share = 0.01**2 / found.found.fit.pooled
     assert f"Seeds account for {100 * share:.2g} %" in "\n".join(found.findings())
+
+
+def test_what_single_seeds_would_have_said() -> None:
+    """Who is first, and which pairs stand the other way round, as on boards of one seed each."""
+    rng = np.random.default_rng(5)
+    rows = [
+        (f"s{s}", f"d{d}", r, float(0.02 * s + 0.1 * d + rng.normal() * 0.05))
+        for s in range(5)
+        for d in range(6)
+        for r in range(4)
+    ]
+    table = pl.DataFrame(rows, ["run", "dataset", "seed", "value"], orient="row")
+    found = rankstone.board(table)
+    leaders, turned = found.by_seed()
+    now = dict(found.table.select("system", "rank").iter_rows())
+    wrong = 0
+    for seed, leader in enumerate(leaders):
+        single = dict(
+            rankstone.board(table.filter(seed=seed).drop("seed")).table.select("system", "rank").iter_rows()
+        )
+        assert single[found.systems[leader]] == 1
+        wrong += sum((now[a] < now[b]) and (single[a] > single[b]) for a in now for b in now)
+    assert turned == pytest.approx(wrong / (4 * 10))
+    assert "By single seeds" in found.text()
 
 
 def test_seeds_are_part_of_the_doubt_about_these_data_sets() -> None:

@@ -106,6 +106,34 @@ def test_clusters_and_covariates() -> None:
     assert plain.to_list() != found.table["strength"].to_list()
 
 
+@pytest.mark.parametrize("cluster", ["", "judge"])
+def test_the_bootstrap_agrees_with_the_sandwich(cluster: str) -> None:
+    """Standard errors are alike where there are many battles; a seed gives the same bits."""
+    table = battles(1500, seed=4)
+    covariates = ("length",)
+    once = paired_board(table, cluster=cluster or (), covariates=covariates)
+    again = paired_board(table, cluster=cluster or (), covariates=covariates, resamples=400)
+    assert again.table["error"].to_list() == pytest.approx(once.table["error"].to_list(), rel=0.2)
+    assert again.effects()["error"].to_list() == pytest.approx(once.effects()["error"].to_list(), rel=0.2)
+    assert again.table["strength"].to_list() == once.table["strength"].to_list()
+    same = paired_board(table, cluster=cluster or (), covariates=covariates, resamples=400)
+    assert same.table.equals(again.table)
+    assert f"400 bootstrap samples of {'whole clusters (judge)' if cluster else 'battles'}" in again.text()
+    assert again.conventions["resamples"] == 400
+
+
+def test_a_bootstrap_that_tears_systems_apart_is_refused() -> None:
+    """Few battles leave samples in which a system never lost; two columns of clusters are the sandwich's."""
+    few = {"left": ["a", "a", "b", "c"], "right": ["b", "b", "c", "a"], "winner": ["a", "b", "b", "c"]}
+    with pytest.raises(NotComparable, match=r"never lost to others"):
+        paired_board(few, resamples=200)
+    table = battles().with_columns(prompt=pl.int_range(pl.len()) % 40)
+    with pytest.raises(BadOption, match="one column of clusters"):
+        paired_board(table, cluster=("judge", "prompt"), resamples=200)
+    with pytest.raises(BadOption, match="resamples=10 is out of range"):
+        paired_board(table, resamples=10)
+
+
 def test_other_models_and_pairs() -> None:
     """Ranks by other models are there; pairs that fit badly come first."""
     table = battles(600)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,8 @@ from rankstone.boards.battle_tables import BattleTable, read_battles
 from rankstone.boards.ranked_systems import RankedSystems, places
 from rankstone.errors import BadOption, NotComparable, between_0_and_1, one_of, printable
 from rankstone.stats.paired_comparisons import TIE, StrengthFit, circular_triads, elo, fit_strengths
-from rankstone.stats.rank_intervals import MeanErrors, moderated_variances, rank_intervals
+from rankstone.stats.random_streams import check_count, draws, in_blocks
+from rankstone.stats.rank_intervals import DrawnErrors, MeanErrors, moderated_variances, rank_intervals
 from rankstone.tables.phrases import check_language
 from rankstone.tables.sheet import Table
 
@@ -37,6 +38,8 @@ _CENTRE: Final = 1000.0
 _FEW: Final = 10
 #: pairs that are shown, of those that fit worst
 _PAIRS: Final = 5
+#: the fewest samples of the bootstrap, and the least share of them that can be fitted
+_FEWEST, _ENOUGH = 200, 0.99
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +60,8 @@ class PairedBoard(RankedSystems):
         Degrees of freedom of intervals: the clusters less one; infinite for independent battles.
     confidence, intervals, first, seed, lang
         As of :class:`~rankstone.boards.board_result.Board`.
+    resamples
+        How many samples of the bootstrap errors are from; 0 for those of the likelihood.
     """
 
     table_of: BattleTable
@@ -69,6 +74,7 @@ class PairedBoard(RankedSystems):
     first: Floats
     seed: int = 0
     lang: str = "en"
+    resamples: int = 0
 
     @property
     def systems(self) -> Sequence[str]:
@@ -79,6 +85,11 @@ class PairedBoard(RankedSystems):
     def means(self) -> Floats:
         """The strength of each system, a logarithm of odds with a mean of 0, float64 ``[systems]``."""
         return self.fit.strengths
+
+    @property
+    def error_phrase(self) -> str:
+        """The name of the phrase that says what errors allow for."""
+        return f"{'resampled' if self.resamples else 'about'}_{'clusters' if self.clusters else 'battles'}"
 
     @property
     def notes(self) -> Sequence[str]:
@@ -95,7 +106,11 @@ class PairedBoard(RankedSystems):
         """The options that the numbers depend on."""
         chosen = {"model": self.fit.model, "cluster": ", ".join(self.clusters) or None}
         chosen["covariates"] = ", ".join(self.table_of.covariates) or None
-        return chosen | {"confidence": self.confidence, "seed": self.seed}
+        return chosen | {
+            "confidence": self.confidence,
+            "seed": self.seed,
+            "resamples": self.resamples or None,
+        }
 
     @cached_property
     def under_rules(self) -> Mapping[str, Ints]:
@@ -275,8 +290,7 @@ class PairedBoard(RankedSystems):
     def method_lines(self) -> Iterator[str]:
         """Yield the model, what errors allow for, and what columns mean."""
         yield self.say(f"is_{self.fit.model}")
-        about = "about_clusters" if self.clusters else "about_battles"
-        yield self.say(about, columns=", ".join(self.clusters))
+        yield self.say(self.error_phrase, columns=", ".join(self.clusters), count=f"{self.resamples:,}")
         yield self.say("paired_columns", level=f"{100 * self.confidence:g} %")
 
 
@@ -310,6 +324,7 @@ def paired_board(
     model: str | None = None,
     cluster: str | Sequence[str] = (),
     covariates: Sequence[str] = (),
+    resamples: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
@@ -331,6 +346,9 @@ def paired_board(
     covariates
         What else decides: ``position`` (being on the left), a column of differences, left less right, or
         ``length`` for two columns ``length_left`` and ``length_right``.
+    resamples
+        Errors are from so many samples of the bootstrap, from 200 on: of the clusters of one column, without
+        clusters of battles.  By default they are those of the sandwich, which takes one fit instead of many.
     confidence, seed, columns, format_in, lang, progress
         As for :func:`board`.
 
@@ -373,8 +391,50 @@ def paired_board(
     df = float(groups - 1) if names else math.inf
     if names and groups < 2:  # noqa: PLR2004 - one cluster has no spread
         raise NotComparable("all battles are in one cluster, so nothing shows how clusters differ")
-    errors = _errors(fit, covariance, df, seed)
+    errors: MeanErrors | DrawnErrors
+    if resamples is None:
+        errors = _errors(fit, covariance, df, seed)
+    else:
+        check_count("resamples", resamples, _FEWEST, 10**6)
+        if len(names) > 1:
+            problem = "the bootstrap takes one column of clusters"
+            raise BadOption(problem, given=", ".join(names), fix=f"cluster={names[0]!r}, or no resamples")
+        drawn = _resampled(fit, next(iter(read.clusters.values()), None), seed, resamples, progress)
+        covariance, errors = drawn.T @ drawn / len(drawn), DrawnErrors(drawn[:, : len(fit.strengths)])
     ranks = rank_intervals(fit.strengths, errors, alpha=1 - confidence, progress=progress)
-    drawn = fit.strengths + errors.drawn
-    first_share = (drawn >= drawn.max(axis=1, keepdims=True)).mean(axis=0)
-    return PairedBoard(read, fit, names, covariance, df, confidence, ranks, first_share, seed, lang)
+    might_be = fit.strengths + errors.drawn
+    first_share = (might_be >= might_be.max(axis=1, keepdims=True)).mean(axis=0)
+    about = confidence, ranks, first_share, seed, lang, resamples or 0
+    return PairedBoard(read, fit, names, covariance, df, *about)
+
+
+def _resampled(
+    fit: StrengthFit,
+    cluster: Ints | None,
+    seed: int,
+    resamples: int,
+    progress: Callable[[int], None] | None,
+) -> Floats:
+    """Return parameters of resampled battles less those observed, float64 ``[samples, parameters]``."""
+    battles = fit.battles
+    group: Ints = np.arange(len(battles.left)) if cluster is None else cluster
+    observed = np.concatenate([fit.strengths, fit.effects, [fit.tie]])
+
+    def sample(at: int) -> Floats | None:
+        weight = battles.weight * draws(int(group.max()) + 1, seed, range(at, at + 1))[0][group]
+        try:
+            again = fit_strengths(replace(battles, weight=weight), fit.model)
+        except NotComparable:
+            return None
+        moved: Floats = np.concatenate([again.strengths, again.effects, [again.tie]]) - observed
+        return moved
+
+    found = [one for one in in_blocks(sample, resamples, progress=progress) if one is not None]
+    if len(found) < _ENOUGH * resamples:
+        raise NotComparable(
+            "in some resamples a system never lost to others, or never met them",
+            given=f"{resamples - len(found):,} of {resamples:,} resamples",
+            expected="enough battles between all systems for the bootstrap",
+            fix="leave out --resamples: errors are then those of the likelihood",
+        )
+    return np.stack(found)[:, : len(fit.information)]

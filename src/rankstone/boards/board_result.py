@@ -16,7 +16,7 @@ from rankstone.boards.cells import ESTIMATES, MISSING, RANKED
 from rankstone.boards.rank_tests import friedman_test, posthoc_test
 from rankstone.boards.ranked_systems import RankedSystems, places, span
 from rankstone.errors import UsageError, did_you_mean, printable
-from rankstone.stats.variance_components import Reliability
+from rankstone.stats.variance_components import Reliability, order_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ class Board(RankedSystems):
     found
         The number of each system, and how it came about.
     resample
-        ``datasets`` if the doubt is about data sets like these, ``queries`` if it is about these.
+        ``datasets`` if the doubt is about data sets like these, ``queries`` if it is about these, ``both``.
     confidence
         Confidence of all intervals of ranks together.
     errors
@@ -220,6 +220,14 @@ class Board(RankedSystems):
         queries = [self.scores.queries[name][:, self.complete] for name in names]
         return Reliability.of(better, queries)
 
+    @cached_property
+    def shards(self) -> list[tuple[str, float, float | None]]:
+        """Components where all data sets have the same queries: see :func:`order_components`; else empty."""
+        cube = self.scores.crossed()
+        if cube is None or min(cube[self.complete].shape) < 2:  # noqa: PLR2004 - variances
+            return []
+        return order_components(cube[self.complete], ("system", "data set", "query"))
+
     def components(self) -> pl.DataFrame:
         """Return the variance components of the scores of systems that have all of them.
 
@@ -228,18 +236,26 @@ class Board(RankedSystems):
         polars.DataFrame
             ``source``: system, data set, their interaction, where scores per query are known query and
             system × query, and seed where there are several; ``variance``, of a single one of them, and
-            ``share`` of the error of an order, of which that of seeds is a part.
+            ``share`` of the error of an order, of which that of seeds is a part.  Data sets with the same
+            queries are shards: the three factors are crossed, with all their interactions.
         """
         found = self.reliability
         if found is None:
             return pl.DataFrame(schema={"source": pl.String, "variance": pl.Float64, "share": pl.Float64})
-        rows: list[tuple[str, float, float | None]] = [("system", found.between, None)]
-        rows.append(("data set", found.level, None))
-        error = found.interaction + found.noise * found.each
-        rows.append(("system × data set", found.interaction, found.interaction / error if error else None))
-        if found.noise:
-            rows.append(("query", found.queries, None))
-            rows.append(("system × query", found.noise, found.noise * found.each / error))
+        n = len(self.has)
+        parts = self.shards or [
+            ("system", found.between, None),
+            ("data set", found.level, None),
+            ("system × data set", found.interaction, found.interaction / n),
+        ]
+        if found.noise and not self.shards:
+            parts.append(("query", found.queries, None))
+            parts.append(("system × query", found.noise, found.noise * found.each / n))
+        error = n * sum(part or 0.0 for _, _, part in parts)
+        rows: list[tuple[str, float, float | None]] = [
+            (name, variance, n * part / error if part is not None and error else None)
+            for name, variance, part in parts
+        ]
         if self.scores.seeds:
             spread = float(self.scores.seed_variance.mean())
             single = spread * float(np.mean([len(means) for means in self.scores.seeds.values()]))
@@ -258,7 +274,7 @@ class Board(RankedSystems):
         error = self.found.paired_errors() if over_datasets else self.errors.of_differences
         gaps = self.means[:, None] - self.means
         ratio = np.divide(gaps, error, out=np.where(gaps, np.copysign(np.inf, gaps), 0.0), where=error > 0)
-        df = max(len(self.has) - 1, 1) if over_datasets else np.inf
+        df = max(len(self.has) - 1, 1) if self.resample != "queries" else np.inf
         found: Floats = special.stdtr(df, ratio)
         return found
 
@@ -306,7 +322,7 @@ class Board(RankedSystems):
         yield from self.leading()
         if n >= _FEW and self.apart < _CARRIES * (items - 1):
             yield say("cannot_rank", n=n, width=int(np.median(found.high - found.low + 1)), items=items)
-        if self.resample == "datasets" and n < _FEW:
+        if self.resample != "queries" and n < _FEW:
             yield say("few", n=n, few=_FEW)
         if lost := int((~self.has).sum()):
             share = f"{100 * lost / self.has.size:.3g} %"
@@ -326,6 +342,15 @@ class Board(RankedSystems):
         """Yield the coefficients of generalisability, and how many data sets would be enough."""
         if (found := self.reliability) is None or self.rule.estimate in RANKED:
             return
+        if self.shards:
+            parts = {name: part for name, _, part in self.shards if part is not None}
+            whole, error = self.shards[0][1] + sum(parts.values()), sum(parts.values())
+            reliable, of_queries = (
+                self.shards[0][1] / (whole or 1.0),
+                parts["system × query"] / (error or 1.0),
+            )
+            yield self.say("crossed", order=f"{reliable:.2f}", share=f"{100 * of_queries:.2g} %")
+            return
         low, high = found.interval(self.confidence)
         numbers = {"low": f"{low:.2f}", "high": f"{high:.2f}", "level": f"{100 * self.confidence:g} %"}
         order, scores = (f"{found.coefficient(absolute=absolute):.2f}" for absolute in (False, True))
@@ -336,16 +361,30 @@ class Board(RankedSystems):
             yield self.say("data_sets_needed", needed=f"{needed:,}", target=_TARGET, more=more)
 
     def _seeds(self) -> Iterator[str]:
-        """Yield how much of the residual variance seeds account for, and how many would pay."""
-        spread, residual = float(self.scores.seed_variance.mean()), self.found.fit.pooled
-        if not 0 < spread < residual:
+        """Yield the share of seeds in the residual variance, how many would pay, what single ones say."""
+        if not self.scores.seed_cells:
             return
-        text, most = (
-            self.say("seeds", share=f"{100 * spread / residual:.2g} %"),
-            max(map(len, self.scores.seeds.values())),
-        )
-        times = math.ceil(9 * most * spread / (residual - spread))
-        yield text + (self.say("more_seeds", times=times) if times > most else "")
+        spread, residual = float(self.scores.seed_variance.mean()), self.found.fit.pooled
+        if 0 < spread < residual:
+            most = max(map(len, self.scores.seed_cells.values()))
+            times = math.ceil(9 * most * spread / (residual - spread))
+            more = self.say("more_seeds", times=times) if times > most else ""
+            yield self.say("seeds", share=f"{100 * spread / residual:.2g} %") + more
+        leaders, turned = self.by_seed()
+        others = int((leaders != self.order[0]).sum())
+        yield self.say("seed_flips", others=others, count=len(leaders), share=f"{100 * turned:.2g} %")
+
+    def by_seed(self) -> tuple[Ints, float]:
+        """Return who is first by single seeds, int64 ``[seeds]``, and the share of pairs they turn around."""
+        cells, tables = self.scores.seed_cells, []
+        for at in range(min(map(len, cells.values()))):
+            tables.append(self.scores.values.copy())
+            for cell, means in cells.items():
+                tables[-1][cell] = means[at]
+        found = np.stack([self.rule.means(self.rule.parts(table)) for table in tables])
+        gaps, now = found[:, :, None] - found[:, None], self.means[:, None] - self.means
+        pairs = len(tables) * len(now) * (len(now) - 1)
+        return found.argmax(axis=1), float((gaps * now < 0).sum()) / pairs
 
     def title(self) -> str:
         """Return how many systems and data sets there are, and the measure."""

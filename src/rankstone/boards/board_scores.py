@@ -67,6 +67,8 @@ class BoardScores(Record):
     queries
         Data set → scores per query, float64 ``[queries, systems]``, a column of NaN for a system without any;
         only if there are scores per query.
+    ids
+        Data set → the ids of these queries.
     clusters
         Data set → cluster of each query, int64 from 0; only where a table names them.
     seeds
@@ -84,6 +86,7 @@ class BoardScores(Record):
     values: Floats
     weights: Mapping[str, float]
     queries: Mapping[str, Floats]
+    ids: Mapping[str, pl.Series]
     clusters: Mapping[str, Ints]
     seeds: Mapping[tuple[str, str], Floats]
     sources: Mapping[str, str]
@@ -93,12 +96,36 @@ class BoardScores(Record):
     def seed_variance(self) -> Floats:
         """The variance that seeds leave in each mean, float64 ``[datasets, systems]``; 0 without seeds."""
         found = np.zeros(self.values.shape)
-        place = {name: at for at, name in enumerate(self.systems)}
-        row = {name: at for at, name in enumerate(self.datasets)}
-        for (system, dataset), values in self.seeds.items():
-            if system in place and dataset in row:
-                found[row[dataset], place[system]] = values.var(ddof=1) / len(values)
+        for cell, means in self.seed_cells.items():
+            found[cell] = means.var(ddof=1) / len(means)
         return found
+
+    @cached_property
+    def seed_cells(self) -> dict[tuple[int, int], Floats]:
+        """The means of replicates by row and column of ``values``."""
+        place, row = ({name: at for at, name in enumerate(of)} for of in (self.systems, self.datasets))
+        known = self.seeds.items()
+        return {(row[d], place[s]): means for (s, d), means in known if s in place and d in row}
+
+    def crossed(self) -> Floats | None:
+        """Return the scores of the same queries on every data set, as shards of one collection have them.
+
+        Returns
+        -------
+        NDArray
+            float64 ``[systems, datasets, queries]``; ``None`` where queries differ, or there is one data set.
+        """
+        ids = [self.ids.get(name) for name in self.datasets]
+        orders = [one.arg_sort() for one in ids if one is not None]
+        if len(orders) < max(len(ids), 2):
+            return None
+        first, *others = [
+            one.gather(order) for one, order in zip(ids, orders, strict=True) if one is not None
+        ]
+        if not all(first.equals(one) for one in others):
+            return None
+        pairs = zip(self.datasets, orders, strict=True)
+        return np.stack([self.queries[name][order.to_numpy()] for name, order in pairs]).transpose(2, 0, 1)
 
     def of_systems(self, chosen: Sequence[int]) -> BoardScores:
         """Return the scores of some systems, on the data sets that any of them has."""
@@ -309,7 +336,9 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
     """Return scores as arrays."""
     systems, datasets = (tuple(whole[name].unique(maintain_order=True)) for name in ("system", "dataset"))
     place = {name: at for at, name in enumerate(systems)}
-    found: dict[str, Any] = {name: {} for name in ("queries", "clusters", "weights", "seeds", "sources")}
+    found: dict[str, Any] = {
+        name: {} for name in ("queries", "ids", "clusters", "weights", "seeds", "sources")
+    }
     values = np.full((len(datasets), len(systems)), np.nan)
     by_dataset = whole.partition_by("dataset", as_dict=True, maintain_order=True)
     for at, (name, part) in enumerate((str(key[0]), part) for key, part in by_dataset.items()):
@@ -329,7 +358,7 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
         for system in table.columns[1:]:
             scores[:, place[system]] = table[system].fill_null(np.nan).to_numpy()
         _refuse_lost_queries(scores, systems, table["query_id"], name)
-        found["queries"][name] = scores
+        found["queries"][name], found["ids"][name] = scores, table["query_id"]
         values[at] = scores.mean(axis=0)
         if "cluster" in part.columns:
             of_query = part.group_by("query_id", maintain_order=True).agg(pl.col("cluster").first())

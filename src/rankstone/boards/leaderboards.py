@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rankstone._basics import Bools, Floats
+    from rankstone.stats.rank_intervals import MeanErrors
 
 
 #: what is resampled, which is what the doubt is about
-RESAMPLED: Final = ("datasets", "queries")
+RESAMPLED: Final = ("datasets", "queries", "both")
 #: numbers in a block of resampled tables
 _BLOCK: Final = 1 << 22
 #: names the stream of random numbers of seeds
@@ -88,7 +89,9 @@ def board(
     resample
         What the doubt is about.  ``datasets``: the board is about data sets like these, which are a sample.
         ``queries``: it is about these data sets, and their queries are a sample (needs scores per query).
-        By default ``datasets``, if there are several.
+        ``both``: queries are drawn within the drawn data sets, too.  That errs on the safe side, since how
+        data sets differ holds the noise of their queries already.  By default ``datasets``, if there are
+        several.
     confidence
         Confidence of all intervals of ranks together, between 0 and 1.
     resamples
@@ -145,8 +148,7 @@ def board(
     _check(read, rule)
     level = _level(read, resample)
     found = rule.estimated(read.values)
-    drawn = _drawn(read, found, level, resamples, seed)
-    errors = found.errors(seed) if level == "datasets" else DrawnErrors(drawn)
+    drawn, errors = _errors(read, found, level, resamples, seed)
     ranks = rank_intervals(found.means, errors, alpha=1 - confidence, progress=progress)
     return Board(
         read, found, level, confidence, errors, ranks, _first(found.means + drawn), seed, resamples, lang
@@ -240,22 +242,32 @@ def _level(read: BoardScores, resample: str | None) -> str:
     if resample is None:
         return "queries" if len(read.datasets) == 1 and read.queries else "datasets"
     one_of("resample", resample, RESAMPLED)
-    if resample == "queries" and set(read.queries) != set(read.datasets):
+    if resample != "datasets" and set(read.queries) != set(read.datasets):
         raise InputError(
-            "resample='queries' needs scores per query of every data set",
+            f"resample={resample!r} needs scores per query of every data set",
             given=f"per query: {len(read.queries)} of {counted(len(read.datasets), 'data set')}",
             fix="rankstone eval QRELS RUN --per-query NAME.parquet, one file for each data set",
         )
     return resample
 
 
-def _drawn(read: BoardScores, found: Estimated, level: str, resamples: int, seed: int) -> Floats:
-    """Return means of resamples less those observed, float64 ``[resamples, systems]``."""
+def _errors(
+    read: BoardScores, found: Estimated, level: str, resamples: int, seed: int
+) -> tuple[Floats, MeanErrors | DrawnErrors]:
+    """Return means of resamples less those observed, float64 ``[resamples, systems]``, and the errors."""
+    of_queries = np.zeros(()) if level == "datasets" else _of_queries(read, found, resamples, seed)
+    if level == "queries":
+        return of_queries, DrawnErrors(of_queries)
+    n, errors = len(read.datasets), found.errors(seed)
+    moved: Floats = (draws(n, seed, range(resamples)) - 1) @ found.influence() * np.sqrt(n / max(n - 1, 1))
     if level == "datasets":
-        n = len(read.datasets)
-        moved: Floats = (draws(n, seed, range(resamples)) - 1) @ found.influence()
-        moved *= np.sqrt(n / max(n - 1, 1))
-        return moved
+        return moved, errors
+    both = min(len(errors.drawn), resamples)
+    return moved + of_queries, DrawnErrors(errors.drawn[:both] + of_queries[:both])
+
+
+def _of_queries(read: BoardScores, found: Estimated, resamples: int, seed: int) -> Floats:
+    """Return means of data sets with resampled queries, less those observed."""
     tables = np.empty((resamples, len(read.datasets), len(read.systems)))
     for at, name in enumerate(read.datasets):
         scores = read.queries[name]

@@ -67,7 +67,7 @@ def command(
     settings: dict[str, Any] = {"weights": _weights(weights), "only": _pairs(only) or None}
     settings["systems"] = words(systems) or None
     if pairs is not None:
-        others = ("measure", "estimate", "missing", "resample", "resamples", "direction")
+        others = ("measure", "estimate", "missing", "resample", "direction")
         refuse_with("--pairs", {**settings, "explain": explain, "diagram": diagram, "files": files})
         refuse_with("--pairs", given, others)
         for name in others:

@@ -130,7 +130,7 @@ _STATISTICS: Final = {
     "cluster": _O("COLUMN", "column of independent units, such as users or sessions"),
     "seed": _O("N", "seed of all random numbers", int, shown="0"),
     "resamples": _O("N", "samples of the bootstrap", int, shown="10000; fewer with very many queries"),
-    "resample": _O("datasets|queries", "doubt about data sets like these, or about these (scores per query)"),
+    "resample": _O("datasets|queries|both", "doubt about data sets like these, or these (scores per query)"),
     "permutations": _O("N", "random permutations", int, shown="100000; fewer with very many queries"),
     "test": _O("randomisation|t|wilcoxon|sign|mcnemar", "test for each pair"),
     "correction": _O(f"{_CORRECTIONS}|robust_tukey|tukey|max_t|hsd|nemenyi",

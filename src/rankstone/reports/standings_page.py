@@ -82,7 +82,6 @@ def _of_scores(found: Board) -> dict[str, Any]:
 
 def _of_battles(found: PairedBoard) -> dict[str, Any]:
     """Return what only boards of battles have."""
-    about = "about_clusters" if found.clusters else "about_battles"
     return {
         "estimate": "rating",
         "least": 0,
@@ -90,8 +89,9 @@ def _of_battles(found: PairedBoard) -> dict[str, Any]:
         "view": {
             "count": ("n_battles", len(found.table_of.battles.left)),
             "measure": None,
-            "method": (about, f"is_{found.fit.model}", "paired_columns", "intervals_battles"),
+            "method": (found.error_phrase, f"is_{found.fit.model}", "paired_columns", "intervals_battles"),
             "columns": ", ".join(map(_shown, found.clusters)),
+            "caveat": "battles",
         },
         "data": {"datasets": [], "complete": True, "lower": False, "cells": [], "critical": None, "left": []},
     }

@@ -117,6 +117,34 @@ def variance_components(
     return sources
 
 
+def order_components(scores: Floats, factors: Sequence[str]) -> list[tuple[str, float, float | None]]:
+    """Return the components of crossed factors, and what each adds to the squared error of an order.
+
+    Parameters
+    ----------
+    scores, factors
+        As for :func:`variance_components`; the first factor is what is ordered by its means over the others.
+
+    Returns
+    -------
+    list
+        ``(name, variance, part)``: the variance, 0 or more; its part of the error, which is ``None`` for what
+        moves all that is ordered alike, and for what is ordered.
+
+    Examples
+    --------
+    >>> scores = np.array([[[0.1, 0.4], [0.5, 0.3]], [[0.2, 0.6], [0.7, 0.9]]])
+    >>> [(name, part is None) for name, _, part in order_components(scores, ["system", "shard", "topic"])][:4]
+    [('system', True), ('shard', True), ('topic', True), ('system × shard', False)]
+    """
+    sizes, found = dict(zip(factors, scores.shape, strict=True)), []
+    for one in variance_components(scores, factors):
+        own, *others = factors if one.name == "residual" else one.name.split(" × ")
+        variance, times = max(one.variance, 0.0), math.prod(sizes[other] for other in others)
+        found.append((one.name, variance, variance / times if own == factors[0] and others else None))
+    return found
+
+
 class Reliability(Record):
     """How well means over data sets tell systems apart.
 

@@ -280,7 +280,7 @@ def _cut(text: str, most: int, begin: int) -> str:
 #: columns of a page that is not a terminal
 _PAPER: Final = 80
 #: the least width of a column of names or texts, and how many numbers may stand before names
-_NAME, _BEFORE = 8, 3
+_NAME, _BEFORE = 8, 2
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -372,9 +372,8 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
     if table.title and fixed + sum(least.values()) + gap * len(need) - 1 > width:
         gap, sides = 1, 0
     room = width - sides - gap * (len(need) - 1)
-    names = (
-        soft[0] if soft and soft[0] < _BEFORE else 0
-    )  # every block begins with the names, and ranks before
+    # every block begins with the names, and with ranks before them
+    names = soft[0] if soft and soft[0] <= _BEFORE else 0
     first = next((at for at in range(names, len(numeric)) if numeric[at]), len(numeric))
     if first < len(need) and fixed + sum(least.values()) > room:  # then numbers are split into blocks
         front = [*range(first)]
