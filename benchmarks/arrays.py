@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CUTOFFS = (5, 10, 20)
-MEASURES = [f"{name}@{k}" for name in ("nDCG", "AP(denom=hits)", "RR", "P", "R") for k in CUTOFFS]
+MEASURES = [
+    f"{name}@{k}"
+    for name in ("nDCG", "AP(denom=hits)", "RR", "P", "R")
+    for k in CUTOFFS
+]
 #: queries that torchmetrics is asked about; its time grows with their number and nothing else
 SOME = 500
 
@@ -39,7 +43,9 @@ def seconds(work: Callable[[], Any], device: str, runs: int = 5) -> float:
     return statistics.median(taken[1:])
 
 
-def drawn(queries: int, length: int, dtype: torch.dtype, device: str) -> tuple[torch.Tensor, torch.Tensor]:
+def drawn(
+    queries: int, length: int, dtype: torch.dtype, device: str
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Draw scores, and labels of which a fifth are 1."""
     torch.manual_seed(7)
     scores = torch.rand(queries, length, device=device, dtype=dtype)
@@ -57,7 +63,9 @@ def by_torchmetrics(scores: torch.Tensor, labels: torch.Tensor) -> dict[str, flo
         "P": retrieval.RetrievalPrecision,
         "R": retrieval.RetrievalRecall,
     }
-    indexes = torch.arange(len(scores), device=scores.device).repeat_interleave(scores.shape[1])
+    indexes = torch.arange(len(scores), device=scores.device).repeat_interleave(
+        scores.shape[1]
+    )
     found = {}
     for name, kind in kinds.items():
         for k in CUTOFFS:
@@ -73,9 +81,13 @@ def compared(queries: int, length: int, dtype: torch.dtype, device: str) -> None
     ready = Evaluator(labels, MEASURES, ties="input")
     ours = seconds(lambda: ready(scores).mean(), device)
     sort = seconds(lambda: torch.sort(scores, dim=1, descending=True), device)
-    host = Evaluator(labels.cpu().numpy(), MEASURES, ties="input")(scores.cpu().numpy()).values
+    host = Evaluator(labels.cpu().numpy(), MEASURES, ties="input")(
+        scores.cpu().numpy()
+    ).values
     found = ready(scores).values
-    apart = max(float(np.abs(found[text].cpu().numpy() - host[text]).max()) for text in host)
+    apart = max(
+        float(np.abs(found[text].cpu().numpy() - host[text]).max()) for text in host
+    )
     part = min(SOME, queries)
     started = time.perf_counter()
     theirs = by_torchmetrics(scores[:part], labels[:part])
@@ -98,14 +110,24 @@ def beside_scikit_learn() -> None:
     from sklearn.metrics import ndcg_score
 
     draw = np.random.Generator(np.random.Philox(7))
-    scores, labels = draw.normal(size=(10_000, 120)), draw.choice([0.0, 0.0, 0.0, 1.0, 2.0], (10_000, 120))
+    scores, labels = (
+        draw.normal(size=(10_000, 120)),
+        draw.choice([0.0, 0.0, 0.0, 1.0, 2.0], (10_000, 120)),
+    )
     ours = seconds(lambda: evaluate(scores, labels, "nDCG@10 AP RR").mean(), "cpu")
     ready = Evaluator(labels, "nDCG@10 AP RR")
     again = seconds(lambda: ready(scores).mean(), "cpu")
     some, share = np.arange(SOME), len(scores) / SOME
     table = seconds(lambda: ndcg_score(labels[some], scores[some], k=10), "cpu") * share
     # lists of different lengths make no table: scikit-learn is called for each
-    each = seconds(lambda: [ndcg_score(labels[[q]], scores[[q]], k=10) for q in some], "cpu", runs=1) * share
+    each = (
+        seconds(
+            lambda: [ndcg_score(labels[[q]], scores[[q]], k=10) for q in some],
+            "cpu",
+            runs=1,
+        )
+        * share
+    )
     print(
         f"1.2 M documents, NumPy: nDCG@10, AP and RR {ours:.3f} s, with labels prepared {again:.3f} s",
         f"ndcg_score of one table {table:.2f} s* (× {table / ours:.1f})",
@@ -121,11 +143,18 @@ def losses() -> None:
     jax.config.update("jax_enable_x64", True)
     torch.set_num_threads(1)
     draw = np.random.Generator(np.random.Philox(7))
-    scores, labels = draw.normal(size=(64, 200)), draw.choice([0.0, 0.0, 0.0, 1.0, 2.0], (64, 200))
+    scores, labels = (
+        draw.normal(size=(64, 200)),
+        draw.choice([0.0, 0.0, 0.0, 1.0, 2.0], (64, 200)),
+    )
     tensor = torch.from_numpy(scores).requires_grad_()
     array, jitted = jax.numpy.asarray(scores), jax.jit(lambda_loss, static_argnums=2)
 
-    def least(function: Callable[[Any, Any, str], Any], given: Any, measure: str) -> float:  # noqa: ANN401
+    def least(
+        function: Callable[[Any, Any, str], Any],
+        given: Any,  # noqa: ANN401
+        measure: str,
+    ) -> float:
         taken = []
         for _ in range(8):
             started = time.process_time()
@@ -148,16 +177,24 @@ def main() -> None:
     """Run what the command line asks for."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    options.add_argument("--large", action="store_true", help="100,000 × 1,000, too: takes 10 GB")
-    options.add_argument("--loss", action="store_true", help="lambda_loss on 64 lists of 200; needs JAX")
+    options.add_argument(
+        "--large", action="store_true", help="100,000 × 1,000, too: takes 10 GB"
+    )
+    options.add_argument(
+        "--loss", action="store_true", help="lambda_loss on 64 lists of 200; needs JAX"
+    )
     asked = options.parse_args()
     if asked.loss:
         losses()
         return
     name = (
-        torch.cuda.get_device_name() if asked.device == "cuda" else platform.processor() or platform.machine()
+        torch.cuda.get_device_name()
+        if asked.device == "cuda"
+        else platform.processor() or platform.machine()
     )
-    print(f"{name}; PyTorch {torch.__version__}, NumPy {np.__version__}; * of {SOME} queries, extrapolated")
+    print(
+        f"{name}; PyTorch {torch.__version__}, NumPy {np.__version__}; * of {SOME} queries, extrapolated"
+    )
     shapes = [(2_000, 120), (10_000, 120), *([(100_000, 1_000)] if asked.large else [])]
     for queries, length in shapes:
         for dtype in (torch.float32, torch.float64):

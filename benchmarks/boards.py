@@ -40,7 +40,10 @@ def residuals(rng: np.random.Generator, world: str, n: int, items: int) -> Float
     if "unequal" in world:
         found *= np.exp(rng.normal(size=items) * 0.5)
     if world == "two families":
-        found = 0.5 * found + np.sqrt(0.75) * rng.normal(size=(n, 2))[:, np.arange(items) % 2]
+        found = (
+            0.5 * found
+            + np.sqrt(0.75) * rng.normal(size=(n, 2))[:, np.arange(items) % 2]
+        )
     return found
 
 
@@ -53,8 +56,13 @@ def one_block(task: tuple[str, int, int, int, int]) -> list[tuple[float, ...]]:
         means = MEANS[world](items)
         values = means + rng.normal(size=(n, 1)) * 2 + residuals(rng, world, n, items)
         estimated = ScoringRule("macro", "error", np.ones(n)).estimated(values)
-        ranks = rank_intervals(estimated.means, estimated.errors(int(rng.integers(1 << 30))), threads=1)
-        best, worst = 1 + (means > means[:, None]).sum(axis=1), items - (means < means[:, None]).sum(axis=1)
+        ranks = rank_intervals(
+            estimated.means, estimated.errors(int(rng.integers(1 << 30))), threads=1
+        )
+        best, worst = (
+            1 + (means > means[:, None]).sum(axis=1),
+            items - (means < means[:, None]).sum(axis=1),
+        )
         gaps = estimated.means[:, None] - estimated.means
         better = gaps > tukey * np.sqrt(AdditiveFit.of(values).pooled / n)
         found.append(
@@ -69,60 +77,114 @@ def one_block(task: tuple[str, int, int, int, int]) -> list[tuple[float, ...]]:
     return found
 
 
-def ranks(pool: ProcessPoolExecutor, boards: int, sizes: list[str], worlds: list[str]) -> None:
+def ranks(
+    pool: ProcessPoolExecutor, boards: int, sizes: list[str], worlds: list[str]
+) -> None:
     """Print coverage and widths for every world and size."""
-    print("items × data sets | true means | all covered | median width | Tukey's | one covered | its width")
+    print(
+        "items × data sets | true means | all covered | median width | Tukey's | one covered | its width"
+    )
     for size in sizes:
         items, n = map(int, size.split("x"))
         for world in worlds:
-            tasks = [(world, items, n, -(-boards // 40), 1000 * items + at) for at in range(40)]
-            rows = np.array([row for block in pool.map(one_block, tasks) for row in block])
-            numbers = [f"{rows[:, at].mean():.{3 if at in (0, 3) else 1}f}" for at in range(rows.shape[1])]
+            tasks = [
+                (world, items, n, -(-boards // 40), 1000 * items + at)
+                for at in range(40)
+            ]
+            rows = np.array(
+                [row for block in pool.map(one_block, tasks) for row in block]
+            )
+            numbers = [
+                f"{rows[:, at].mean():.{3 if at in (0, 3) else 1}f}"
+                for at in range(rows.shape[1])
+            ]
             print(" | ".join([size, world, *numbers]), flush=True)
 
 
-def missing_block(task: tuple[str, float, int, int, int, int]) -> list[tuple[float, float, float]]:
+def missing_block(
+    task: tuple[str, float, int, int, int, int],
+) -> list[tuple[float, float, float]]:
     """Return, of each table: squared errors of both rules, and how many intervals of the model hold."""
     why, between, items, n, tables, seed = task
     rng, found = np.random.default_rng(seed), []
     for _ in range(tables):
         strength, effect = rng.normal(size=items) * 0.8, rng.normal(size=n) * between
         noise = rng.normal(size=(n, items))
-        odds = {"random": 0.0, "strength": strength, "residual": noise}[why] + np.zeros((n, items))
+        odds = {"random": 0.0, "strength": strength, "residual": noise}[why] + np.zeros(
+            (n, items)
+        )
         lost = rng.random((n, items)) < special.expit(-1.8 - odds)
         lost[0, lost.all(axis=0)] = False
-        values, right = np.where(lost, np.nan, strength + effect[:, None] + noise), strength + effect.mean()
+        values, right = (
+            np.where(lost, np.nan, strength + effect[:, None] + noise),
+            strength + effect.mean(),
+        )
         errors = {}
         for rule in ("skip", "model"):
             estimated = ScoringRule("macro", rule, np.ones(n)).estimated(values)
             errors[rule] = estimated.means - right
         spread = estimated.errors()
-        wide = np.sqrt(spread.own + (spread.shared**2).sum(axis=1)) * special.stdtrit(spread.df, 0.975)
+        wide = np.sqrt(spread.own + (spread.shared**2).sum(axis=1)) * special.stdtrit(
+            spread.df, 0.975
+        )
         held = float((np.abs(errors["model"]) < wide).mean())
-        found.append((float((errors["skip"] ** 2).mean()), float((errors["model"] ** 2).mean()), held))
+        found.append(
+            (
+                float((errors["skip"] ** 2).mean()),
+                float((errors["model"] ** 2).mean()),
+                held,
+            )
+        )
     return found
 
 
 def missing(pool: ProcessPoolExecutor, tables: int) -> None:
     """Print errors of means where scores are missing."""
-    print("systems × data sets | missing by | data sets' sd | error of skip | of model | ratio | covered")
+    print(
+        "systems × data sets | missing by | data sets' sd | error of skip | of model | ratio | covered"
+    )
     for items in (20, 100):
         for why in ("random", "strength", "residual"):
             for between in (0.0, 0.1, 0.4, 1.0):
-                tasks = [(why, between, items, 10, -(-tables // 20), 100 + at) for at in range(20)]
-                rows = np.array([row for block in pool.map(missing_block, tasks) for row in block])
+                tasks = [
+                    (why, between, items, 10, -(-tables // 20), 100 + at)
+                    for at in range(20)
+                ]
+                rows = np.array(
+                    [row for block in pool.map(missing_block, tasks) for row in block]
+                )
                 skip, model = np.sqrt(rows[:, :2].mean(axis=0))
-                line = [f"{items}x10", why, f"{between:g}", f"{skip:.4f}", f"{model:.4f}"]
-                print(" | ".join([*line, f"{model / skip:.3f}", f"{rows[:, 2].mean():.3f}"]), flush=True)
+                line = [
+                    f"{items}x10",
+                    why,
+                    f"{between:g}",
+                    f"{skip:.4f}",
+                    f"{model:.4f}",
+                ]
+                print(
+                    " | ".join(
+                        [*line, f"{model / skip:.3f}", f"{rows[:, 2].mean():.3f}"]
+                    ),
+                    flush=True,
+                )
 
 
 def main() -> None:
     """Run one of the simulations."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["ranks", "missing"])
-    parser.add_argument("--boards", type=int, default=1000, help="boards, or tables, for each line")
-    parser.add_argument("--sizes", default="20x10,100x10,294x10", help="items x data sets")
-    parser.add_argument("--worlds", nargs="+", default=[*MEANS], help="of ranks: true means and variances")
+    parser.add_argument(
+        "--boards", type=int, default=1000, help="boards, or tables, for each line"
+    )
+    parser.add_argument(
+        "--sizes", default="20x10,100x10,294x10", help="items x data sets"
+    )
+    parser.add_argument(
+        "--worlds",
+        nargs="+",
+        default=[*MEANS],
+        help="of ranks: true means and variances",
+    )
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args(sys.argv[1:])
     with ProcessPoolExecutor(given.processes) as pool:

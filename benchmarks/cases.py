@@ -127,7 +127,10 @@ def cases(root: Path, scale: float) -> tuple[Case, ...]:
         _retention(data),
         *_imports(),
         *_identifying(data),
-        *(_growing(folder(root, scale * share), millions, share) for millions, share in GROWTH.items()),
+        *(
+            _growing(folder(root, scale * share), millions, share)
+            for millions, share in GROWTH.items()
+        ),
     )
 
 
@@ -144,7 +147,12 @@ def _tiny() -> Iterator[Case]:
             name,
             f"two files of the demo, 7 and 13 kB; {MEASURES}; {about}",
             None,
-            (ours, Subject(NUMPY_POLARS, (sys.executable, "-P", "-c", "import numpy, polars"))),
+            (
+                ours,
+                Subject(
+                    NUMPY_POLARS, (sys.executable, "-P", "-c", "import numpy, polars")
+                ),
+            ),
             (Bar("time", limit, NUMPY_POLARS),),
             times=3,
         )
@@ -159,9 +167,23 @@ def _fifty(data: Path) -> Case:
         "fifty",
         (
             _rankstone("rankstone", *files, "-m", MEASURES),
-            Subject(NUMPY_POLARS, (sys.executable, "-P", "-c", "import numpy, polars"), ("numpy", "polars")),
-            Subject(PYTREC, _peer("pytrec_eval_text", *files), ("pytrec_eval",), barred=False),
-            Subject(IR_MEASURES, _peer("ir_measures_text", *files), ("ir_measures",), barred=False),
+            Subject(
+                NUMPY_POLARS,
+                (sys.executable, "-P", "-c", "import numpy, polars"),
+                ("numpy", "polars"),
+            ),
+            Subject(
+                PYTREC,
+                _peer("pytrec_eval_text", *files),
+                ("pytrec_eval",),
+                barred=False,
+            ),
+            Subject(
+                IR_MEASURES,
+                _peer("ir_measures_text", *files),
+                ("ir_measures",),
+                barred=False,
+            ),
             Subject(RANX, _peer("ranx_trec", *files), ("ranx",), barred=False),
         ),
         (Bar("time", 1.5, NUMPY_POLARS),),
@@ -174,8 +196,16 @@ def _growing(data: Path, millions: int, share: float) -> Case:
     qrels, run = str(data / "large.qrels.parquet"), str(data / "large.run")
     small = millions <= _MOST_OBJECTS
     peers = (
-        Subject(PYTREC, _peer("pytrec_eval_parquet", qrels, run), ("pytrec_eval",), at_most=1, barred=False),
-        Subject(RANX, _peer("ranx_parquet", qrels, run), ("ranx",), at_most=1, barred=False),
+        Subject(
+            PYTREC,
+            _peer("pytrec_eval_parquet", qrels, run),
+            ("pytrec_eval",),
+            at_most=1,
+            barred=False,
+        ),
+        Subject(
+            RANX, _peer("ranx_parquet", qrels, run), ("ranx",), at_most=1, barred=False
+        ),
         _rectools(qrels, run),
     )
     return Case(
@@ -185,7 +215,9 @@ def _growing(data: Path, millions: int, share: float) -> Case:
         "large",
         (
             _rankstone("rankstone", qrels, run, "-m", MEASURES),
-            _rankstone("rankstone --memory 2GB", qrels, run, "-m", MEASURES, "--memory", "2GB"),
+            _rankstone(
+                "rankstone --memory 2GB", qrels, run, "-m", MEASURES, "--memory", "2GB"
+            ),
             Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
             *(peers if small else ()),
         ),
@@ -201,7 +233,10 @@ def _rectools(qrels: str, run: str) -> Subject:
 
 
 def _passages(data: Path) -> tuple[Case, ...]:
-    qrels, run = str(data / "passages.qrels.parquet"), str(data / "passages.run.parquet")
+    qrels, run = (
+        str(data / "passages.qrels.parquet"),
+        str(data / "passages.run.parquet"),
+    )
     text = str(data / "passages.qrels.txt"), str(data / "passages.run.txt")
     shuffled = str(data / "passages.shuffled.parquet")
     parquet = Case(
@@ -211,8 +246,14 @@ def _passages(data: Path) -> tuple[Case, ...]:
         (
             _rankstone("rankstone", qrels, run, "-m", MEASURES),
             Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
-            Subject(PYTREC, _peer("pytrec_eval_parquet", qrels, run), ("pytrec_eval", "polars")),
-            Subject(RANX, _peer("ranx_parquet", qrels, run), ("ranx", "polars"), at_most=2),
+            Subject(
+                PYTREC,
+                _peer("pytrec_eval_parquet", qrels, run),
+                ("pytrec_eval", "polars"),
+            ),
+            Subject(
+                RANX, _peer("ranx_parquet", qrels, run), ("ranx", "polars"), at_most=2
+            ),
         ),
         (
             Bar("time", 1.75, SCAN),
@@ -228,12 +269,24 @@ def _passages(data: Path) -> tuple[Case, ...]:
         (
             _rankstone("rankstone", *text, "-m", MEASURES),
             Subject(TEXT_SCAN, _peer("text_scan", text[1]), ("polars",)),
-            Subject(PYTREC, _peer("pytrec_eval_text", *text), ("pytrec_eval",), at_most=2),
-            Subject(IR_MEASURES, _peer("ir_measures_text", *text), ("ir_measures",), at_most=1, barred=False),
+            Subject(
+                PYTREC, _peer("pytrec_eval_text", *text), ("pytrec_eval",), at_most=2
+            ),
+            Subject(
+                IR_MEASURES,
+                _peer("ir_measures_text", *text),
+                ("ir_measures",),
+                at_most=1,
+                barred=False,
+            ),
         ),
         (Bar("time", 1.7, TEXT_SCAN), Bar("time", 0.2, PYTREC)),
     )
-    return parquet, trec, _shuffled("7m", "parquet-7m", "passages", qrels, run, shuffled, 2)
+    return (
+        parquet,
+        trec,
+        _shuffled("7m", "parquet-7m", "passages", qrels, run, shuffled, 2),
+    )
 
 
 def _measures(data: Path) -> tuple[Case, ...]:
@@ -255,7 +308,12 @@ def _measures(data: Path) -> tuple[Case, ...]:
             "passages",
             (
                 _rankstone(
-                    "rankstone, as trec_eval", *files, "--convention", "trec_eval-10", "-m", TREC_MEASURES
+                    "rankstone, as trec_eval",
+                    *files,
+                    "--convention",
+                    "trec_eval-10",
+                    "-m",
+                    TREC_MEASURES,
                 ),
                 five,
             ),
@@ -280,7 +338,11 @@ def every_measure() -> str:
         (*kind.examples, name)[0]
         for name, kind in KINDS.items()
         if issubclass(kind, Measure)
-        and not (kind.judgment_columns or kind.query_columns or kind.brings & {"groups", "pool"})
+        and not (
+            kind.judgment_columns
+            or kind.query_columns
+            or kind.brings & {"groups", "pool"}
+        )
     ).replace(", ", ",")
 
 
@@ -311,10 +373,27 @@ def _users(data: Path) -> tuple[Case, ...]:
         (
             _rankstone("rankstone", qrels, run, "-m", MEASURES),
             Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
-            Subject(PYTREC, _peer("pytrec_eval_parquet", qrels, run), ("pytrec_eval", "polars"), at_most=2),
-            Subject(RANX, _peer("ranx_parquet", qrels, run), ("ranx", "polars"), at_most=1, barred=False),
+            Subject(
+                PYTREC,
+                _peer("pytrec_eval_parquet", qrels, run),
+                ("pytrec_eval", "polars"),
+                at_most=2,
+            ),
+            Subject(
+                RANX,
+                _peer("ranx_parquet", qrels, run),
+                ("ranx", "polars"),
+                at_most=1,
+                barred=False,
+            ),
             _rectools(qrels, run),
-            Subject(SKLEARN, _peer("sklearn_parquet", qrels, run), ("sklearn",), at_most=1, barred=False),
+            Subject(
+                SKLEARN,
+                _peer("sklearn_parquet", qrels, run),
+                ("sklearn",),
+                at_most=1,
+                barred=False,
+            ),
         ),
         (Bar("time", 2.5, SCAN), Bar("memory", 1.2e9), Bar("memory", 0.25, PYTREC)),
     )
@@ -332,7 +411,17 @@ def _chunks(data: Path) -> tuple[Case, ...]:
             "documents-20m",
             f"{about}, rolled up to documents; {MEASURES}",
             "chunks",
-            (_rankstone("rankstone, --unit document", *files, "-m", MEASURES, "--unit", "document"), chunks),
+            (
+                _rankstone(
+                    "rankstone, --unit document",
+                    *files,
+                    "-m",
+                    MEASURES,
+                    "--unit",
+                    "document",
+                ),
+                chunks,
+            ),
             (Bar("time", 2, CHUNKS), Bar("memory", 2e9)),
         ),
         Case(
@@ -348,8 +437,14 @@ def _chunks(data: Path) -> tuple[Case, ...]:
 def _large(data: Path) -> Iterator[Case]:
     """Look at folders of Parquet that are larger than most memories once they are unpacked."""
     lists = {
-        "large": ("200,000,000 rows in ten files: 2,000,000 users × 100 items, four judgments a user", 3.0),
-        "skewed": ("the same with lists of very different lengths and 5 % tied scores", 4.0),
+        "large": (
+            "200,000,000 rows in ten files: 2,000,000 users × 100 items, four judgments a user",
+            3.0,
+        ),
+        "skewed": (
+            "the same with lists of very different lengths and 5 % tied scores",
+            4.0,
+        ),
     }
     for name, (about, limit) in lists.items():
         qrels, run = str(data / f"{name}.qrels.parquet"), str(data / f"{name}.run")
@@ -374,12 +469,21 @@ def _spark(data: Path) -> Iterator[Case]:
             f"recsys-20m with {ids} ids by Spark and by {METRICS}, in turns in one session of local[2], once "
             "to warm up and five times to measure",
             "users",
-            (Subject("both", (*program, str(data), ids), ("pyspark", "pyarrow"), at_most=1),),
+            (
+                Subject(
+                    "both",
+                    (*program, str(data), ids),
+                    ("pyspark", "pyarrow"),
+                    at_most=1,
+                ),
+            ),
             (Bar("printed", limit, label="median seconds ÷ RankingMetrics"),),
         )
 
 
-def _shuffled(size: str, of: str, dataset: str, qrels: str, run: str, shuffled: str, limit: float) -> Case:
+def _shuffled(
+    size: str, of: str, dataset: str, qrels: str, run: str, shuffled: str, limit: float
+) -> Case:
     return Case(
         f"shuffled-{size}",
         f"{of} with its rows shuffled",
@@ -408,7 +512,9 @@ def _labelled(data: Path) -> Case:
 
 
 def _beyond(data: Path) -> Case:
-    run, items, past = (str(data / f"beyond.{name}.parquet") for name in ("run", "items", "history"))
+    run, items, past = (
+        str(data / f"beyond.{name}.parquet") for name in ("run", "items", "history")
+    )
     tables = (run, "--items", items, "--history", past)
     return Case(
         "beyond-20m",
@@ -418,7 +524,14 @@ def _beyond(data: Path) -> Case:
         (
             _rankstone("rankstone", *tables, "-m", BEYOND_MEASURES, verb="beyond"),
             Subject(GROUP_BY, _peer("group_by", run, "doc_id"), ("polars",)),
-            _rankstone("rankstone, whole lists", *tables, "-m", WHOLE_MEASURES, verb="beyond", barred=False),
+            _rankstone(
+                "rankstone, whole lists",
+                *tables,
+                "-m",
+                WHOLE_MEASURES,
+                verb="beyond",
+                barred=False,
+            ),
         ),
         (Bar("time", 3, GROUP_BY), Bar("memory", 2e9)),
     )
@@ -434,8 +547,15 @@ def _retention(data: Path) -> Case:
         "events",
         (
             _rankstone("rankstone", log, verb="online retention"),
-            Subject(SCAN, _peer("scan", f"{log}/*.parquet", "user_id", "time"), ("polars",)),
-            Subject("DuckDB, in SQL", _peer("retention_in_sql", f"{log}/*.parquet"), ("duckdb",), at_most=2),
+            Subject(
+                SCAN, _peer("scan", f"{log}/*.parquet", "user_id", "time"), ("polars",)
+            ),
+            Subject(
+                "DuckDB, in SQL",
+                _peer("retention_in_sql", f"{log}/*.parquet"),
+                ("duckdb",),
+                at_most=2,
+            ),
         ),
         (Bar("time", 40), Bar("memory", 4e9)),
     )
@@ -448,8 +568,16 @@ def _imports() -> tuple[Case, ...]:
         "importing the package",
         None,
         (
-            Subject("import rankstone", (python, "-P", "-c", "import rankstone"), ("rankstone",)),
-            Subject(NUMPY_POLARS, (python, "-P", "-c", "import numpy, polars"), ("numpy", "polars")),
+            Subject(
+                "import rankstone",
+                (python, "-P", "-c", "import rankstone"),
+                ("rankstone",),
+            ),
+            Subject(
+                NUMPY_POLARS,
+                (python, "-P", "-c", "import numpy, polars"),
+                ("numpy", "polars"),
+            ),
             Subject(
                 "import rankstone, look up evaluate",
                 (python, "-P", "-c", "import rankstone; rankstone.evaluate"),
@@ -467,14 +595,25 @@ def _imports() -> tuple[Case, ...]:
         (Subject("rankstone --help", _peer("help_imports"), ("rankstone",)),),
         (Bar("printed", 0, label="imports of NumPy and Polars"),),
     )
-    typed = ("--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5")
+    typed = (
+        "--grades",
+        "5,3,2,1,2",
+        "--judged",
+        "5,3,2,1,2,4,0",
+        "-m",
+        "nDCG(gain=exp2)@5",
+    )
     explaining = Case(
         "explain",
         "rankstone explain: nDCG of five grades typed in",
         None,
         (
             _rankstone("rankstone explain", *typed, verb="explain"),
-            Subject(NUMPY_POLARS, (python, "-P", "-c", "import numpy, polars"), ("numpy", "polars")),
+            Subject(
+                NUMPY_POLARS,
+                (python, "-P", "-c", "import numpy, polars"),
+                ("numpy", "polars"),
+            ),
         ),
         (Bar("time", 1.5, NUMPY_POLARS),),
         times=4,
@@ -499,17 +638,30 @@ def _identifying(data: Path) -> Iterator[Case]:
         )
 
 
-def _rankstone(name: str, *arguments: str, verb: str = "eval", barred: bool = True) -> Subject:
+def _rankstone(
+    name: str, *arguments: str, verb: str = "eval", barred: bool = True
+) -> Subject:
     """Run rankstone as its users do: by the installed command, or by the module where there is none."""
     return Subject(
-        name, (*_program(), *verb.split(), *arguments, "--format", "json"), ("rankstone",), barred=barred
+        name,
+        (*_program(), *verb.split(), *arguments, "--format", "json"),
+        ("rankstone",),
+        barred=barred,
     )
 
 
 def _program() -> tuple[str, ...]:
     script = Path(sys.executable).with_name("rankstone")
-    return (str(script),) if script.exists() else (sys.executable, "-P", "-m", "rankstone")
+    return (
+        (str(script),) if script.exists() else (sys.executable, "-P", "-m", "rankstone")
+    )
 
 
 def _peer(function: str, *arguments: str) -> tuple[str, ...]:
-    return sys.executable, "-P", str(Path(__file__).with_name("subjects.py")), function, *arguments
+    return (
+        sys.executable,
+        "-P",
+        str(Path(__file__).with_name("subjects.py")),
+        function,
+        *arguments,
+    )

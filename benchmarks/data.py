@@ -103,7 +103,9 @@ def ensure(dataset: str, into: Path, scale: float) -> None:
         return
     print(f"making {dataset} in {into} …", file=sys.stderr, flush=True)
     into.mkdir(parents=True, exist_ok=True)
-    subprocess.run([sys.executable, __file__, dataset, str(into), str(scale)], check=True)
+    subprocess.run(
+        [sys.executable, __file__, dataset, str(into), str(scale)], check=True
+    )
 
 
 @contextmanager
@@ -140,10 +142,18 @@ def passages(into: Path, scale: float) -> None:
     _write(run, into / "passages.run.parquet")
     rank = (pl.int_range(pl.len()) % shape.depth + 1).alias("rank")
     _write_trec(
-        qrels.select("query_id", pl.lit(0).alias("0"), "doc_id", "relevance"), into / "passages.qrels.txt"
+        qrels.select("query_id", pl.lit(0).alias("0"), "doc_id", "relevance"),
+        into / "passages.qrels.txt",
     )
     _write_trec(
-        run.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", rank, "score", pl.lit("tag").alias("tag")),
+        run.select(
+            "query_id",
+            pl.lit("Q0").alias("Q0"),
+            "doc_id",
+            rank,
+            "score",
+            pl.lit("tag").alias("tag"),
+        ),
         into / "passages.run.txt",
     )
     _write(_shuffled(run), into / "passages.shuffled.parquet")
@@ -158,15 +168,21 @@ def users(into: Path, scale: float) -> None:
     shape = USERS
     people = _scaled(shape.queries, scale)
     docs = _documents(rng, people, shape)
-    names = pl.DataFrame({"u": np.arange(people)}).select(pl.format("u{}", "u")).to_series()
+    names = (
+        pl.DataFrame({"u": np.arange(people)}).select(pl.format("u{}", "u")).to_series()
+    )
     run = _run_frame(rng, names, docs)
     judged = np.empty((people, shape.judged), np.int64)
     for start in range(0, people, BLOCK):
         block = docs[start : start + BLOCK]
-        position = rng.random(block.shape).argpartition(shape.judged, axis=1)[:, : shape.judged]
+        position = rng.random(block.shape).argpartition(shape.judged, axis=1)[
+            :, : shape.judged
+        ]
         chosen = np.take_along_axis(block, position, axis=1)
         anywhere = rng.integers(0, shape.pool, chosen.shape)
-        judged[start : start + BLOCK] = np.where(rng.random(chosen.shape) < IN_LIST, chosen, anywhere)
+        judged[start : start + BLOCK] = np.where(
+            rng.random(chosen.shape) < IN_LIST, chosen, anywhere
+        )
     qrels = (
         pl.DataFrame(
             {
@@ -176,7 +192,11 @@ def users(into: Path, scale: float) -> None:
             }
         )
         .unique(["u", "d"], keep="first", maintain_order=True)
-        .select(pl.format("u{}", "u").alias("query_id"), pl.format("D{}", "d").alias("doc_id"), "relevance")
+        .select(
+            pl.format("u{}", "u").alias("query_id"),
+            pl.format("D{}", "d").alias("doc_id"),
+            "relevance",
+        )
     )
     _write(qrels, into / "users.qrels.parquet")
     _write(run, into / "users.run.parquet")
@@ -195,12 +215,19 @@ def chunks(into: Path, scale: float) -> None:
     doc = np.take_along_axis(docs, place // each, axis=1).ravel()
     query = np.repeat(np.arange(queries), depth)
     rank = np.tile(np.arange(depth), queries)
-    names = [pl.format("q{}", "q").alias("query_id"), pl.format("D{}#{}", "d", "c").alias("doc_id")]
+    names = [
+        pl.format("q{}", "q").alias("query_id"),
+        pl.format("D{}#{}", "d", "c").alias("doc_id"),
+    ]
     tokens = rng.integers(50, 400, len(doc))
-    run = pl.DataFrame({"q": query, "d": doc, "c": place.ravel() % each, "tokens": tokens})
+    run = pl.DataFrame(
+        {"q": query, "d": doc, "c": place.ravel() % each, "tokens": tokens}
+    )
     run = run.select(*names, pl.Series("score", 100.0 - rank), "tokens")
     _write(run, into / "chunks.run.parquet")
-    judged = np.sort(rng.random((queries, depth), np.float32).argsort(axis=1)[:, :2], axis=1)
+    judged = np.sort(
+        rng.random((queries, depth), np.float32).argsort(axis=1)[:, :2], axis=1
+    )
     rows = (judged + np.arange(queries)[:, None] * depth).ravel()
     qrels = run[rows].with_columns(relevance=pl.Series(rng.integers(1, 4, len(rows))))
     _write(qrels.drop("score"), into / "chunks.qrels.parquet")
@@ -237,15 +264,26 @@ def labelled(into: Path, scale: float) -> None:
 
 def large(into: Path, scale: float) -> None:
     """Write many users' lists of a hundred items each, in parts of a folder; ids are whole numbers."""
-    _in_parts(into, "large", _scaled(LARGE.queries, scale), SEED + 4, uneven=0.0, tied=0.0)
+    _in_parts(
+        into, "large", _scaled(LARGE.queries, scale), SEED + 4, uneven=0.0, tied=0.0
+    )
 
 
 def skewed(into: Path, scale: float) -> None:
     """Write lists of very different lengths, some scores of which tie."""
-    _in_parts(into, "skewed", _scaled(LARGE.queries, scale), SEED + 5, uneven=UNEVEN, tied=TIED)
+    _in_parts(
+        into,
+        "skewed",
+        _scaled(LARGE.queries, scale),
+        SEED + 5,
+        uneven=UNEVEN,
+        tied=TIED,
+    )
 
 
-def _in_parts(into: Path, name: str, people: int, seed: int, *, uneven: float, tied: float) -> None:
+def _in_parts(
+    into: Path, name: str, people: int, seed: int, *, uneven: float, tied: float
+) -> None:
     import shutil
 
     import numpy as np
@@ -261,14 +299,18 @@ def _in_parts(into: Path, name: str, people: int, seed: int, *, uneven: float, t
         length = np.full(len(users), LARGE.depth)
         if uneven:
             drawn = rng.lognormal(0.0, uneven, len(users))
-            length = np.clip(drawn / drawn.mean() * LARGE.depth, 1, LARGE.pool // 10).astype(np.int64)
+            length = np.clip(
+                drawn / drawn.mean() * LARGE.depth, 1, LARGE.pool // 10
+            ).astype(np.int64)
         place = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
         # distinct items: a random start, and a stride that the number of items has no divisor in common with
         start, stride = (
             rng.integers(0, LARGE.pool, len(users)),
             10 * rng.integers(0, LARGE.pool // 10, len(users)),
         )
-        item = (np.repeat(start, length) + np.repeat(stride + 1, length) * place) % LARGE.pool
+        item = (
+            np.repeat(start, length) + np.repeat(stride + 1, length) * place
+        ) % LARGE.pool
         score = np.repeat(rng.gamma(2.0, 5.0, len(users)) + 20, length) - place * 0.01
         score -= rng.random(len(score)) * 0.009
         if tied:
@@ -279,14 +321,24 @@ def _in_parts(into: Path, name: str, people: int, seed: int, *, uneven: float, t
         user = np.repeat(users, length)
         frame = pl.DataFrame({"query_id": user, "doc_id": item, "score": score})
         frame.write_parquet(folder / f"part-{part:03}.parquet")
-        position = (np.repeat(length, LARGE.judged) * rng.random(len(users) * LARGE.judged) ** 2).astype(
-            np.int64
-        )
+        position = (
+            np.repeat(length, LARGE.judged) * rng.random(len(users) * LARGE.judged) ** 2
+        ).astype(np.int64)
         who = np.repeat(np.arange(len(users)), LARGE.judged)
         shown = (start[who] + (stride[who] + 1) * position) % LARGE.pool
-        chosen = np.where(rng.random(len(who)) < IN_LIST, shown, rng.integers(0, LARGE.pool, len(who)))
-        grades = {"query_id": users[who], "doc_id": chosen, "relevance": rng.integers(1, 4, len(who))}
-        judged.append(pl.DataFrame(grades).unique(["query_id", "doc_id"], keep="first", maintain_order=True))
+        chosen = np.where(
+            rng.random(len(who)) < IN_LIST, shown, rng.integers(0, LARGE.pool, len(who))
+        )
+        grades = {
+            "query_id": users[who],
+            "doc_id": chosen,
+            "relevance": rng.integers(1, 4, len(who)),
+        }
+        judged.append(
+            pl.DataFrame(grades).unique(
+                ["query_id", "doc_id"], keep="first", maintain_order=True
+            )
+        )
     _write(pl.concat(judged), into / f"{name}.qrels.parquet")
     shutil.rmtree(into / f"{name}.run", ignore_errors=True)
     folder.rename(into / f"{name}.run")
@@ -300,9 +352,13 @@ def topics(into: Path, _scale: float) -> None:
     rng = np.random.default_rng(SEED)
     shape = TOPICS
     ids = pl.Series([f"q{at}" for at in range(shape.queries)])
-    judged = _documents(rng, shape.queries, Shape(shape.queries, shape.judged, shape.judged, shape.pool))
+    judged = _documents(
+        rng, shape.queries, Shape(shape.queries, shape.judged, shape.judged, shape.pool)
+    )
     grades = rng.choice([0, 0, 1, 2, 3], judged.size)
-    query = ids.gather(np.repeat(np.arange(shape.queries), shape.judged)).alias("query_id")
+    query = ids.gather(np.repeat(np.arange(shape.queries), shape.judged)).alias(
+        "query_id"
+    )
     qrels = pl.DataFrame({"d": judged.ravel(), "relevance": grades}).select(
         query, pl.lit(0).alias("0"), pl.format("D{}", "d").alias("doc_id"), "relevance"
     )
@@ -313,7 +369,14 @@ def topics(into: Path, _scale: float) -> None:
     tied = pl.col("score").round(2)
     _write_trec(qrels, into / "topics.qrels.txt")
     _write_trec(
-        run.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", rank, tied, pl.lit("tag").alias("tag")),
+        run.select(
+            "query_id",
+            pl.lit("Q0").alias("Q0"),
+            "doc_id",
+            rank,
+            tied,
+            pl.lit("tag").alias("tag"),
+        ),
         into / "topics.run.txt",
     )
 
@@ -333,12 +396,24 @@ def fifty(into: Path, _scale: float) -> None:
         shape.pool + np.arange(shape.judged),
     )
     grades = rng.choice([0, 0, 1, 2], judged.size)
-    query = ids.gather(np.repeat(np.arange(shape.queries), shape.judged)).alias("query_id")
+    query = ids.gather(np.repeat(np.arange(shape.queries), shape.judged)).alias(
+        "query_id"
+    )
     qrels = pl.DataFrame({"d": judged.ravel(), "relevance": grades})
     named = pl.format("D{}", "d").alias("doc_id")
-    _write_trec(qrels.select(query, pl.lit(0).alias("0"), named, "relevance"), into / "fifty.qrels.txt")
+    _write_trec(
+        qrels.select(query, pl.lit(0).alias("0"), named, "relevance"),
+        into / "fifty.qrels.txt",
+    )
     rank = (pl.int_range(pl.len()) % shape.depth + 1).alias("rank")
-    columns = ["query_id", pl.lit("Q0").alias("Q0"), "doc_id", rank, "score", pl.lit("tag").alias("tag")]
+    columns = [
+        "query_id",
+        pl.lit("Q0").alias("Q0"),
+        "doc_id",
+        rank,
+        "score",
+        pl.lit("tag").alias("tag"),
+    ]
     _write_trec(_run_frame(rng, ids, docs).select(columns), into / "fifty.run.txt")
 
 
@@ -351,7 +426,9 @@ def one_list(into: Path, scale: float) -> None:
     rows = _scaled(LONGEST, scale)
     grade = rng.integers(0, GRADES, rows)
     score = rng.standard_normal(rows) + grade * 0.01
-    frame = pl.DataFrame({"query_id": np.zeros(rows, np.int64), "score": score, "relevance": grade})
+    frame = pl.DataFrame(
+        {"query_id": np.zeros(rows, np.int64), "score": score, "relevance": grade}
+    )
     _write(frame, into / "one-list.parquet")
 
 
@@ -371,9 +448,15 @@ def events(into: Path, scale: float) -> None:
     for part, begin in enumerate(range(0, rows, EVENTS_PART)):
         user = rng.integers(0, len(first), min(EVENTS_PART, rows - begin))
         age = rng.exponential(RETURNING, len(user)).astype(np.int64)
-        second = np.minimum(first[user] + age, DAYS - 1) * 86_400 + rng.integers(0, 86_400, len(user))
-        time = pl.Series((second + FIRST_DAY) * 1_000_000).cast(pl.Datetime("us", "UTC"))
-        pl.DataFrame({"user_id": user, "time": time}).write_parquet(folder / f"part-{part:03}.parquet")
+        second = np.minimum(first[user] + age, DAYS - 1) * 86_400 + rng.integers(
+            0, 86_400, len(user)
+        )
+        time = pl.Series((second + FIRST_DAY) * 1_000_000).cast(
+            pl.Datetime("us", "UTC")
+        )
+        pl.DataFrame({"user_id": user, "time": time}).write_parquet(
+            folder / f"part-{part:03}.parquet"
+        )
     folder.rename(into / "events")
 
 
@@ -385,29 +468,42 @@ def beyond(into: Path, scale: float) -> None:
     rng = np.random.default_rng(SEED + 3)
     shape = SHOP
     people = _scaled(shape.queries, scale)
-    names = pl.DataFrame({"u": np.arange(people)}).select(pl.format("u{}", "u")).to_series()
-    _write(_run_frame(rng, names, _documents(rng, people, shape)), into / "beyond.run.parquet")
+    names = (
+        pl.DataFrame({"u": np.arange(people)}).select(pl.format("u{}", "u")).to_series()
+    )
+    _write(
+        _run_frame(rng, names, _documents(rng, people, shape)),
+        into / "beyond.run.parquet",
+    )
     many = rng.integers(1, 4, shape.pool)
     labels = [f"c{label}" for label in range(CATEGORIES)]
     drawn = rng.integers(0, CATEGORIES, (shape.pool, 3))
-    category = ["|".join(sorted({labels[c] for c in row[:n]})) for row, n in zip(drawn, many, strict=True)]
+    category = [
+        "|".join(sorted({labels[c] for c in row[:n]}))
+        for row, n in zip(drawn, many, strict=True)
+    ]
     vectors = rng.standard_normal((shape.pool, FEATURES)).astype(np.float32)
     items = pl.DataFrame(
         {
             "d": np.arange(shape.pool),
             "category": category,
-            "group": np.where(rng.random(shape.pool) < IN_SMALL_GROUP, "small", "large"),
+            "group": np.where(
+                rng.random(shape.pool) < IN_SMALL_GROUP, "small", "large"
+            ),
             "features": pl.Series(vectors, dtype=pl.Array(pl.Float32, FEATURES)),
         }
     )
     _write(
-        items.select(pl.format("D{}", "d").alias("doc_id"), pl.exclude("d")), into / "beyond.items.parquet"
+        items.select(pl.format("D{}", "d").alias("doc_id"), pl.exclude("d")),
+        into / "beyond.items.parquet",
     )
     met = (shape.pool * rng.random(people * shape.judged) ** 3).astype(np.int64)
-    past = pl.DataFrame({"u": np.repeat(np.arange(people), shape.judged), "d": met}).unique(
-        maintain_order=True
+    past = pl.DataFrame(
+        {"u": np.repeat(np.arange(people), shape.judged), "d": met}
+    ).unique(maintain_order=True)
+    past = past.select(
+        pl.format("u{}", "u").alias("query_id"), pl.format("D{}", "d").alias("doc_id")
     )
-    past = past.select(pl.format("u{}", "u").alias("query_id"), pl.format("D{}", "d").alias("doc_id"))
     _write(past, into / "beyond.history.parquet")
 
 

@@ -79,7 +79,9 @@ def run_process(command: Sequence[str], *, terminal: bool = False) -> Process:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         shown = _terminal() if terminal else out.fileno()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=shown, stderr=err)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=shown, stderr=err
+        )
         impatience = threading.Timer(PATIENCE_S, os.kill, (process.pid, signal.SIGKILL))
         impatience.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -114,7 +116,9 @@ def in_turns(
             if measured[name].problem is not None or turn >= runs[name] or cold:
                 continue
             process = run_process(command, terminal=name in on_terminal)
-            _say(f"  {'warm-up' if turn < 0 else turn + 1}  {name}: {process.seconds:.2f} s")
+            _say(
+                f"  {'warm-up' if turn < 0 else turn + 1}  {name}: {process.seconds:.2f} s"
+            )
             if process.code:
                 measured[name] = Measured(problem=_failure(process))
                 _say(f"  {measured[name].problem}")
@@ -138,7 +142,9 @@ def _terminal() -> int:
 
 def _failure(process: Process) -> str:
     """Say how a process ended, and the end of what it complained."""
-    how = f"signal {-process.code}" if process.code < 0 else f"exit status {process.code}"
+    how = (
+        f"signal {-process.code}" if process.code < 0 else f"exit status {process.code}"
+    )
     tail = "\n".join(process.err.strip().splitlines()[-8:])
     return f"failed: {how}\n{tail}"
 

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 def _ratio(draw: np.random.Generator, n: int) -> Floats:
     """Return clicks and documents of users who come one to many times and have a taste each."""
     documents = 5.0 * draw.geometric(0.3, n)
-    return np.stack([draw.binomial(documents.astype(np.int64), draw.beta(1, 9, n)), documents])
+    return np.stack(
+        [draw.binomial(documents.astype(np.int64), draw.beta(1, 9, n)), documents]
+    )
 
 
 #: what a user does → a draw of so many: values, or sums and sizes of a ratio
@@ -44,13 +46,22 @@ _LOOKS: Final = {
     "1,000 … 10,000": range(1000, 10_001, 1000),
 }
 #: queries, lists of each, share of lists that are shuffled
-_LOGS: Final = [(500, 10, 1.0), (100, 10, 1.0), (100, 10, 0.1), (20, 10, 1.0), (5, 10, 1.0), (10, 1000, 1.0)]
+_LOGS: Final = [
+    (500, 10, 1.0),
+    (100, 10, 1.0),
+    (100, 10, 0.1),
+    (20, 10, 1.0),
+    (5, 10, 1.0),
+    (10, 1000, 1.0),
+]
 _EXAMINATION: Final = np.array([1.0, 0.7, 0.5, 0.35, 0.25])
 
 
 def looks(count: int) -> None:
     """Print false alarms of ten looks: with p of one look, and with those of all."""
-    print("| users at each look | a user's value | one look's p | `--sequential` |\n|---|---|---|---|")
+    print(
+        "| users at each look | a user's value | one look's p | `--sequential` |\n|---|---|---|---|"
+    )
     for at, (told, sizes) in enumerate(_LOOKS.items()):
         for name, draw in _USERS.items():
             alarms = np.zeros(2)
@@ -67,10 +78,15 @@ def _alarms(values: Floats, sizes: Any) -> Floats:  # noqa: ANN401 - whole numbe
     total, size = values if values.ndim > 1 else (values, np.ones(len(values)))
     for n in sizes:
         unit = np.arange(n)
-        one, other = (make_arm(total[:n], size[:n], unit, n, unit % 2 == at) for at in (1, 0))
+        one, other = (
+            make_arm(total[:n], size[:n], unit, n, unit % 2 == at) for at in (1, 0)
+        )
         found = difference(one, other)
         assert found is not None  # noqa: S101 - every user counts
-        ps = [ClaimSettings(None, "none", 0.95, kind).p_value(found) for kind in (False, True)]
+        ps = [
+            ClaimSettings(None, "none", 0.95, kind).p_value(found)
+            for kind in (False, True)
+        ]
         alarms = np.maximum(alarms, np.array(ps) <= 0.05)  # noqa: PLR2004 - alpha
     return alarms
 
@@ -91,28 +107,43 @@ def interleaving(count: int, k: int = 10) -> None:
 
 def positions(count: int) -> None:
     """Print what the position-based model makes of few impressions a query, and how often intervals hold."""
-    print("| queries | lists of each | shuffled | .7 is found as | positions held | pairs held |")
+    print(
+        "| queries | lists of each | shuffled | .7 is found as | positions held | pairs held |"
+    )
     print("|---|---|---|---|---|---|")
     for queries, lists, shuffled in _LOGS:
         found, held, pairs = [], [], []
         for seed in range(count):
-            log, relevant = _log(np.random.default_rng([seed, queries, lists]), queries, lists, shuffled)
+            log, relevant = _log(
+                np.random.default_rng([seed, queries, lists]), queries, lists, shuffled
+            )
             try:
                 made = clicks(log, "pbm", unlinked="drop")
             except BadValue:  # nothing tells positions apart
                 continue
             table = made.positions.filter(pl.col("position") > 1).drop_nulls()
             truth = _EXAMINATION[table["position"].to_numpy() - 1]
-            held += table.select(pl.lit(pl.Series(truth)).is_between("low", "high")).to_series().to_list()
+            held += (
+                table.select(pl.lit(pl.Series(truth)).is_between("low", "high"))
+                .to_series()
+                .to_list()
+            )
             found += table.filter(position=2)["propensity"].to_list()
-            true = relevant[made.judgments["query_id"].to_numpy(), made.judgments["doc_id"].to_numpy()]
-            inside = made.judgments.select(pl.lit(pl.Series(true)).is_between("low", "high"))
+            true = relevant[
+                made.judgments["query_id"].to_numpy(),
+                made.judgments["doc_id"].to_numpy(),
+            ]
+            inside = made.judgments.select(
+                pl.lit(pl.Series(true)).is_between("low", "high")
+            )
             pairs.append(inside.to_series().mean())
         told = f"{np.median(found):.3f} | {np.mean(held):.3f} | {np.mean(pairs):.3f}"
         print(f"| {queries} | {lists} | {shuffled:.0%} | {told} |", flush=True)
 
 
-def _log(draw: np.random.Generator, queries: int, lists: int, shuffled: float) -> tuple[pl.DataFrame, Floats]:
+def _log(
+    draw: np.random.Generator, queries: int, lists: int, shuffled: float
+) -> tuple[pl.DataFrame, Floats]:
     """Return lists of five documents, some of them shuffled, with clicks, and how relevant documents are."""
     places, n = len(_EXAMINATION), queries * lists
     relevant = draw.beta(1.2, 2.5, (queries, places))
@@ -135,4 +166,6 @@ if __name__ == "__main__":
     reader.add_argument("what", choices=("looks", "positions", "interleaving"))
     reader.add_argument("--count", type=int, default=400)
     given = reader.parse_args()
-    {"looks": looks, "positions": positions, "interleaving": interleaving}[given.what](given.count)
+    {"looks": looks, "positions": positions, "interleaving": interleaving}[given.what](
+        given.count
+    )

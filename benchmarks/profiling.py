@@ -26,20 +26,29 @@ _TABLE = "\n| {} | {} | {} |\n|---|--:|--:|"
 SHOWN = 14
 #: rooms → what a reader would call it
 PHASES = {
-    "io": "scan", "hits": "pairing", "measures": "measures", "evaluation": "orchestration",
-    "tables": "output", "cli": "output",
-}  # fmt: skip
+    "io": "scan",
+    "hits": "pairing",
+    "measures": "measures",
+    "evaluation": "orchestration",
+    "tables": "output",
+    "cli": "output",
+}
 
 
 def main(command: list[str]) -> int:
     """Print the tables for a command."""
-    words = command or ["eval", *(str(DEMO / name) for name in ("qrels.txt", "bm25.run", "tfidf.run"))]
+    words = command or [
+        "eval",
+        *(str(DEMO / name) for name in ("qrels.txt", "bm25.run", "tfidf.run")),
+    ]
     print(_TABLE.format("whole process", "wall s", "CPU s"))
     for name, threads in (
         ("threads", {}),
         ("one thread", {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}),
     ):
-        wall, cpu = map(min, zip(*(_timed(words, threads) for _ in range(RUNS)), strict=True))
+        wall, cpu = map(
+            min, zip(*(_timed(words, threads) for _ in range(RUNS)), strict=True)
+        )
         print(f"| {name} | {wall:.3f} | {cpu:.3f} |")
     _rows("import of", "own ms", "modules", _imports(words))
     _rows("self time of", "ms", "calls", _self_times(words))
@@ -50,13 +59,23 @@ def _timed(words: list[str], more: dict[str, str]) -> tuple[float, float]:
     before, start = os.times(), time.perf_counter()
     _run(["-m", "rankstone", *words], more)
     wall, after = time.perf_counter() - start, os.times()
-    return wall, after.children_user + after.children_system - before.children_user - before.children_system
+    return (
+        wall,
+        after.children_user
+        + after.children_system
+        - before.children_user
+        - before.children_system,
+    )
 
 
 def _run(words: list[str], more: dict[str, str] | None = None) -> str:
     """Run Python, and return what it says on standard error."""
     done = subprocess.run(
-        [sys.executable, *words], env=os.environ | (more or {}), check=True, capture_output=True, text=True
+        [sys.executable, *words],
+        env=os.environ | (more or {}),
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return done.stderr
 
@@ -92,22 +111,40 @@ def _self_times(words: list[str]) -> dict[str, tuple[float, int]]:
             f"os._exit = lambda code: (p.disable(), p.dump_stats({str(kept)!r}), os.kill(os.getpid(), 9))\n"
             "p.enable(); from rankstone.cli import main; main(sys.argv[1:])"
         )
-        subprocess.run([sys.executable, "-c", script, *words], check=False, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", script, *words], check=False, capture_output=True
+        )
         found = pstats.Stats(str(kept)).stats  # type: ignore[attr-defined]
     spent, calls = Counter[str](), Counter[str]()
     for (file, _, function), (_, count, own, *_) in found.items():
         place = re.search(r"(?:site-packages|src)/([\w/]+)", file)
-        inner = place[1].replace("/", ".") if place else "built in" if file == "~" else "Python"
-        inner = "imports" if "importlib" in file or "exec" in function or "marshal" in function else inner
+        inner = (
+            place[1].replace("/", ".")
+            if place
+            else "built in"
+            if file == "~"
+            else "Python"
+        )
+        inner = (
+            "imports"
+            if "importlib" in file or "exec" in function or "marshal" in function
+            else inner
+        )
         room = _room(inner)
-        phase = PHASES.get(room.removeprefix("rankstone."), "") if room.startswith("rankstone") else ""
+        phase = (
+            PHASES.get(room.removeprefix("rankstone."), "")
+            if room.startswith("rankstone")
+            else ""
+        )
         name = f"{room} ({phase})" if phase else room
         spent[name] += own * 1000
         calls[name] += count
     return {name: (milli, calls[name]) for name, milli in spent.items()}
 
 
-def _rows(what: str, spent: str, count: str, found: dict[str, tuple[float, int]]) -> None:
+def _rows(
+    what: str, spent: str, count: str, found: dict[str, tuple[float, int]]
+) -> None:
     print(_TABLE.format(what, spent, count))
     ranked = sorted(found.items(), key=lambda item: -item[1][0])
     for name, (milli, times) in ranked[:SHOWN]:

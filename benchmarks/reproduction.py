@@ -29,14 +29,18 @@ if TYPE_CHECKING:
 WORLDS = ("normal", "close", "long tail", "families", "outliers", "alike", "left out")
 REAL = {"adhoc5": ("ap", "p10"), "web2010": ("ndcg20", "err20")}
 DATA = (
-    Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    Path(
+        os.environ.get("RANKSTONE_DATA", Path(__file__).parents[2] / "shared" / "data")
+    )
     / "trec-score-matrices"
 )
 #: the standard deviation of a query's score around its expectation, and what both measures share of it
 NOISE, SHARED = 0.15, 0.7
 
 
-def true_means(rng: np.random.Generator, world: str, systems: int, family: NDArray[np.int64]) -> Floats:
+def true_means(
+    rng: np.random.Generator, world: str, systems: int, family: NDArray[np.int64]
+) -> Floats:
     """Return the true means by two measures, float64 ``[systems, 2]``."""
     base = rng.normal(size=(systems, 2))
     if world == "long tail":
@@ -45,26 +49,49 @@ def true_means(rng: np.random.Generator, world: str, systems: int, family: NDArr
         return 0.08 * rng.normal(size=(20, 1))[family] + 0.015 * base
     if world == "alike":
         return 0.08 * base[:, :1] + 0.005 * base
-    means = base * {"normal": 0.08, "close": 0.02, "outliers": 0.03, "left out": 0.08}[world]
+    means = (
+        base
+        * {"normal": 0.08, "close": 0.02, "outliers": 0.03, "left out": 0.08}[world]
+    )
     if world == "outliers":
         means[: max(systems // 14, 1)] -= 0.3
     means[:, 1] = 0.8 * means[:, 0] + 0.6 * means[:, 1]
     return means
 
 
-def one_task(rng: np.random.Generator, world: str, systems: int, queries: int) -> tuple[Floats, Floats]:
+def one_task(
+    rng: np.random.Generator, world: str, systems: int, queries: int
+) -> tuple[Floats, Floats]:
     """Return true means, and scores by both measures, float64 ``[queries, systems, 2]``."""
     if world in REAL:
-        tables = [pl.read_csv(DATA / f"{world}_{name}.csv").to_numpy().astype(float) for name in REAL[world]]
-        every = np.stack(tables, axis=-1)[:, rng.permutation(tables[0].shape[1])[:systems]]
+        tables = [
+            pl.read_csv(DATA / f"{world}_{name}.csv").to_numpy().astype(float)
+            for name in REAL[world]
+        ]
+        every = np.stack(tables, axis=-1)[
+            :, rng.permutation(tables[0].shape[1])[:systems]
+        ]
         return every.mean(axis=0), every[rng.integers(0, len(every), queries)]
     family = rng.integers(0, 20, systems)
     means = true_means(rng, world, systems, family)
-    shared, own = rng.normal(size=(queries, systems, 1)), rng.normal(size=(queries, systems, 2))
-    if world == "left out":  # the same measure, but one system loses documents, and now and then another one
-        chance = np.where(np.arange(systems) == 0, 0.6, rng.choice([0.0, 0.02, 0.05], systems))
-        lost = (rng.random((queries, systems)) < chance) * rng.beta(2, 12, (queries, systems))
-        before = means[:, 0] + rng.normal(0, 0.2, (queries, 1)) + NOISE * rng.normal(size=(queries, systems))
+    shared, own = (
+        rng.normal(size=(queries, systems, 1)),
+        rng.normal(size=(queries, systems, 2)),
+    )
+    if (
+        world == "left out"
+    ):  # the same measure, but one system loses documents, and now and then another one
+        chance = np.where(
+            np.arange(systems) == 0, 0.6, rng.choice([0.0, 0.02, 0.05], systems)
+        )
+        lost = (rng.random((queries, systems)) < chance) * rng.beta(
+            2, 12, (queries, systems)
+        )
+        before = (
+            means[:, 0]
+            + rng.normal(0, 0.2, (queries, 1))
+            + NOISE * rng.normal(size=(queries, systems))
+        )
         return np.stack([means[:, 0], means[:, 0] - chance / 7], axis=1), np.stack(
             [before, before - lost], axis=2
         )
@@ -81,8 +108,12 @@ def orders_block(task: tuple[str, int, int, int, int]) -> list[tuple[float, ...]
     for _ in range(count):
         means, scores = one_task(rng, world, systems, queries)
         true = float(taus(means[None, :, 0], means[None, :, 1])[0])
-        one = order_agreement(scores[:, :, 0], scores[:, :, 1], seed=int(rng.integers(1 << 30)))
-        found.append((float(one.low <= true <= one.high), one.high - one.low, true, one.tau))
+        one = order_agreement(
+            scores[:, :, 0], scores[:, :, 1], seed=int(rng.integers(1 << 30))
+        )
+        found.append(
+            (float(one.low <= true <= one.high), one.high - one.low, true, one.tau)
+        )
     return found
 
 
@@ -95,16 +126,29 @@ def effects_block(task: tuple[int, float, float, int, int]) -> list[tuple[float,
         base = rng.beta(2, 3, queries)
         gains = []
         for ratio in (1.0, again):  # few queries differ, by much
-            gain = np.where(rng.random(queries) < share, rng.normal(effect / share, 0.1, queries), 0.0)
+            gain = np.where(
+                rng.random(queries) < share,
+                rng.normal(effect / share, 0.1, queries),
+                0.0,
+            )
             gains.append(ratio * gain)
         both = 0.7 * gains[0] * again + 0.3 * gains[1]
         noise = rng.normal(0, 0.02, (2, queries))
-        original, repeated = (base + gains[0] + noise[0], base), (base + both + noise[1], base)
+        original, repeated = (
+            (base + gains[0] + noise[0], base),
+            (base + both + noise[1], base),
+        )
         _, low, high = effect_ratio(original[0] - base, repeated[0] - base)
         true_relative = effect / 0.4 - again * effect / 0.4
         _, left, right = relative_change(original, repeated)
         known = float(np.isfinite(low))
-        found.append((float(not known or low <= again <= high), float(left <= true_relative <= right), known))
+        found.append(
+            (
+                float(not known or low <= again <= high),
+                float(left <= true_relative <= right),
+                known,
+            )
+        )
     return found
 
 
@@ -112,16 +156,24 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["orders", "effects"])
-    parser.add_argument("--count", type=int, default=400, help="boards, or experiments, of each line")
-    parser.add_argument("--sizes", default="143x50,60x25,20x50,10x50,10x20", help="systems x queries")
-    parser.add_argument("--worlds", default="", help="of these worlds only, separated by commas")
+    parser.add_argument(
+        "--count", type=int, default=400, help="boards, or experiments, of each line"
+    )
+    parser.add_argument(
+        "--sizes", default="143x50,60x25,20x50,10x50,10x20", help="systems x queries"
+    )
+    parser.add_argument(
+        "--worlds", default="", help="of these worlds only, separated by commas"
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     parts, each = 8, -(-given.count // 8)
     seeds = [given.seed * 1000 + at for at in range(parts)]
     with ProcessPoolExecutor() as pool:
         if given.what == "effects":
-            print("| queries | that differ | true ER | ER holds | ΔRI holds | ER has an interval |")
+            print(
+                "| queries | that differ | true ER | ER holds | ΔRI holds | ER has an interval |"
+            )
             print("|---|---|---|---|---|---|")
             for queries, share, again in (
                 (10, 0.8, 1.0),
@@ -147,7 +199,9 @@ def main() -> None:
             systems, queries = map(int, size.split("x"))
             for world in given.worlds.split(",") if given.worlds else worlds:
                 drawn = [(world, systems, queries, seed, each) for seed in seeds]
-                rows = np.array([row for part in pool.map(orders_block, drawn) for row in part])
+                rows = np.array(
+                    [row for part in pool.map(orders_block, drawn) for row in part]
+                )
                 holds, width, true, observed = np.nanmean(rows, axis=0)
                 print(
                     f"| {size} | {world} | {holds:.3f} | {width:.2f} | {true:.2f} | {observed:.2f} |",

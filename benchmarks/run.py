@@ -36,7 +36,9 @@ def main() -> int:
         return 0
     before = _load()
     done: dict[str, tuple[Case, dict[str, Measured]]] = {}
-    for name in options.only or [name for name, case in every.items() if options.huge or not case.huge]:
+    for name in options.only or [
+        name for name, case in every.items() if options.huge or not case.huge
+    ]:
         case = every[name]
         if case.dataset is not None:
             scale = options.scale * case.scale
@@ -64,7 +66,9 @@ def _measure(case: Case, runs: int, peers: str) -> dict[str, Measured]:
         {subject.name: subject.at_most == 1 or case.huge for subject in there},
         {subject.name for subject in there if subject.terminal},
     )
-    return {s.name: measured.get(s.name, Measured(problem=NOT_INSTALLED)) for s in chosen}
+    return {
+        s.name: measured.get(s.name, Measured(problem=NOT_INSTALLED)) for s in chosen
+    }
 
 
 def _is_there(subject: Subject) -> bool:
@@ -77,13 +81,21 @@ def _options() -> argparse.Namespace:
     """Read the command line."""
     names = [case.name for case in cases(DATA, 1)]
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="these cases only")
-    parser.add_argument("--runs", type=int, help=f"counted runs of each subject [{RUNS}]")
     parser.add_argument(
-        "--scale", type=float, help="of the full sizes [1]; 5 makes large-200m a billion rows"
+        "--only", nargs="+", choices=names, metavar="NAME", help="these cases only"
     )
     parser.add_argument(
-        "--short", action="store_true", help=f"--scale {SHORT_SCALE} --runs {SHORT_RUNS}: a smoke test"
+        "--runs", type=int, help=f"counted runs of each subject [{RUNS}]"
+    )
+    parser.add_argument(
+        "--scale",
+        type=float,
+        help="of the full sizes [1]; 5 makes large-200m a billion rows",
+    )
+    parser.add_argument(
+        "--short",
+        action="store_true",
+        help=f"--scale {SHORT_SCALE} --runs {SHORT_RUNS}: a smoke test",
     )
     parser.add_argument(
         "--peers",
@@ -91,14 +103,20 @@ def _options() -> argparse.Namespace:
         default="barred",
         help="compare with those that a bar is set against, or with all [barred]",
     )
-    parser.add_argument("--huge", action="store_true", help="cases of many gigabytes, too")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there too")
+    parser.add_argument(
+        "--huge", action="store_true", help="cases of many gigabytes, too"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the report there too"
+    )
     parser.add_argument("--list", action="store_true", help="list the cases and leave")
     options = parser.parse_args()
     options.runs = options.runs or (SHORT_RUNS if options.short else RUNS)
     options.scale = options.scale or (SHORT_SCALE if options.short else 1.0)
     if options.runs < 1 or not 0 < options.scale <= _LARGEST:
-        parser.error(f"--runs is at least 1, --scale more than 0 and at most {_LARGEST}")
+        parser.error(
+            f"--runs is at least 1, --scale more than 0 and at most {_LARGEST}"
+        )
     return options
 
 

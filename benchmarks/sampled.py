@@ -39,7 +39,9 @@ def simulated(
 
 def coverage(count: int, users: int) -> None:
     """Print a row for each world and measure."""
-    print("| items | a | items a user | measure | true | bounds | held | interval | held |")
+    print(
+        "| items | a | items a user | measure | true | bounds | held | interval | held |"
+    )
     print("|---:|---:|---:|---|---:|---|---:|---|---:|")
     for items in (500, 5_000, 50_000):
         for exponent, each in ((0.6, 1), (1.0, 1), (1.4, 1), (1.0, 3)):
@@ -50,21 +52,40 @@ def _world(items: int, exponent: float, each: int, count: int, users: int) -> No
     draw = np.random.default_rng([items, round(10 * exponent), each])
     weight = np.arange(1, items + 1) ** -exponent
     weight /= weight.sum()
-    kinds = {text: kind for text in MEASURES if isinstance(kind := parse_measure(text), Measure)}
-    true = {text: float(weight @ worth(kind, np.arange(1, items + 1), items)) for text, kind in kinds.items()}
+    kinds = {
+        text: kind
+        for text in MEASURES
+        if isinstance(kind := parse_measure(text), Measure)
+    }
+    true = {
+        text: float(weight @ worth(kind, np.arange(1, items + 1), items))
+        for text, kind in kinds.items()
+    }
     found: dict[str, list[tuple[float, ...]]] = {text: [] for text in MEASURES}
     who = np.repeat(np.arange(users), each)
     for _ in range(count):
         _, above = simulated(items, exponent, users, each, draw)
         fixed = rankstone.rankings.correct_sampled(
-            above + 1, list(MEASURES), items=items, sampled=SAMPLED, replacement=False, users=who
+            above + 1,
+            list(MEASURES),
+            items=items,
+            sampled=SAMPLED,
+            replacement=False,
+            users=who,
         )
-        for text, lower, upper in fixed.values.select("measure", "lower", "upper").rows():
-            student = estimates(Units.of(fixed.per_user(text)[:, None], cluster=who))[0].interval(0.95)
+        for text, lower, upper in fixed.values.select(
+            "measure", "lower", "upper"
+        ).rows():
+            student = estimates(Units.of(fixed.per_user(text)[:, None], cluster=who))[
+                0
+            ].interval(0.95)
             found[text].append((lower, upper, *student))
     for text, rows in found.items():
         low, high, under, over = np.array(rows, float).T
-        held, inside = ((a <= true[text]) & (true[text] <= b) for a, b in ((low, high), (under, over)))
+        held, inside = (
+            (a <= true[text]) & (true[text] <= b)
+            for a, b in ((low, high), (under, over))
+        )
         print(
             f"| {items:,} | {exponent:g} | {each} | {text} | {true[text]:.3f} "
             f"| {low.mean():.3f} – {high.mean():.3f} | {held.mean():.3f} "
@@ -75,8 +96,12 @@ def _world(items: int, exponent: float, each: int, count: int, users: int) -> No
 
 def main(arguments: Iterable[str] | None = None) -> None:
     """Run the simulations."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--count", type=int, default=20, help="simulations of each world [20]")
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] if __doc__ else None
+    )
+    parser.add_argument(
+        "--count", type=int, default=20, help="simulations of each world [20]"
+    )
     parser.add_argument("--users", type=int, default=1000, help="users in each [1000]")
     given = parser.parse_args(list(arguments) if arguments is not None else None)
     coverage(given.count, given.users)

@@ -41,12 +41,18 @@ def main() -> None:
 
     taken = []
     for number in range(ROUNDS + 1):
-        taken.append((timed(subjects.rankstone_on_spark), timed(subjects.ranking_metrics)))
+        taken.append(
+            (timed(subjects.rankstone_on_spark), timed(subjects.ranking_metrics))
+        )
         ours, theirs = taken[-1]
         ratio = f"rankstone {ours:.2f} s, RankingMetrics {theirs:.2f} s, ratio {ours / theirs:.3f}"
-        print(f"{'round ' + str(number) if number else 'warm-up'}: {ratio}, load {os.getloadavg()[0]:.1f}")
+        print(
+            f"{'round ' + str(number) if number else 'warm-up'}: {ratio}, load {os.getloadavg()[0]:.1f}"
+        )
     ours, theirs = (median(times) for times in zip(*taken[1:], strict=True))
-    print(f"medians: rankstone {ours:.2f} s, RankingMetrics {theirs:.2f} s, ratio {ours / theirs:.3f}")
+    print(
+        f"medians: rankstone {ours:.2f} s, RankingMetrics {theirs:.2f} s, ratio {ours / theirs:.3f}"
+    )
 
 
 def _with_integers(file: Path) -> str:

@@ -47,20 +47,27 @@ def main() -> int:
         for name, command in _cases().items():
             for _ in range(2):
                 old, new = _least(command, [then / "src", ROOT / "src"], options.runs)
-                print(f"| {name} | {old:.3f} | {new:.3f} | {new / old:.2f} × |", flush=True)
+                print(
+                    f"| {name} | {old:.3f} | {new:.3f} | {new / old:.2f} × |",
+                    flush=True,
+                )
                 if new <= old * (1 + options.most / 100):
                     break
             else:
                 slower.append(name)
     if slower:
-        print(f"\nslower by more than {options.most:g} % twice in a row: {', '.join(slower)}")
+        print(
+            f"\nslower by more than {options.most:g} % twice in a row: {', '.join(slower)}"
+        )
     return int(bool(slower))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=RUNS, help="turns of each (5)")
-    parser.add_argument("--most", type=float, default=25.0, help="per cent that are allowed (25)")
+    parser.add_argument(
+        "--most", type=float, default=25.0, help="per cent that are allowed (25)"
+    )
     return parser.parse_args()
 
 
@@ -94,7 +101,10 @@ def _least(command: list[str], sources: list[Path], runs: int) -> list[float]:
             )
             after = os.times()
             spent = (
-                after.children_user + after.children_system - before.children_user - before.children_system
+                after.children_user
+                + after.children_system
+                - before.children_user
+                - before.children_system
             )
             least[at] = min(least[at], spent) if turn else least[at]
     return least
@@ -108,14 +118,19 @@ def _checked_out(commit: str) -> Iterator[Path]:
         _git("worktree", "add", "--quiet", "--detach", str(base), commit)
         try:
             for source in (base, ROOT):
-                subprocess.run([sys.executable, "-m", "compileall", "-q", str(source / "src")], check=True)
+                subprocess.run(
+                    [sys.executable, "-m", "compileall", "-q", str(source / "src")],
+                    check=True,
+                )
             yield base
         finally:
             _git("worktree", "remove", "--force", str(base))
 
 
 def _git(*words: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([str(shutil.which("git")), *words], cwd=ROOT, check=check, capture_output=True)
+    return subprocess.run(
+        [str(shutil.which("git")), *words], cwd=ROOT, check=check, capture_output=True
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ subject pays for what it uses and for nothing else.
 
 from __future__ import annotations
 
+import pathlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,9 @@ def text_scan(file: str) -> None:
 
     named = {"new_columns": ["query_id", "q0", "doc_id", "rank", "score", "tag"]}
     kinds = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    text = pl.scan_csv(file, separator=" ", has_header=False, **named, schema_overrides=kinds)
+    text = pl.scan_csv(
+        file, separator=" ", has_header=False, **named, schema_overrides=kinds
+    )
     rows = 0
     for batch in text.select(*kinds).collect_batches():
         rows += batch.height
@@ -56,7 +59,9 @@ def group_by(file: str, column: str) -> None:
     """Count the rows of each value of a column: the least that any measure of a catalogue must do."""
     import polars as pl
 
-    counts = pl.scan_parquet(file).group_by(column).agg(pl.len()).collect(engine="streaming")
+    counts = (
+        pl.scan_parquet(file).group_by(column).agg(pl.len()).collect(engine="streaming")
+    )
     print(counts.height)
 
 
@@ -69,7 +74,10 @@ def pytrec_eval_text(qrels: str, run: str) -> None:
     """Score a TREC text run with pytrec_eval and its own parsers."""
     import pytrec_eval
 
-    with open(qrels, encoding="utf-8") as judgments, open(run, encoding="utf-8") as ranking:  # noqa: PTH123
+    with (
+        pathlib.Path(qrels).open(encoding="utf-8") as judgments,
+        pathlib.Path(run).open(encoding="utf-8") as ranking,
+    ):
         _pytrec_eval(pytrec_eval.parse_qrel(judgments), pytrec_eval.parse_run(ranking))
 
 
@@ -80,7 +88,10 @@ def ranx_parquet(qrels: str, run: str) -> None:
     """
     import ranx
 
-    judgments, ranking = ranx.Qrels(_dicts(qrels, "relevance")), ranx.Run(_dicts(run, "score"))
+    judgments, ranking = (
+        ranx.Qrels(_dicts(qrels, "relevance")),
+        ranx.Run(_dicts(run, "score")),
+    )
     found = ranx.evaluate(judgments, ranking, list(RANX_NAMES.values()))
     _tell({name: float(found[theirs]) for name, theirs in RANX_NAMES.items()})
 
@@ -89,7 +100,10 @@ def ranx_trec(qrels: str, run: str) -> None:
     """Score a TREC text run with ranx and its own readers."""
     import ranx
 
-    judgments, ranking = ranx.Qrels.from_file(qrels, kind="trec"), ranx.Run.from_file(run, kind="trec")
+    judgments, ranking = (
+        ranx.Qrels.from_file(qrels, kind="trec"),
+        ranx.Run.from_file(run, kind="trec"),
+    )
     found = ranx.evaluate(judgments, ranking, list(RANX_NAMES.values()))
     _tell({name: float(found[theirs]) for name, theirs in RANX_NAMES.items()})
 
@@ -104,7 +118,9 @@ def rectools_parquet(qrels: str, run: str) -> None:
     judged = pd.read_parquet(qrels).rename(columns=names)
     test = judged[judged["relevance"] > 0][["user_id", "item_id"]]
     ranking = pd.read_parquet(run).rename(columns=names)
-    ranking["rank"] = ranking.groupby("user_id", sort=False)["score"].rank(method="first", ascending=False)
+    ranking["rank"] = ranking.groupby("user_id", sort=False)["score"].rank(
+        method="first", ascending=False
+    )
     asked = {
         "nDCG@10 (binary)": metrics.NDCG(k=10),
         "AP@100": metrics.MAP(k=100),
@@ -122,11 +138,18 @@ def sklearn_parquet(qrels: str, run: str) -> None:
     from sklearn.metrics import ndcg_score
 
     lists = pl.scan_parquet(run).join(
-        pl.scan_parquet(qrels), on=["query_id", "doc_id"], how="left", maintain_order="left"
+        pl.scan_parquet(qrels),
+        on=["query_id", "doc_id"],
+        how="left",
+        maintain_order="left",
     )
-    frame = lists.select("query_id", "score", pl.col("relevance").fill_null(0)).collect()
+    frame = lists.select(
+        "query_id", "score", pl.col("relevance").fill_null(0)
+    ).collect()
     depth = int((frame["query_id"] != frame["query_id"][0]).arg_max() or frame.height)
-    score, label = (frame[name].to_numpy().reshape(-1, depth) for name in ("score", "relevance"))
+    score, label = (
+        frame[name].to_numpy().reshape(-1, depth) for name in ("score", "relevance")
+    )
     _tell({"nDCG@10 (of the retrieved)": float(ndcg_score(label, score, k=10))})
 
 
@@ -163,10 +186,15 @@ def ranking_metrics(qrels: str, run: str) -> None:
     lists = session.read.parquet(run).groupBy("query_id").agg(ordered.alias("list"))
     judged = session.read.parquet(qrels).where("relevance > 0")
     truth = judged.groupBy("query_id").agg(fn.collect_list("doc_id").alias("truth"))
-    both = truth.join(lists, "query_id", "left").select(fn.coalesce("list.doc_id", fn.array()), "truth")
+    both = truth.join(lists, "query_id", "left").select(
+        fn.coalesce("list.doc_id", fn.array()), "truth"
+    )
     rows = both.rdd.map(tuple).cache()
     found = RankingMetrics(rows)
-    means = {"nDCG@10 (binary)": found.ndcgAt(10), "AP": found.meanAveragePrecisionAt(1000)}
+    means = {
+        "nDCG@10 (binary)": found.ndcgAt(10),
+        "AP": found.meanAveragePrecisionAt(1000),
+    }
     _tell({**means, "R@100": found.recallAt(100)})
 
 
@@ -176,7 +204,9 @@ def _session() -> Any:  # noqa: ANN401 - pyspark's SparkSession
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    building = SparkSession.builder.master("local[2]").config("spark.driver.memory", "6g")
+    building = SparkSession.builder.master("local[2]").config(
+        "spark.driver.memory", "6g"
+    )
     told = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     session = building.config(map=told).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
@@ -223,17 +253,27 @@ def _dicts(file: str, value: str) -> dict[str, dict[str, Any]]:
 
     ids = pl.col("query_id", "doc_id").cast(pl.String)  # the peers know no other
     lists = (
-        pl.read_parquet(file).with_columns(ids).group_by("query_id", maintain_order=True).agg("doc_id", value)
+        pl.read_parquet(file)
+        .with_columns(ids)
+        .group_by("query_id", maintain_order=True)
+        .agg("doc_id", value)
     )
     each = zip(lists["query_id"], lists["doc_id"], lists[value], strict=True)
-    return {query: dict(zip(docs.to_list(), values.to_list(), strict=True)) for query, docs, values in each}
+    return {
+        query: dict(zip(docs.to_list(), values.to_list(), strict=True))
+        for query, docs, values in each
+    }
 
 
-def _pytrec_eval(qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]) -> None:
+def _pytrec_eval(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
+) -> None:
     """Evaluate and average; a reciprocal rank below a tenth is none within the first ten."""
     import pytrec_eval
 
-    found = pytrec_eval.RelevanceEvaluator(qrels, set(PYTREC_NAMES.values())).evaluate(run)
+    found = pytrec_eval.RelevanceEvaluator(qrels, set(PYTREC_NAMES.values())).evaluate(
+        run
+    )
     for values in found.values():
         if values["recip_rank"] < 0.1:  # noqa: PLR2004 - one tenth: the tenth rank
             values["recip_rank"] = 0.0

@@ -57,7 +57,9 @@ def singular(word: str) -> str:
 
 def bm25_tokens(texts: Iterable[str]) -> list[list[str]]:
     """Split each text into the words that BM25 counts."""
-    split = bm25s.tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)
+    split = bm25s.tokenize(
+        list(texts), stopwords="en", return_ids=False, show_progress=False
+    )
     return [[singular(word) for word in words] for words in split]
 
 
@@ -68,7 +70,9 @@ def bm25_scores(texts: Sequence[str], queries: Mapping[str, str]) -> Scores:
     scores: dict[str, Sequence[float]] = {}
     for query_id, words in zip(queries, bm25_tokens(queries.values()), strict=True):
         known = [word for word in words if word in retriever.vocab_dict]
-        scores[query_id] = retriever.get_scores(known).tolist() if known else [0.0] * len(texts)
+        scores[query_id] = (
+            retriever.get_scores(known).tolist() if known else [0.0] * len(texts)
+        )
     return scores
 
 
@@ -83,7 +87,10 @@ def tfidf_scores(texts: Sequence[str], queries: Mapping[str, str]) -> Scores:
 def run_lines(scores: Scores, doc_ids: Sequence[str], tag: str) -> Iterable[str]:
     """Yield the lines of a TREC run, query by query, best document first."""
     for query_id, values in scores.items():
-        rounded = [(round(value, DECIMALS), doc_id) for value, doc_id in zip(values, doc_ids, strict=True)]
+        rounded = [
+            (round(value, DECIMALS), doc_id)
+            for value, doc_id in zip(values, doc_ids, strict=True)
+        ]
         ranked = sorted((pair for pair in rounded if pair[0] > 0), reverse=True)[:DEPTH]
         for rank, (score, doc_id) in enumerate(ranked, start=1):
             yield f"{query_id} Q0 {doc_id} {rank} {score:.{DECIMALS}f} {tag}\n"
@@ -91,14 +98,22 @@ def run_lines(scores: Scores, doc_ids: Sequence[str], tag: str) -> Iterable[str]
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write both runs."""
-    parser = argparse.ArgumentParser(description="Build the runs of the demo collection.")
+    parser = argparse.ArgumentParser(
+        description="Build the runs of the demo collection."
+    )
     parser.add_argument(
-        "--out", type=Path, default=DEMO_DIR, help="folder to write to (default: the demo folder)"
+        "--out",
+        type=Path,
+        default=DEMO_DIR,
+        help="folder to write to (default: the demo folder)",
     )
     out: Path = parser.parse_args(argv).out
 
     documents = read_jsonl(DEMO_DIR / "documents.jsonl")
-    queries = {query["query_id"]: query["text"] for query in read_jsonl(DEMO_DIR / "queries.jsonl")}
+    queries = {
+        query["query_id"]: query["text"]
+        for query in read_jsonl(DEMO_DIR / "queries.jsonl")
+    }
     doc_ids = [document["doc_id"] for document in documents]
     texts = [f"{document['title']}. {document['text']}" for document in documents]
 

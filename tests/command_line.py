@@ -34,7 +34,10 @@ class Done:
 
 def exit_code(arguments: Sequence[str]) -> int:
     """Run a command with the streams as they are, and return how it ends."""
-    shell, sys.argv = sys.argv, ["rankstone", *arguments]  # pages show the command that made them
+    shell, sys.argv = (
+        sys.argv,
+        ["rankstone", *arguments],
+    )  # pages show the command that made them
     try:
         code = cli.main(list(arguments), prog_name="rankstone", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - as the command line does

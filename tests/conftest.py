@@ -21,21 +21,41 @@ if TYPE_CHECKING:
 #: scripts that type checkers read, and nobody runs
 collect_ignore = ["typing"]
 ROOT = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:  # tests import tests.oracle, a namespace package beside no other
+if (
+    str(ROOT) not in sys.path
+):  # tests import tests.oracle, a namespace package beside no other
     sys.path.insert(0, str(ROOT))
 
-if "mix_stderr" in signature(CliRunner).parameters:  # click before 8.2 mixes both streams by default
+if (
+    "mix_stderr" in signature(CliRunner).parameters
+):  # click before 8.2 mixes both streams by default
     CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[assignment]
 
-_COMMON = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture]
-settings.register_profile("local", deadline=None, max_examples=6, suppress_health_check=_COMMON)
-settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, max_examples=5)
-settings.register_profile("long", parent=settings.get_profile("local"), max_examples=500)
-settings.register_profile("nightly", parent=settings.get_profile("local"), max_examples=200, print_blob=True)
+_COMMON = [
+    HealthCheck.too_slow,
+    HealthCheck.filter_too_much,
+    HealthCheck.function_scoped_fixture,
+]
 settings.register_profile(
-    "quick", parent=settings.get_profile("local"), phases=[Phase.explicit, Phase.reuse, Phase.generate]
+    "local", deadline=None, max_examples=6, suppress_health_check=_COMMON
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "local"))
+settings.register_profile(
+    "ci", parent=settings.get_profile("local"), derandomize=True, max_examples=5
+)
+settings.register_profile(
+    "long", parent=settings.get_profile("local"), max_examples=500
+)
+settings.register_profile(
+    "nightly", parent=settings.get_profile("local"), max_examples=200, print_blob=True
+)
+settings.register_profile(
+    "quick",
+    parent=settings.get_profile("local"),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "local")
+)
 
 
 def pytest_collection_finish() -> None:
@@ -56,13 +76,17 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport() -> Generator[
+    None, pytest.TestReport, pytest.TestReport
+]:
     """Look at the report of every test."""
     return _without_skips((yield))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+def pytest_make_collect_report() -> Generator[
+    None, pytest.CollectReport, pytest.CollectReport
+]:
     """Look at the report of every file: one whose imports are missing is skipped as a whole."""
     return _without_skips((yield))
 
@@ -77,7 +101,11 @@ def _without_skips(report: Report) -> Report:
     """
     from tests.real_data import NO_FOLDER
 
-    skipped = report.skipped and not hasattr(report, "wasxfail") and NO_FOLDER not in str(report.longrepr)
+    skipped = (
+        report.skipped
+        and not hasattr(report, "wasxfail")
+        and NO_FOLDER not in str(report.longrepr)
+    )
     if skipped and os.environ.get("RANKSTONE_SKIP_IS_FAILURE"):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent
 LOGS: Final = ROOT / "build" / "nightly"
 #: what draws at random and needs neither Spark nor a browser nor a library that would not fit beside ours
-MARKED: Final = (
-    "hypothesis and not live and not browser and not spark and not hooks and not arrays and not trackers"
-)
+MARKED: Final = "hypothesis and not live and not browser and not spark and not hooks and not arrays and not trackers"
 #: files whose worlds follow RANKSTONE_SEED instead
 SEEDED: Final = (
     "tests/laws/test_deriving.py",
@@ -38,7 +36,15 @@ NONE_SELECTED: Final = 5
 
 def suites(seed: int) -> list[list[str]]:
     """Return the commands of a round: what Hypothesis draws, and what our own seeds draw."""
-    pytest = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--import-mode=importlib"]
+    pytest = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "auto",
+        "--import-mode=importlib",
+    ]
     return [
         [*pytest, "-m", MARKED, f"--hypothesis-seed={seed}", *sys.argv[2:], "tests"],
         [*pytest, *SEEDED],
@@ -47,7 +53,11 @@ def suites(seed: int) -> list[list[str]]:
 
 def run(command: Sequence[str], seed: int, ends: float) -> bool:
     """Run one command until it ends or the night does; return whether it found something."""
-    setting = {"HYPOTHESIS_PROFILE": "nightly", "RANKSTONE_SEED": str(seed), "RANKSTONE_CASES": "60"}
+    setting = {
+        "HYPOTHESIS_PROFILE": "nightly",
+        "RANKSTONE_SEED": str(seed),
+        "RANKSTONE_CASES": "60",
+    }
     replay = " ".join(f"{name}={value}" for name, value in setting.items())
     log = LOGS / f"{seed}.log"
     with log.open("a", encoding="utf-8") as out:
@@ -55,14 +65,21 @@ def run(command: Sequence[str], seed: int, ends: float) -> bool:
         out.flush()
         try:
             status = subprocess.run(
-                command, cwd=ROOT, env={**os.environ, **setting}, stdout=out, stderr=subprocess.STDOUT,
-                timeout=max(ends - time.monotonic(), 1), check=False,
-            ).returncode  # fmt: skip
+                command,
+                cwd=ROOT,
+                env={**os.environ, **setting},
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                timeout=max(ends - time.monotonic(), 1),
+                check=False,
+            ).returncode
         except subprocess.TimeoutExpired:
             out.write("the night is over\n")
             status = NONE_SELECTED
     failed = [
-        line for line in log.read_text(encoding="utf-8").splitlines() if line.startswith(("FAILED", "ERROR"))
+        line
+        for line in log.read_text(encoding="utf-8").splitlines()
+        if line.startswith(("FAILED", "ERROR"))
     ]
     for line in failed:
         sys.stdout.write(f"{line}\n")
@@ -76,9 +93,15 @@ def night(minutes: float) -> int:
     ends, rounds, found = began + 60 * minutes, 0, 0
     while time.monotonic() < ends:
         seed, rounds = secrets.randbelow(2**31), rounds + 1
-        sys.stdout.write(f"round {rounds}, seed {seed}, minute {(time.monotonic() - began) / 60:.0f}\n")
+        sys.stdout.write(
+            f"round {rounds}, seed {seed}, minute {(time.monotonic() - began) / 60:.0f}\n"
+        )
         sys.stdout.flush()
-        bad = [run(command, seed, ends) for command in suites(seed) if time.monotonic() < ends]
+        bad = [
+            run(command, seed, ends)
+            for command in suites(seed)
+            if time.monotonic() < ends
+        ]
         if any(bad):
             found += 1
             sys.stdout.write(f"seed {seed} found something: {LOGS / f'{seed}.log'}\n")

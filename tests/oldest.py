@@ -14,11 +14,17 @@ HEAVY = {"all", "spark", "torch"}
 
 def lowest() -> list[str]:
     """Return requirements of one version each."""
-    project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8"))[
-        "project"
+    project = tomllib.loads(
+        Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8")
+    )["project"]
+    extras = [
+        wanted
+        for name, wanted in project["optional-dependencies"].items()
+        if name not in HEAVY
     ]
-    extras = [wanted for name, wanted in project["optional-dependencies"].items() if name not in HEAVY]
-    every = dict.fromkeys(one for wanted in (project["dependencies"], *extras) for one in wanted)
+    every = dict.fromkeys(
+        one for wanted in (project["dependencies"], *extras) for one in wanted
+    )
     return [re.sub(r">=([\d.]+).*", r"==\1", one) for one in every]
 
 

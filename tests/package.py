@@ -48,11 +48,20 @@ def test_ranking(assert_ranking):
 """
 
 
-def run(*command: object, cwd: Path = ROOT, code: int = 0, env: Mapping[str, str] | None = None) -> str:
+def run(
+    *command: object,
+    cwd: Path = ROOT,
+    code: int = 0,
+    env: Mapping[str, str] | None = None,
+) -> str:
     """Run a command, check how it ends, and return what it prints."""
     words = [str(word) for word in command]
-    variables = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"} | dict(env or {})
-    done = subprocess.run(words, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+    variables = {
+        name: text for name, text in os.environ.items() if name != "PYTHONPATH"
+    } | dict(env or {})
+    done = subprocess.run(
+        words, cwd=cwd, env=variables, capture_output=True, text=True, check=False
+    )
     if done.returncode != code:
         sys.exit(
             f"{' '.join(words)}: exit code {done.returncode}, expected {code}\n{done.stdout}{done.stderr}"
@@ -77,7 +86,9 @@ def built(tools: Path) -> tuple[Path, Path]:
     """Build both distributions, check them, and return them."""
     step("sdist and wheel: built, twine check --strict, citation")
     run(tools / "python", "-m", "build", "--outdir", BUILD / "dist", ROOT)
-    (source,), (wheel,) = ((BUILD / "dist").glob(f"*.{suffix}") for suffix in ("tar.gz", "whl"))
+    (source,), (wheel,) = (
+        (BUILD / "dist").glob(f"*.{suffix}") for suffix in ("tar.gz", "whl")
+    )
     run(tools / "twine", "check", "--strict", source, wheel)
     run(tools / "cffconvert", "--validate", "-i", ROOT / "CITATION.cff")
     return source, wheel
@@ -90,7 +101,11 @@ def checked_readme(programs: Path, tools: Path) -> None:
     text = str(email.message_from_string(metadata.read_text("utf-8")).get_payload())
     code = "import sys; from readme_renderer import markdown; print(markdown.render(sys.stdin.read()) or '')"
     done = subprocess.run(
-        [tools / "python", "-c", code], input=text, capture_output=True, text=True, check=True
+        [tools / "python", "-c", code],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     links = re.findall(r'href="([^"]*)"', done.stdout)
     relative = [link for link in links if not link.startswith(("https://", "#"))]
@@ -115,11 +130,15 @@ def used(programs: Path) -> None:
         run(program, *words.split(), cwd=work)
     assert (work / "report.html").stat().st_size > 100_000
     for shell in ("bash", "zsh", "fish"):
-        assert "complete" in run(program, env={"_RANKSTONE_COMPLETE": f"{shell}_source"})
+        assert "complete" in run(
+            program, env={"_RANKSTONE_COMPLETE": f"{shell}_source"}
+        )
     (work / "test_good.py").write_text(TEST.format(least=0.5))
     (work / "test_bad.py").write_text(TEST.format(least=0.9))
     run(programs / "python", "-m", "pytest", "-q", "test_good.py", cwd=work)
-    shown = run(programs / "python", "-m", "pytest", "-q", "test_bad.py", cwd=work, code=1)
+    shown = run(
+        programs / "python", "-m", "pytest", "-q", "test_bad.py", cwd=work, code=1
+    )
     assert "nDCG@10 is 0.5704, minimum 0.9" in shown
 
 
@@ -131,11 +150,26 @@ def collected(source: Path) -> None:
     folder = BUILD / source.name.removesuffix(".tar.gz")
     makefile = (folder / "Makefile").read_text()
     line = re.search(r'-m "(not parity.*?)"', makefile.replace("\\\n", ""))
-    heavy = re.findall(r"\S+\.py", makefile.partition("HEAVY :=")[2].partition("LIGHT")[0])
+    heavy = re.findall(
+        r"\S+\.py", makefile.partition("HEAVY :=")[2].partition("LIGHT")[0]
+    )
     assert line is not None
-    command = ["-m", "pytest", "-q", "--collect-only", "--doctest-modules", "-m", line[1]]
+    command = [
+        "-m",
+        "pytest",
+        "-q",
+        "--collect-only",
+        "--doctest-modules",
+        "-m",
+        line[1],
+    ]
     command += [f"--ignore={one}" for one in heavy]
-    shown = run(sys.executable, *command, cwd=folder, env={"PYTHONPATH": f"{folder / 'src'}:{folder}"})
+    shown = run(
+        sys.executable,
+        *command,
+        cwd=folder,
+        env={"PYTHONPATH": f"{folder / 'src'}:{folder}"},
+    )
     step(f"  {shown.strip().splitlines()[-1]}")
 
 
@@ -145,15 +179,27 @@ def acted(tools: Path, wheel: Path) -> None:
     steps = "import sys, yaml, json; print(json.dumps(yaml.safe_load(sys.stdin)['runs']['steps']))"
     action = (ROOT / "integrations/github-action/action.yml").read_text()
     done = subprocess.run(
-        [tools / "python", "-c", steps], input=action, capture_output=True, text=True, check=True
+        [tools / "python", "-c", steps],
+        input=action,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     install, gate = json.loads(done.stdout)
     work = BUILD / "wheel" / "work"
     (work / "rankstone.toml").write_text(GATE)
-    runner = {name: str(work / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "RUNNER_TEMP")}
+    runner = {
+        name: str(work / name)
+        for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "RUNNER_TEMP")
+    }
     inputs = dict.fromkeys(gate["env"], "") | {"CONFIG": "rankstone.toml"}
-    for script, given in ((install, {"INSTALL": str(wheel), "PYTHON": sys.executable}), (gate, inputs)):
-        run("bash", "-eo", "pipefail", "-c", script["run"], cwd=work, env=runner | given)
+    for script, given in (
+        (install, {"INSTALL": str(wheel), "PYTHON": sys.executable}),
+        (gate, inputs),
+    ):
+        run(
+            "bash", "-eo", "pipefail", "-c", script["run"], cwd=work, env=runner | given
+        )
     assert "✔ pass" in (work / "GITHUB_STEP_SUMMARY").read_text()
 
 
@@ -161,7 +207,15 @@ def hooked(tools: Path) -> None:
     """Run the hook by the real pre-commit: runs that are fine, and one with a duplicate."""
     step("the hook of pre-commit")
     home, project = BUILD / "home", BUILD / "project"
-    git = ("git", "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "init.defaultBranch=main")
+    git = (
+        "git",
+        "-c",
+        "user.name=test",
+        "-c",
+        "user.email=test@localhost",
+        "-c",
+        "init.defaultBranch=main",
+    )
     home.mkdir()
     (source,) = (BUILD / "dist").glob("*.tar.gz")
     with tarfile.open(source) as archive:
@@ -174,14 +228,18 @@ def hooked(tools: Path) -> None:
     project.mkdir()
     for name in ("qrels.txt", "bm25.run"):
         shutil.copy(BUILD / "wheel" / "work" / name, project)
-    (project / ".pre-commit-config.yaml").write_text(HOOKS.format(home=tree, commit=commit))
+    (project / ".pre-commit-config.yaml").write_text(
+        HOOKS.format(home=tree, commit=commit)
+    )
     run(*git, "init", "-q", cwd=project)
     run(*git, "add", "-A", cwd=project)
     hook = (tools / "pre-commit", "run", "--all-files")
     run(*hook, cwd=project, env={"PRE_COMMIT_HOME": str(BUILD / "hooks")})
     line = (project / "bm25.run").read_text().splitlines()[0]
     (project / "bm25.run").write_text(f"{line}\n{line}\n")
-    shown = run(*hook, cwd=project, code=1, env={"PRE_COMMIT_HOME": str(BUILD / "hooks")})
+    shown = run(
+        *hook, cwd=project, code=1, env={"PRE_COMMIT_HOME": str(BUILD / "hooks")}
+    )
     assert "exit code: 3" in shown, shown
     step(textwrap.indent(shown.strip().splitlines()[-1], "  "))
 

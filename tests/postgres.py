@@ -31,7 +31,9 @@ def a_server() -> Iterator[str]:
     """Yield the URL of a database, password included; skip where there is no PostgreSQL."""
     folder = _programs()
     if folder is None:
-        pytest.skip("no PostgreSQL: neither on PATH nor under /usr/lib/postgresql (`make test` installs it)")
+        pytest.skip(
+            "no PostgreSQL: neither on PATH nor under /usr/lib/postgresql (`make test` installs it)"
+        )
     with _running(folder) as port:
         yield f"postgresql://judge:{ENCODED}@127.0.0.1:{port}/postgres"
 
@@ -46,7 +48,9 @@ def _programs() -> Path | None:
     found = shutil.which("initdb")
     if found is not None:
         return Path(found).resolve().parent
-    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3]))
+    installed = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3])
+    )
     return installed[-1].parent if installed else None
 
 
@@ -76,10 +80,26 @@ def _running(programs: Path) -> Iterator[int]:
 
     port = _free_port()
     try:
-        secret = ("--auth", "scram-sha-256", "--username", "judge", "--pwfile", str(password))
+        secret = (
+            "--auth",
+            "scram-sha-256",
+            "--username",
+            "judge",
+            "--pwfile",
+            str(password),
+        )
         run("initdb", "--encoding", "UTF8", "--no-locale", "--no-sync", *secret)
         settings = f"-p {port} -c listen_addresses=127.0.0.1 -k {place} -F"
-        run("pg_ctl", "start", "--wait", "--silent", "--log", str(place / "log"), "-o", settings)
+        run(
+            "pg_ctl",
+            "start",
+            "--wait",
+            "--silent",
+            "--log",
+            str(place / "log"),
+            "-o",
+            settings,
+        )
         try:
             yield port
         finally:

@@ -58,14 +58,18 @@ class Imports:
         self._importers = defaultdict[Path, dict[Path, int]](dict)
         for path in self.sources:
             for imported in self._imported(path):
-                self._importers[imported][path] = _PACKAGE if path.name == "__init__.py" else 1
+                self._importers[imported][path] = (
+                    _PACKAGE if path.name == "__init__.py" else 1
+                )
 
     def nearest(self, changed: Iterable[str]) -> list[str]:
         """Return the test files that a change may concern, the nearest first."""
         wide = {
             path: len(source.imported) for path, source in self.sources.items()
         }  # of equals, the narrow one
-        ways = sorted((0, 0, path) for name in changed for path in self._noticing(Path(name)))
+        ways = sorted(
+            (0, 0, path) for name in changed for path in self._noticing(Path(name))
+        )
         costs: dict[Path, int] = {}
         while ways:
             cost, _, path = heapq.heappop(ways)
@@ -80,18 +84,30 @@ class Imports:
         if path in self.sources:
             return {path}
         if path.suffix == ".py":  # deleted: its package has changed
-            neighbours = ({one for one in self.sources if one.parent == folder} for folder in path.parents)
+            neighbours = (
+                {one for one in self.sources if one.parent == folder}
+                for folder in path.parents
+            )
             return next(filter(None, neighbours), set())
         kind = self._naming({f"*{path.suffix}", path.parent.name} - {"*", ""})
-        near = ({one for one in kind if folder in one.parents} for folder in path.parents[:-1])
+        near = (
+            {one for one in kind if folder in one.parents}
+            for folder in path.parents[:-1]
+        )
         top = (
             set(self.sources) if len(path.parts) == 2 else set[Path]()
         )  # docs/, examples/: anybody may read it
-        return self._naming({path.name}) or next(filter(None, near), set()) | (kind & top)
+        return self._naming({path.name}) or next(filter(None, near), set()) | (
+            kind & top
+        )
 
     def _naming(self, names: set[str]) -> set[Path]:
         """Return the files with a text that is one of these names, or a path that ends with one."""
-        texts = ((path, text) for path, source in self.sources.items() for text in source.texts)
+        texts = (
+            (path, text)
+            for path, source in self.sources.items()
+            for text in source.texts
+        )
         return {path for path, text in texts if text.rpartition("/")[2] in names}
 
     def _imported(self, path: Path) -> Iterator[Path]:
@@ -100,12 +116,20 @@ class Imports:
         for name in source.imported.union(*map(_MODULE.findall, source.texts)):
             yield from self._files(name)
         if path.name == "__init__.py":  # may compute the names of its modules
-            yield from (one for one in self.sources if one.parent == path.parent and one != path)
+            yield from (
+                one for one in self.sources if one.parent == path.parent and one != path
+            )
         if path.name.startswith("test_"):
-            yield from (one for folder in path.parents if (one := folder / "conftest.py") in self.sources)
+            yield from (
+                one
+                for folder in path.parents
+                if (one := folder / "conftest.py") in self.sources
+            )
             words = {text.partition(" ")[0].replace("-", "_") for text in source.texts}
             commands = (one for one in self.sources if "cli" in one.parts[:-1])
-            yield from (one for one in commands if one.stem.removesuffix("_command") in words)
+            yield from (
+                one for one in commands if one.stem.removesuffix("_command") in words
+            )
 
     @cache  # noqa: B019 - one graph a process
     def _files(self, dotted: str) -> tuple[Path, ...]:
@@ -117,7 +141,9 @@ class Imports:
             return ()
         if not name or path.name != "__init__.py":
             return (path,)
-        return tuple(one for one in self._homes[name] if one.is_relative_to(path.parent)) or (path,)
+        return tuple(
+            one for one in self._homes[name] if one.is_relative_to(path.parent)
+        ) or (path,)
 
 
 class _Source:
@@ -138,8 +164,12 @@ class _Source:
         for statement in tree.body:
             if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
                 self.defined.add(statement.name)
-            targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-            self.defined |= {target.id for target in targets if isinstance(target, ast.Name)}
+            targets = getattr(
+                statement, "targets", [getattr(statement, "target", None)]
+            )
+            self.defined |= {
+                target.id for target in targets if isinstance(target, ast.Name)
+            }
 
 
 def _dotted(path: Path) -> str:
@@ -149,37 +179,69 @@ def _dotted(path: Path) -> str:
 
 def changed(since: str) -> list[str]:
     """Return the paths that differ from a commit; untracked and deleted ones, too."""
-    begun = ("".join(_git("merge-base", "HEAD", name)) for name in ("origin/main", "main", "master"))
-    tracked = _git("diff", "--name-only", "--no-renames", since or next(filter(None, begun), "HEAD"))
+    begun = (
+        "".join(_git("merge-base", "HEAD", name))
+        for name in ("origin/main", "main", "master")
+    )
+    tracked = _git(
+        "diff",
+        "--name-only",
+        "--no-renames",
+        since or next(filter(None, begun), "HEAD"),
+    )
     return [*tracked, *_git("ls-files", "--others", "--exclude-standard")]
 
 
 def _git(*arguments: str) -> list[str]:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    done = subprocess.run(
+        ["git", *arguments],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
 def _failed(tool: str, *arguments: str) -> bool:
     sys.stdout.flush()
-    return bool(subprocess.run([sys.executable, "-m", tool, *arguments], cwd=ROOT, check=False).returncode)
+    return bool(
+        subprocess.run(
+            [sys.executable, "-m", tool, *arguments], cwd=ROOT, check=False
+        ).returncode
+    )
 
 
 def main(since: str = "", *options: str) -> int:
     """Lint what changed, run what is near to it, and say how much that was."""
     began, paths = time.time(), changed(since)
-    tests = sorted(Imports().nearest(paths), key=lambda path: Path(path).parts[1] in ELSEWHERE)
+    tests = sorted(
+        Imports().nearest(paths), key=lambda path: Path(path).parts[1] in ELSEWHERE
+    )
     python = [path for path in paths if path.endswith(".py") and (ROOT / path).exists()]
-    sys.stdout.write(f"{len(paths)} files changed; {len(tests)} test files reach them through imports\n")
-    failed = [_failed("ruff", *verb, *python) for verb in (("format", "--check"), ("check",)) if python]
-    first = (path for path in python if path in tests or path.startswith("src/"))  # these for their examples
+    sys.stdout.write(
+        f"{len(paths)} files changed; {len(tests)} test files reach them through imports\n"
+    )
+    failed = [
+        _failed("ruff", *verb, *python)
+        for verb in (("format", "--check"), ("check",))
+        if python
+    ]
+    first = (
+        path for path in python if path in tests or path.startswith("src/")
+    )  # these for their examples
     files = [
-        path for path in dict.fromkeys((*first, *CORE, *tests[:FILES])) if f"--ignore={path}" not in options
+        path
+        for path in dict.fromkeys((*first, *CORE, *tests[:FILES]))
+        if f"--ignore={path}" not in options
     ]
     os.environ |= {"HYPOTHESIS_PROFILE": "ci", "RANKSTONE_CASES": "2"}
     os.environ["RANKSTONE_UNTIL"] = str(began + SECONDS)
     run = ("-q", "-n", "auto", "--maxschedchunk", "1", "-r", "fE", *options)
     failed.append(_failed("pytest", *run, *files))
-    sys.stdout.write(f"{time.time() - began:.0f} s; tests shown as skipped found no time\n")
+    sys.stdout.write(
+        f"{time.time() - began:.0f} s; tests shown as skipped found no time\n"
+    )
     return int(any(failed))
 
 

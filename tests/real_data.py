@@ -9,7 +9,9 @@ from typing import Final
 import pytest
 
 DATA: Final = Path(
-    os.environ.get("RANKSTONE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
+    os.environ.get(
+        "RANKSTONE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"
+    )
 ).resolve()
 
 #: how the reason begins where there is no such folder at all

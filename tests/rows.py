@@ -18,13 +18,19 @@ _PARAM = type(pytest.param())  # a row with a name of its own
 
 
 def each(
-    names: str | tuple[str, ...], rows: Iterable[Any], ids: Callable[[Any], object] = str
+    names: str | tuple[str, ...],
+    rows: Iterable[Any],
+    ids: Callable[[Any], object] = str,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Call a test with every row, as ``pytest.mark.parametrize`` does, but as a single test.
 
     For rows that take milliseconds and share no state: fixtures are made once for all of them.
     """
-    called = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    called = (
+        [name.strip() for name in names.split(",")]
+        if isinstance(names, str)
+        else list(names)
+    )
     table = list(rows)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
@@ -38,7 +44,9 @@ def each(
                 try:
                     test(**dict(zip(called, cells, strict=True)), **fixtures)
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - every row is tried
-                    name = getattr(row, "id", None) or " · ".join(str(ids(cell))[:_SHOWN] for cell in cells)
+                    name = getattr(row, "id", None) or " · ".join(
+                        str(ids(cell))[:_SHOWN] for cell in cells
+                    )
                     error.add_note(f"row {name}")
                     wrong.append(error)
             if wrong:

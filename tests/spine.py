@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 SOURCE = str(Path(__file__).resolve().parents[1] / "src" / "rankstone")
 #: names of code that is no function: bodies of modules and classes, comprehensions
-_NO_FUNCTIONS = ("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>", "<lambda>")
+_NO_FUNCTIONS = (
+    "<module>",
+    "<listcomp>",
+    "<dictcomp>",
+    "<setcomp>",
+    "<genexpr>",
+    "<lambda>",
+)
 
 
 def measured(arguments: list[str]) -> tuple[set[str], list[str]]:
@@ -32,12 +39,18 @@ def measured(arguments: list[str]) -> tuple[set[str], list[str]]:
 
     def entered(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event != "call" or not code.co_filename.startswith(SOURCE) or code.co_name in _NO_FUNCTIONS:
+        if (
+            event != "call"
+            or not code.co_filename.startswith(SOURCE)
+            or code.co_name in _NO_FUNCTIONS
+        ):
             return
         files.add(code.co_filename.removeprefix(SOURCE + "/"))
         way = _way(frame)
         outer = way[0].partition(".<locals>")[0]
-        if outer != way[0]:  # work of another thread, which the function around it handed over
+        if (
+            outer != way[0]
+        ):  # work of another thread, which the function around it handed over
             way = known.get(outer, []) + way
         known.setdefault(way[-1], way)
         if code.co_name == "contributions":
@@ -59,13 +72,17 @@ def _way(frame: FrameType | None) -> list[str]:
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(SOURCE) and code.co_name not in _NO_FUNCTIONS:
-            found.append(f"{code.co_filename.removeprefix(SOURCE + '/')}:{code.co_qualname}")
+            found.append(
+                f"{code.co_filename.removeprefix(SOURCE + '/')}:{code.co_qualname}"
+            )
         frame = frame.f_back
     return found[::-1]
 
 
 if __name__ == "__main__":
     demo = Path(SOURCE) / "demo"
-    found, spine = measured(["eval", str(demo / "qrels.txt"), str(demo / "bm25.run"), "-m", "nDCG@10 AP"])
+    found, spine = measured(
+        ["eval", str(demo / "qrels.txt"), str(demo / "bm25.run"), "-m", "nDCG@10 AP"]
+    )
     print(f"{len(found)} files entered: {' '.join(sorted(found))}")  # noqa: T201 - what it is for
     print(f"{len(spine)} functions deep:", *spine, sep="\n  ")  # noqa: T201

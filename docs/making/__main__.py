@@ -16,6 +16,7 @@ from docs.making import (
     options,
     pictures,
     printed,
+    sizes,
     staging,
     upgrading,
 )
@@ -38,7 +39,10 @@ def pages() -> dict[str, str]:
         "measures.zh.md": measures.chinese(measures.families()),
         "upgrading.md": upgrading.page(),
         **{f"pictures/{name}": text for name, text in pictures.pictures().items()},
-        **{f"../examples/notebooks/{name}.ipynb": notebooks.written(name) for name in notebooks.names()},
+        **{
+            f"../examples/notebooks/{name}.ipynb": notebooks.written(name)
+            for name in notebooks.names()
+        },
     }
 
 
@@ -54,7 +58,7 @@ if __name__ == "__main__":
     elif sys.argv[1:] == ["man"]:
         manual.write(ROOT / "build" / "man")
     elif sys.argv[1:] == ["size"]:
-        print(house.size_table())
+        print(sizes.size_table())
     elif sys.argv[1:] == ["stage"]:
         staging.stage(ROOT / "build")
     else:

@@ -45,13 +45,25 @@ def collected() -> dict[str, list[str]]:
     """Return module → measures defined there, in the order of the catalogue."""
     old, found = measure_modules(), {}
     for path in PACKAGE.rglob("*.py"):
-        module = ".".join(("rankstone", *path.relative_to(PACKAGE).with_suffix("").parts))
-        if module.startswith(_OF_LIBRARIES) or not _DEFINES.search(path.read_text(encoding="utf-8")):
+        module = ".".join(
+            ("rankstone", *path.relative_to(PACKAGE).with_suffix("").parts)
+        )
+        if module.startswith(_OF_LIBRARIES) or not _DEFINES.search(
+            path.read_text(encoding="utf-8")
+        ):
             continue
-        kinds = [kind for kind in vars(import_module(module)).values() if _is_defined(kind, module)]
+        kinds = [
+            kind
+            for kind in vars(import_module(module)).values()
+            if _is_defined(kind, module)
+        ]
         if kinds:
-            found[module] = sorted((kind.name for kind in kinds), key=lambda name: _place(name, old))
-    return dict(sorted(found.items(), key=lambda item: (_place(item[1][0], old), item[0])))
+            found[module] = sorted(
+                (kind.name for kind in kinds), key=lambda name: _place(name, old)
+            )
+    return dict(
+        sorted(found.items(), key=lambda item: (_place(item[1][0], old), item[0]))
+    )
 
 
 def _place(name: str, old: dict[str, str]) -> int:
@@ -92,11 +104,20 @@ def _room(folder: Path) -> str:
 def _public(module: str) -> list[str]:
     """Return an import for each name of a package's table."""
     table = vars(import_module(module))["PUBLIC"]
-    return [_line(f"{module}.{home}", name) for home, names in table.items() for name in names]
+    return [
+        _line(f"{module}.{home}", name)
+        for home, names in table.items()
+        for name in names
+    ]
 
 
 def _all(module: str) -> list[str]:
-    return ["", "__all__ = [", *(f'    "{name}",' for name in import_module(module).__all__), "]"]
+    return [
+        "",
+        "__all__ = [",
+        *(f'    "{name}",' for name in import_module(module).__all__),
+        "]",
+    ]
 
 
 def _package() -> str:
@@ -105,12 +126,20 @@ def _package() -> str:
         f"from rankstone.{home.rpartition('.')[0]} import {home.rpartition('.')[2]} as {name}"
         for name, home in vars(rankstone)["_PACKAGES"].items()
     ]
-    return "\n".join([_HEAD + _OF_PACKAGE, *packages, *_public("rankstone"), *_all("rankstone"), ""])
+    return "\n".join(
+        [_HEAD + _OF_PACKAGE, *packages, *_public("rankstone"), *_all("rankstone"), ""]
+    )
 
 
 def _measures() -> str:
-    old, found = measure_modules(), [(name, home) for home, names in collected().items() for name in names]
-    measures = [_line(home, name) for name, home in sorted(found, key=lambda one: _place(one[0], old))]
+    old, found = (
+        measure_modules(),
+        [(name, home) for home, names in collected().items() for name in names],
+    )
+    measures = [
+        _line(home, name)
+        for name, home in sorted(found, key=lambda one: _place(one[0], old))
+    ]
     shared = [*_public("rankstone.measures"), *_all("rankstone.measures")]
     return "\n".join([_HEAD, *shared, "", "# measures", *measures, ""])
 

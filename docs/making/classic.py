@@ -19,7 +19,14 @@ __all__ = ["LANGUAGES", "page"]
 
 LANGUAGES: Final = ("en", "zh")
 
-_MARK: Final = {"right": "✔", "cut": "≈", "wrong": "✘", "rounded": "≈", "wording": "⚠", "open": "–"}
+_MARK: Final = {
+    "right": "✔",
+    "cut": "≈",
+    "wrong": "✘",
+    "rounded": "≈",
+    "wording": "⚠",
+    "open": "–",
+}
 
 
 def page(lang: str) -> str:
@@ -37,7 +44,10 @@ def page(lang: str) -> str:
     for example in examples:
         lines += _section(example, lang)
     lines += [f"## {word('remarks', lang)}", ""]
-    lines += [f"- {told(remark, lang)} ({', '.join(remark['sources'])})" for remark in data["remarks"]]
+    lines += [
+        f"- {told(remark, lang)} ({', '.join(remark['sources'])})"
+        for remark in data["remarks"]
+    ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
@@ -51,7 +61,12 @@ def _line(example: Example, lang: str) -> list[str]:
     spoken = [pair for pair in found if "stated" in pair[1]]
     off = [pair for pair in spoken if pair[1].get("verdict", "right") != "right"]
     single = [pair for pair in found if "@" not in pair[1]["measure"]]
-    telling = (off if example["verdict"] in ("wrong", "rounded") else []) + single + spoken + found
+    telling = (
+        (off if example["verdict"] in ("wrong", "rounded") else [])
+        + single
+        + spoken
+        + found
+    )
     stated = telling[0][1].get("stated", "") if telling else ""
     value = number(_computed(*telling[0])) if telling else ""
     link = f"[{example['title'][lang]}](#{anchor(_heading(example, lang))})"
@@ -82,10 +97,15 @@ def _section(example: Example, lang: str) -> Iterator[str]:
     yield from (f"## {_heading(example, lang)}", "")
     yield f"**{word(example['verdict'], lang)}** · {word('source', lang)} {', '.join(example['sources'])}"
     if "stated" in example:
-        yield from ("", f"*{word('says', lang)}*{word('colon', lang)}{told(example['stated'], lang)}")
+        yield from (
+            "",
+            f"*{word('says', lang)}*{word('colon', lang)}{told(example['stated'], lang)}",
+        )
     yield from ("", told(example["why"], lang))
     if cases:
-        head = [word(name, lang) for name in ("measure", "formula", "computed", "stated")]
+        head = [
+            word(name, lang) for name in ("measure", "formula", "computed", "stated")
+        ]
         yield from table([*head, ""], (line for case in cases for line in _rows(case)))
     if "counted" in example:
         head = ["", word("formula", lang), word("computed", lang)]
@@ -111,7 +131,11 @@ def _rows(case: Example) -> Iterator[list[str]]:
 
 def _counted(example: Example, lang: str) -> Iterator[list[str]]:
     for one in example["counted"]:
-        yield [one["name"][lang], f"`{one['value']}`", number(counted(example["log"], one) or 0.0)]
+        yield [
+            one["name"][lang],
+            f"`{one['value']}`",
+            number(counted(example["log"], one) or 0.0),
+        ]
 
 
 def _derived(case: Example, lang: str) -> Iterator[str]:
@@ -126,7 +150,9 @@ def _derived(case: Example, lang: str) -> Iterator[str]:
     for measure in unfolded:
         yield from _typed(case, measure, lang)
         qrels, run = world(case)
-        found = rankstone.explain(qrels, run, measure, "q1", lang=lang, **case.get("options", {}))
+        found = rankstone.explain(
+            qrels, run, measure, "q1", lang=lang, **case.get("options", {})
+        )
         yield from ("", translated(found.to_markdown().rstrip(), lang))
     for name in shown:
         yield from SHOWN[name](case, lang)
@@ -137,7 +163,9 @@ def _asked(case: Example) -> tuple[list[str], list[str]]:
     """Return the measures to unfold and the tables to show: one of the two unless the case says otherwise."""
     if "show" in case or "derive" in case:
         return case.get("derive", []), case.get("show", [])
-    return ([], ["queries"]) if "queries" in case else ([next(rows(case))["measure"]], [])
+    return (
+        ([], ["queries"]) if "queries" in case else ([next(rows(case))["measure"]], [])
+    )
 
 
 def _given(case: Example, lang: str) -> Iterable[str]:
@@ -146,13 +174,18 @@ def _given(case: Example, lang: str) -> Iterable[str]:
     for at, given in enumerate(case.get("queries", [case]), 1):
         name = f"{word('query', lang)} {at}{colon}" if "queries" in case else ""
         if "retrieved" in given:
-            parts = [f"{word(name, lang)}{colon}{_listed(given[name])}" for name in ("relevant", "retrieved")]
+            parts = [
+                f"{word(name, lang)}{colon}{_listed(given[name])}"
+                for name in ("relevant", "retrieved")
+            ]
         else:
             parts = [f"{word('list', lang)}{colon}{_grades(given['grades'])}"]
             if "missed" in given:
                 parts.append(f"{word('missed', lang)}{colon}{_grades(given['missed'])}")
         parts += [word("tied", lang)] if case.get("tied") else []
-        parts += [f"`{name}={value}`" for name, value in case.get("options", {}).items()]
+        parts += [
+            f"`{name}={value}`" for name, value in case.get("options", {}).items()
+        ]
         yield f"- {name}{comma.join(parts)}"
 
 

@@ -25,7 +25,9 @@ _WIDTH = 80
 def page() -> str:
     """Return the page."""
     lines = [_INTRO]
-    for names, command, context in commands(cli, click.Context(cli, info_name="rankstone")):
+    for names, command, context in commands(
+        cli, click.Context(cli, info_name="rankstone")
+    ):
         context.terminal_width = context.max_content_width = _WIDTH
         level = "#" * min(2 + len(names) - 1, 3)
         lines += [
@@ -47,7 +49,10 @@ def commands(
         command = group.get_command(context, name)
         if command is None or command.hidden:
             continue
-        names, inner = (*above, name), click.Context(command, info_name=name, parent=context)
+        names, inner = (
+            (*above, name),
+            click.Context(command, info_name=name, parent=context),
+        )
         yield names, command, inner
         if isinstance(command, click.Group):
             yield from commands(command, inner, names)

@@ -1,16 +1,13 @@
-"""The rooms of the package, computed from its syntax trees: floors, arrows, third-party imports, sizes.
+"""The rooms of the package, computed from its syntax trees: floors, arrows, third-party imports.
 
 Every import counts: at the top of a module, inside functions, and for type checkers only.  Tests read this
-module, the floor plan in ``docs/architecture.md`` is printed by it, and so is ``make size``.
+module, and the floor plan in ``docs/architecture.md`` is printed by it.
 """
 
 from __future__ import annotations
 
 import ast
-import io
 import sys
-import tokenize
-import tomllib
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -29,14 +26,28 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
         "demo": "the demo collection",
     },
     {"tables": "what all results have in common; one table, one writer a format"},
-    {"hits": "run × judgments → `Hits`: ranks, ties, exclusions, the algebra that measures are written in"},
-    {"measures": "`core/` (definition, syntax, registry, exact sums) and one file a family of measures"},
-    {"evaluation": "request → prepare → align → measure → `Scores`; out of core; shares for engines"},
-    {"rankings": "whole lists: `rank_similarity/` of two, `recommendation/` beyond accuracy"},
-    {"conventions": "other libraries by name, identification of reported numbers, trec_eval"},
+    {
+        "hits": "run × judgments → `Hits`: ranks, ties, exclusions, the algebra that measures are written in"
+    },
+    {
+        "measures": "`core/` (definition, syntax, registry, exact sums) and one file a family of measures"
+    },
+    {
+        "evaluation": "request → prepare → align → measure → `Scores`; out of core; shares for engines"
+    },
+    {
+        "rankings": "whole lists: `rank_similarity/` of two, `recommendation/` beyond accuracy"
+    },
+    {
+        "conventions": "other libraries by name, identification of reported numbers, trec_eval"
+    },
     {"explanation": "the table that a number is the sum of"},
-    {"diagnostics": "file checks, score bounds, chance, thresholds, sampled candidates, curves"},
-    {"comparison": "which is better and how sure: tests, intervals, verdicts, gates, plans"},
+    {
+        "diagnostics": "file checks, score bounds, chance, thresholds, sampled candidates, curves"
+    },
+    {
+        "comparison": "which is better and how sure: tests, intervals, verdicts, gates, plans"
+    },
     {
         "collections": "test collections after a shared task, repeated experiments, cards that prove numbers",
         "boards": "systems on many data sets and in battles: ranks and their intervals; slices of queries",
@@ -54,7 +65,13 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
 FLOOR: Final = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 
 #: what stands in the package's folder and is no room
-NO_ENTRIES: Final = {"__init__.py", "__init__.pyi", "__main__.py", "__pycache__", "py.typed"}
+NO_ENTRIES: Final = {
+    "__init__.py",
+    "__init__.pyi",
+    "__main__.py",
+    "__pycache__",
+    "py.typed",
+}
 
 
 class Import(NamedTuple):
@@ -76,7 +93,9 @@ def modules(package: Path = PACKAGE) -> dict[str, Path]:
 
 
 @cache
-def imports(package: Path = PACKAGE) -> tuple[tuple[Import, ...], dict[str, set[tuple[str, str]]]]:
+def imports(
+    package: Path = PACKAGE,
+) -> tuple[tuple[Import, ...], dict[str, set[tuple[str, str]]]]:
     """Return the imports within the package, and by room what it imports from outside with the importer."""
     ours = modules(package)
     inner: list[Import] = []
@@ -86,7 +105,11 @@ def imports(package: Path = PACKAGE) -> tuple[tuple[Import, ...], dict[str, set[
         for node in ast.walk(tree):
             for target in _targets(node, ours):
                 if target.split(".")[0] == "rankstone":
-                    inner.append(Import(name, target, getattr(node, "lineno", 0), node in tree.body))
+                    inner.append(
+                        Import(
+                            name, target, getattr(node, "lineno", 0), node in tree.body
+                        )
+                    )
                 elif target.split(".")[0] not in sys.stdlib_module_names:
                     outer[room(name)].add((target.split(".")[0], name))
     return tuple(inner), dict(outer)
@@ -101,7 +124,8 @@ def _targets(node: ast.AST, ours: dict[str, Path]) -> list[str]:
         return sorted({name if name in ours else node.module for name in below})
     if (
         isinstance(node, ast.Call)
-        and "import_module" in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
+        and "import_module"
+        in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
         and node.args
         and isinstance(node.args[0], ast.Constant)
     ):
@@ -165,88 +189,13 @@ def floor_plan() -> str:
     lines = ["| floor | room | what lives there | imports |", "|--:|---|---|---|"]
     for level in reversed(range(len(FLOORS))):
         for name, what in FLOORS[level].items():
-            used = ", ".join(f"`{other}`" for other in sorted(below[name], key=lambda x: (-FLOOR[x], x)))
-            lines.append(f"| {level + 1} | `{name}` | {what} | {used or 'nothing of ours'} |")
-    return "\n".join(lines)
-
-
-class Size(NamedTuple):
-    """Sizes of some files: lines of code, of docstrings and of comments, all lines, and how many files."""
-
-    code: int
-    docstrings: int
-    comments: int
-    lines: int
-    files: int
-
-    def plus(self, other: Size) -> Size:
-        """Add two sizes."""
-        return Size(*map(sum, zip(self, other, strict=True)))
-
-
-_SILENT: Final = {
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-    tokenize.ENCODING,
-}
-
-
-def size(path: Path) -> Size:
-    """Measure one file; a line counts as code if a token stands in it that is no comment and no docstring."""
-    text = path.read_text("utf-8")
-    docstrings: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                docstrings.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    code: set[int] = set()
-    comments: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            comments.add(token.start[0])
-        elif token.type not in _SILENT:
-            code.update(range(token.start[0], token.end[0] + 1))
-    return Size(len(code - docstrings), len(docstrings), len(comments - code), text.count("\n"), 1)
-
-
-def sizes(package: Path = PACKAGE) -> dict[str, Size]:
-    """Return the size of every room."""
-    found: dict[str, Size] = {}
-    for name, path in modules(package).items():
-        key = room(name) or "rankstone"
-        found[key] = found.get(key, Size(0, 0, 0, 0, 0)).plus(size(path))
-    return found
-
-
-def budget() -> dict[str, int]:
-    """Return the limits, of ``[tool.rankstone.budget]`` in ``pyproject.toml``."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    limits: dict[str, int] = settings["tool"]["rankstone"]["budget"]
-    return limits
-
-
-def size_table() -> str:
-    """Return lines by room and their sum, beside the limits."""
-    by_room = sorted(sizes().items(), key=lambda item: -item[1].code)
-    total = Size(0, 0, 0, 0, 0)
-    for _, one in by_room:
-        total = total.plus(one)
-    rows = [(name, *one) for name, one in [*by_room, ("all", total)]]
-    lines = [f"{'room':<14}" + "".join(f"{head:>12}" for head in Size._fields)]
-    lines += [f"{name:<14}" + "".join(f"{number:>12,}" for number in numbers) for name, *numbers in rows]
-    limits = budget()
-    lines.append(
-        f"limits: {limits['code_lines']:,} lines of code, {limits['files']} files, "
-        f"{limits['longest_file']} lines a file, {limits['top_level_entries']} top-level entries"
-    )
+            used = ", ".join(
+                f"`{other}`"
+                for other in sorted(below[name], key=lambda x: (-FLOOR[x], x))
+            )
+            lines.append(
+                f"| {level + 1} | `{name}` | {what} | {used or 'nothing of ours'} |"
+            )
     return "\n".join(lines)
 
 

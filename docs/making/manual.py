@@ -27,7 +27,9 @@ def manual() -> dict[str, str]:
     }
 
 
-def _page(names: tuple[str, ...], command: click.Command, context: click.Context) -> str:
+def _page(
+    names: tuple[str, ...], command: click.Command, context: click.Context
+) -> str:
     title, name = "-".join(("rankstone", *names)), context.command_path
     summary, *rest = (command.help or "").split("\n\n")
     head = f'.TH "{title.upper()}" 1 "" "rankstone {rankstone.__version__}" "rankstone"'
@@ -41,11 +43,21 @@ def _page(names: tuple[str, ...], command: click.Command, context: click.Context
     ]
     for part in rest:
         example = part.startswith("rankstone ")
-        lines += [".PP", ".nf", _escaped(part), ".fi"] if example else [".PP", _escaped(part)]
+        lines += (
+            [".PP", ".nf", _escaped(part), ".fi"]
+            if example
+            else [".PP", _escaped(part)]
+        )
     options = [param.get_help_record(context) for param in command.get_params(context)]
     if isinstance(command, click.Group):
-        below = [command.get_command(context, one) for one in command.list_commands(context)]
-        options += [(one.name or "", one.get_short_help_str(90)) for one in below if one is not None]
+        below = [
+            command.get_command(context, one) for one in command.list_commands(context)
+        ]
+        options += [
+            (one.name or "", one.get_short_help_str(90))
+            for one in below
+            if one is not None
+        ]
     lines.append(".SH OPTIONS")
     for record in options:
         if record is not None and record[1]:  # arguments are in the synopsis
@@ -60,7 +72,10 @@ def _escaped(text: str) -> str:
     \&.5 a \-m
     """
     shown = text.replace("\\", r"\e").replace("-", r"\-")
-    return "\n".join(rf"\&{line}" if line.startswith((".", "'")) else line for line in shown.splitlines())
+    return "\n".join(
+        rf"\&{line}" if line.startswith((".", "'")) else line
+        for line in shown.splitlines()
+    )
 
 
 def write(folder: Path) -> None:

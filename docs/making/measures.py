@@ -42,7 +42,9 @@ class Family:
     @property
     def measures(self) -> Iterator[tuple[str, str, str]]:
         """Yield name, anchor and first sentence of each measure."""
-        for heading, sentence in re.findall(r"^### (.+)\n\n(.+)$", self.cards, flags=re.MULTILINE):
+        for heading, sentence in re.findall(
+            r"^### (.+)\n\n(.+)$", self.cards, flags=re.MULTILINE
+        ):
             found = _NAME.match(heading)
             yield (found[0] if found else heading), anchor(heading), sentence
 
@@ -53,13 +55,17 @@ class Family:
         cards = re.sub(
             r"^  - ", "    - ", cards, flags=re.MULTILINE
         )  # lists in lists, as the site reads them
-        return f"# {self.title}\n\nComputed by `{self.computed_by}`.\n\n{cards.strip()}\n"
+        return (
+            f"# {self.title}\n\nComputed by `{self.computed_by}`.\n\n{cards.strip()}\n"
+        )
 
 
 def families() -> list[Family]:
     """Return the families, in the order of the catalogue."""
     listed = CliRunner().invoke(cli, ["measures", "list", "--format", "md"]).output
-    parts = re.split(r"^## (.+)\n\nComputed by `(.+)`\.\n", listed, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^## (.+)\n\nComputed by `(.+)`\.\n", listed, flags=re.MULTILINE)[
+        1:
+    ]
     return [Family(*parts[at : at + 3]) for at in range(0, len(parts), 3)]
 
 

@@ -28,23 +28,35 @@ def written(name: str) -> str:
     book: dict[str, Any] = json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))
     known: dict[str, Any] = {}
     with contextlib.chdir(FOLDER):
-        for count, cell in enumerate((one for one in book["cells"] if one["cell_type"] == "code"), 1):
+        for count, cell in enumerate(
+            (one for one in book["cells"] if one["cell_type"] == "code"), 1
+        ):
             shown = _run("".join(cell["source"]), known)
-            cell |= {"execution_count": count, "outputs": [] if shown is None else [_output(shown, count)]}
+            cell |= {
+                "execution_count": count,
+                "outputs": [] if shown is None else [_output(shown, count)],
+            }
     return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
 
 
 def _run(code: str, known: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the cell ends with
     """Run a cell, and return the value of its last line if that is an expression."""
     tree = ast.parse(code)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = (
+        tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    )
     exec(compile(tree, "cell", "exec"), known)  # noqa: S102 - our own notebooks
     return None if last is None else eval(ast.unparse(last), known)  # noqa: S307
 
 
 def _output(shown: Any, count: int) -> dict[str, Any]:  # noqa: ANN401
     data = {"text/html": _lines(shown._repr_html_()), "text/plain": _lines(repr(shown))}
-    return {"data": data, "execution_count": count, "metadata": {}, "output_type": "execute_result"}
+    return {
+        "data": data,
+        "execution_count": count,
+        "metadata": {},
+        "output_type": "execute_result",
+    }
 
 
 def _lines(text: str) -> list[str]:
@@ -57,10 +69,17 @@ def page(name: str) -> str:
     parts = []
     for cell in json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
-        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
-        parts += [_shown("".join(output["data"]["text/html"])) for output in cell.get("outputs", [])]
+        parts.append(
+            source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```"
+        )
+        parts += [
+            _shown("".join(output["data"]["text/html"]))
+            for output in cell.get("outputs", [])
+        ]
     title, _, rest = parts[0].partition("\n")
-    source = f"This page is the notebook `examples/notebooks/{name}.ipynb` with its outputs."
+    source = (
+        f"This page is the notebook `examples/notebooks/{name}.ipynb` with its outputs."
+    )
     return "\n\n".join([title, f"{rest.strip()} {source}", *parts[1:]]) + "\n"
 
 
@@ -68,4 +87,6 @@ def _shown(html: str) -> str:
     """Return what a cell shows as a part of a page: styles are the site's, headings are not the page's."""
     html = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", html, flags=re.DOTALL)
     html = re.sub(r"<h[34]>(.*?)</h[34]>", r"<p><strong>\1</strong></p>", html)
-    return f'<div class="cell">\n{re.sub(chr(10) + "{2,}", chr(10), html.strip())}\n</div>'
+    return (
+        f'<div class="cell">\n{re.sub(chr(10) + "{2,}", chr(10), html.strip())}\n</div>'
+    )

@@ -38,7 +38,9 @@ def declared() -> dict[str, list[tuple[str, Option]]]:
     return dict(found)
 
 
-def _commands(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+def _commands(
+    group: click.Group, above: tuple[str, ...] = ()
+) -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -51,7 +53,12 @@ def _commands(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[tuple
 def _table() -> str:
     found, lines = declared(), list[str]()
     for panel, options in PANELS.items():
-        lines += ["", f"### {panel}", "", "| option | values, the default first | meaning | commands |"]
+        lines += [
+            "",
+            f"### {panel}",
+            "",
+            "| option | values, the default first | meaning | commands |",
+        ]
         lines.append("|---|---|---|---|")
         for name, one in options.items():
             ways: dict[str, list[str]] = defaultdict(list)
@@ -63,7 +70,11 @@ def _table() -> str:
                 for text, commands in ways.items()
             )
             commands = [command for those in ways.values() for command in those]
-            shown = ", ".join(commands) if len(commands) < _MANY else f"{len(commands)} commands"
+            shown = (
+                ", ".join(commands)
+                if len(commands) < _MANY
+                else f"{len(commands)} commands"
+            )
             lines.append(f"| {flags} | {values} | {_cell(one.text)} | {shown} |")
     why = [f"- `--{name}`: {reason}" for name, reason in DIFFERS.items()]
     lines += ["", "Why values or defaults of some commands differ:", "", *why]

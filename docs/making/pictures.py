@@ -73,7 +73,11 @@ def pictures() -> dict[str, str]:
     """Return each picture by its name under ``docs/pictures``."""
     suffix = {"en": "", "zh": ".zh"}
     drawn = {"compare": _comparison, "speed": _speed}
-    return {f"{name}{suffix[lang]}.svg": draw(lang) for name, draw in drawn.items() for lang in suffix}
+    return {
+        f"{name}{suffix[lang]}.svg": draw(lang)
+        for name, draw in drawn.items()
+        for lang in suffix
+    }
 
 
 def _svg(width: int, height: int, title: str, parts: Iterable[str]) -> str:
@@ -85,8 +89,12 @@ def _text(x: float, y: float, text: str, kind: str = "") -> str:
     return f'<text x="{x:g}" y="{y:g}" class="{kind}">{escape(text)}</text>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str = "l", more: str = "") -> str:
-    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"{more}/>'
+def _line(
+    x1: float, y1: float, x2: float, y2: float, kind: str = "l", more: str = ""
+) -> str:
+    return (
+        f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"{more}/>'
+    )
 
 
 def _comparison(lang: str) -> str:
@@ -95,7 +103,9 @@ def _comparison(lang: str) -> str:
     found = rankstone.compare(demo.QRELS, demo.RUNS, list(_MEASURES))
     rows = {row["measure"]: row for row in found.to_frame().to_dicts()}
     table = found.per_query
-    gaps = sorted(table.filter(table["measure"] == _MEASURES[0])["difference"], reverse=True)
+    gaps = sorted(
+        table.filter(table["measure"] == _MEASURES[0])["difference"], reverse=True
+    )
 
     def parts() -> Iterator[str]:
         yield _text(10, 20, words["compare"], "b")
@@ -112,12 +122,17 @@ def _comparison(lang: str) -> str:
         yield _line(185, 194, 185, 292, more=' stroke-dasharray="3 3"')
         yield _text(185, 306, "0", "s m")
         for at, (name, row) in enumerate(rows.items()):
-            y, low, middle, high = 212 + at * 29, *(185 + 480 * row[k] for k in ("low", "difference", "high"))
+            y, low, middle, high = (
+                212 + at * 29,
+                *(185 + 480 * row[k] for k in ("low", "difference", "high")),
+            )
             yield _text(10, y + 5, name)
             kind = {"better": "up", "worse": "down"}.get(row["verdict"], "up")
             yield _line(low, y, high, y, kind, ' stroke-width="3"')
             yield f'<circle cx="{middle:.1f}" cy="{y}" r="5.5" class="{kind}"/>'
-            said = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]".replace("-", "−")
+            said = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]".replace(
+                "-", "−"
+            )
             yield _text(232, y + 5, f"{said}  {words[row['verdict']]}", "s")
 
     return _svg(484, 314, words["compare"], parts())
@@ -126,7 +141,9 @@ def _comparison(lang: str) -> str:
 def _speed(lang: str) -> str:
     """Draw seconds and memory of some cases of the benchmarks' table."""
     words, times = _WORDS[lang], _times()
-    longest = max(times[case, who][0] for case, subjects in _SHOWN.items() for who in subjects)
+    longest = max(
+        times[case, who][0] for case, subjects in _SHOWN.items() for who in subjects
+    )
 
     def parts() -> Iterator[str]:
         y = 22.0
@@ -150,7 +167,9 @@ def _speed(lang: str) -> str:
 def _times() -> dict[tuple[str, str], tuple[float, int]]:
     """Return median seconds and peak megabytes by case and subject."""
     found, case = {}, ""
-    row = re.compile(r"(?m)^\| ([\w-]*) \| (.+?) \| \d+ \| ([\d.]+) \(.+?\) \| [\d.]+ \| ([\d,]+) \|")
+    row = re.compile(
+        r"(?m)^\| ([\w-]*) \| (.+?) \| \d+ \| ([\d.]+) \(.+?\) \| [\d.]+ \| ([\d,]+) \|"
+    )
     for name, who, seconds, memory in row.findall(_BENCHMARKS.read_text("utf-8")):
         case = name or case
         found[case, who] = float(seconds), int(memory.replace(",", ""))

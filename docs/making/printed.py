@@ -22,7 +22,8 @@ __all__ = ["Block", "blocks", "desk", "refreshed", "run_python", "typed"]
 
 #: a block of code, and the block of text that follows at once
 _BLOCK: Final = re.compile(
-    r"^```(\w*)\n(.*?)^```\n(?:(\n?)```text\n(.*?)^```\n)?", flags=re.DOTALL | re.MULTILINE
+    r"^```(\w*)\n(.*?)^```\n(?:(\n?)```text\n(.*?)^```\n)?",
+    flags=re.DOTALL | re.MULTILINE,
 )
 _ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -54,7 +55,11 @@ def refreshed(text: str) -> str:
             printed = run_python(code, names)
         elif shown is not None:
             printed = typed(code.replace("\\\n", " ")).stdout
-        return found[0] if shown is None else f"```{kind}\n{code}```\n{blank}```text\n{printed}```\n"
+        return (
+            found[0]
+            if shown is None
+            else f"```{kind}\n{code}```\n{blank}```text\n{printed}```\n"
+        )
 
     with desk():
         return _BLOCK.sub(anew, text)
@@ -73,7 +78,12 @@ def desk() -> Iterator[Path]:
     """Go to a folder for the time being in which commands are typed: the demo's files, and the clone's."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        for path in [demo.QRELS, *demo.RUNS.values(), _ROOT / "examples", _ROOT / "src"]:
+        for path in [
+            demo.QRELS,
+            *demo.RUNS.values(),
+            _ROOT / "examples",
+            _ROOT / "src",
+        ]:
             (folder / Path(path).name).symlink_to(path)
         with contextlib.chdir(folder):
             yield folder

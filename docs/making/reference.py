@@ -63,9 +63,16 @@ MODULES: Final = {
     "demo": "ten-minutes.md",
 }
 #: titles of the sections of a docstring
-_TITLES: Final = {"parameters": "Parameters", "returns": "Returns", "yields": "Yields", "raises": "Raises"}
+_TITLES: Final = {
+    "parameters": "Parameters",
+    "returns": "Returns",
+    "yields": "Yields",
+    "raises": "Raises",
+}
 _ROLE: Final = re.compile(r":(?:\w+):`~?([^`]+)`")
-_CONSTANT: Final = re.compile(r"^((?:#:? ?.*\n)+)(\w+)(?:: [^=\n]+)? = ", flags=re.MULTILINE)
+_CONSTANT: Final = re.compile(
+    r"^((?:#:? ?.*\n)+)(\w+)(?:: [^=\n]+)? = ", flags=re.MULTILINE
+)
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 _WIDTH: Final = 88
 
@@ -103,17 +110,32 @@ class Source:
     def of(cls, module: str, name: str) -> Source:
         """Read a class, in whichever function it stands."""
         tree = ast.parse(_source(module))
-        found = next(one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name == name)
-        made = next(one for one in found.body if isinstance(one, ast.FunctionDef) and one.name == "__init__")
+        found = next(
+            one
+            for one in ast.walk(tree)
+            if isinstance(one, ast.ClassDef) and one.name == name
+        )
+        made = next(
+            one
+            for one in found.body
+            if isinstance(one, ast.FunctionDef) and one.name == "__init__"
+        )
         listed = ast.unparse(made.args).removeprefix("self, ")
-        return cls(ast.get_docstring(found) or "", tuple(re.split(r", (?![^\[(]*[\])])", listed)))
+        return cls(
+            ast.get_docstring(found) or "",
+            tuple(re.split(r", (?![^\[(]*[\])])", listed)),
+        )
 
 
 def documentation(described: object) -> str:
     """Return the docstring of an object; none for values that only have that of their class."""
     if isinstance(described, Source):
         return described.docstring
-    if not (inspect.isclass(described) or inspect.isroutine(described) or isinstance(described, ModuleType)):
+    if not (
+        inspect.isclass(described)
+        or inspect.isroutine(described)
+        or isinstance(described, ModuleType)
+    ):
         return ""
     return inspect.getdoc(described) or ""
 
@@ -124,23 +146,32 @@ def constants() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(Path(rankstone.__file__).parent.rglob("*.py")):
         for comment, name in _CONSTANT.findall(path.read_text("utf-8")):
-            found.setdefault(name, " ".join(re.sub(r"^#:? ?", "", comment, flags=re.MULTILINE).split()))
+            found.setdefault(
+                name,
+                " ".join(re.sub(r"^#:? ?", "", comment, flags=re.MULTILINE).split()),
+            )
     return found
 
 
 def entries() -> list[Entry]:
     """Return every public name, those of ``rankstone`` first; measures are on their families' pages."""
     found = [
-        Entry("rankstone", name, getattr(rankstone, name)) for name in rankstone.__all__ if name != "plots"
+        Entry("rankstone", name, getattr(rankstone, name))
+        for name in rankstone.__all__
+        if name != "plots"
     ]
     for module in MODULES:
         home = f"rankstone.{module}"
-        listed = [Entry(home, name, _object(home, name)) for name in sorted(_names(home), key=str.lower)]
+        listed = [
+            Entry(home, name, _object(home, name))
+            for name in sorted(_names(home), key=str.lower)
+        ]
         # measures have cards; of errors a user meets the classes
         found += [
             one
             for one in listed
-            if one.name not in MEASURES and (module != "errors" or _is_error(one.object))
+            if one.name not in MEASURES
+            and (module != "errors" or _is_error(one.object))
         ]
     return found
 
@@ -151,8 +182,14 @@ def _is_error(described: object) -> bool:
 
 def _names(module: str) -> list[str]:
     """Return the public names of a module, from its source: it may need a library that is not there."""
-    listed = re.search(r"^__all__ = (\[.*?\])$", _source(module), re.MULTILINE | re.DOTALL)
-    return list(import_module(module).__all__) if listed is None else ast.literal_eval(listed[1])
+    listed = re.search(
+        r"^__all__ = (\[.*?\])$", _source(module), re.MULTILINE | re.DOTALL
+    )
+    return (
+        list(import_module(module).__all__)
+        if listed is None
+        else ast.literal_eval(listed[1])
+    )
 
 
 def _source(module: str) -> str:
@@ -185,10 +222,19 @@ def pages(measure_pages: Mapping[str, str]) -> dict[str, str]:
     written: dict[str, str] = {}
     for one in listed:
         if one.module == "rankstone":
-            written[one.page] = written.get(one.page, "") + _section(one, measure_pages.get(one.name))
+            written[one.page] = written.get(one.page, "") + _section(
+                one, measure_pages.get(one.name)
+            )
     for module, guide in MODULES.items():
         name = f"rankstone.{module}"
-        lines = [f"# {name}", "", *_text(_module_docstring(name)), "", f"Guide: [{guide}](../{guide})", ""]
+        lines = [
+            f"# {name}",
+            "",
+            *_text(_module_docstring(name)),
+            "",
+            f"Guide: [{guide}](../{guide})",
+            "",
+        ]
         for one in listed:
             if one.module == name:
                 lines += [f"## {one.name}", "", *_described(one, "###"), ""]
@@ -197,24 +243,38 @@ def pages(measure_pages: Mapping[str, str]) -> dict[str, str]:
 
 
 def _index(listed: list[Entry]) -> str:
-    lines = ["# Reference", "", "Every public name; measures have [cards](../measures.md) of their own.", ""]
+    lines = [
+        "# Reference",
+        "",
+        "Every public name; measures have [cards](../measures.md) of their own.",
+        "",
+    ]
     module = ""
     for one in listed:
         if one.module != module:
             module = one.module
-            title = f"[{module}]({module.removeprefix('rankstone.')}.md)" if module != "rankstone" else module
+            title = (
+                f"[{module}]({module.removeprefix('rankstone.')}.md)"
+                if module != "rankstone"
+                else module
+            )
             lines += ["", f"## {title}", ""]
         place = one.page.removeprefix("reference/") + (
             "" if module == "rankstone" else f"#{anchor(one.name)}"
         )
-        lines.append(f"- [`{one.name}`]({place}){': ' if one.summary else ''}{one.summary}")
+        lines.append(
+            f"- [`{one.name}`]({place}){': ' if one.summary else ''}{one.summary}"
+        )
     return "\n".join(lines) + "\n"
 
 
 def _section(one: Entry, card: str | None) -> str:
     lines = [f"# rankstone.{one.name}", ""]
     if card:
-        lines += [f"A measure; its formula, its ranges and worked examples: [card](../../{card}).", ""]
+        lines += [
+            f"A measure; its formula, its ranges and worked examples: [card](../../{card}).",
+            "",
+        ]
     return "\n".join([*lines, *_described(one, "##")]) + "\n"
 
 
@@ -224,15 +284,27 @@ def _described(one: Entry, level: str) -> list[str]:
     if one.module != "rankstone" and getattr(rankstone, name, None) is described:
         return [f"As [rankstone.{name}](rankstone/{name.lower()}.md)."]
     if not documentation(described):
-        shown = [] if isinstance(described, Path) else textwrap.wrap(f"{name} = {_value(described)}", _WIDTH)
+        shown = (
+            []
+            if isinstance(described, Path)
+            else textwrap.wrap(f"{name} = {_value(described)}", _WIDTH)
+        )
         return [one.summary, "", *(["```python", *shown, "```"] if shown else [])]
     if _is_error(described) or name in MEASURES:
         return _text(documentation(described))
     made_by_verbs = inspect.isclass(described) and issubclass(described, Result)
-    lines = [*([] if made_by_verbs else _signature(described, name)), *_text(documentation(described))]
+    lines = [
+        *([] if made_by_verbs else _signature(described, name)),
+        *_text(documentation(described)),
+    ]
     for member, found in _members(described):
         if isinstance(found, property):
-            lines += ["", f"{level} {name}.{member}", "", *_text(inspect.getdoc(found) or "")]
+            lines += [
+                "",
+                f"{level} {name}.{member}",
+                "",
+                *_text(inspect.getdoc(found) or ""),
+            ]
         else:
             lines += [
                 "",
@@ -260,7 +332,11 @@ def _members(described: object) -> Iterator[tuple[str, Any]]:
         if not kind.__module__.startswith("rankstone"):
             continue
         for member, found in vars(kind).items():
-            inner = found.__func__ if isinstance(found, (classmethod, staticmethod)) else found
+            inner = (
+                found.__func__
+                if isinstance(found, (classmethod, staticmethod))
+                else found
+            )
             if (
                 member.startswith("_")
                 or member in seen
@@ -282,7 +358,9 @@ def _signature(described: object, name: str) -> list[str]:
         signature = inspect.signature(described)
     except (TypeError, ValueError):
         return []
-    parameters = [_ADDRESS.sub("", str(one)).replace("'", "") for one in _without_self(signature)]
+    parameters = [
+        _ADDRESS.sub("", str(one)).replace("'", "") for one in _without_self(signature)
+    ]
     back = signature.return_annotation
     after = (
         ""
@@ -295,7 +373,9 @@ def _signature(described: object, name: str) -> list[str]:
 def _block(name: str, parameters: Sequence[str], after: str) -> list[str]:
     line = f"{name}({', '.join(parameters)}){after}"
     block = (
-        [line] if len(line) <= _WIDTH else [f"{name}(", *(f"    {one}," for one in parameters), f"){after}"]
+        [line]
+        if len(line) <= _WIDTH
+        else [f"{name}(", *(f"    {one}," for one in parameters), f"){after}"]
     )
     return ["```python", *block, "```", ""]
 
@@ -318,7 +398,9 @@ def _text(docstring: str) -> list[str]:
     """Return a docstring in NumPy's style as Markdown."""
     logging.getLogger("griffe").setLevel(logging.ERROR)
     lines: list[str] = []
-    for section in griffe.Docstring(docstring, parser="numpy").parse("numpy", warn_unknown_params=False):
+    for section in griffe.Docstring(docstring, parser="numpy").parse(
+        "numpy", warn_unknown_params=False
+    ):
         kind = section.kind.value
         title = section.title or _TITLES.get(kind, kind.capitalize())
         if kind == "text":
@@ -326,7 +408,11 @@ def _text(docstring: str) -> list[str]:
         elif kind == "examples":
             lines += ["**Examples**", ""]
             for part, text in section.value:
-                lines += ["```pycon", text, "```", ""] if part.value == "examples" else [_inline(text), ""]
+                lines += (
+                    ["```pycon", text, "```", ""]
+                    if part.value == "examples"
+                    else [_inline(text), ""]
+                )
         elif isinstance(section.value, list):
             lines += [f"**{title}**", "", *map(_item, section.value), ""]
         else:
@@ -344,7 +430,9 @@ def _item(item: griffe.DocstringElement) -> str:
 def _inline(text: str) -> str:
     """Return text of a docstring as Markdown: roles and literals as code, brackets and stars as they are."""
     text = _ROLE.sub(r"``\1``", text.replace("::\n", ":\n"))
-    parts = re.split(r"(^>>> .*(?:\n.+)*$|``[^`]+``|`[^`\n]+`)", text, flags=re.MULTILINE)
+    parts = re.split(
+        r"(^>>> .*(?:\n.+)*$|``[^`]+``|`[^`\n]+`)", text, flags=re.MULTILINE
+    )
     return "".join(map(_part, parts))
 
 
@@ -355,4 +443,8 @@ def _part(part: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return escaped(text) if not re.search(r"^\s*(\*|-|\d+\.) ", text, flags=re.MULTILINE) else text
+    return (
+        escaped(text)
+        if not re.search(r"^\s*(\*|-|\d+\.) ", text, flags=re.MULTILINE)
+        else text
+    )

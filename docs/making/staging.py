@@ -18,7 +18,8 @@ __all__ = ["BrokenLink", "navigation", "relinked", "sources", "stage", "staged"]
 _ROOT: Final = Path(__file__).resolve().parents[2]
 #: code, in which nothing is a link, or a link, whose label may hold code
 _CODE_OR_LINK: Final = re.compile(
-    r"^```.*?^```$|`[^`\n]+`|\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)", flags=re.MULTILINE | re.DOTALL
+    r"^```.*?^```$|`[^`\n]+`|\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)",
+    flags=re.MULTILINE | re.DOTALL,
 )
 _PICTURES: Final = "docs/pictures/"
 _NOT_MINE: Final = ("http://", "https://", "mailto:", "#")
@@ -30,29 +31,57 @@ class BrokenLink(Exception):
 
 def sources() -> dict[str, str]:
     """Return the pages of the repository: where each lies → where it goes in the site."""
-    listed = [path.relative_to(_ROOT).as_posix() for path in sorted((_ROOT / "docs").glob("**/*.md"))]
-    places = {name: name.removeprefix("docs/").replace("README.md", "index.md") for name in listed}
+    listed = [
+        path.relative_to(_ROOT).as_posix()
+        for path in sorted((_ROOT / "docs").glob("**/*.md"))
+    ]
+    places = {
+        name: name.removeprefix("docs/").replace("README.md", "index.md")
+        for name in listed
+    }
     places["docs/home.md"] = "index.md"
-    notebook = {f"examples/notebooks/{name}.ipynb": f"{name}.md" for name in notebooks.names()}
+    notebook = {
+        f"examples/notebooks/{name}.ipynb": f"{name}.md" for name in notebooks.names()
+    }
     root = {
         "README.zh": "index.zh",
         "CONTRIBUTING": "contributing",
         "CHANGELOG": "changelog",
     }
-    return places | notebook | {f"{name}.md": f"{place}.md" for name, place in root.items()}
+    return (
+        places
+        | notebook
+        | {f"{name}.md": f"{place}.md" for name, place in root.items()}
+    )
 
 
 def staged() -> dict[str, str]:
     """Return the pages of the site by their places: the repository's, and those only the site has."""
     places, found = sources(), measures.families()
     cards = {place: family.page for family in found for _, place, _ in family.measures}
-    aims = places | {"README.md": "index.md"}  # the readme is for the repository: links to it lead home
-    pages = {place: relinked(_read(name), name, aims, cards) for name, place in places.items()}
+    aims = places | {
+        "README.md": "index.md"
+    }  # the readme is for the repository: links to it lead home
+    pages = {
+        place: relinked(_read(name), name, aims, cards)
+        for name, place in places.items()
+    }
     pages["index.md"] = "---\nhide:\n  - toc\n---\n" + pages["index.md"]
     own = {family.page: family.text for family in found} | reference.pages(
-        {name: f"{family.page}#{place}" for family in found for name, place, _ in family.measures}
+        {
+            name: f"{family.page}#{place}"
+            for family in found
+            for name, place, _ in family.measures
+        }
     )
-    every = pages | own | {"measures.md": measures.overview(found), "command-line.md": command_line.page()}
+    every = (
+        pages
+        | own
+        | {
+            "measures.md": measures.overview(found),
+            "command-line.md": command_line.page(),
+        }
+    )
     return {place: _apart(text) for place, text in every.items()}
 
 
@@ -67,7 +96,9 @@ def _read(name: str) -> str:
     return (_ROOT / name).read_text(encoding="utf-8")
 
 
-def relinked(text: str, name: str, places: Mapping[str, str], cards: Mapping[str, str]) -> str:
+def relinked(
+    text: str, name: str, places: Mapping[str, str], cards: Mapping[str, str]
+) -> str:
     """Return a page with links that lead to the same pages from its place in the site.
 
     What is no page (code, a data file) is named and not linked.
@@ -96,7 +127,9 @@ def relinked(text: str, name: str, places: Mapping[str, str], cards: Mapping[str
         if aim in (".", "docs"):
             return label
         if aim.startswith(_PICTURES) and (_ROOT / aim).exists():
-            way = os.path.relpath(aim.removeprefix("docs/"), PurePosixPath(places[name]).parent)
+            way = os.path.relpath(
+                aim.removeprefix("docs/"), PurePosixPath(places[name]).parent
+            )
             return f"[{label}]({way})"
         if aim not in places:
             if (_ROOT / aim / "README.md").exists():
@@ -105,7 +138,9 @@ def relinked(text: str, name: str, places: Mapping[str, str], cards: Mapping[str
                 return label
             else:
                 raise BrokenLink(f"{name} links to {target}, which is not there")
-        there = cards.get(place, places[aim]) if aim == "docs/measures.md" else places[aim]
+        there = (
+            cards.get(place, places[aim]) if aim == "docs/measures.md" else places[aim]
+        )
         way = os.path.relpath(there, PurePosixPath(places[name]).parent)
         return f"[{label}]({way}{'#' * bool(place)}{place})"
 
@@ -126,14 +161,20 @@ def navigation(config: str, pages: Iterable[str]) -> str:
 
     def written_out(found: re.Match[str]) -> str:
         depth = found[1].count("/")  # a pattern is for one folder
-        matching = [page for page in left if page.count("/") == depth and PurePosixPath(page).match(found[1])]
+        matching = [
+            page
+            for page in left
+            if page.count("/") == depth and PurePosixPath(page).match(found[1])
+        ]
         for page in matching:
             left.remove(page)
         return "".join(f'"{page}", ' for page in matching)
 
     full = re.sub(r'"([^"\n]*\*[^"\n]*)"(?:, ?)?', written_out, config)
     if left:
-        raise BrokenLink(f"no line of nav in docs/making/zensical.toml leads to {', '.join(left)}")
+        raise BrokenLink(
+            f"no line of nav in docs/making/zensical.toml leads to {', '.join(left)}"
+        )
     return full
 
 

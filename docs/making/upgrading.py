@@ -21,4 +21,6 @@ module are `rankstone`'s own.
 def page() -> str:
     """Return the page."""
     rows = sorted(removed_names().items(), key=lambda row: (row[0].lower(), row[0]))
-    return _HEAD + "".join(f"| `{old}` | `{new.replace('|', chr(92) + '|')}` |\n" for old, new in rows)
+    return _HEAD + "".join(
+        f"| `{old}` | `{new.replace('|', chr(92) + '|')}` |\n" for old, new in rows
+    )

@@ -27,7 +27,10 @@ DEPTH = 2400
 
 def rows(name: str) -> list[dict[str, str]]:
     """Read a file with one JSON object a line."""
-    return [json.loads(line) for line in (DEMO / name).read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (DEMO / name).read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def pages() -> tuple[dict[str, str], dict[str, tuple[str, int, int]]]:
@@ -50,7 +53,10 @@ def chunks(text: str, size: int) -> list[tuple[int, int]]:
     while start < len(text):
         end = start + size
         if end < len(text):
-            end = max(text.rfind(" ", start, end) + 1, text.rfind("\n", start, end) + 1) or end
+            end = (
+                max(text.rfind(" ", start, end) + 1, text.rfind("\n", start, end) + 1)
+                or end
+            )
         found.append((start, min(end, len(text))))
         start = end
     return found
@@ -72,7 +78,9 @@ def ranked(texts: list[str], query: str) -> list[tuple[float, int]]:
         rare = math.log(1 + (len(bags) - len(holding) + 0.5) / (len(holding) + 0.5))
         for at in holding:
             count = bags[at][word]
-            scores[at] += rare * count * 2.5 / (count + 1.5 * (0.25 + 0.75 * lengths[at] / mean))
+            scores[at] += (
+                rare * count * 2.5 / (count + 1.5 * (0.25 + 0.75 * lengths[at] / mean))
+            )
     return sorted(
         ((round(score, 4), at) for at, score in enumerate(scores) if score > 0),
         key=lambda one: (-one[0], one[1]),
@@ -88,14 +96,25 @@ def write(name: str, header: list[str], table: list[tuple[object, ...]]) -> None
 def main() -> None:
     """Write the judged spans, and a run for each size."""
     text, spans = pages()
-    judged = [line.split() for line in (DEMO / "qrels.txt").read_text(encoding="utf-8").splitlines()]
+    judged = [
+        line.split()
+        for line in (DEMO / "qrels.txt").read_text(encoding="utf-8").splitlines()
+    ]
     write(
         "spans.csv",
         ["query_id", "doc_id", "start", "end", "relevance"],
-        [(query, *spans[doc], grade) for query, _, doc, grade in judged if grade != "0"],
+        [
+            (query, *spans[doc], grade)
+            for query, _, doc, grade in judged
+            if grade != "0"
+        ],
     )
     for size in SIZES:
-        places = [(page, start, end) for page, whole in text.items() for start, end in chunks(whole, size)]
+        places = [
+            (page, start, end)
+            for page, whole in text.items()
+            for start, end in chunks(whole, size)
+        ]
         texts = [text[page][start:end] for page, start, end in places]
         run: list[tuple[object, ...]] = []
         for row in rows("queries.jsonl"):
@@ -106,7 +125,9 @@ def main() -> None:
                 if length > DEPTH:
                     break
                 run.append((row["query_id"], page, start, end, score))
-        write(f"chunks-{size}.csv", ["query_id", "doc_id", "start", "end", "score"], run)
+        write(
+            f"chunks-{size}.csv", ["query_id", "doc_id", "start", "end", "score"], run
+        )
 
 
 if __name__ == "__main__":

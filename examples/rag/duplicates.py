@@ -13,7 +13,12 @@ import rankstone
 CASES = (
     ("A", "A A X", "recall 2.0", "truera/trulens#2746"),
     ("A B", "A A", "recall 1.0, though B is missing", "truera/trulens#2746"),
-    ("id1", "id1 id1", "hit rate 2.0, AP 2.0, nDCG 1.63", "run-llama/llama_index#22683"),
+    (
+        "id1",
+        "id1 id1",
+        "hit rate 2.0, AP 2.0, nDCG 1.63",
+        "run-llama/llama_index#22683",
+    ),
     ("A", "A A", "nDCG 1.63", "deepset-ai/haystack#11959"),
     ("target", "target target", "recall 2, precision 1", "garrytan/gbrain#4176"),
     ("page", "page page page", "recall 1.75 on average", "garrytan/gbrain#4303"),
@@ -35,7 +40,9 @@ TOOLS = {
 }
 
 
-def tables(case: tuple[str, ...]) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+def tables(
+    case: tuple[str, ...],
+) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
     """Return the judgments and the list of a case."""
     relevant, retrieved = case[0].split(), case[1].split()
     return {"q": dict.fromkeys(relevant, 1)}, {"q": retrieved}
@@ -44,7 +51,8 @@ def tables(case: tuple[str, ...]) -> tuple[dict[str, dict[str, int]], dict[str, 
 def numbers(tool: str) -> dict[str, list[float]]:
     """Return the numbers of a tool's metrics for all cases."""
     found = [
-        rankstone.evaluate(*tables(case), TOOLS[tool], convention=tool).to_dict()["run"] for case in CASES
+        rankstone.evaluate(*tables(case), TOOLS[tool], convention=tool).to_dict()["run"]
+        for case in CASES
     ]
     return {metric: [one[metric] for one in found] for metric in TOOLS[tool].split()}
 

@@ -88,7 +88,9 @@ def __getattr__(name: str) -> object:
         value = import_module(f"rankstone.{_PACKAGES.get(name, name)}")
     else:
         new = removed_names().get(name)
-        msg = f"module 'rankstone' has no attribute {name!r}" + (f"; use {new}" if new else "")
+        msg = f"module 'rankstone' has no attribute {name!r}" + (
+            f"; use {new}" if new else ""
+        )
         raise AttributeError(msg)
     globals()[name] = value
     return value
@@ -104,8 +106,14 @@ def removed_names() -> dict[str, str]:
 
     from rankstone.measures.core.registry import measure_modules
 
-    moved = {name: f"rankstone.measures.{name}" for name in measure_modules() if name not in _HOME}
-    return moved | tomllib.loads((files("rankstone.tables") / "removed.toml").read_text("utf-8"))
+    moved = {
+        name: f"rankstone.measures.{name}"
+        for name in measure_modules()
+        if name not in _HOME
+    }
+    return moved | tomllib.loads(
+        (files("rankstone.tables") / "removed.toml").read_text("utf-8")
+    )
 
 
 def __dir__() -> list[str]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
+from dataclasses import (
+    MISSING,
+    Field,
+    FrozenInstanceError,
+    dataclass,
+    field,
+    fields,
+    is_dataclass,
+)
 from datetime import date
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Never, dataclass_transform
@@ -52,7 +60,9 @@ class Record:
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
         cls._declared = {one.name: one for one in fields(cls)}
-        cls._positional = tuple(name for name, one in cls._declared.items() if not one.kw_only)
+        cls._positional = tuple(
+            name for name, one in cls._declared.items() if not one.kw_only
+        )
 
     def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401 - of the fields
         state = dict(zip(self._positional, values, strict=False)) | named
@@ -64,7 +74,9 @@ class Record:
                 state[name] = make()
         if state.keys() != known.keys() or len(values) > len(self._positional):
             names = f"not {', '.join(state)}" if state else "none are given"
-            raise TypeError(f"{type(self).__name__} has the fields {', '.join(known)}; {names}")
+            raise TypeError(
+                f"{type(self).__name__} has the fields {', '.join(known)}; {names}"
+            )
         vars(self).update(state)
         self.__post_init__()
 
@@ -80,7 +92,11 @@ class Record:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __repr__(self) -> str:
-        shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+        shown = (
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(self)
+            if one.repr
+        )
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -109,7 +125,9 @@ def line(*parts: str | Iterable[str]) -> str:
     >>> line("2 queries", noted(0, "tied row"), ["read as: tsv"])
     '2 queries · read as: tsv'
     """
-    texts = chain.from_iterable((part,) if isinstance(part, str) else part for part in parts)
+    texts = chain.from_iterable(
+        (part,) if isinstance(part, str) else part for part in parts
+    )
     return " · ".join(filter(None, texts))
 
 
@@ -121,7 +139,11 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - an audit, or what is in one
     """
     if is_dataclass(value):
         known = {one.name: plain(getattr(value, one.name)) for one in fields(value)}
-        return known if known.get("read_as", True) else {k: v for k, v in known.items() if k != "read_as"}
+        return (
+            known
+            if known.get("read_as", True)
+            else {k: v for k, v in known.items() if k != "read_as"}
+        )
     if isinstance(value, Mapping):
         return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -154,7 +176,9 @@ def left_out(rows: Mapping[str, int]) -> list[str]:
     >>> left_out({"without a user": 2, "without a time": 0})
     ['2 rows without a user left out']
     """
-    return [noted(count, "row", f"{what} left out") for what, count in rows.items() if count]
+    return [
+        noted(count, "row", f"{what} left out") for what, count in rows.items() if count
+    ]
 
 
 def quoted(text: str) -> str:
@@ -182,7 +206,9 @@ def some(names: Iterable[object], most: int = 3) -> str:
     ('q1, q2', 'q1, q2, q3 …')
     """
     first = list(islice(names, most + 1))
-    return ", ".join(printable(name, 40) for name in first[:most]) + (" …" if len(first) > most else "")
+    return ", ".join(printable(name, 40) for name in first[:most]) + (
+        " …" if len(first) > most else ""
+    )
 
 
 def spread(lowest: int, highest: int, one: str, median: float | None = None) -> str:
@@ -218,4 +244,6 @@ class InLines:
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
+        return (
+            f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
+        )

@@ -10,15 +10,31 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from rankstone.errors import UsageError, one_of
 from rankstone.evaluation.labelled_table import Given
-from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings, split_runs
+from rankstone.evaluation.request import (
+    EvaluationKeywords,
+    name_runs,
+    of_rankings,
+    split_runs,
+)
 from rankstone.evaluation.scores import Scores
-from rankstone.hits.alignment_options import DuplicateJudgments, Negative, OrderingKeywords, documents_options
+from rankstone.hits.alignment_options import (
+    DuplicateJudgments,
+    Negative,
+    OrderingKeywords,
+    documents_options,
+)
 from rankstone.io.columns import with_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunLike, RunsLike, TableLike
+    from rankstone.evaluation.request import (
+        MeasuresLike,
+        QrelsLike,
+        RunLike,
+        RunsLike,
+        TableLike,
+    )
     from rankstone.evaluation.stored_scores import StoredScores
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Named
@@ -51,7 +67,11 @@ def evaluate(
 ) -> Scores: ...
 @overload
 def evaluate(
-    *, table: TableLike, measures: MeasuresLike, name: str | None = ..., **options: Unpack[_EvaluateKeywords]
+    *,
+    table: TableLike,
+    measures: MeasuresLike,
+    name: str | None = ...,
+    **options: Unpack[_EvaluateKeywords],
 ) -> Scores: ...
 @overload
 def evaluate(
@@ -176,33 +196,63 @@ def evaluate(
     """
     one_of("engine", engine, ("local", "spark"))
     one_group: Any = options.get("one_group") or None
-    special = {"table": table, "convention": convention, "run_column": run_column, "one_group": one_group}
+    special = {
+        "table": table,
+        "convention": convention,
+        "run_column": run_column,
+        "one_group": one_group,
+    }
     if engine == "spark":
         from rankstone.spark.spark_evaluation import evaluate as on_spark
 
         _refuse("engine='spark'", {**special, "memory": memory})
-        given_there: dict[str, Any] = {n: value for n, value in options.items() if n != "one_group"}
+        given_there: dict[str, Any] = {
+            n: value for n, value in options.items() if n != "one_group"
+        }
         return on_spark(qrels, runs, measures, **given_there)
     if memory is not None:
         from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
         _refuse("memory", special)
         reading: dict[str, Any] = {"on_bad_run": on_bad_run, "progress": progress}
-        return evaluate_out_of_core(qrels, runs, measures, memory=memory, **reading, **options)  # type: ignore[arg-type]
+        return evaluate_out_of_core(
+            qrels,  # type: ignore[arg-type]
+            runs,  # type: ignore[arg-type]
+            measures,
+            memory=memory,
+            **reading,
+            **options,
+        )
     given = Given(qrels, runs, table, name)
     options["columns"] = with_csv(
-        options.get("columns"), options.pop("csv_separator", None), options.pop("decimal", None)
+        options.get("columns"),
+        options.pop("csv_separator", None),
+        options.pop("decimal", None),
     )
     if run_column is not None:
         _refuse("run_column", {"table": table})
-        read: dict[str, Any] = {"format_in": options.get("format_in"), "order": options.get("order", "score")}
-        given = Given(qrels, split_runs(name_runs(runs), run_column, options["columns"], **read))
+        read: dict[str, Any] = {
+            "format_in": options.get("format_in"),
+            "order": options.get("order", "score"),
+        }
+        given = Given(
+            qrels, split_runs(name_runs(runs), run_column, options["columns"], **read)
+        )
     if convention is not None:
         from rankstone.conventions.evaluation_by_convention import evaluate_by
 
-        return evaluate_by(convention, given, measures, on_bad_run=on_bad_run, progress=progress, **options)
+        return evaluate_by(
+            convention,
+            given,
+            measures,
+            on_bad_run=on_bad_run,
+            progress=progress,
+            **options,
+        )
     return Scores(
-        *given.score_runs(of_rankings(measures), progress=progress, on_bad_run=on_bad_run, **options)
+        *given.score_runs(
+            of_rankings(measures), progress=progress, on_bad_run=on_bad_run, **options
+        )
     )
 
 
@@ -285,15 +335,31 @@ def beyond(
     >>> beyond(run, "Novelty@2 Coverage@2", history=history, catalogue_size=6).to_dict()
     {'run': {'Novelty@2': 1.207518749639422, 'Coverage@2': 0.5}}
     """
-    given: dict[str, Any] = {"items": items, "history": history, "qrels": qrels, "users": users}
-    given |= {"baseline": baseline, "catalogue_size": catalogue_size, "separator": separator}
-    given |= {"columns": with_csv(columns, csv_separator, decimal), "format_in": format_in}
+    given: dict[str, Any] = {
+        "items": items,
+        "history": history,
+        "qrels": qrels,
+        "users": users,
+    }
+    given |= {
+        "baseline": baseline,
+        "catalogue_size": catalogue_size,
+        "separator": separator,
+    }
+    given |= {
+        "columns": with_csv(columns, csv_separator, decimal),
+        "format_in": format_in,
+    }
     given |= {"progress": progress, **options}
     if convention is not None:
         from rankstone.conventions.evaluation_by_convention import beyond_by
 
         return beyond_by(convention, runs, measures, **given)
-    from rankstone.rankings.recommendation.beyond_accuracy import DEFAULT_MEASURES, measure_runs, parse_beyond
+    from rankstone.rankings.recommendation.beyond_accuracy import (
+        DEFAULT_MEASURES,
+        measure_runs,
+        parse_beyond,
+    )
 
     wanted = parse_beyond(DEFAULT_MEASURES if measures is None else measures)
     return measure_runs(runs, wanted, optional=measures is None, **given)
@@ -303,4 +369,7 @@ def _refuse(choice: str, others: Mapping[str, object]) -> None:
     """Refuse arguments that cannot be combined with a choice."""
     given = [name for name, value in others.items() if value is not None]
     if given:
-        raise UsageError(f"{' and '.join(given)} cannot go with {choice}", fix="leave one of them out")
+        raise UsageError(
+            f"{' and '.join(given)} cannot go with {choice}",
+            fix="leave one of them out",
+        )

@@ -76,7 +76,8 @@ _LONGEST = 160
 #: a password in an address, up to the last @ (it may contain one); and a parameter named password
 _CREDENTIALS = re.compile(r"(\w://[^\s/:@]*:)(?!\*\*\*@)\S*@")
 _NAMED_SECRET = re.compile(
-    r"((?:password|secret|passphrase)\s*=\s*)(?!\*\*\*)(?:'[^']*'|[^\s&;,'\"]+)", re.IGNORECASE
+    r"((?:password|secret|passphrase)\s*=\s*)(?!\*\*\*)(?:'[^']*'|[^\s&;,'\"]+)",
+    re.IGNORECASE,
 )
 #: bad runs whose errors are shown in full
 _WHOLE = 3
@@ -92,7 +93,9 @@ def printable(text: object, longest: int = _LONGEST) -> str:
     """
     shown = str(text)
     if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+        shown = "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown
+        )
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
@@ -108,11 +111,17 @@ def masked(text: str) -> str:
 def nearest(word: object, known: Iterable[str], n: int = 3) -> list[str]:
     """Return up to ``n`` of the ``known`` words that are most similar to ``word``, ignoring case."""
     folded = {name.lower(): name for name in known}
-    return [folded[hit] for hit in get_close_matches(str(word).lower(), folded, n=n, cutoff=0.5)]
+    return [
+        folded[hit]
+        for hit in get_close_matches(str(word).lower(), folded, n=n, cutoff=0.5)
+    ]
 
 
 def did_you_mean(
-    word: object, known: Iterable[str], form: Callable[[str], object] = printable, n: int = 1
+    word: object,
+    known: Iterable[str],
+    form: Callable[[str], object] = printable,
+    n: int = 1,
 ) -> str | None:
     """Return ``did you mean X?`` with the nearest of the known words; ``None`` where none is near.
 
@@ -128,7 +137,11 @@ def did_you_mean(
         How many words are suggested at most.
     """
     close = nearest(word, known, n=n)
-    return f"did you mean {' or '.join(str(form(one)) for one in close)}?" if close else None
+    return (
+        f"did you mean {' or '.join(str(form(one)) for one in close)}?"
+        if close
+        else None
+    )
 
 
 class RankstoneError(Exception):
@@ -168,7 +181,11 @@ class RankstoneError(Exception):
         lines = [f"{self.where}: {self.what}" if self.where else self.what]
         lines += [
             f"  {label + ':':<9} {text}"
-            for label, text in (("given", self.given), ("expected", self.expected), ("fix", self.fix))
+            for label, text in (
+                ("given", self.given),
+                ("expected", self.expected),
+                ("fix", self.fix),
+            )
             if text
         ]
         # ids and texts were escaped before; paths and options may still contain control characters
@@ -215,7 +232,9 @@ class MissingColumn(InputError):
     renames: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
-    def of(cls, what: str, name: str, columns: Iterable[str], where: str | None) -> Self:
+    def of(
+        cls, what: str, name: str, columns: Iterable[str], where: str | None
+    ) -> Self:
         """Return the error for a column that a table lacks, with the nearest one as a suggestion."""
         known = list(columns)
         given = f"columns {', '.join(map(printable, known)) or 'none'}"
@@ -261,16 +280,26 @@ class BadRuns(InputError):
         How to fix it.
     """
 
-    def __init__(self, errors: Mapping[str, InputError], total: int, fix: str | None = None) -> None:
+    def __init__(
+        self, errors: Mapping[str, InputError], total: int, fix: str | None = None
+    ) -> None:
         super().__init__(f"{len(errors)} of {total} runs cannot be scored", fix=fix)
         self.errors = dict(errors)
 
     def __str__(self) -> str:
         head, *tail = super().__str__().split("\n")
-        whole = [f"{printable(name)}: {error}" for name, error in list(self.errors.items())[:_WHOLE]]
+        whole = [
+            f"{printable(name)}: {error}"
+            for name, error in list(self.errors.items())[:_WHOLE]
+        ]
         rest = ", ".join(map(printable, list(self.errors)[_WHOLE:]))
         return "\n".join(
-            [head, *(indent(text, "  ") for text in whole), *([f"  and {rest}"] if rest else []), *tail]
+            [
+                head,
+                *(indent(text, "  ") for text in whole),
+                *([f"  and {rest}"] if rest else []),
+                *tail,
+            ]
         )
 
 
@@ -306,7 +335,14 @@ class OutOfRange(RankstoneError, ArithmeticError):
     query: int = 0
 
     @classmethod
-    def of(cls, measure: str, query: int, value: float, low: float | None, high: float | None) -> Self:
+    def of(
+        cls,
+        measure: str,
+        query: int,
+        value: float,
+        low: float | None,
+        high: float | None,
+    ) -> Self:
         """Build the error for one query's value."""
         if not math.isfinite(value):
             error = cls(
@@ -343,13 +379,17 @@ def installed(module: str, package: str, fix: str) -> Any:  # noqa: ANN401 - a m
 def between_0_and_1(option: str, given: float) -> None:
     """Refuse a value of an option that is not between 0 and 1."""
     if not 0 < given < 1:
-        raise BadOption(f"{option}={given!r} is out of range", expected=f"0 < {option} < 1")
+        raise BadOption(
+            f"{option}={given!r} is out of range", expected=f"0 < {option} < 1"
+        )
 
 
 def above_0(option: str, given: float | None) -> None:
     """Refuse a value of an option that is not above 0, where one is given."""
     if given is not None and not given > 0:
-        raise BadOption(f"{option}={given!r} is out of range", expected="a number above 0")
+        raise BadOption(
+            f"{option}={given!r} is out of range", expected="a number above 0"
+        )
 
 
 def one_of(option: str, given: object, known: Iterable[str]) -> None:

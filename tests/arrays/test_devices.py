@@ -19,14 +19,29 @@ pytestmark = pytest.mark.arrays
 
 #: what no device does: a loop over lists, a search, places nobody judged
 ON_THE_HOST = (
-    "BPM", "CWL", "Compat", "GAP", "IAP", "INST", "IPrec", "NERR", "P_measure", "P_plus", "RC", "Rndcg",
-    "TBG", "infAP", "ndcg_rel",
-)  # fmt: skip
+    "BPM",
+    "CWL",
+    "Compat",
+    "GAP",
+    "IAP",
+    "INST",
+    "IPrec",
+    "NERR",
+    "P_measure",
+    "P_plus",
+    "RC",
+    "Rndcg",
+    "TBG",
+    "infAP",
+    "ndcg_rel",
+)
 SEVERAL = "nDCG@3 nDCG(gain=exp2) AP AP@3 RR P@2 R@3 Success@1 RBP(p=0.8) Bpref AUC(negatives=judged)"
 
 
 def torch_array(values: Any) -> Any:
-    return pytest.importorskip("torch", reason="PyTorch is not installed: make arrays").from_numpy(values)
+    return pytest.importorskip(
+        "torch", reason="PyTorch is not installed: make arrays"
+    ).from_numpy(values)
 
 
 def jax_array(values: Any) -> Any:
@@ -35,7 +50,10 @@ def jax_array(values: Any) -> Any:
         return jax.numpy.asarray(values)
 
 
-LIBRARIES = {"torch": (torch_array, libraries._Torch), "jax": (jax_array, libraries._Jax)}  # noqa: SLF001
+LIBRARIES = {
+    "torch": (torch_array, libraries._Torch),  # noqa: SLF001
+    "jax": (jax_array, libraries._Jax),  # noqa: SLF001
+}
 
 
 @pytest.fixture(params=["memory", "device"])
@@ -55,7 +73,11 @@ def layouts(seed: int) -> list[tuple[Any, Any, dict[str, Any]]]:
     padded[mask], grades[mask] = scores, labels
     draw = np.random.Generator(np.random.Philox(seed))
     square = draw.normal(size=(8, 12)), draw.choice([0.0, 0.0, 1.0, 2.0], (8, 12))
-    return [(scores, labels, {"sizes": sizes}), (padded, grades, {"mask": mask}), (*square, {})]
+    return [
+        (scores, labels, {"sizes": sizes}),
+        (padded, grades, {"mask": mask}),
+        (*square, {}),
+    ]
 
 
 @pytest.mark.usefixtures("place")
@@ -64,7 +86,9 @@ def layouts(seed: int) -> list[tuple[Any, Any, dict[str, Any]]]:
 def test_same_values(library: str, ties: Literal["expected", "input"]) -> None:
     """Values, statuses and means are NumPy's, and values come back as the library's arrays."""
     array = LIBRARIES[library][0]
-    for scores, labels, lay in layouts(1)[0 if library == "torch" else 2 :]:  # JAX compiles every shape
+    for scores, labels, lay in layouts(1)[
+        0 if library == "torch" else 2 :
+    ]:  # JAX compiles every shape
         for measures in (
             SEVERAL if library == "torch" else "nDCG",
             "nDCG@3 RR@2 P@1",
@@ -77,9 +101,13 @@ def test_same_values(library: str, ties: Literal["expected", "input"]) -> None:
             )
             for text, values in expected.values.items():
                 assert type(found.values[text]) is type(array(scores))
-                np.testing.assert_allclose(np.asarray(found.values[text]), values, rtol=0, atol=1e-12)
+                np.testing.assert_allclose(
+                    np.asarray(found.values[text]), values, rtol=0, atol=1e-12
+                )
                 np.testing.assert_array_equal(found.status[text], expected.status[text])
-                assert found.mean()[text] == pytest.approx(expected.mean()[text], abs=1e-12)
+                assert found.mean()[text] == pytest.approx(
+                    expected.mean()[text], abs=1e-12
+                )
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -92,7 +120,9 @@ def test_every_measure_on_a_device(text: str, monkeypatch: pytest.MonkeyPatch) -
         ready = Evaluator(labels, text, ties="input", **lay)
         expected, found = ready(scores), ready(torch_array(scores))
         for name, values in expected.values.items():
-            np.testing.assert_allclose(np.asarray(found.values[name]), values, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                np.asarray(found.values[name]), values, rtol=0, atol=1e-12
+            )
         assert not ready._host_only or text.startswith(ON_THE_HOST)  # noqa: SLF001
 
 
@@ -102,9 +132,13 @@ def test_half_precision(library: str) -> None:
     """Half precision is widened, whole numbers are numbers."""
     scores, labels, lay = layouts(3)[2]
     half = LIBRARIES[library][0](scores.astype(np.float16))
-    expected = evaluate(scores.astype(np.float16), labels, "nDCG@3", **lay).values["nDCG@3"]
+    expected = evaluate(scores.astype(np.float16), labels, "nDCG@3", **lay).values[
+        "nDCG@3"
+    ]
 
-    np.testing.assert_allclose(np.asarray(evaluate(half, labels, "nDCG@3", **lay).values["nDCG@3"]), expected)
+    np.testing.assert_allclose(
+        np.asarray(evaluate(half, labels, "nDCG@3", **lay).values["nDCG@3"]), expected
+    )
 
 
 @pytest.mark.usefixtures("place")
@@ -141,4 +175,6 @@ def test_endless_scores_and_padding(monkeypatch: pytest.MonkeyPatch) -> None:
     found = evaluate(torch_array(scores), labels, "nDCG@4 RR@4", mask=mask)
 
     for text, values in expected.values.items():
-        np.testing.assert_allclose(np.asarray(found.values[text]), values, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            np.asarray(found.values[text]), values, rtol=0, atol=1e-12
+        )

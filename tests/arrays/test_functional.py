@@ -23,8 +23,14 @@ TEXTS = [
     text
     for name, kind in MEASURES.items()
     if issubclass(kind, Measure)
-    and not (kind.judgment_columns or kind.query_columns or kind.brings & {"pool", "groups", "costs"})
-    for text in dict.fromkeys(kind.examples or (name, f"{name}@3" if kind.takes_cutoff else name))
+    and not (
+        kind.judgment_columns
+        or kind.query_columns
+        or kind.brings & {"pool", "groups", "costs"}
+    )
+    for text in dict.fromkeys(
+        kind.examples or (name, f"{name}@3" if kind.takes_cutoff else name)
+    )
 ]
 SEVERAL = (
     "nDCG@3 nDCG(gain=exp2) nDCG(ideal=list) AP AP@3 RR P@2 R@3 Rprec Success@1 "
@@ -38,17 +44,23 @@ def drawn(seed: int, queries: int = 12, *, holes: bool = True) -> tuple[Any, Any
     draw = np.random.Generator(np.random.Philox(seed))
     sizes = draw.integers(1, 10, queries)
     scores = draw.integers(0, 4, sizes.sum()) / 4
-    labels = draw.choice([-1.0, 0.0, 0.0, 1.0, 2.0] if holes else [0.0, 0.0, 1.0, 2.0], sizes.sum())
+    labels = draw.choice(
+        [-1.0, 0.0, 0.0, 1.0, 2.0] if holes else [0.0, 0.0, 1.0, 2.0], sizes.sum()
+    )
     return scores, labels, sizes
 
 
-def by_table(scores: Any, labels: Any, sizes: Any, measures: Any, **options: Any) -> dict[str, list[Any]]:
+def by_table(
+    scores: Any, labels: Any, sizes: Any, measures: Any, **options: Any
+) -> dict[str, list[Any]]:
     """Return ``{measure: [(value, status), …]}`` as the table of these rows has it."""
     qid = np.repeat(np.arange(len(sizes)), sizes)
     table = pl.DataFrame({"query_id": qid, "score": scores, "relevance": labels})
     rows = rankstone.evaluate(table=table, measures=measures, **options).per_query
     found: dict[str, list[Any]] = {}
-    for measure, query, value, status in rows.select("measure", "query_id", "value", "status").iter_rows():
+    for measure, query, value, status in rows.select(
+        "measure", "query_id", "value", "status"
+    ).iter_rows():
         found.setdefault(measure, []).append((int(query), value, status))
     return found
 
@@ -59,7 +71,9 @@ def by_arrays(scored: functional.ArrayScores) -> dict[str, list[Any]]:
         status = [Status(code).name for code in scored.status[text]]
         rows = zip(scored.queries.tolist(), values.tolist(), status, strict=True)
         shown = [
-            (query, None if math.isnan(value) else value, s) for query, value, s in rows if s != "dropped"
+            (query, None if math.isnan(value) else value, s)
+            for query, value, s in rows
+            if s != "dropped"
         ]
         found[text] = shown
     return found
@@ -90,10 +104,14 @@ def test_every_measure(text: str, ties: str) -> None:
     assert by_arrays(scored) == by_table(scores, labels, sizes, text, **options)
 
 
-@pytest.mark.parametrize("text", ["Cost(column=tokens)@3", "Cost(column=tokens, per=call)", "R@tokens(9)"])
+@pytest.mark.parametrize(
+    "text", ["Cost(column=tokens)@3", "Cost(column=tokens, per=call)", "R@tokens(9)"]
+)
 def test_costs_are_refused(text: str) -> None:
     """Arrays have no column of costs."""
-    with pytest.raises(UsageError, match="needs the costs of documents; these lists have none"):
+    with pytest.raises(
+        UsageError, match="needs the costs of documents; these lists have none"
+    ):
         evaluate([1.0], [1.0], text, sizes=[1], ties="input")
 
 
@@ -106,7 +124,11 @@ def test_costs_are_refused(text: str) -> None:
 def test_ties_and_options(seed: int, ties: str, empty: str, negative: str) -> None:
     """Options mean to arrays what they mean to tables; so does the mean."""
     options: dict[str, Any] = {"ties": ties, "empty": empty, "negative": negative}
-    measures = [m for m in SEVERAL.split() if ties not in ("best", "worst") or usable(m, **options)]
+    measures = [
+        m
+        for m in SEVERAL.split()
+        if ties not in ("best", "worst") or usable(m, **options)
+    ]
     scores, labels, sizes = drawn(seed)
 
     scored = evaluate(scores, labels, measures, sizes=sizes, **options)
@@ -114,12 +136,15 @@ def test_ties_and_options(seed: int, ties: str, empty: str, negative: str) -> No
     assert by_arrays(scored) == by_table(scores, labels, sizes, measures, **options)
     qid = np.repeat(np.arange(len(sizes)), sizes)
     table = pl.DataFrame({"query_id": qid, "score": scores, "relevance": labels})
-    means = rankstone.evaluate(table=table, measures=measures, **options).to_dict()["run"]
+    means = rankstone.evaluate(table=table, measures=measures, **options).to_dict()[
+        "run"
+    ]
     assert {m: None if math.isnan(v) else v for m, v in scored.mean().items()} == means
 
 
 @pytest.mark.parametrize(
-    "option", [{"score_above": 0.3}, {"depth": 2, "ties": "input"}, {"unjudged": "condensed"}]
+    "option",
+    [{"score_above": 0.3}, {"depth": 2, "ties": "input"}, {"unjudged": "condensed"}],
 )
 def test_further_options(option: dict[str, Any]) -> None:
     """What is left of the other options says the same, too."""
@@ -139,19 +164,30 @@ def test_layouts(seed: int) -> None:
     qid = np.repeat(np.arange(len(sizes)), sizes)
     expected = evaluate(scores, labels, SEVERAL, sizes=sizes, ties="input").values
     mask = np.arange(9) < sizes[:, None]
-    padded, grades = np.full(mask.shape, np.nan), np.full(mask.shape, np.inf)  # nobody looks there
+    padded, grades = (
+        np.full(mask.shape, np.nan),
+        np.full(mask.shape, np.inf),
+    )  # nobody looks there
     padded[mask], grades[mask] = scores, labels
-    shuffled = np.argsort(np.arange(len(qid)) - 7 * qid, kind="stable")  # lists interleave, rows keep order
+    shuffled = np.argsort(
+        np.arange(len(qid)) - 7 * qid, kind="stable"
+    )  # lists interleave, rows keep order
     first = qid[shuffled][np.sort(np.unique(qid[shuffled], return_index=True)[1])]
 
     by_id = evaluate(scores, labels, SEVERAL, qid=[f"q{q}" for q in qid], ties="input")
-    scattered = evaluate(scores[shuffled], labels[shuffled], SEVERAL, qid=qid[shuffled], ties="input")
+    scattered = evaluate(
+        scores[shuffled], labels[shuffled], SEVERAL, qid=qid[shuffled], ties="input"
+    )
 
     assert by_id.queries.tolist() == [f"q{q}" for q in range(len(sizes))]
     np.testing.assert_equal(by_id.values, expected)
-    np.testing.assert_equal(evaluate(padded, grades, SEVERAL, mask=mask, ties="input").values, expected)
+    np.testing.assert_equal(
+        evaluate(padded, grades, SEVERAL, mask=mask, ties="input").values, expected
+    )
     assert scattered.queries.tolist() == first.tolist()
-    np.testing.assert_equal(scattered.values, {text: values[first] for text, values in expected.items()})
+    np.testing.assert_equal(
+        scattered.values, {text: values[first] for text, values in expected.items()}
+    )
 
 
 def test_many_lists_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +196,9 @@ def test_many_lists_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     expected = evaluate(scores, labels, SEVERAL, sizes=sizes).values
     monkeypatch.setattr("rankstone.integrations.arrays.array_evaluator._ROWS", 10)
 
-    np.testing.assert_equal(evaluate(scores, labels, SEVERAL, sizes=sizes).values, expected)
+    np.testing.assert_equal(
+        evaluate(scores, labels, SEVERAL, sizes=sizes).values, expected
+    )
 
 
 def test_labels_are_prepared_once() -> None:
@@ -169,15 +207,23 @@ def test_labels_are_prepared_once() -> None:
     kept = scores.copy(), labels.copy()
     ready = Evaluator(labels, SEVERAL, sizes=sizes)
     for epoch in (scores, -scores, np.zeros_like(scores)):
-        np.testing.assert_equal(ready(epoch).values, evaluate(epoch, labels, SEVERAL, sizes=sizes).values)
+        np.testing.assert_equal(
+            ready(epoch).values, evaluate(epoch, labels, SEVERAL, sizes=sizes).values
+        )
     np.testing.assert_equal((scores, labels), kept)
 
 
 def test_empty_lists() -> None:
     """A list without documents is a query without a relevant one."""
-    scored = evaluate([0.5, 0.4], [0, 1], "RR nDCG@10", sizes=[0, 2, 0], empty="undefined")
+    scored = evaluate(
+        [0.5, 0.4], [0, 1], "RR nDCG@10", sizes=[0, 2, 0], empty="undefined"
+    )
 
-    assert scored.status["RR"].tolist() == [Status.undefined, Status.ok, Status.undefined]
+    assert scored.status["RR"].tolist() == [
+        Status.undefined,
+        Status.ok,
+        Status.undefined,
+    ]
     assert scored.mean() == {"RR": 0.5, "nDCG@10": pytest.approx(1 / math.log2(3))}
 
 
@@ -197,7 +243,8 @@ def test_narrow_numbers(dtype: Any) -> None:
     scored = evaluate(narrow, labels.astype(np.int8), "AP nDCG@3", sizes=sizes)
 
     np.testing.assert_equal(
-        scored.values, evaluate(narrow.astype(float), labels, "AP nDCG@3", sizes=sizes).values
+        scored.values,
+        evaluate(narrow.astype(float), labels, "AP nDCG@3", sizes=sizes).values,
     )
 
 
@@ -205,14 +252,19 @@ def test_functions() -> None:
     """Every measure is a function, by its name or an alias, with its parameters and the options."""
     scores, labels, sizes = drawn(8)
     for made, text in (
-        (functional.ndcg(scores, labels, sizes=sizes, k=3, gain="exp2"), "nDCG(gain=exp2)@3"),
+        (
+            functional.ndcg(scores, labels, sizes=sizes, k=3, gain="exp2"),
+            "nDCG(gain=exp2)@3",
+        ),
         (functional.average_precision(scores, labels, sizes=sizes, rel=2), "AP(rel=2)"),
         (functional.reciprocal_rank(scores, labels, sizes=sizes), "RR"),
         (functional.precision(scores, labels, sizes=sizes, k=2), "P@2"),
         (functional.recall(scores, labels, sizes=sizes, k=2), "R@2"),
         (functional.hit_rate(scores, labels, sizes=sizes, k=1), "Success@1"),
     ):
-        np.testing.assert_array_equal(made, evaluate(scores, labels, text, sizes=sizes).values[text])
+        np.testing.assert_array_equal(
+            made, evaluate(scores, labels, text, sizes=sizes).values[text]
+        )
     assert "ndcg" in dir(functional)
     assert "nDCG" in str(functional.ndcg.__doc__)
     assert not hasattr(functional, "nonsense")
@@ -242,7 +294,12 @@ def test_flat_names() -> None:
         ([1.0, 2.0], [1.0, 2.0], {"sizes": [1.0, 1.0]}, "sizes are not counts"),
         ([1.0, 2.0], [1.0, 2.0], {"qid": [1]}, "qid does not fit"),
         ([1.0, 2.0], [1.0, 2.0], {"qid": [1.0, math.nan]}, "a qid is NaN"),
-        ([1.0, 2.0], [1.0, 2.0], {"qid": [1, 1], "sizes": [2]}, "qid and sizes are given"),
+        (
+            [1.0, 2.0],
+            [1.0, 2.0],
+            {"qid": [1, 1], "sizes": [2]},
+            "qid and sizes are given",
+        ),
         ([1.0, 2.0], [1.0, 2.0], {"mask": [True, True]}, "mask is for arrays"),
         ([[1.0, 2.0]], [[1.0, 2.0]], {"mask": [True, True]}, "the mask does not fit"),
         ([[1.0, 2.0]], [[1.0, 2.0]], {"mask": [[1, 0]]}, "the mask does not fit"),
@@ -257,13 +314,17 @@ def test_flat_names() -> None:
         ([1.0], [1.0], {"k": 10}, "k is a parameter of measures"),
     ],
 )
-def test_what_does_not_fit(scores: Any, labels: Any, how: dict[str, Any], told: str) -> None:
+def test_what_does_not_fit(
+    scores: Any, labels: Any, how: dict[str, Any], told: str
+) -> None:
     """Every mistake is told in words, with the place where it is."""
     with pytest.raises((InputError, UsageError), match=f"(?s){told}"):
         evaluate(scores, labels, "RR", **how)
 
 
-@pytest.mark.parametrize("text", ["alpha_nDCG@3", "PSP@3", "sDCG", "P(agg=weighted)@1", "RBO", "PR"])
+@pytest.mark.parametrize(
+    "text", ["alpha_nDCG@3", "PSP@3", "sDCG", "P(agg=weighted)@1", "RBO", "PR"]
+)
 def test_measures_that_need_more(text: str) -> None:
     """Measures that need subtopics, sessions, weights or another ranking say so."""
     with pytest.raises(UsageError):

@@ -18,10 +18,16 @@ def rows() -> tuple[Any, Any, Any]:
 
     generator = torch.Generator().manual_seed(3)
     scores = torch.rand(240, generator=generator)
-    return scores, (torch.rand(240, generator=generator) < 0.3).long(), torch.arange(240) // 12
+    return (
+        scores,
+        (torch.rand(240, generator=generator) < 0.3).long(),
+        torch.arange(240) // 12,
+    )
 
 
-def share(rank: int, port: int, answers: Any, *, alone: bool, twice: bool = False) -> None:
+def share(
+    rank: int, port: int, answers: Any, *, alone: bool, twice: bool = False
+) -> None:
     """Score a share of the rows, in no query all of them, and say what all processes come to."""
     from datetime import timedelta
 
@@ -31,7 +37,9 @@ def share(rank: int, port: int, answers: Any, *, alone: bool, twice: bool = Fals
     from rankstone.integrations.torch import RankingMetrics
 
     address, patience = f"tcp://127.0.0.1:{port}", timedelta(seconds=30)
-    distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2, timeout=patience)
+    distributed.init_process_group(
+        "gloo", init_method=address, rank=rank, world_size=2, timeout=patience
+    )
     scores, labels, queries = rows()
     mine = torch.full((240,), rank == 0) if alone else torch.arange(240) % 2 == rank
     metric = RankingMetrics(MEASURES)
@@ -47,14 +55,19 @@ def share(rank: int, port: int, answers: Any, *, alone: bool, twice: bool = Fals
 def answered(*, alone: bool, twice: bool = False) -> list[dict[str, float]]:
     """Return what two processes say, within a minute."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
-    pytest.importorskip("torchmetrics", reason="torchmetrics is not installed: make arrays")
+    pytest.importorskip(
+        "torchmetrics", reason="torchmetrics is not installed: make arrays"
+    )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     context = torch.multiprocessing.get_context("spawn")
     answers = context.Queue()
     how = {"alone": alone, "twice": twice}
-    workers = [context.Process(target=share, args=(rank, port, answers), kwargs=how) for rank in range(2)]
+    workers = [
+        context.Process(target=share, args=(rank, port, answers), kwargs=how)
+        for rank in range(2)
+    ]
     for worker in workers:
         worker.start()
     try:

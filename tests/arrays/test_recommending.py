@@ -25,7 +25,9 @@ def slowly(users: Any, items: Any, k: int, seen: Any) -> list[list[int]]:
     return found
 
 
-@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=pytest.mark.arrays)])
+@pytest.mark.parametrize(
+    "library", ["numpy", pytest.param("torch", marks=pytest.mark.arrays)]
+)
 @pytest.mark.parametrize("at_once", [1, 256 * 4, 1 << 20])
 @given(seed=st.integers(0, 1 << 30), k=st.integers(1, 12))
 def test_top_k(library: str, at_once: int, seed: int, k: int) -> None:
@@ -35,7 +37,9 @@ def test_top_k(library: str, at_once: int, seed: int, k: int) -> None:
     seen = draw.random((5, 9)) < 0.4
     given_users, given_items = users, items
     if library == "torch":
-        torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
+        torch = pytest.importorskip(
+            "torch", reason="PyTorch is not installed: make arrays"
+        )
         given_users, given_items = torch.from_numpy(users), torch.from_numpy(items)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recommending, "_AT_ONCE", at_once)
@@ -43,8 +47,12 @@ def test_top_k(library: str, at_once: int, seed: int, k: int) -> None:
 
     assert ids.tolist() == slowly(users, items, k, seen)
     there = np.asarray(ids) >= 0
-    products = np.take_along_axis(users @ items.T, np.where(there, np.asarray(ids), 0), 1)
-    np.testing.assert_array_equal(np.asarray(scores), np.where(there, products, -np.inf))
+    products = np.take_along_axis(
+        users @ items.T, np.where(there, np.asarray(ids), 0), 1
+    )
+    np.testing.assert_array_equal(
+        np.asarray(scores), np.where(there, products, -np.inf)
+    )
 
 
 def test_lists_are_scored_as_runs_are() -> None:
@@ -56,7 +64,10 @@ def test_lists_are_scored_as_runs_are() -> None:
 
     found = from_topk(ids, grades, "nDCG@3 R@2", users=["a", "b", "c"])
 
-    assert found.to_dict() == from_topk(ids, qrels, "nDCG@3 R@2", users=["a", "b", "c"]).to_dict()
+    assert (
+        found.to_dict()
+        == from_topk(ids, qrels, "nDCG@3 R@2", users=["a", "b", "c"]).to_dict()
+    )
     assert found.to_dict() == evaluate(qrels, run, "nDCG@3 R@2").to_dict()
 
 

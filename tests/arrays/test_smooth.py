@@ -41,8 +41,14 @@ def test_training_improves_the_measure(loss: str) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
     draw = np.random.Generator(np.random.Philox(3))
     features = torch.from_numpy(draw.normal(size=(20, 12, 4)))
-    labels = (features[..., 0] - features[..., 1] + 0.5 * torch.from_numpy(draw.normal(size=(20, 12)))) > 1
-    weight = torch.tensor([-0.1, 0.1, 0.1, 0.0], dtype=torch.float64, requires_grad=True)
+    labels = (
+        features[..., 0]
+        - features[..., 1]
+        + 0.5 * torch.from_numpy(draw.normal(size=(20, 12)))
+    ) > 1
+    weight = torch.tensor(
+        [-0.1, 0.1, 0.1, 0.0], dtype=torch.float64, requires_grad=True
+    )
     before = evaluate(features @ weight, labels, "nDCG").mean()["nDCG"]
     steps = torch.optim.Adam([weight], lr=0.1)
     for _ in range(40):
@@ -50,7 +56,9 @@ def test_training_improves_the_measure(loss: str) -> None:
         if loss == "lambda":
             cost = lambda_loss(scores, labels, "nDCG").mean()
         else:
-            cost = -(approx_ndcg if loss == "ndcg" else approx_mrr)(scores, labels, temperature=0.5).mean()
+            cost = -(approx_ndcg if loss == "ndcg" else approx_mrr)(
+                scores, labels, temperature=0.5
+            ).mean()
         steps.zero_grad()
         cost.backward()
         steps.step()
@@ -66,7 +74,9 @@ def test_gradients_of_jax() -> None:
     scores, labels, mask = batch(4)
     with jax.enable_x64(True):
         array = jax.numpy.asarray(scores)
-        found = jax.grad(lambda s: approx_ndcg(s, labels, mask=mask, temperature=2.0).sum())(array)
+        found = jax.grad(
+            lambda s: approx_ndcg(s, labels, mask=mask, temperature=2.0).sum()
+        )(array)
     tensor = torch.from_numpy(scores).requires_grad_()
     approx_ndcg(tensor, labels, mask=mask, temperature=2.0).sum().backward()
 

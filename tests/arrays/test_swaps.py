@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from rankstone import InputError, UsageError
-from rankstone.integrations.arrays import approx_mrr, approx_ndcg, evaluate, lambda_loss, pair_weights
+from rankstone.integrations.arrays import (
+    approx_mrr,
+    approx_ndcg,
+    evaluate,
+    lambda_loss,
+    pair_weights,
+)
 
 KINDS = [
     "CG",
@@ -42,8 +48,17 @@ KINDS = [
     "RR(rel=2)",
     "RR(target=best)",
 ]
-CUT = ["nDCG(gain=binary, ideal=k_ones)", "nDCG(gain=binary, ideal=k_ones, ideal_depth=min_k_n)"]
-CUT += ["P(denom=min_R_k)", "R(denom=min_R_k)", "AP(denom=min_R_k)", "AP(denom=min_R_k_n)", "AP(denom=k)"]
+CUT = [
+    "nDCG(gain=binary, ideal=k_ones)",
+    "nDCG(gain=binary, ideal=k_ones, ideal_depth=min_k_n)",
+]
+CUT += [
+    "P(denom=min_R_k)",
+    "R(denom=min_R_k)",
+    "AP(denom=min_R_k)",
+    "AP(denom=min_R_k_n)",
+    "AP(denom=k)",
+]
 EVERY = [f"{kind}{cut}" for kind in KINDS for cut in ("", "@1", "@3", "@20")]
 EVERY += [f"{kind}@{k}" for kind in CUT for k in (1, 3, 20)]
 
@@ -55,7 +70,11 @@ def near(found: Any, expected: Any) -> None:
 def batch(seed: int, *, ties: bool) -> tuple[Any, Any, Any]:
     """Draw lists of 1 to 9 places, some without a document, the last without a relevant one."""
     draw = np.random.Generator(np.random.Philox(seed))
-    scores = draw.integers(0, 4, (8, 9)) / 4 if ties else draw.permutation(72).reshape(8, 9) / 8
+    scores = (
+        draw.integers(0, 4, (8, 9)) / 4
+        if ties
+        else draw.permutation(72).reshape(8, 9) / 8
+    )
     labels = draw.choice([0.0, 0.0, 1.0, 2.0, 3.0], (8, 9))
     labels[-1] = 0
     mask = draw.random((8, 9)) < 0.8
@@ -67,11 +86,15 @@ def swapped(scores: Any, labels: Any, measure: str, mask: Any) -> Any:
     """Return what the measure says has changed after each swap, one by one."""
     count = scores.shape[1]
     weights = np.zeros((*scores.shape, count))
-    now = np.nan_to_num(next(iter(evaluate(scores, labels, measure, mask=mask).values.values())))
+    now = np.nan_to_num(
+        next(iter(evaluate(scores, labels, measure, mask=mask).values.values()))
+    )
     for one, other in combinations(range(count), 2):
         after = scores.copy()
         after[:, [one, other]] = scores[:, [other, one]]
-        then = np.nan_to_num(next(iter(evaluate(after, labels, measure, mask=mask).values.values())))
+        then = np.nan_to_num(
+            next(iter(evaluate(after, labels, measure, mask=mask).values.values()))
+        )
         change = np.where(mask[:, one] & mask[:, other], np.abs(then - now), 0.0)
         weights[:, one, other] = weights[:, other, one] = change
     return weights
@@ -117,7 +140,14 @@ def test_parts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "measure",
-    ["ERR(max_grade=3)", "RBP(p=0.8)", "nDCG(ideal=topk)@3", "AP(denom=hits)@3", "AP(tied=block)", "bpref"],
+    [
+        "ERR(max_grade=3)",
+        "RBP(p=0.8)",
+        "nDCG(ideal=topk)@3",
+        "AP(denom=hits)@3",
+        "AP(tied=block)",
+        "bpref",
+    ],
 )
 def test_without_a_closed_form(measure: str) -> None:
     """A measure without one is refused, and the message names those that have one."""
@@ -130,10 +160,16 @@ def test_without_a_closed_form(measure: str) -> None:
 def test_mistakes() -> None:
     """A score that is NaN is named by its place, unless there is no document."""
     scores = np.array([[0.5, 0.1], [0.2, np.nan]])
-    for function in (approx_ndcg, approx_mrr, lambda s, y, **how: lambda_loss(s, y, "AP", **how)):
+    for function in (
+        approx_ndcg,
+        approx_mrr,
+        lambda s, y, **how: lambda_loss(s, y, "AP", **how),
+    ):
         with pytest.raises(InputError, match=r"\[1, 1\]: a score is NaN"):
             function(scores, [[0, 1], [1, 0]])
-        assert np.isfinite(function(scores, [[0, 1], [1, 0]], mask=[[True, True], [True, False]])).all()
+        assert np.isfinite(
+            function(scores, [[0, 1], [1, 0]], mask=[[True, True], [True, False]])
+        ).all()
     with pytest.raises(InputError, match="do not fit"):
         lambda_loss(scores, [[0, 1]], "AP")
 
@@ -148,40 +184,66 @@ def test_lists_of_one_document() -> None:
 def test_as_quick_as_arithmetic(measure: str) -> None:
     """64 lists of 200 documents take a fraction of a second: no swapped list is ever scored."""
     draw = np.random.Generator(np.random.Philox(7))
-    scores, labels = draw.normal(size=(64, 200)), draw.choice([0.0, 0.0, 0.0, 1.0, 2.0], (64, 200))
+    scores, labels = (
+        draw.normal(size=(64, 200)),
+        draw.choice([0.0, 0.0, 0.0, 1.0, 2.0], (64, 200)),
+    )
     lambda_loss(scores[:1], labels[:1], measure)
     taken = []
     for _ in range(3):
         started = time.process_time()
         lambda_loss(scores, labels, measure)
         taken.append(time.process_time() - started)
-    assert min(taken) < 0.5  # 0.05 to 0.07 on a quiet machine; 10 where each swap is scored
+    assert (
+        min(taken) < 0.5
+    )  # 0.05 to 0.07 on a quiet machine; 10 where each swap is scored
 
 
 @pytest.mark.arrays
-@pytest.mark.parametrize("measure", ["nDCG(gain=exp2)@5", "P@3", "AP", "RR@4", "Success@2", "R(rel=2)@5"])
+@pytest.mark.parametrize(
+    "measure", ["nDCG(gain=exp2)@5", "P@3", "AP", "RR@4", "Success@2", "R(rel=2)@5"]
+)
 def test_weights_of_tensors(measure: str) -> None:
     """PyTorch computes the same, in the type of the scores, and gradients are those of the pairs."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
     scores, labels, mask = batch(5, ties=True)
     expected = pair_weights(scores, labels, measure, mask=mask)
     tensor = torch.from_numpy(scores).requires_grad_()
-    found = pair_weights(tensor, torch.from_numpy(labels), measure, mask=torch.from_numpy(mask))
+    found = pair_weights(
+        tensor, torch.from_numpy(labels), measure, mask=torch.from_numpy(mask)
+    )
     near(found.numpy(), expected)
     single = pair_weights(torch.from_numpy(scores).float(), labels, measure, mask=mask)
     assert single.dtype == torch.float32
     np.testing.assert_allclose(single.numpy(), expected, rtol=1e-5, atol=1e-6)
 
     lambda_loss(tensor, labels, measure, mask=mask, sigma=2.0).sum().backward()
-    better = (labels[:, :, None] > labels[:, None, :]) & mask[:, :, None] & mask[:, None, :]
-    pull = expected * better * 2.0 / (1.0 + np.exp(2.0 * (scores[:, :, None] - scores[:, None, :])))
+    better = (
+        (labels[:, :, None] > labels[:, None, :]) & mask[:, :, None] & mask[:, None, :]
+    )
+    pull = (
+        expected
+        * better
+        * 2.0
+        / (1.0 + np.exp(2.0 * (scores[:, :, None] - scores[:, None, :])))
+    )
     near(tensor.grad.numpy(), pull.sum(1) - pull.sum(2))
 
 
 LOSSES = [
-    "approx_ndcg", "approx_mrr", "nDCG", "nDCG(gain=exp2)@3", "nDCG(gain=binary, ideal=k_ones)@3", "P@3",
-    "R@5", "AP", "AP@4", "RR", "RR(target=best)@5", "Success@3",
-]  # fmt: skip
+    "approx_ndcg",
+    "approx_mrr",
+    "nDCG",
+    "nDCG(gain=exp2)@3",
+    "nDCG(gain=binary, ideal=k_ones)@3",
+    "P@3",
+    "R@5",
+    "AP",
+    "AP@4",
+    "RR",
+    "RR(target=best)@5",
+    "Success@3",
+]
 
 
 def loss_of(name: str, scores: Any, labels: Any, mask: Any) -> Any:
@@ -208,7 +270,9 @@ def test_transformed_by_jax(name: str, masked: bool) -> None:  # noqa: FBT001 - 
         near(loss(s, y, m), expected)
         near(jax.jit(loss)(s, y, m), expected)
         near(jax.jit(lambda s: loss(s, labels, given))(s), expected)
-        one: Any = lambda s, y, m: loss(s[None], y[None], None if m is None else m[None])[0]  # noqa: E731
+        one: Any = lambda s, y, m: loss(  # noqa: E731
+            s[None], y[None], None if m is None else m[None]
+        )[0]
         axes = (0, 0, 0 if masked else None)
         near(jax.vmap(one, axes)(s, y, m), expected)
         total: Any = lambda s, y, m: loss(s, y, m).sum()  # noqa: E731
@@ -226,7 +290,9 @@ def test_jax_in_single_precision() -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed: make arrays")
     scores, labels, mask = batch(6, ties=True)
     expected = lambda_loss(scores, labels, "nDCG(gain=binary)@5", mask=mask)
-    found = jax.jit(lambda s: lambda_loss(s, labels, "nDCG(gain=binary)@5", mask=mask))(scores)
+    found = jax.jit(lambda s: lambda_loss(s, labels, "nDCG(gain=binary)@5", mask=mask))(
+        scores
+    )
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 

@@ -13,14 +13,18 @@ from rankstone.integrations.arrays import evaluate
 pytestmark = pytest.mark.arrays
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
-retrieval = pytest.importorskip("torchmetrics.retrieval", reason="torchmetrics is not installed: make arrays")
+retrieval = pytest.importorskip(
+    "torchmetrics.retrieval", reason="torchmetrics is not installed: make arrays"
+)
 
 
 def batch(seed: int, *, ties: bool = False) -> tuple[Any, Any, Any]:
     draw = np.random.Generator(np.random.Philox(seed))
     sizes = draw.integers(1, 15, 30)
     scores = (
-        draw.integers(1, 5, sizes.sum()) / 8 if ties else draw.permutation(sizes.sum()) / sizes.sum() + 0.01
+        draw.integers(1, 5, sizes.sum()) / 8
+        if ties
+        else draw.permutation(sizes.sum()) / sizes.sum() + 0.01
     )
     labels = draw.choice([0, 0, 1], sizes.sum())
     labels[: sizes[0]] = 0  # a query without a relevant document
@@ -47,7 +51,9 @@ def ranking_metrics(*args: Any, **how: Any) -> Any:
     return RankingMetrics(*args, **how)
 
 
-@pytest.mark.parametrize(("action", "empty"), [("neg", "zero"), ("pos", "one"), ("skip", "drop")])
+@pytest.mark.parametrize(
+    ("action", "empty"), [("neg", "zero"), ("pos", "one"), ("skip", "drop")]
+)
 def test_same_numbers(action: str, empty: str) -> None:
     """Every measure has torchmetrics' number, empty queries settled as it settles them."""
     preds, target, indexes = batch(1)
@@ -66,7 +72,9 @@ def test_ties_of_ndcg() -> None:
     for each in (metric, peer):
         each.update(preds.float(), target, indexes=indexes)
 
-    assert float(metric.compute()["nDCG"]) == pytest.approx(float(peer.compute()), abs=1e-6)
+    assert float(metric.compute()["nDCG"]) == pytest.approx(
+        float(peer.compute()), abs=1e-6
+    )
 
 
 def test_updates_and_reset() -> None:
@@ -76,9 +84,13 @@ def test_updates_and_reset() -> None:
     for part in range(3):
         metric.update(preds[part::3], target[part::3], indexes[part::3])
     order = np.concatenate([np.arange(len(preds))[part::3] for part in range(3)])
-    expected = evaluate(preds[order], target[order], "nDCG@5 AP", qid=indexes[order].numpy())
+    expected = evaluate(
+        preds[order], target[order], "nDCG@5 AP", qid=indexes[order].numpy()
+    )
 
-    assert {text: float(value) for text, value in metric.compute().items()} == expected.mean()
+    assert {
+        text: float(value) for text, value in metric.compute().items()
+    } == expected.mean()
     assert sorted(metric.scores().queries.tolist()) == list(range(30))
     metric.reset()
     with pytest.raises(InputError, match="there are no scores"):
@@ -88,7 +100,11 @@ def test_updates_and_reset() -> None:
 def test_forward_and_ignored_rows() -> None:
     """Calling the metric gives the batch's values; ignored rows are not there."""
     metric = ranking_metrics("RR", ignore_index=-100)
-    now = metric(torch.tensor([0.9, 0.5, 0.1]), torch.tensor([-100, 0, 1]), indexes=torch.tensor([0, 0, 0]))
+    now = metric(
+        torch.tensor([0.9, 0.5, 0.1]),
+        torch.tensor([-100, 0, 1]),
+        indexes=torch.tensor([0, 0, 0]),
+    )
 
     assert float(now["RR"]) == 0.5
 

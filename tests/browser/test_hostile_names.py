@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright here: make browser")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="no Playwright here: make browser"
+)
 pytest.importorskip("vl_convert", reason="charts need the extra: report")
 
 #: what ends the element it stands in and runs; each in a place of its own
@@ -32,16 +34,24 @@ STYLE = "</style></title></textarea><svg onload=window.evil=1>"
 LINK = "</td><base href=http://evil.invalid/><iframe srcdoc='<script>parent.evil=1</script>'></iframe>"
 NAMES = (SCRIPT, IMAGE, COMMENT, STYLE, LINK)
 
-QRELS = {query: {doc: float((at + of) % 3) for of, doc in enumerate(NAMES)} for at, query in enumerate(NAMES)}
+QRELS = {
+    query: {doc: float((at + of) % 3) for of, doc in enumerate(NAMES)}
+    for at, query in enumerate(NAMES)
+}
 RUN_A = {query: {doc: float(of) for of, doc in enumerate(NAMES)} for query in NAMES}
 RUN_B = {
-    query: {doc: float((of * 2 + at) % 5) for of, doc in enumerate(NAMES)} for at, query in enumerate(NAMES)
+    query: {doc: float((of * 2 + at) % 5) for of, doc in enumerate(NAMES)}
+    for at, query in enumerate(NAMES)
 }
 RUNS = {SCRIPT: RUN_A, IMAGE: RUN_B}
 QUERIES = {query: {STYLE: NAMES[at % 2]} for at, query in enumerate(NAMES)}
 DAYS = [f"2024-01-0{1 + at % 9}" for at in range(36)]
 LOG = pl.DataFrame(
-    {"user_id": [str(at % 7) for at in range(36)], "time": DAYS, STYLE: [NAMES[at % 3] for at in range(36)]}
+    {
+        "user_id": [str(at % 7) for at in range(36)],
+        "time": DAYS,
+        STYLE: [NAMES[at % 3] for at in range(36)],
+    }
 )
 SHOWN = pl.DataFrame(
     {
@@ -61,7 +71,9 @@ SHOWN = pl.DataFrame(
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = started.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"]
+        )
         yield opened
         opened.close()
 
@@ -74,49 +86,73 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.DataFrame(rows, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(
         folder / "qrels.parquet"
     )
-    singles = [(name, name, 1.0) for name in NAMES]  # one relevant document a list: samples of one size
-    pl.DataFrame(singles, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(
-        folder / "singles.parquet"
-    )
+    singles = [
+        (name, name, 1.0) for name in NAMES
+    ]  # one relevant document a list: samples of one size
+    pl.DataFrame(
+        singles, ["query_id", "doc_id", "relevance"], orient="row"
+    ).write_parquet(folder / "singles.parquet")
     for name, run in (("a", RUN_A), ("b", RUN_B)):
         scored = [(q, d, s) for q, found in run.items() for d, s in found.items()]
-        pl.DataFrame(scored, ["query_id", "doc_id", "score"], orient="row").write_parquet(
-            folder / f"{name}.parquet"
-        )
+        pl.DataFrame(
+            scored, ["query_id", "doc_id", "score"], orient="row"
+        ).write_parquet(folder / f"{name}.parquet")
     LOG.write_parquet(folder / "log.parquet")
-    features = {name: [float(at * (of + 2) % 7) for at in range(60)] for of, name in enumerate(NAMES)}
-    letor = SHOWN.select("query_id", doc_id=pl.col("impression_id"), relevance="clicked").with_columns(
-        **{name: pl.Series(values) for name, values in features.items()}
-    )
+    features = {
+        name: [float(at * (of + 2) % 7) for at in range(60)]
+        for of, name in enumerate(NAMES)
+    }
+    letor = SHOWN.select(
+        "query_id", doc_id=pl.col("impression_id"), relevance="clicked"
+    ).with_columns(**{name: pl.Series(values) for name, values in features.items()})
     letor.unique(["query_id", "doc_id"]).write_parquet(folder / "letor.parquet")
     meta = [{"query_id": q, STYLE: segment[STYLE]} for q, segment in QUERIES.items()]
     pl.DataFrame(meta).write_parquet(folder / "queries.parquet")
-    pl.DataFrame({"doc_id": NAMES, "title": NAMES[::-1], "text": NAMES, "class": NAMES}).write_parquet(
-        folder / "documents.parquet"
-    )
+    pl.DataFrame(
+        {"doc_id": NAMES, "title": NAMES[::-1], "text": NAMES, "class": NAMES}
+    ).write_parquet(folder / "documents.parquet")
     SHOWN.write_parquet(folder / "shown.parquet")
-    cells = [(s, d, float(at * 2 + of % 3)) for at, s in enumerate(NAMES) for of, d in enumerate(NAMES)]
-    pl.DataFrame(cells, ["system", "dataset", "value"], orient="row").write_parquet(folder / "board.parquet")
+    cells = [
+        (s, d, float(at * 2 + of % 3))
+        for at, s in enumerate(NAMES)
+        for of, d in enumerate(NAMES)
+    ]
+    pl.DataFrame(cells, ["system", "dataset", "value"], orient="row").write_parquet(
+        folder / "board.parquet"
+    )
     met = [(a, b, c) for a in NAMES for b in NAMES if a != b for c in (a, b, "tie")]
-    pl.DataFrame(met, ["left", "right", "winner"], orient="row").write_parquet(folder / "battles.parquet")
+    pl.DataFrame(met, ["left", "right", "winner"], orient="row").write_parquet(
+        folder / "battles.parquet"
+    )
     many = [f"{name}{at}" for at in range(6) for name in NAMES]
     low = [float(at % len(NAMES) == 0) for at in range(len(many))]
-    pl.DataFrame({"query_id": many, NAMES[0]: low, "b": [0.0] * len(many)}).write_parquet(
-        folder / "matrix.parquet"
-    )
+    pl.DataFrame(
+        {"query_id": many, NAMES[0]: low, "b": [0.0] * len(many)}
+    ).write_parquet(folder / "matrix.parquet")
     pl.DataFrame({"query_id": many, STYLE: NAMES * 6, "text": many}).write_parquet(
         folder / "attributes.parquet"
     )
     assigned = {"importance": "vital", "assignment": "support"}
     pl.DataFrame(
-        [{"qid": name, "nugget": other, **assigned} for name in NAMES for other in NAMES]
+        [
+            {"qid": name, "nugget": other, **assigned}
+            for name in NAMES
+            for other in NAMES
+        ]
     ).write_parquet(folder / "nuggets.parquet")
-    qrels, a, b = (json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b"))
-    certify(folder / "qrels.parquet", {SCRIPT: folder / "a.parquet"}, "nDCG@3", folder=folder).write(
-        folder / "card.json"
+    qrels, a, b = (
+        json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b")
     )
+    certify(
+        folder / "qrels.parquet",
+        {SCRIPT: folder / "a.parquet"},
+        "nDCG@3",
+        folder=folder,
+    ).write(folder / "card.json")
     rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmargin = 0.9\n'
-    (folder / "gate.toml").write_text(f"[gate]\nqrels = {qrels}\nbaseline = {a}\ncandidate = {b}\n{rule}")
+    (folder / "gate.toml").write_text(
+        f"[gate]\nqrels = {qrels}\nbaseline = {a}\ncandidate = {b}\n{rule}"
+    )
     return folder
 
 
@@ -182,7 +218,11 @@ COMMANDS = {
 
 def pages(folder: Path) -> Iterator[tuple[str, str]]:
     """Run every command, and show every result as a notebook does."""
-    names = {file.stem: str(file) for file in folder.iterdir() if file.suffix in {".parquet", ".toml"}}
+    names = {
+        file.stem: str(file)
+        for file in folder.iterdir()
+        if file.suffix in {".parquet", ".toml"}
+    }
     names |= {name: str(folder / f"{name}.json") for name in ("svm", "card")}
     for what, line in COMMANDS.items():
         out = folder / f"{re.sub(r'[^a-z]+', '-', what)}.html"
@@ -212,7 +252,14 @@ def fragments() -> Iterator[tuple[str, str]]:
         "plan": rankstone.power(compared, [0.1]),
         "retention": seen,
         "clicks": behaviour.clicks(
-            pl.DataFrame({"query_id": NAMES, "doc_id": NAMES, "click": [1, 0, 1, 0, 1], "position": [1] * 5})
+            pl.DataFrame(
+                {
+                    "query_id": NAMES,
+                    "doc_id": NAMES,
+                    "click": [1, 0, 1, 0, 1],
+                    "position": [1] * 5,
+                }
+            )
         ),
     }
     for name, found in results.items():
@@ -231,7 +278,10 @@ def fragments() -> Iterator[tuple[str, str]]:
     }
     for name, chart in charts.items():
         shown = chart._repr_mimebundle_()
-        yield f"chart {name}", (shown[0] if isinstance(shown, tuple) else shown)["text/html"]
+        yield (
+            f"chart {name}",
+            (shown[0] if isinstance(shown, tuple) else shown)["text/html"],
+        )
         yield f"chart {name}, as Altair writes it", chart.to_html(inline=False)
 
 
@@ -240,16 +290,27 @@ def opened(browser: Any, path: Path) -> tuple[bool, list[str]]:
     page, requests = browser.new_page(), []
     page.on("request", lambda request: requests.append(request.url))
     page.route(
-        "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
+        "**/*",
+        lambda route: (
+            route.continue_()
+            if route.request.url.startswith("file:")
+            else route.abort()
+        ),
     )
     page.goto(path.as_uri())
     page.wait_for_timeout(50)
-    for mark in page.locator("svg path[aria-label], svg .role-mark path, td, summary").all()[:3]:
+    for mark in page.locator(
+        "svg path[aria-label], svg .role-mark path, td, summary"
+    ).all()[:3]:
         if mark.is_visible():
             mark.hover(force=True)
     ran = bool(page.evaluate("window.evil === 1"))
     page.close()
-    return ran, [url for url in requests if not url.startswith(("file:", "data:", "about:", "blob:"))]
+    return ran, [
+        url
+        for url in requests
+        if not url.startswith(("file:", "data:", "about:", "blob:"))
+    ]
 
 
 def test_pages_are_inert(browser: Any, files: Path) -> None:
@@ -265,7 +326,9 @@ def test_fragments_are_inert(browser: Any, files: Path) -> None:
     """What a notebook shows runs no script of the data, though nothing forbids it there."""
     for what, html in fragments():
         shown = files / "shown.html"
-        shown.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{html}</body>", encoding="utf-8")
+        shown.write_text(
+            f"<!DOCTYPE html><meta charset=utf-8><body>{html}</body>", encoding="utf-8"
+        )
         ran, requests = opened(browser, shown)
         assert not ran, what
         # charts of Altair's own HTML ask for Vega, and for nothing else
@@ -279,7 +342,10 @@ def test_every_option_that_writes_html_is_tried() -> None:
     for group in ("online", "ltr"):
         inner = commands.pop(group)
         assert isinstance(inner, click.Group)
-        commands |= {f"{group} {name}": inner.get_command(ready, name) for name in inner.list_commands(ready)}
+        commands |= {
+            f"{group} {name}": inner.get_command(ready, name)
+            for name in inner.list_commands(ready)
+        }
     for name, command in commands.items():
         for one in getattr(command, "params", ()):
             described = f"{getattr(one, 'help', '')} {one.metavar} {getattr(one.type, 'choices', '')}"

@@ -30,7 +30,9 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: make browser"),
 ]
-playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright here: make browser")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="no Playwright here: make browser"
+)
 pytest.importorskip("jinja2", reason="reports need the extra: report")
 
 
@@ -61,7 +63,9 @@ class Opened:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = started.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"]
+        )
         yield opened
         opened.close()
 
@@ -73,10 +77,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     folder, rng = tmp_path_factory.mktemp("report"), np.random.default_rng(3)
     queries = {
-        f"q{at:02}": {"text": f"question {at}", "half": "first" if at < 17 else "second"}
+        f"q{at:02}": {
+            "text": f"question {at}",
+            "half": "first" if at < 17 else "second",
+        }
         for at in range(1, 33)
     }
-    two = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", queries=queries, by="half")
+    two = rankstone.compare(
+        demo.QRELS, demo.RUNS, "nDCG@10 AP", queries=queries, by="half"
+    )
     runs = {
         **demo.RUNS,
         **{
@@ -92,10 +101,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
     five = rankstone.compare(demo.QRELS, runs, "nDCG@10 AP", permutations=500)
     many = {
-        f"s{at:02}": {f"q{q}": {"m": float(rng.random() * (1 + at / 40))} for q in range(30)}
+        f"s{at:02}": {
+            f"q{q}": {"m": float(rng.random() * (1 + at / 40))} for q in range(30)
+        }
         for at in range(45)
     }
-    dense = rankstone.compare_scores(many, correction="bonferroni", test="t", interval="t")
+    dense = rankstone.compare_scores(
+        many, correction="bonferroni", test="t", interval="t"
+    )
     found = {"two": two, "five": five, "many": dense}
     for name, one in found.items():
         rankstone.report(one, folder / f"{name}.html", command="rankstone report …")
@@ -118,7 +131,9 @@ def five(browser: Browser, pages: dict[str, Path]) -> Iterator[Opened]:
 
 def beyond_the_window(page: Page) -> int:
     """Return by how many pixels a page is wider than its window."""
-    wide: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    wide: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     return wide
 
 
@@ -130,12 +145,15 @@ def test_pages_open_without_a_complaint(
 ) -> None:
     """A page is drawn, complains of nothing, asks for nothing, and is no wider than the window."""
     told = Opened(
-        browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme), pages[name]
+        browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme),
+        pages[name],
     )
     page = told.at()
 
     assert told.complaints == []
-    assert told.asked == ["about:blank", f"file://{pages[name]}"] or told.asked == [f"file://{pages[name]}"]
+    assert told.asked == ["about:blank", f"file://{pages[name]}"] or told.asked == [
+        f"file://{pages[name]}"
+    ]
     assert beyond_the_window(page) <= 0
     page.close()
 
@@ -156,11 +174,15 @@ def test_no_text_is_small(browser: Browser, pages: dict[str, Path]) -> None:
 @pytest.mark.skipif(AXE is None, reason="no axe-core here: make browser")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["two", "five", "many"])
-def test_axe_finds_nothing_serious(browser: Browser, pages: dict[str, Path], name: str, scheme: Any) -> None:
+def test_axe_finds_nothing_serious(
+    browser: Browser, pages: dict[str, Path], name: str, scheme: Any
+) -> None:
     """No serious or critical finding of axe-core, with a pair and all folds open."""
     page = browser.new_page(color_scheme=scheme)
     Opened(page, pages[name]).at("" if name == "two" else "#pair=0-1")
-    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    page.evaluate(
+        "for (const fold of document.querySelectorAll('details')) fold.open = true"
+    )
     page.wait_for_timeout(200)
     assert AXE is not None
     assert AXE.origin is not None
@@ -168,7 +190,9 @@ def test_axe_finds_nothing_serious(browser: Browser, pages: dict[str, Path], nam
     found = page.evaluate("axe.run()")["violations"]
 
     assert [
-        (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")
+        (one["id"], one["nodes"][0]["html"])
+        for one in found
+        if one["impact"] in ("serious", "critical")
     ] == []
     page.close()
 
@@ -190,7 +214,9 @@ def test_the_picture_of_the_answer(two: Opened) -> None:
         "[...document.querySelectorAll('#picture text')].filter((one) => one.textContent === '0')"
         ".map((one) => parseFloat(one.getAttribute('x')))"
     )
-    baseline = float((picture.locator("circle").first.get_attribute("cx") or "").rstrip("%"))
+    baseline = float(
+        (picture.locator("circle").first.get_attribute("cx") or "").rstrip("%")
+    )
     assert all(1 < at < 99 for at in zero)
     assert zero[-1] == pytest.approx(baseline, abs=0.01)
 
@@ -215,11 +241,14 @@ def test_examples_begin_with_the_greatest_loss(two: Opened) -> None:
         "tfidf better\n5 queries",
         "equal\n14 queries",
     ]
-    assert page.locator("#examples .side a").first.get_attribute("aria-current") == "true"
+    assert (
+        page.locator("#examples .side a").first.get_attribute("aria-current") == "true"
+    )
     assert page.locator("#examples .lists h4").all_inner_texts() == ["bm25", "tfidf"]
     assert page.locator("#examples .rl").first.locator("li").count() == 10
     assert re.fullmatch(
-        r"rank \d+ there|same rank there|not there", page.locator("#examples .st").first.inner_text()
+        r"rank \d+ there|same rank there|not there",
+        page.locator("#examples .st").first.inner_text(),
     )
 
 
@@ -295,13 +324,21 @@ def test_both_ways_to_make_a_sentence_agree(two: Opened) -> None:
 def test_numbers_are_rounded_alike(two: Opened) -> None:
     """A sentence of Python and a picture of the page show the same digits, halves and all."""
     rng = random.Random(5)
-    drawn = [rng.choice([-1, 1]) * rng.random() * 10 ** rng.randint(-6, 4) for _ in range(2000)]
+    drawn = [
+        rng.choice([-1, 1]) * rng.random() * 10 ** rng.randint(-6, 4)
+        for _ in range(2000)
+    ]
     halves = [n / 60 - m / 60 for n in range(60) for m in range(60)] + [
         n / 1000 + 0.0005 for n in range(2000)
     ]
-    values = [(float(f"{one:.7g}"), digits) for one in [*drawn, *halves] for digits in (0, 1, 2, 3, 5)]
+    values = [
+        (float(f"{one:.7g}"), digits)
+        for one in [*drawn, *halves]
+        for digits in (0, 1, 2, 3, 5)
+    ]
     theirs = two.at().evaluate(
-        "(values) => values.map(([one, digits]) => Page.shown(one, digits, true))", values
+        "(values) => values.map(([one, digits]) => Page.shown(one, digits, true))",
+        values,
     )
 
     assert theirs == [shown(one, digits, sign=True) for one, digits in values]
@@ -317,7 +354,9 @@ def test_two_names_are_chosen(five: Opened) -> None:
     assert five.complaints == []
 
 
-def test_tables_are_filled_when_opened_and_copied(browser: Browser, pages: dict[str, Path]) -> None:
+def test_tables_are_filled_when_opened_and_copied(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
     """The table of pairs is made when it is asked for; what is copied as CSV is what it shows."""
     context = browser.new_context()
     context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -351,7 +390,9 @@ def test_many_systems(browser: Browser, pages: dict[str, Path]) -> None:
 
     box = page.locator(".px").bounding_box()
     assert box is not None
-    page.locator(".px").click(position={"x": box["width"] * 40.5 / 45, "y": box["height"] * 0.5 / 45})
+    page.locator(".px").click(
+        position={"x": box["width"] * 40.5 / 45, "y": box["height"] * 0.5 / 45}
+    )
     page.wait_for_selector(".opened")
     assert page.evaluate("location.hash") == "#pair=0-40"
     assert told.complaints == []
@@ -367,7 +408,9 @@ def test_light_and_dark(browser: Browser, pages: dict[str, Path], scheme: Any) -
     page = browser.new_page(color_scheme=scheme)
     page.goto(f"file://{pages['two']}")
     colour = "getComputedStyle(document.body).backgroundColor"
-    expected = ["rgb(251, 250, 247)", "rgb(20, 22, 26)"][:: 1 if scheme == "light" else -1]
+    expected = ["rgb(251, 250, 247)", "rgb(20, 22, 26)"][
+        :: 1 if scheme == "light" else -1
+    ]
 
     before = page.evaluate(colour)
     page.locator("#theme").click()
@@ -388,7 +431,9 @@ def test_paper_has_folds_open_and_no_tools(two: Opened) -> None:
     assert len(page.pdf()) > 10_000
 
 
-def test_without_scripts_the_answer_is_there(browser: Browser, pages: dict[str, Path]) -> None:
+def test_without_scripts_the_answer_is_there(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
     """The answer, the leaderboard, caveats and the method are no work of scripts."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -410,14 +455,20 @@ def test_markup_in_ids_does_nothing(browser: Browser, tmp_path: Path) -> None:
         {EVIL: {"title": EVIL, "text": EVIL}},
     )
     for runs in ({EVIL: one, "b": other}, {EVIL: one, "b": other, "c": one}):
-        found = rankstone.compare(qrels, runs, "nDCG@10 AP", queries=queries, by=EVIL, permutations=100)
-        rankstone.report(found, tmp_path / "evil.html", documents=documents, title=EVIL, command=EVIL)
+        found = rankstone.compare(
+            qrels, runs, "nDCG@10 AP", queries=queries, by=EVIL, permutations=100
+        )
+        rankstone.report(
+            found, tmp_path / "evil.html", documents=documents, title=EVIL, command=EVIL
+        )
         told = Opened(browser.new_page(), tmp_path / "evil.html")
         page = told.at("#pair=0-1" if len(runs) > 2 else "")
         for mark in page.locator("svg.c, .bars rect, td, summary").all()[:12]:
             if mark.is_visible():
                 mark.hover(force=True)
-        page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+        page.evaluate(
+            "for (const fold of document.querySelectorAll('details')) fold.open = true"
+        )
 
         assert "<script>" in page.locator("h1").inner_text()
         assert "<script>" in page.locator(".examples").inner_text()
@@ -445,28 +496,48 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found: dict[str, Any] = {
         "retention": retention(log, by="app"),
         "curves": rankstone.curve(demo.QRELS, demo.RUNS, "PR nDCG@1..10", resamples=50),
-        "bounds": rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10 DCG@10", difference=("bm25", "tfidf")),
-        "beyond": rankstone.beyond(demo.RUNS, "Coverage@10 Entropy@10", catalogue_size=300),
+        "bounds": rankstone.bounds(
+            demo.QRELS, demo.RUNS, "nDCG@10 DCG@10", difference=("bm25", "tfidf")
+        ),
+        "beyond": rankstone.beyond(
+            demo.RUNS, "Coverage@10 Entropy@10", catalogue_size=300
+        ),
         "collection": collection(
-            {f"{EVIL}{q}": {f"{EVIL}{at}": at % 3 for at in range(9)} for q in range(12)},
+            {
+                f"{EVIL}{q}": {f"{EVIL}{at}": at % 3 for at in range(9)}
+                for q in range(12)
+            },
             {
                 f"{EVIL}{run}": {
-                    f"{EVIL}{q}": [f"{EVIL}{(at * run + q) % 11}" for at in range(5)] for q in range(12)
+                    f"{EVIL}{q}": [f"{EVIL}{(at * run + q) % 11}" for at in range(5)]
+                    for q in range(12)
                 }
                 for run in (1, 2, 3, 4, 5, 6)
             },
             "nDCG@3 P@3",
         ),
         "reproduction": reproduce(
-            {EVIL: {EVIL: [EVIL, "d"]}}, {EVIL: {EVIL: ["d", EVIL]}}, qrels={EVIL: {EVIL: 1}}, baseline=None
+            {EVIL: {EVIL: [EVIL, "d"]}},
+            {EVIL: {EVIL: ["d", EVIL]}},
+            qrels={EVIL: {EVIL: 1}},
+            baseline=None,
         ),
         "slices": slices_of_scores(
-            {EVIL: {f"{EVIL}{at}": {"RR": at % 7 / 7 - at % 2 / 3} for at in range(400)}},
-            queries={f"{EVIL}{at}": {EVIL: f"{EVIL}{at % 2}", "text": EVIL} for at in range(400)},
+            {
+                EVIL: {
+                    f"{EVIL}{at}": {"RR": at % 7 / 7 - at % 2 / 3} for at in range(400)
+                }
+            },
+            queries={
+                f"{EVIL}{at}": {EVIL: f"{EVIL}{at % 2}", "text": EVIL}
+                for at in range(400)
+            },
         ),
         "board": rankstone.board(
             {
-                f"{EVIL}{at}": {f"{EVIL}{of}": (at * 7 + of * 3) % 11 / 11 for of in range(8)}
+                f"{EVIL}{at}": {
+                    f"{EVIL}{of}": (at * 7 + of * 3) % 11 / 11 for of in range(8)
+                }
                 for at in range(45)
             }
         ),
@@ -492,11 +563,17 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ],
 )
 def test_pages_of_other_results(
-    browser: Browser, others: dict[str, Path], name: str, charts: int, width: int, scheme: Any
+    browser: Browser,
+    others: dict[str, Path],
+    name: str,
+    charts: int,
+    width: int,
+    scheme: Any,
 ) -> None:
     """Charts are drawn, tables sort, nothing is asked for, nothing runs, and it fits the window."""
     told = Opened(
-        browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme), others[name]
+        browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme),
+        others[name],
     )
     page = told.at()
 

@@ -38,9 +38,16 @@ def told() -> list[tuple[str, str]]:
         }
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
-                parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
+                parts = [
+                    part.value if isinstance(part, ast.Constant) else "{}"
+                    for part in node.values
+                ]
                 found.append((f"{path.name}:{node.lineno}", "".join(map(str, parts))))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            elif (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and id(node) not in docs
+            ):
                 found.append((f"{path.name}:{node.lineno}", node.value))
     return found
 
@@ -51,7 +58,11 @@ def test_nobody_is_told_what_only_some_shells_know() -> None:
     assert len(texts) > 5000
     for only, beside in OF_SOME_SHELLS.items():
         for place, text in texts:
-            if " " in text.strip() and re.search(only, text) and text.count("{}") + len(text) < 2000:
+            if (
+                " " in text.strip()
+                and re.search(only, text)
+                and text.count("{}") + len(text) < 2000
+            ):
                 assert beside is not None, (place, text)
                 whole = " ".join(other for where, other in texts if where == place)
                 assert re.search(beside, whole), (place, text)
@@ -73,7 +84,8 @@ def test_an_old_package_is_no_bug_of_ours(
 
     true = metadata.version
     monkeypatch.setattr(
-        "rankstone.cli.ending.version", lambda name: "1.41.2" if name == "polars" else true(name)
+        "rankstone.cli.ending.version",
+        lambda name: "1.41.2" if name == "polars" else true(name),
     )
     assert ended(AttributeError("no attribute 'collect_batches'")) == 5
     assert capsys.readouterr().err == (
@@ -86,5 +98,8 @@ def test_extras_may_be_of_any_age(monkeypatch: pytest.MonkeyPatch) -> None:
     """Packages that only an extra needs have errors of their own."""
     wanted = ["polars<3,>=2.0", 'altair>=5.5; extra == "report"']
     monkeypatch.setattr("rankstone.cli.ending.requires", lambda _name: wanted)
-    monkeypatch.setattr("rankstone.cli.ending.version", lambda name: {"polars": "2.0.1"}.get(name, "0.1"))
+    monkeypatch.setattr(
+        "rankstone.cli.ending.version",
+        lambda name: {"polars": "2.0.1"}.get(name, "0.1"),
+    )
     assert outdated() is None

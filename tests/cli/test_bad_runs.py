@@ -47,7 +47,10 @@ def test_all_bad_runs_are_named_at_once(runs: dict[str, Path]) -> None:
         rankstone.evaluate(demo.QRELS, runs, "AP")
 
     assert list(met.value.errors) == BAD
-    assert [type(error) for error in list(met.value.errors.values())[:2]] == [BadLine, DuplicateRows]
+    assert [type(error) for error in list(met.value.errors.values())[:2]] == [
+        BadLine,
+        DuplicateRows,
+    ]
     lines = str(met.value).splitlines()
     assert lines[0] == "5 of 7 runs cannot be scored"
     assert lines[1] == f"  number: {runs['number']}:6: the score 'high' is not a number"
@@ -62,7 +65,9 @@ def test_one_bad_run_is_refused_in_its_own_words(runs: dict[str, Path]) -> None:
     for some in (["bm25", "number"], ["number"]):
         for option in ("stop", "skip") if some == ["number"] else ("stop",):
             with pytest.raises(BadLine, match="the score 'high' is not a number"):
-                rankstone.evaluate(demo.QRELS, {n: runs[n] for n in some}, "AP", on_bad_run=option)
+                rankstone.evaluate(
+                    demo.QRELS, {n: runs[n] for n in some}, "AP", on_bad_run=option
+                )
 
 
 @pytest.mark.parametrize("how", ["evaluate", "convention", "out_of_core"])
@@ -75,12 +80,20 @@ def test_others_are_scored_without_bad_runs(runs: dict[str, Path], how: str) -> 
         runs.pop("twice")
     found = verb(demo.QRELS, runs, measures, on_bad_run="skip", **more)
 
-    assert found.to_dict() == rankstone.evaluate(demo.QRELS, demo.RUNS, measures, **more).to_dict()
+    assert (
+        found.to_dict()
+        == rankstone.evaluate(demo.QRELS, demo.RUNS, measures, **more).to_dict()
+    )
     assert list(found.audit.runs) == list(found.inputs["runs"]) == ["bm25", "tfidf"]
     assert (
-        list(found.audit.bad_runs) == list(found.audit.to_dict()["bad_runs"]) == [n for n in BAD if n in runs]
+        list(found.audit.bad_runs)
+        == list(found.audit.to_dict()["bad_runs"])
+        == [n for n in BAD if n in runs]
     )
-    assert f"number  left out: {runs['number']}:6: the score 'high' is not a number" in found.audit.lines()
+    assert (
+        f"number  left out: {runs['number']}:6: the score 'high' is not a number"
+        in found.audit.lines()
+    )
 
 
 @pytest.mark.parametrize("verb", [rankstone.evaluate, evaluate_out_of_core])
@@ -96,7 +109,9 @@ def test_bad_judgments_are_no_bad_runs(verb: Any) -> None:
 def test_nothing_is_left_when_all_are_bad(runs: dict[str, Path]) -> None:
     """Then they are refused, without the advice to leave them out."""
     with pytest.raises(BadRuns) as met:
-        rankstone.evaluate(demo.QRELS, {name: runs[name] for name in BAD}, "AP", on_bad_run="skip")
+        rankstone.evaluate(
+            demo.QRELS, {name: runs[name] for name in BAD}, "AP", on_bad_run="skip"
+        )
     assert met.value.fix is None
     with pytest.raises(BadOption, match="on_bad_run='ignore' is not known"):
         rankstone.evaluate(demo.QRELS, runs, "AP", on_bad_run="ignore")
@@ -115,15 +130,21 @@ def test_a_list_leaves_the_order_of_other_runs_alone() -> None:
     runs = {"listed": {"q": ["b", "a"]}, "scored": {"q": {"b": 1.0, "a": 2.0}}}
     want = rankstone.evaluate({"q": {"a": 1}}, runs, "RR").to_dict()
     assert want == {"listed": {"RR": 0.5}, "scored": {"RR": 1.0}}
-    assert rankstone.evaluate({"q": {"a": 1}}, runs, "RR", memory="4GB").to_dict() == want
+    assert (
+        rankstone.evaluate({"q": {"a": 1}}, runs, "RR", memory="4GB").to_dict() == want
+    )
 
 
 @pytest.mark.parametrize("keep_runs", [False, True])
-def test_comparisons_leave_bad_runs_out(runs: dict[str, Path], *, keep_runs: bool) -> None:
+def test_comparisons_leave_bad_runs_out(
+    runs: dict[str, Path], *, keep_runs: bool
+) -> None:
     """The verdict is that of the others; a bad baseline leaves nothing to compare with."""
     options: dict[str, Any] = {"on_bad_run": "skip", "keep_runs": keep_runs}
     found = rankstone.compare(demo.QRELS, runs, "nDCG@10", baseline="tfidf", **options)
-    assert found.table.equals(rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", baseline="tfidf").table)
+    assert found.table.equals(
+        rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", baseline="tfidf").table
+    )
     assert found.audit is not None
     assert list(found.audit.bad_runs) == BAD
 
@@ -135,7 +156,9 @@ def test_comparisons_leave_bad_runs_out(runs: dict[str, Path], *, keep_runs: boo
 
 
 # -- at a shell ------------------------------------------------------------------------------------------
-def test_eval_names_every_bad_run(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_eval_names_every_bad_run(
+    runs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Exit code 3 either way; with skip the table of the others is printed, the whole messages below."""
     line = ["eval", str(demo.QRELS), *map(str, runs.values()), "-m", "AP"]
     assert exit_code(line) == 3
@@ -143,26 +166,46 @@ def test_eval_names_every_bad_run(runs: dict[str, Path], capsys: pytest.CaptureF
     assert not out
     assert err.startswith("error: 5 of 7 runs cannot be scored\n  number: ")
     assert "fix:      choose what to do with --duplicates first_keep_rank" in err
-    assert err.endswith("  fix:      --on-bad-run skip leaves them out and scores the others\n")
+    assert err.endswith(
+        "  fix:      --on-bad-run skip leaves them out and scores the others\n"
+    )
 
-    assert exit_code([*line, "--on-bad-run", "skip", "--format", "json", "--quiet"]) == 3
+    assert (
+        exit_code([*line, "--on-bad-run", "skip", "--format", "json", "--quiet"]) == 3
+    )
     out, err = capsys.readouterr()
-    assert json.loads(out)["runs"] == rankstone.evaluate(demo.QRELS, demo.RUNS, "AP").to_dict()
+    assert (
+        json.loads(out)["runs"]
+        == rankstone.evaluate(demo.QRELS, demo.RUNS, "AP").to_dict()
+    )
     assert list(json.loads(out)["audit"]["bad_runs"]) == BAD
-    assert [text.split(" is left out")[0] for text in err.splitlines() if text.startswith("error: ")] == [
-        f"error: {name}" for name in BAD
-    ]
+    assert [
+        text.split(" is left out")[0]
+        for text in err.splitlines()
+        if text.startswith("error: ")
+    ] == [f"error: {name}" for name in BAD]
 
 
 @pytest.mark.parametrize("command", ["compare", "report"])
 def test_comparing_commands_leave_bad_runs_out(
-    command: str, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str,
+    runs: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The result is written, bad runs are named, and the exit code says so."""
     if command == "report":
         pytest.importorskip("jinja2")
     target = tmp_path / ("page.html" if command == "report" else "result.txt")
-    line = [command, str(demo.QRELS), *map(str, runs.values()), "-m", "nDCG@10", "-o", str(target)]
+    line = [
+        command,
+        str(demo.QRELS),
+        *map(str, runs.values()),
+        "-m",
+        "nDCG@10",
+        "-o",
+        str(target),
+    ]
     more = ["--permutations", "100", "--resamples", "100"]
     assert exit_code([*line, *more]) == 3
     assert "5 of 7 runs cannot be scored" in capsys.readouterr().err
@@ -183,13 +226,24 @@ def test_comparing_commands_leave_bad_runs_out(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("eval --labeled x.csv --on-bad-run skip", "--on-bad-run cannot go with --labeled"),
-        ("eval q.txt a.run --engine spark --on-bad-run skip", "--on-bad-run cannot go with --engine spark"),
-        ("compare --scores x.csv --on-bad-run skip", "--on-bad-run cannot go with --scores"),
+        (
+            "eval --labeled x.csv --on-bad-run skip",
+            "--on-bad-run cannot go with --labeled",
+        ),
+        (
+            "eval q.txt a.run --engine spark --on-bad-run skip",
+            "--on-bad-run cannot go with --engine spark",
+        ),
+        (
+            "compare --scores x.csv --on-bad-run skip",
+            "--on-bad-run cannot go with --scores",
+        ),
         ("eval q.txt a.run --on-bad-run skp", "fix:      did you mean skip?"),
     ],
 )
-def test_where_nothing_can_be_left_out(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_nothing_can_be_left_out(
+    line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One table, saved scores and a cluster know no bad runs."""
     assert exit_code(line.split()) == 2
     assert said in capsys.readouterr().err

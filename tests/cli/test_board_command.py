@@ -30,13 +30,23 @@ def test_the_error_names_what_can_be_typed(run: Run) -> None:
 
 def test_formats(run: Run, tmp_path: Path) -> None:
     """The rows, all data, LaTeX, both pages and the charts."""
-    rows = list(csv.DictReader(io.StringIO(run("board", SCORES, "--missing", "skip", "--format", "csv"))))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(run("board", SCORES, "--missing", "skip", "--format", "csv"))
+        )
+    )
     assert [row["system"] for row in rows][:2] == ["reranked", "late-interaction"]
-    whole = json.loads(run("board", SCORES, "--missing", "model", "--format", "json", "--quiet"))
+    whole = json.loads(
+        run("board", SCORES, "--missing", "model", "--format", "json", "--quiet")
+    )
     assert whole["board"][0]["rank_high"] == 1
     assert whole["friedman"][0]["systems"] == 7
-    assert "\\toprule" in run("board", SCORES, "--missing", "model", "--format", "latex")
-    page, chart, diagram = (tmp_path / name for name in ("b.html", "ranks.svg", "cd.svg"))
+    assert "\\toprule" in run(
+        "board", SCORES, "--missing", "model", "--format", "latex"
+    )
+    page, chart, diagram = (
+        tmp_path / name for name in ("b.html", "ranks.svg", "cd.svg")
+    )
     run(
         "board",
         SCORES,
@@ -62,17 +72,29 @@ def test_options(run: Run) -> None:
     assert "weighted mean" in weighted
     two = run("board", SCORES, "--systems", "bm25,hybrid")
     assert "2 systems on 10 data sets" in two
-    explained = run("board", SCORES, "--missing", "model", "--explain", "hybrid", "--versus", "bm25")
+    explained = run(
+        "board", SCORES, "--missing", "model", "--explain", "hybrid", "--versus", "bm25"
+    )
     assert "hybrid − bm25" in explained.replace("\n", " ")
     assert "明确第一" in run("board", SCORES, "--missing", "model", "--lang", "zh")
 
 
 def test_battles(run: Run, tmp_path: Path) -> None:
     """Models, clusters, covariates and the page."""
-    shown = run("board", "--pairs", BATTLES, "--cluster", "judge,prompt", "--covariates", "position")
+    shown = run(
+        "board",
+        "--pairs",
+        BATTLES,
+        "--cluster",
+        "judge,prompt",
+        "--covariates",
+        "position",
+    )
     assert "9 systems in 600 battles" in shown
     assert "position" in shown
-    plain = run("board", "--pairs", BATTLES, "--method", "bradley_terry", "--format", "csv")
+    plain = run(
+        "board", "--pairs", BATTLES, "--method", "bradley_terry", "--format", "csv"
+    )
     assert plain.startswith("rank,system,rating")
     run("board", "--pairs", BATTLES, "-o", str(tmp_path / "b.html"))
     assert "600 battles" in (tmp_path / "b.html").read_text("utf-8")
@@ -85,13 +107,21 @@ def test_battles(run: Run, tmp_path: Path) -> None:
         (("board", SCORES, "--only", "split"), "--only is COLUMN=VALUE"),
         (("board", SCORES, "--weights", "news=x"), "a weight is not a number"),
         (("board", SCORES, "--versus", "bm25"), "--versus goes with --explain"),
-        (("board", SCORES, "--cluster", "x"), "--cluster cannot go with a board of scores"),
-        (("board", "--pairs", BATTLES, "--estimate", "borda"), "--estimate cannot go with --pairs"),
+        (
+            ("board", SCORES, "--cluster", "x"),
+            "--cluster cannot go with a board of scores",
+        ),
+        (
+            ("board", "--pairs", BATTLES, "--estimate", "borda"),
+            "--estimate cannot go with --pairs",
+        ),
         (("board", "--pairs", BATTLES, SCORES), "cannot go with --pairs"),
         (("board", SCORES, "b.toml"), "stands alone"),
         (("board", SCORES, "--chart", "x.gif"), "no known suffix"),
     ],
 )
-def test_what_does_not_go_together(run: Run, words: tuple[str, ...], message: str) -> None:
+def test_what_does_not_go_together(
+    run: Run, words: tuple[str, ...], message: str
+) -> None:
     """Usage errors, before any work."""
     assert message in run(*words, code=2)

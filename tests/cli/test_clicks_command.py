@@ -40,15 +40,25 @@ def test_what_is_printed(log: Path) -> None:
     lines = run("online", "clicks", log, *NAMED).stdout.splitlines()
 
     assert lines[0].split() == [
-        "query", "document", "relevance", "shown", "clicks", "effective", "error", "low", "high",
-    ]  # fmt: skip
+        "query",
+        "document",
+        "relevance",
+        "shown",
+        "clicks",
+        "effective",
+        "error",
+        "low",
+        "high",
+    ]
     assert lines[1].split()[:7] == ["q", "a", "0.6667", "3", "2", "3.0", "0.2722"]
     assert [line.split() for line in lines[5:7]] == [
         ["1", "3", "2", "0.6667", "–"],
         ["2", "3", "2", "0.6667", "–"],
     ]
     assert "log  6 rows, 6 impressions, 4 clicks" in lines
-    assert lines[-1].startswith("conventions  method=ctr smoothing=0,0 min_impressions=1 confidence=0.95")
+    assert lines[-1].startswith(
+        "conventions  method=ctr smoothing=0,0 min_impressions=1 confidence=0.95"
+    )
 
 
 def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
@@ -58,7 +68,17 @@ def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
     for name in ("q.parquet", "q.csv", "q.jsonl", "q.qrels", "q.txt"):
         asked = ("--method", "ips", "--propensities", "1,0.5", "-o", tmp_path / name)
         run("online", "clicks", log, *NAMED, *asked, "--quiet")
-        told.add(run("eval", tmp_path / name, tmp_path / "a.run", "-m", "nDCG", "--format", "csv").stdout)
+        told.add(
+            run(
+                "eval",
+                tmp_path / name,
+                tmp_path / "a.run",
+                "-m",
+                "nDCG",
+                "--format",
+                "csv",
+            ).stdout
+        )
     assert len(told) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["a.run", "log.csv", "q.parquet", "q.csv", "q.jsonl", "q.qrels", "q.txt"]
@@ -67,11 +87,28 @@ def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
 
 def test_the_numbers_are_pythons(log: Path, tmp_path: Path) -> None:
     """CSV, JSON lines and JSON hold what Python returns, to the last digit; so does the file of JSON."""
-    found = clicks(str(log), "pbm", columns={"item": "doc_id", "click": "clicked"}, grades=[0.1, 0.9])
-    asked = ("online", "clicks", log, *NAMED, "--method", "pbm", "--thresholds", "0.1,0.9")
+    found = clicks(
+        str(log),
+        "pbm",
+        columns={"item": "doc_id", "click": "clicked"},
+        grades=[0.1, 0.9],
+    )
+    asked = (
+        "online",
+        "clicks",
+        log,
+        *NAMED,
+        "--method",
+        "pbm",
+        "--thresholds",
+        "0.1,0.9",
+    )
 
     rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
-    lines = [json.loads(line) for line in run(*asked, "--format", "jsonl").stdout.splitlines()]
+    lines = [
+        json.loads(line)
+        for line in run(*asked, "--format", "jsonl").stdout.splitlines()
+    ]
     assert lines == found.judgments.to_dicts()
     assert [list(row) for row in rows] == [found.judgments.columns] * 2
     assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
@@ -98,7 +135,9 @@ def test_tables_for_people(log: Path) -> None:
     assert "6 impressions" in done.stdout
     assert (
         r"q & b & 0.67 & 3 & 2 &"
-        in run("online", "clicks", log, *NAMED, "--format", "latex", "--digits", 2).stdout
+        in run(
+            "online", "clicks", log, *NAMED, "--format", "latex", "--digits", 2
+        ).stdout
     )
     shown = run("online", "clicks", log, *NAMED, "--top", 1).stdout
     assert "shown  1 of 2 pairs, those with the most impressions" in shown
@@ -115,10 +154,27 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
         (("--format", "xml"), 2, "--format xml is not known"),
         (("--method", "ips"), 3, "there is no column propensity"),
         (("--method", "ips", "--propensities", "1"), 3, "no propensity for position 2"),
-        (("--method", "ips", "--propensities", tmp_path / "no.csv"), 3, "there is no such file"),
-        (("--columns", "item=doc_id,click=clicked,nothing=session"), 2, "no table has a column nothing"),
+        (
+            ("--method", "ips", "--propensities", tmp_path / "no.csv"),
+            3,
+            "there is no such file",
+        ),
+        (
+            ("--columns", "item=doc_id,click=clicked,nothing=session"),
+            2,
+            "no table has a column nothing",
+        ),
     ):
-        done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", *arguments, code=code)
+        done = run(
+            "online",
+            "clicks",
+            log,
+            *NAMED,
+            "-o",
+            tmp_path / "out.csv",
+            *arguments,
+            code=code,
+        )
         assert told in done.stderr, done.stderr
     log.write_text("query_id,item,position,click\nq,\x1b[31ma,1,2\n")
     done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", code=3)

@@ -46,7 +46,12 @@ def test_a_shared_task_in_one_command(run: Run, tmp_path: Path) -> None:
     assert rows[0]["run"] == "alpha-hybrid"
     whole = json.loads(run(*STUDY, "--format", "json"))
     assert len(whole["topics"]) == 20
-    assert {row["group"] for row in whole["reusability"]} == {"alpha", "beta", "gamma", "delta"}
+    assert {row["group"] for row in whole["reusability"]} == {
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+    }
 
 
 def test_repetitions(run: Run, tmp_path: Path) -> None:
@@ -64,7 +69,17 @@ def test_repetitions(run: Run, tmp_path: Path) -> None:
     assert "Lists of documents" in run("reproduce", *pair[:2])
     scores = [tmp_path / f"{at}.parquet" for at in range(2)]
     for at, file in enumerate(scores):
-        run("eval", QRELS, pair[at], pair[at + 2], "-m", "nDCG@10", "--per-query", str(file), "--quiet")
+        run(
+            "eval",
+            QRELS,
+            pair[at],
+            pair[at + 2],
+            "-m",
+            "nDCG@10",
+            "--per-query",
+            str(file),
+            "--quiet",
+        )
     assert "RMSE" in run("reproduce", "--scores", *map(str, scores), "--margin", "0.3")
     run(*AGAIN, "--lang", "zh", "-o", str(tmp_path / "again.html"))
     page = (tmp_path / "again.html").read_text()
@@ -77,13 +92,24 @@ def test_cards(run: Run, tmp_path: Path) -> None:
     for file in (demo.QRELS, demo.RUNS["bm25"]):
         shutil.copy(file, tmp_path)
     card, copy = tmp_path / "card.json", tmp_path / "bm25.run"
-    run("certify", str(tmp_path / "qrels.txt"), str(copy), "-m", "nDCG@10 AP", "-o", str(card))
+    run(
+        "certify",
+        str(tmp_path / "qrels.txt"),
+        str(copy),
+        "-m",
+        "nDCG@10 AP",
+        "-o",
+        str(card),
+    )
     assert "The card holds" in run("verify", str(card))
     whole = copy.read_bytes()
     copy.write_bytes(whole.replace(b"0.9", b"0.8", 1))
     text = run("verify", str(card), "--original", str(demo.RUNS["bm25"]), code=1)
     assert f"from byte {whole.index(b'0.9') + 2:,} on" in text
-    assert json.loads(run("verify", str(card), "--format", "json", code=1))["holds"] is False
+    assert (
+        json.loads(run("verify", str(card), "--format", "json", code=1))["holds"]
+        is False
+    )
     assert "卡片不成立" in run("verify", str(card), "--lang", "zh", code=1)
     assert "The card holds" in run("verify", str(card), str(demo.RUNS["bm25"]))
     card.write_text(card.read_text()[:-20])
@@ -94,9 +120,17 @@ def test_cards(run: Run, tmp_path: Path) -> None:
     ("words", "code", "part"),
     [
         (("reproduce", "a.run"), 2, "ORIGINAL AGAIN"),
-        (("reproduce", "a", "b", "c", "d", "--baseline", "x"), 2, "--baseline cannot go with"),
+        (
+            ("reproduce", "a", "b", "c", "d", "--baseline", "x"),
+            2,
+            "--baseline cannot go with",
+        ),
         ((*AGAIN, "--baseline", "bm25"), 2, "beta-bm25"),
-        (("collection", QRELS, str(TASK / "runs" / "beta-bm25.run")), 3, "several runs"),
+        (
+            ("collection", QRELS, str(TASK / "runs" / "beta-bm25.run")),
+            3,
+            "several runs",
+        ),
         ((*STUDY, "--chart", "topics.gif"), 2, ".svg"),
         (("verify", QRELS), 3, "qrels.txt"),
     ],

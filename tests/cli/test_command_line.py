@@ -43,7 +43,10 @@ def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
     assert lines[1].split() == ["a", "0.2500", "0.2500"]
     assert lines[2].split() == ["…", "1", "answered", "query", "0.5000", "0.5000"]
     assert "1 query missing" in out
-    assert "conventions  order=score score_dtype=float64 ties=docid_desc missing=zero" in out
+    assert (
+        "conventions  order=score score_dtype=float64 ties=docid_desc missing=zero"
+        in out
+    )
 
 
 def test_json_is_what_is_promised(files: tuple[Path, Path]) -> None:
@@ -53,9 +56,14 @@ def test_json_is_what_is_promised(files: tuple[Path, Path]) -> None:
     assert report["runs"] == {"a": {"RR": (1 / 2 + 0) / 2}}
     assert set(report) == {"runs", "audit", "conventions", "inputs"}
     assert report["audit"]["runs"]["a"]["missing"] == 1
-    assert report["audit"]["runs"]["a"]["means_without_missing"] == {"RR": {"value": 1 / 2, "n": 1}}
+    assert report["audit"]["runs"]["a"]["means_without_missing"] == {
+        "RR": {"value": 1 / 2, "n": 1}
+    }
     assert report["conventions"]["alignment"]["ties"] == "docid_desc"
-    assert report["inputs"] == {"judgments": str(files[0]), "runs": {"a": str(files[1])}}
+    assert report["inputs"] == {
+        "judgments": str(files[0]),
+        "runs": {"a": str(files[1])},
+    }
 
 
 def test_machine_formats_carry_full_precision() -> None:
@@ -70,15 +78,20 @@ def test_machine_formats_carry_full_precision() -> None:
     ]
 
     assert [(r["run"], r["measure"]) for r in rows] == [
-        ("bm25", "nDCG@10"), ("bm25", "AP"), ("tfidf", "nDCG@10"), ("tfidf", "AP"),
-    ]  # fmt: skip
+        ("bm25", "nDCG@10"),
+        ("bm25", "AP"),
+        ("tfidf", "nDCG@10"),
+        ("tfidf", "AP"),
+    ]
     assert [float(r["value"]) for r in rows] == [line["value"] for line in lines]
     assert "judgments" in done.stderr
 
 
 def test_trec_format_is_trec_evals() -> None:
     """--format trec prints trec_eval's three columns and names."""
-    out = run("eval", demo.QRELS, BM25, "-m", "map P.5,10 num_ret", "--format", "trec").stdout
+    out = run(
+        "eval", demo.QRELS, BM25, "-m", "map P.5,10 num_ret", "--format", "trec"
+    ).stdout
 
     assert out.splitlines()[0] == "runid                 \tall\tbm25"
     assert [line.split("\t")[0].strip() for line in out.splitlines()] == [
@@ -101,15 +114,28 @@ def test_markup_in_names_is_escaped(tmp_path: Path, files: tuple[Path, Path]) ->
     assert "\\$\\_\\%" in run("eval", files[0], evil, "--format", "latex").stdout
 
 
-def test_per_query_values_are_written_whole(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_per_query_values_are_written_whole(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
     """--per-query writes Parquet, CSV or JSON lines by suffix."""
-    for name, read in (("a.parquet", pl.read_parquet), ("a.csv", pl.read_csv), ("a.jsonl", pl.read_ndjson)):
+    for name, read in (
+        ("a.parquet", pl.read_parquet),
+        ("a.csv", pl.read_csv),
+        ("a.jsonl", pl.read_ndjson),
+    ):
         run("eval", *files, "-m", "RR", "--per-query", tmp_path / name)
         frame = read(tmp_path / name)
 
         assert frame.columns == [
-            "run", "query_id", "measure", "value", "numerator", "denominator", "weight", "status",
-        ]  # fmt: skip
+            "run",
+            "query_id",
+            "measure",
+            "value",
+            "numerator",
+            "denominator",
+            "weight",
+            "status",
+        ]
         assert frame["value"].to_list() == [1 / 2, 0.0]
         assert frame["status"].cast(pl.String).to_list() == ["ok", "missing"]
     assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -121,26 +147,49 @@ def test_per_query_values_are_written_whole(tmp_path: Path, files: tuple[Path, P
     ]
 
 
-def test_nothing_is_left_when_a_command_fails(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_nothing_is_left_when_a_command_fails(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
     """A failing evaluation leaves no output and no temporary file."""
     files[1].write_text("q1 Q0 d2 1 oops t\n")
     before = sorted(tmp_path.iterdir())
-    run("eval", *files, "--per-query", tmp_path / "out.parquet", "-o", tmp_path / "out.json", code=3)
+    run(
+        "eval",
+        *files,
+        "--per-query",
+        tmp_path / "out.parquet",
+        "-o",
+        tmp_path / "out.json",
+        code=3,
+    )
 
     assert before == sorted(tmp_path.iterdir())
 
 
 def test_output_file(tmp_path: Path, files: tuple[Path, Path]) -> None:
     """-o writes the result instead of printing it."""
-    done = run("eval", *files, "-m", "RR", "--format", "json", "-o", tmp_path / "out.json")
+    done = run(
+        "eval", *files, "-m", "RR", "--format", "json", "-o", tmp_path / "out.json"
+    )
 
     assert done.stdout == ""
-    assert json.loads((tmp_path / "out.json").read_text())["runs"] == {"a": {"RR": 1 / 4}}
+    assert json.loads((tmp_path / "out.json").read_text())["runs"] == {
+        "a": {"RR": 1 / 4}
+    }
 
 
 def test_standard_input(files: tuple[Path, Path]) -> None:
     """- reads the run from standard input."""
-    done = run("eval", files[0], "-", "-m", "RR", "--format", "json", stdin=files[1].read_text())
+    done = run(
+        "eval",
+        files[0],
+        "-",
+        "-m",
+        "RR",
+        "--format",
+        "json",
+        stdin=files[1].read_text(),
+    )
 
     assert list(json.loads(done.stdout)["runs"].values()) == [{"RR": 1 / 4}]
     assert "only once" in run("eval", "-", "-", code=2, stdin="").stderr
@@ -151,7 +200,10 @@ def test_named_runs(files: tuple[Path, Path]) -> None:
     done = run("eval", files[0], f"mine={files[1]}", "-m", "RR", "--format", "json")
 
     assert list(json.loads(done.stdout)["runs"]) == ["mine"]
-    assert "two runs have the name 'a'" in run("eval", files[0], files[1], files[1], code=2).stderr
+    assert (
+        "two runs have the name 'a'"
+        in run("eval", files[0], files[1], files[1], code=2).stderr
+    )
 
 
 def test_labelled_tables(tmp_path: Path) -> None:
@@ -162,9 +214,14 @@ def test_labelled_tables(tmp_path: Path) -> None:
 
     assert json.loads(done.stdout)["runs"] == {"log": {"RR": 1 / 2}}
     assert "takes one table" in run("eval", "--labeled", table, table, code=2).stderr
-    together = run("eval", "--labeled", table, "--one-group", "-m", "NumRet", "--format", "json")
+    together = run(
+        "eval", "--labeled", table, "--one-group", "-m", "NumRet", "--format", "json"
+    )
     assert json.loads(together.stdout)["conventions"]["alignment"]["one_group"] is True
-    assert "--exact-run" in run("eval", "--one-group", "--exact-run", table, table, code=2).stderr
+    assert (
+        "--exact-run"
+        in run("eval", "--one-group", "--exact-run", table, table, code=2).stderr
+    )
 
 
 def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
@@ -176,7 +233,18 @@ def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
     shown = run("eval", "--help-all").stdout
     for option in fields(AlignmentOptions):
         assert f"--{option.name.replace('_', '-')}" in shown
-    done = run("eval", *files, "-m", "RR", "--format", "json", "--missing", "drop", "--unjudged", "condensed")
+    done = run(
+        "eval",
+        *files,
+        "-m",
+        "RR",
+        "--format",
+        "json",
+        "--missing",
+        "drop",
+        "--unjudged",
+        "condensed",
+    )
 
     assert json.loads(done.stdout)["runs"] == {"a": {"RR": 1.0}}
 
@@ -193,25 +261,42 @@ def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
         (["--nonsense"], "No such option"),
     ],
 )
-def test_usage_errors(files: tuple[Path, Path], arguments: list[str], message: str) -> None:
+def test_usage_errors(
+    files: tuple[Path, Path], arguments: list[str], message: str
+) -> None:
     """A question that cannot be asked ends with 2 and says what can."""
     assert message in run("eval", *files, *arguments, code=2).stderr
 
 
 def test_lists_of_columns_add_up(tmp_path: Path) -> None:
     """--columns and --by given twice are one list; a column with two names is refused, with both."""
-    qrels, ranking, queries = (tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries"))
+    qrels, ranking, queries = (
+        tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries")
+    )
     qrels.write_text("user,item,relevance\nu,a,1\n")
     ranking.write_text("user,item,score\nu,b,0.9\nu,a,0.8\n")
     queries.write_text("user,country,device\nu,de,phone\n")
-    line = ("eval", qrels, ranking, "-m", "RR", "--format", "json", "--queries", queries)
+    line = (
+        "eval",
+        qrels,
+        ranking,
+        "-m",
+        "RR",
+        "--format",
+        "json",
+        "--queries",
+        queries,
+    )
     named = ("--columns", "user=query_id", "--columns", "item=doc_id")
 
     report = json.loads(run(*line, *named, "--by", "country", "--by", "device").stdout)
     refused = run(*line, *named, "--columns", "user=doc_id", code=2).stderr
 
     assert report["runs"] == {"run": {"RR": 1 / 2}}
-    assert (report["segments"][0]["country"], report["segments"][0]["device"]) == ("de", "phone")
+    assert (report["segments"][0]["country"], report["segments"][0]["device"]) == (
+        "de",
+        "phone",
+    )
     assert "columns: user has two names" in refused
     assert "user=query_id and user=doc_id" in refused
 
@@ -225,11 +310,22 @@ def test_every_option_of_columns_adds_up() -> None:
             return [group]
         context = click.Context(group)
         names = group.list_commands(context)
-        return [each for name in names for each in commands(group.get_command(context, name) or group)]
+        return [
+            each
+            for name in names
+            for each in commands(group.get_command(context, name) or group)
+        ]
 
-    found = [option for command in commands(cli) for option in command.params if "--columns" in option.opts]
+    found = [
+        option
+        for command in commands(cli)
+        for option in command.params
+        if "--columns" in option.opts
+    ]
 
-    assert len(found) >= len({"eval", "compare", "report", "ltr train", "conventions diff"})
+    assert len(found) >= len(
+        {"eval", "compare", "report", "ltr train", "conventions diff"}
+    )
     assert all(isinstance(option, click.Option) and option.multiple for option in found)
 
 
@@ -258,7 +354,10 @@ def test_bad_input(files: tuple[Path, Path], content: str, message: str) -> None
 
 def test_a_missing_file(files: tuple[Path, Path]) -> None:
     """A file that is not there ends with 3."""
-    assert "there is no such file" in run("eval", files[0], files[0].with_name("nope.run"), code=3).stderr
+    assert (
+        "there is no such file"
+        in run("eval", files[0], files[0].with_name("nope.run"), code=3).stderr
+    )
 
 
 def test_a_bug_asks_for_a_report(tmp_path: Path, files: tuple[Path, Path]) -> None:
@@ -268,7 +367,12 @@ def test_a_bug_asks_for_a_report(tmp_path: Path, files: tuple[Path, Path]) -> No
         "import rankstone.cli as c\nclass B:\n def main(*a, **k): raise RuntimeError('boom')\nc.cli = B\n"
     )
     line = [sys.executable, "-m", "rankstone", "eval", *map(str, files)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(
+            [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+        ),
+    }
     done = subprocess.run(line, env=env, capture_output=True, text=True, check=False)
 
     assert done.returncode == 70
@@ -282,7 +386,16 @@ def test_interrupts_are_clean(tmp_path: Path, files: tuple[Path, Path]) -> None:
     pipe = tmp_path / "pipe.run"
     os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "rankstone", "eval", files[0], "-", "-o", tmp_path / "out.json"],
+        [
+            sys.executable,
+            "-m",
+            "rankstone",
+            "eval",
+            files[0],
+            "-",
+            "-o",
+            tmp_path / "out.json",
+        ],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -318,7 +431,9 @@ def test_check_reports_all_at_once(tmp_path: Path) -> None:
     """Check names duplicates, ties, missing and extra queries, negative grades, NaN: all in one go."""
     qrels, ranking = tmp_path / "q.txt", tmp_path / "r.txt"
     qrels.write_text("q1 0 d1 1\nq1 0 d1 2\nq2 0 d3 -1\nq3 0 d4 0\n")
-    ranking.write_text("q1 Q0 d1 1 1 t\nq1 Q0 d1 2 1 t\nqx Q0 d3 1 nan t\nq1 Q0 d7 3 2 t\n")
+    ranking.write_text(
+        "q1 Q0 d1 1 1 t\nq1 Q0 d1 2 1 t\nqx Q0 d3 1 nan t\nq1 Q0 d7 3 2 t\n"
+    )
     out = run("check", qrels, ranking, code=3).stdout
 
     for expected in (
@@ -340,7 +455,9 @@ def test_check_goes_on_after_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     """A broken file is one finding; the others are still looked at."""
     broken = tmp_path / "broken.run"
     broken.write_text("q1 Q0\n")
-    report = json.loads(run("check", demo.QRELS, broken, BM25, "--format", "json", code=3).stdout)
+    report = json.loads(
+        run("check", demo.QRELS, broken, BM25, "--format", "json", code=3).stdout
+    )
 
     assert [file["name"] for file in report["files"]] == ["judgments", "broken", "bm25"]
     assert "too few columns" in report["files"][1]["findings"][0]["what"]
@@ -359,7 +476,9 @@ def test_check_looks_at_measures_and_training(files: tuple[Path, Path]) -> None:
     assert "unjudged@3: " in out
     assert "unjudged@10" not in out
     assert "(training, " in out
-    assert "remove them with --exclude FILE and --exclude-from both" in " ".join(out.split())
+    assert "remove them with --exclude FILE and --exclude-from both" in " ".join(
+        out.split()
+    )
     assert out.splitlines()[-1].startswith("ok, ")
     assert "; check this first: " in out.splitlines()[-1]
 
@@ -377,7 +496,9 @@ def test_measures_are_listed_and_shown() -> None:
 
     listing = run("measures", env={"COLUMNS": "200"}).stdout
     for name, cls in MEASURES.items():
-        assert re.search(rf"^  {name} +{re.escape(cls.card.sentence)}$", listing, re.MULTILINE)
+        assert re.search(
+            rf"^  {name} +{re.escape(cls.card.sentence)}$", listing, re.MULTILINE
+        )
     card = run("measures", "show", "ndcg").stdout
     assert card.startswith("nDCG (also NDCG)")
     assert "formula" in card
@@ -385,7 +506,10 @@ def test_measures_are_listed_and_shown() -> None:
     objects = json.loads(run("measures", "list", "--format", "json").stdout)
     assert [o["name"] for o in objects] == list(MEASURES)
     assert "### nDCG (also NDCG)" in run("measures", "list", "--format", "md").stdout
-    assert "--format xml is not known" in run("measures", "list", "--format", "xml", code=2).stderr
+    assert (
+        "--format xml is not known"
+        in run("measures", "list", "--format", "xml", code=2).stderr
+    )
 
 
 def test_words_of_other_tools() -> None:
@@ -401,13 +525,33 @@ def test_a_bare_name_is_taken_for_a_question() -> None:
 
 def test_narrow_terminals_show_whole_names() -> None:
     """A table that is wider than the terminal is broken between measures, and cards between words."""
-    names = ["nDCG@10", "AP(rel=2)", "RR(rel=2)@10", "R(rel=2)@100", "Judged@10", "RBP(p=0.8)", "P@10"]
-    out = run("eval", demo.QRELS, BM25, TFIDF, "-m", " ".join(names), env={"COLUMNS": "60"}).stdout
+    names = [
+        "nDCG@10",
+        "AP(rel=2)",
+        "RR(rel=2)@10",
+        "R(rel=2)@100",
+        "Judged@10",
+        "RBP(p=0.8)",
+        "P@10",
+    ]
+    out = run(
+        "eval", demo.QRELS, BM25, TFIDF, "-m", " ".join(names), env={"COLUMNS": "60"}
+    ).stdout
     heads = [line.split() for line in out.splitlines() if line.startswith("run ")]
 
     assert [name for head in heads for name in head if name != "run"] == names
     assert len(heads) > 1
-    assert max(map(len, run("measures", "show", "nDCG", env={"COLUMNS": "80"}).stdout.splitlines())) <= 80
+    assert (
+        max(
+            map(
+                len,
+                run(
+                    "measures", "show", "nDCG", env={"COLUMNS": "80"}
+                ).stdout.splitlines(),
+            )
+        )
+        <= 80
+    )
 
 
 def test_demo_runs() -> None:
@@ -418,21 +562,36 @@ def test_demo_runs() -> None:
     assert "conventions" in out
 
 
-def test_outputs_never_overwrite_inputs(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_outputs_never_overwrite_inputs(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     """Writing onto an input, or both outputs onto one file, is refused before any work is done."""
     before = files[1].read_text()
 
     assert "an input" in run("eval", *files, "-o", files[1], code=2).stderr
     assert (
         "an input"
-        in run("eval", *files, "--per-query", files[0].with_name("x.csv"), "-o", files[0], code=2).stderr
+        in run(
+            "eval",
+            *files,
+            "--per-query",
+            files[0].with_name("x.csv"),
+            "-o",
+            files[0],
+            code=2,
+        ).stderr
     )
     both = tmp_path / "both.csv"
-    assert "the other output" in run("eval", *files, "-o", both, "--per-query", both, code=2).stderr
+    assert (
+        "the other output"
+        in run("eval", *files, "-o", both, "--per-query", both, code=2).stderr
+    )
     assert before == files[1].read_text()
 
 
-def test_links_and_devices_stay_what_they_are(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_links_and_devices_stay_what_they_are(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     """A link is written through, a device receives the bytes."""
     target, link = tmp_path / "target.json", tmp_path / "link.json"
     target.write_text("old")
@@ -450,7 +609,9 @@ def test_a_run_in_the_place_of_judgments_is_refused(files: tuple[Path, Path]) ->
     assert "look like a run" in run("eval", files[1], files[1], code=3).stderr
 
 
-def test_check_survives_missing_values(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_check_survives_missing_values(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
     """Rows without an id or a grade are findings, not failures."""
     qrels = tmp_path / "q.csv"
     qrels.write_text("query_id,doc_id,relevance\nq1,d1,\n,d2,1\n")
@@ -481,14 +642,25 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
     assert re.search(rf"AP +≥ 1 +0\.8333{ends} +1\.0000{ends} +33% +0\n", text)
     assert re.search(r"AP +spread +0\.1667 +0\.5000\n", text)
     assert "AP: from 1 to 2 picky and broad swap places" in text
-    strict = run("thresholds", qrels, a, b, "-m", "AP", "--strict", "--plot", env=wide).stdout
+    strict = run(
+        "thresholds", qrels, a, b, "-m", "AP", "--strict", "--plot", env=wide
+    ).stdout
     assert "AP over the threshold" in strict
     assert re.search(rf"AP +> 1 +1\.0000{ends} +0\.5000{ends} +33% +0\n", strict)
-    assert run("thresholds", qrels, a, "-m", "AP", "--format", "md").stdout.startswith("| measure | relevant")
-    found = json.loads(run("thresholds", qrels, a, "-m", "AP", "--format", "json").stdout)
+    assert run("thresholds", qrels, a, "-m", "AP", "--format", "md").stdout.startswith(
+        "| measure | relevant"
+    )
+    found = json.loads(
+        run("thresholds", qrels, a, "-m", "AP", "--format", "json").stdout
+    )
     assert [row["value"] for row in found["values"]] == [(1 / 1 + 2 / 3) / 2, 1.0]
-    assert "has no threshold" in run("thresholds", qrels, a, "-m", "Judged", code=2).stderr
-    assert "--levels must be numbers" in run("thresholds", qrels, a, "--levels", "x", code=2).stderr
+    assert (
+        "has no threshold" in run("thresholds", qrels, a, "-m", "Judged", code=2).stderr
+    )
+    assert (
+        "--levels must be numbers"
+        in run("thresholds", qrels, a, "--levels", "x", code=2).stderr
+    )
 
 
 def test_sampled_candidates_are_corrected(tmp_path: Path) -> None:
@@ -497,19 +669,39 @@ def test_sampled_candidates_are_corrected(tmp_path: Path) -> None:
     qrels.write_text("query_id,doc_id,relevance\nu,a,1\nv,b,1\n")
     recs.write_text("query_id,doc_id,score\nu,a,3\nu,x,2\nu,y,1\nv,y,3\nv,b,2\nv,z,1\n")
 
-    done = run("sampled", qrels, recs, "--catalogue-size", "101", "-m", "RR R@1", "--method", "rank")
-    assert re.search(r"recs +RR +0\.5098 ", done.stdout)  # ranks 1 and 51: (1/1 + 1/51) / 2
+    done = run(
+        "sampled",
+        qrels,
+        recs,
+        "--catalogue-size",
+        "101",
+        "-m",
+        "RR R@1",
+        "--method",
+        "rank",
+    )
+    assert re.search(
+        r"recs +RR +0\.5098 ", done.stdout
+    )  # ranks 1 and 51: (1/1 + 1/51) / 2
     assert "warning  ranked among 2 sampled items instead of all 101" in done.stdout
-    rows = run("sampled", qrels, recs, "--catalogue-size", "101", "-m", "RR", "--format", "csv")
-    assert rows.stdout.startswith("run,measure,value,lower,upper,naive,sampled,relevant,queries\nrecs,RR,")
+    rows = run(
+        "sampled", qrels, recs, "--catalogue-size", "101", "-m", "RR", "--format", "csv"
+    )
+    assert rows.stdout.startswith(
+        "run,measure,value,lower,upper,naive,sampled,relevant,queries\nrecs,RR,"
+    )
     assert "--catalogue-size" in run("sampled", qrels, recs, code=2).stderr
     assert (
         "did you mean rank?"
-        in run("sampled", qrels, recs, "--catalogue-size", "9", "--method", "rnk", code=2).stderr
+        in run(
+            "sampled", qrels, recs, "--catalogue-size", "9", "--method", "rnk", code=2
+        ).stderr
     )
 
 
-def test_no_name_commands_the_terminal(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_no_name_commands_the_terminal(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     """Paths and options with control characters are escaped in results, audits and errors."""
     evil = tmp_path / "e\x1b[31mvil.run"
     evil.write_text(files[1].read_text())
@@ -519,7 +711,12 @@ def test_no_name_commands_the_terminal(files: tuple[Path, Path], tmp_path: Path)
     report.runs["x\x1b[31m"] = report.runs.pop("a")
 
     assert "\x1b" not in "".join(report.lines())
-    for command, measure in {"eval": "AP", "bounds": "AP", "curve": "P@1,2", "thresholds": "AP"}.items():
+    for command, measure in {
+        "eval": "AP",
+        "bounds": "AP",
+        "curve": "P@1,2",
+        "thresholds": "AP",
+    }.items():
         assert "\x1b" not in run(command, files[0], evil, "-m", measure).stdout
     with pytest.raises(rankstone.InputError) as unread:
         rankstone.evaluate(files[0], empty, "AP")
@@ -534,7 +731,9 @@ def test_unjudged_grades_work_everywhere(files: tuple[Path, Path]) -> None:
     assert done.stdout.splitlines()[1].startswith("a,P@2,1.0,0.5,")
 
 
-def test_options_that_mean_nothing_are_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_options_that_mean_nothing_are_refused(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     """Values without a meaning, options that another one makes idle, names of runs that are empty."""
     table = tmp_path / "queries.csv"
     table.write_text("query_id,c\nq1,x\nq2,y\n")
@@ -542,8 +741,14 @@ def test_options_that_mean_nothing_are_refused(files: tuple[Path, Path], tmp_pat
 
     assert run(*by, "c,c").stdout == run(*by, "c").stdout
     assert "--by names no column" in run(*by, ",", code=2).stderr
-    assert "--target must be numbers" in run("curve", *files, "-m", "P@1,2", "--target", "nan", code=2).stderr
-    assert "--order 'foo' is not a value" in run("check", *files, "--order", "foo", code=2).stderr
+    assert (
+        "--target must be numbers"
+        in run("curve", *files, "-m", "P@1,2", "--target", "nan", code=2).stderr
+    )
+    assert (
+        "--order 'foo' is not a value"
+        in run("check", *files, "--order", "foo", code=2).stderr
+    )
     assert "no such file" in run("eval", files[0], f"={files[1]}", code=3).stderr
     other = ("diff", files[1], f"b={files[1]}", "--query", "q1")
     assert "--top cannot go with --query" in run(*other, "--top", "3", code=2).stderr

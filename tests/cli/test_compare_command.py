@@ -34,7 +34,14 @@ def test_text_fits_eighty_columns() -> None:
     above = text.split("audit  ")[0]
 
     assert max(map(len, above.splitlines())) <= 80
-    for part in ("Verdict", "Means", "Differences from bm25", "Caveats", "Method", "inconclusive"):
+    for part in (
+        "Verdict",
+        "Means",
+        "Differences from bm25",
+        "Caveats",
+        "Method",
+        "inconclusive",
+    ):
         assert part in above
 
 
@@ -42,18 +49,27 @@ def test_every_pair_of_three(tmp_path: Path) -> None:
     """Three runs are three pairs, named by letters."""
     third = tmp_path / "third.run"
     third.write_text(Path(BM25).read_text())
-    text = printed("compare", QRELS, BM25, TFIDF, str(third), "-m", "AP", "--permutations", "500")
+    text = printed(
+        "compare", QRELS, BM25, TFIDF, str(third), "-m", "AP", "--permutations", "500"
+    )
 
     for pair in ("b − a", "c − a", "c − b"):
         assert pair in text
-    assert "randomised Tukey HSD (Carterette 2012) and max-|t| by sign flips" in " ".join(text.split())
+    assert (
+        "randomised Tukey HSD (Carterette 2012) and max-|t| by sign flips"
+        in " ".join(text.split())
+    )
     assert "assumption: " in text
     assert "have identical scores on AP for all" in " ".join(text.split())
 
 
 def test_json_is_the_report() -> None:
     """The same as from Python."""
-    told = json.loads(printed("compare", QRELS, BM25, TFIDF, "-m", "AP", "--format", "json", "--seed", "3"))
+    told = json.loads(
+        printed(
+            "compare", QRELS, BM25, TFIDF, "-m", "AP", "--format", "json", "--seed", "3"
+        )
+    )
     found = compare(QRELS, {"bm25": BM25, "tfidf": TFIDF}, "AP", seed=3).report()
 
     assert told == json.loads(json.dumps(found))
@@ -62,23 +78,47 @@ def test_json_is_the_report() -> None:
 def test_csv_is_the_table() -> None:
     """A row a measure and pair."""
     rows = list(
-        csv.DictReader(io.StringIO(printed("compare", QRELS, BM25, TFIDF, "--format", "csv", "--quiet")))
+        csv.DictReader(
+            io.StringIO(
+                printed("compare", QRELS, BM25, TFIDF, "--format", "csv", "--quiet")
+            )
+        )
     )
 
-    assert [row["measure"] for row in rows] == ["nDCG@10", "AP", "RR@10", "R@100", "P@10"]
+    assert [row["measure"] for row in rows] == [
+        "nDCG@10",
+        "AP",
+        "RR@10",
+        "R@100",
+        "P@10",
+    ]
     assert rows[0]["verdict"] == "inconclusive"
 
 
 @pytest.mark.parametrize("form", ["md", "latex", "html"])
 def test_documents_escape_names(form: str) -> None:
     """A run's name is anybody's text."""
-    out = printed("compare", QRELS, f"b&c%_<i>={BM25}", TFIDF, "-m", "AP", "--format", form, "--quiet")
+    out = printed(
+        "compare",
+        QRELS,
+        f"b&c%_<i>={BM25}",
+        TFIDF,
+        "-m",
+        "AP",
+        "--format",
+        form,
+        "--quiet",
+    )
 
     shown = [
-        line for line in out.splitlines() if not (form == "latex" and line.startswith("%"))
+        line
+        for line in out.splitlines()
+        if not (form == "latex" and line.startswith("%"))
     ]  # no comments
     assert not any("b&c%_<i>" in line for line in shown)
-    assert {"md": r"b\&c%\_\<i\>", "latex": r"b\&c\%\_", "html": "b&amp;c%_&lt;i&gt;"}[form] in out
+    assert {"md": r"b\&c%\_\<i\>", "latex": r"b\&c\%\_", "html": "b&amp;c%_&lt;i&gt;"}[
+        form
+    ] in out
     if form == "latex":
         assert r"\toprule" in out
 
@@ -97,15 +137,21 @@ def test_from_saved_scores(tmp_path: Path) -> None:
     printed("eval", QRELS, BM25, TFIDF, "-m", "AP", "--per-query", str(saved))
     from_scores = printed("compare", "--scores", str(saved), "--format", "csv")
 
-    assert from_scores == printed("compare", QRELS, BM25, TFIDF, "-m", "AP", "--format", "csv", "--quiet")
+    assert from_scores == printed(
+        "compare", QRELS, BM25, TFIDF, "-m", "AP", "--format", "csv", "--quiet"
+    )
 
 
 def test_from_what_trec_eval_prints(tmp_path: Path) -> None:
     """trec_eval -q of two runs, whose names are those of the files."""
     for name, path in (("bm25", BM25), ("tfidf", TFIDF)):
-        (tmp_path / f"{name}.txt").write_text(printed("trec-eval", "-q", "-c", "-m", "map", QRELS, path))
+        (tmp_path / f"{name}.txt").write_text(
+            printed("trec-eval", "-q", "-c", "-m", "map", QRELS, path)
+        )
     files = [str(tmp_path / f"{name}.txt") for name in ("bm25", "tfidf")]
-    told = json.loads(printed("compare", "--scores", *files, "-m", "AP", "--format", "json"))
+    told = json.loads(
+        printed("compare", "--scores", *files, "-m", "AP", "--format", "json")
+    )
 
     assert told["systems"] == ["bm25", "tfidf"]
     assert told["comparisons"][0]["measure"] == "map"
@@ -116,13 +162,18 @@ def test_differences_of_queries_are_written(tmp_path: Path) -> None:
     place = tmp_path / "differences.csv"
     printed("compare", QRELS, BM25, TFIDF, "-m", "AP", "--per-query", str(place))
 
-    assert place.read_text().startswith("measure,query_id,system,versus,value,value_versus,difference\n")
+    assert place.read_text().startswith(
+        "measure,query_id,system,versus,value,value_versus,difference\n"
+    )
 
 
 def test_segments_and_clusters(tmp_path: Path) -> None:
     """Columns of the table of queries group and cluster."""
     queries = tmp_path / "queries.csv"
-    lines = ["query_id,half,user", *(f"q{at:02d},{at % 2},u{at // 4}" for at in range(1, 33))]
+    lines = [
+        "query_id,half,user",
+        *(f"q{at:02d},{at % 2},u{at // 4}" for at in range(1, 33)),
+    ]
     queries.write_text("\n".join(lines) + "\n")
     common = ("compare", QRELS, BM25, TFIDF, "-m", "AP", "--queries", str(queries))
 
@@ -142,15 +193,27 @@ def test_bounds_are_told() -> None:
         (["compare", QRELS], "judgments and at least one run"),
         (["compare", QRELS, BM25], "two or more runs"),
         (["compare", QRELS, BM25, TFIDF, "--baseline", "bm52"], "did you mean bm25?"),
-        (["compare", QRELS, BM25, TFIDF, "--test", "tukey"], "--test 'tukey' is not known"),
-        (["compare", QRELS, BM25, TFIDF, "--format", "pdf"], "--format pdf is not known"),
+        (
+            ["compare", QRELS, BM25, TFIDF, "--test", "tukey"],
+            "--test 'tukey' is not known",
+        ),
+        (
+            ["compare", QRELS, BM25, TFIDF, "--format", "pdf"],
+            "--format pdf is not known",
+        ),
         (["compare", "--scores"], "needs a file of scores"),
-        (["compare", "--scores", "x.csv", "--bounds"], "--bounds cannot go with --scores"),
+        (
+            ["compare", "--scores", "x.csv", "--bounds"],
+            "--bounds cannot go with --scores",
+        ),
         (["power", "-d", "0.1"], "either runs or --deviation"),
         (["power", "-d", "x", "--deviation", "1"], "numbers, separated by commas"),
         (["eval", QRELS, BM25, "--cluster", "user"], "needs --queries"),
         (["eval", QRELS, BM25, "--ci", "--interval", "bcaa"], "did you mean bca"),
-        (["eval", QRELS, BM25, "--ci", "--format", "trec"], "no place for segments and intervals"),
+        (
+            ["eval", QRELS, BM25, "--ci", "--format", "trec"],
+            "no place for segments and intervals",
+        ),
     ],
 )
 def test_mistakes_are_told(arguments: list[str], message: str) -> None:
@@ -165,7 +228,18 @@ def test_power_from_a_pilot_and_from_a_number() -> None:
     """How many queries, in a table, JSON and CSV."""
     assert "128" in printed("power", "--deviation", "0.2", "-d", "0.05")
     told = json.loads(
-        printed("power", QRELS, BM25, TFIDF, "-m", "AP nDCG@10", "-d", "0.05,0.1", "--format", "json")
+        printed(
+            "power",
+            QRELS,
+            BM25,
+            TFIDF,
+            "-m",
+            "AP nDCG@10",
+            "-d",
+            "0.05,0.1",
+            "--format",
+            "json",
+        )
     )
 
     told = told["plan"]
@@ -176,11 +250,29 @@ def test_power_from_a_pilot_and_from_a_number() -> None:
 
 def test_intervals_beside_means() -> None:
     """Every format has them."""
-    common = ("eval", QRELS, BM25, "--ci", "-m", "AP", "--seed", "1", "--interval", "studentised")
+    common = (
+        "eval",
+        QRELS,
+        BM25,
+        "--ci",
+        "-m",
+        "AP",
+        "--seed",
+        "1",
+        "--interval",
+        "studentised",
+    )
     told = json.loads(printed(*common, "--format", "json"))["intervals"][0]
-    rows = list(csv.DictReader(io.StringIO(printed(*common, "--format", "csv", "--quiet"))))
+    rows = list(
+        csv.DictReader(io.StringIO(printed(*common, "--format", "csv", "--quiet")))
+    )
 
-    assert f"{told['value']:.4f} [{told['low']:.4f}, {told['high']:.4f}]" in printed(*common)
-    assert (float(rows[0]["low"]), float(rows[0]["high"])) == (told["low"], told["high"])
+    assert f"{told['value']:.4f} [{told['low']:.4f}, {told['high']:.4f}]" in printed(
+        *common
+    )
+    assert (float(rows[0]["low"]), float(rows[0]["high"])) == (
+        told["low"],
+        told["high"],
+    )
     assert "studentised: bootstrap, studentised, seed 1" in printed(*common)
     assert "auto: chosen from the measure's range" in printed(*common[:-2])

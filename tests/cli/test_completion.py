@@ -18,13 +18,19 @@ from rankstone.cli.declaring import Option
 def completed(line: str, shell: str = "bash") -> list[str]:
     """Return what a shell is told when the line ends with a tab."""
     words = line.split(" ")
-    env = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_RANKSTONE_COMPLETE": f"{shell}_complete"}
+    env = {
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+        "_RANKSTONE_COMPLETE": f"{shell}_complete",
+    }
     return _run(env).split()
 
 
 def _run(env: dict[str, str]) -> str:
     program = [sys.executable, "-m", "rankstone"]
-    return subprocess.run(program, env=os.environ | env, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        program, env=os.environ | env, capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -56,9 +62,12 @@ def test_every_list_of_words_is_offered() -> None:
     """Values written ``a|b|c`` in the help complete to these words."""
     options = [
         (option, context)
-        for _, command, context in commands(cli, click.Context(cli, info_name="rankstone"))
+        for _, command, context in commands(
+            cli, click.Context(cli, info_name="rankstone")
+        )
         for option in command.params
-        if isinstance(option, Option) and re.fullmatch(r"[a-z]\w*(\|[a-z]\w*)+", str(option.metavar))
+        if isinstance(option, Option)
+        and re.fullmatch(r"[a-z]\w*(\|[a-z]\w*)+", str(option.metavar))
     ]
     assert len(options) > 100
     for option, context in options:

@@ -47,10 +47,14 @@ def shell(*arguments: object) -> str:
 def files(tmp_path: Path) -> Path:
     """Make judgments, two runs and a table of queries whose ids are formulas."""
     queries = [*FORMULAS, *HARMLESS]
-    rows = pl.DataFrame({"query_id": queries, "doc_id": "=d", "relevance": 1, "score": -1.5})
+    rows = pl.DataFrame(
+        {"query_id": queries, "doc_id": "=d", "relevance": 1, "score": -1.5}
+    )
     rows.drop("score").write_parquet(tmp_path / "qrels.parquet")
     rows.drop("relevance").write_parquet(tmp_path / "=run.parquet")
-    pl.DataFrame({"query_id": queries, "=country": "@de"}).write_parquet(tmp_path / "queries.parquet")
+    pl.DataFrame({"query_id": queries, "=country": "@de"}).write_parquet(
+        tmp_path / "queries.parquet"
+    )
     return tmp_path
 
 
@@ -61,12 +65,21 @@ def test_every_command_that_writes_csv_has_the_option() -> None:
         for command in commands()
         for option in command.params
         if isinstance(option, click.Option)
-        and "csv" in f"{option.metavar if '--format' in option.opts else ''}{option.help}"
-        and {"--format", "--output", "--per-query", "--positions", "--cohorts"} & {*option.opts}
+        and "csv"
+        in f"{option.metavar if '--format' in option.opts else ''}{option.help}"
+        and {"--format", "--output", "--per-query", "--positions", "--cohorts"}
+        & {*option.opts}
     }
-    having = {command for command in commands() for p in command.params if "--csv-formulas" in p.opts}
+    having = {
+        command
+        for command in commands()
+        for p in command.params
+        if "--csv-formulas" in p.opts
+    }
 
-    assert {"eval", "clicks", "identify", "sampled", "retention"} <= {str(c.name) for c in offering}
+    assert {"eval", "clicks", "identify", "sampled", "retention"} <= {
+        str(c.name) for c in offering
+    }
     assert offering <= having
     assert "score" in {command.name for command in having}  # its -o FILE.csv is a table
 
@@ -74,26 +87,54 @@ def test_every_command_that_writes_csv_has_the_option() -> None:
 def test_nothing_else_writes_csv() -> None:
     """Commands leave CSV to what all results have in common, and hand it the option."""
     folder = Path(rankstone.__file__).parent / "cli"
-    writing = [path.name for path in folder.glob("*.py") if ".write_csv(" in path.read_text(encoding="utf-8")]
+    writing = [
+        path.name
+        for path in folder.glob("*.py")
+        if ".write_csv(" in path.read_text(encoding="utf-8")
+    ]
     assert not writing
 
 
 def test_means_are_escaped(files: Path) -> None:
     """Names of runs, values and names of columns are texts; a number below zero stays one."""
-    line = ("eval", files / "qrels.parquet", files / "=run.parquet", "-m", "RR NumRet(agg=sum)", "--quiet")
-    asked = ("--queries", files / "queries.parquet", "--by", "=country", "--format", "csv")
+    line = (
+        "eval",
+        files / "qrels.parquet",
+        files / "=run.parquet",
+        "-m",
+        "RR NumRet(agg=sum)",
+        "--quiet",
+    )
+    asked = (
+        "--queries",
+        files / "queries.parquet",
+        "--by",
+        "=country",
+        "--format",
+        "csv",
+    )
 
     told = shell(*line, *asked, "--csv-formulas", "escape")
     plain = shell(*line, *asked)
 
-    assert told == plain.replace("=run", "'=run").replace("=country", "'=country").replace("@de", "'@de")
+    assert told == plain.replace("=run", "'=run").replace(
+        "=country", "'=country"
+    ).replace("@de", "'@de")
     assert plain.splitlines()[1] == "=run,@de,RR,1.0,11,0"
     assert shell(*line, *asked, "--csv-formulas", "keep") == plain
 
 
 def test_values_per_query_are_escaped(files: Path) -> None:
     """So are ids in files that are written beside; other formats hold every id as it is."""
-    line = ("eval", files / "qrels.parquet", files / "=run.parquet", "-m", "RR", "--csv-formulas", "escape")
+    line = (
+        "eval",
+        files / "qrels.parquet",
+        files / "=run.parquet",
+        "-m",
+        "RR",
+        "--csv-formulas",
+        "escape",
+    )
 
     shell(*line, "--per-query", files / "rows.csv")
     shell(*line, "--per-query", files / "rows.jsonl")
@@ -108,19 +149,28 @@ def test_values_per_query_are_escaped(files: Path) -> None:
 def test_curves_and_scores_of_rankers_are_escaped(files: Path) -> None:
     """What is written by hand, cell by cell, and tables of documents."""
     line = ("curve", files / "qrels.parquet", files / "=run.parquet", "--format", "csv")
-    assert {row["run"] for row in csv.DictReader(io.StringIO(shell(*line, "--csv-formulas", "escape")))} == {
-        "'=run"
-    }
+    assert {
+        row["run"]
+        for row in csv.DictReader(io.StringIO(shell(*line, "--csv-formulas", "escape")))
+    } == {"'=run"}
     features = files / "features.csv"
     features.write_text("query_id,doc_id,label,f1\n=q,@d,1,0.5\n=q,+d,0,-0.5\n")
     shell("ltr", "train", features, "-o", files / "model.json")
     for suffix, between in (("csv", ","), ("tsv", "\t")):
         scored = files / f"scored.{suffix}"
-        shell("ltr", "score", files / "model.json", features, "-o", scored, "--csv-formulas", "escape")
-        assert [row.split(between)[:2] for row in scored.read_text().splitlines()[1:]] == [
-            ["'=q", "'@d"],
-            ["'=q", "'+d"],
-        ]
+        shell(
+            "ltr",
+            "score",
+            files / "model.json",
+            features,
+            "-o",
+            scored,
+            "--csv-formulas",
+            "escape",
+        )
+        assert [
+            row.split(between)[:2] for row in scored.read_text().splitlines()[1:]
+        ] == [["'=q", "'@d"], ["'=q", "'+d"]]
 
 
 def test_in_python(tmp_path: Path) -> None:
@@ -129,8 +179,13 @@ def test_in_python(tmp_path: Path) -> None:
     scores.write(tmp_path / "kept.csv")
     scores.write(tmp_path / "escaped.csv", formulas="escape")
 
-    kept, escaped = ((tmp_path / name).read_text() for name in ("kept.csv", "escaped.csv"))
-    assert (kept.splitlines()[1][:6], escaped.splitlines()[1][:7]) == ("run,=q", "run,'=q")
+    kept, escaped = (
+        (tmp_path / name).read_text() for name in ("kept.csv", "escaped.csv")
+    )
+    assert (kept.splitlines()[1][:6], escaped.splitlines()[1][:7]) == (
+        "run,=q",
+        "run,'=q",
+    )
     assert escaped == kept.replace("=q", "'=q")
     with pytest.raises(BadOption, match="did you mean escape"):
         scores.write(tmp_path / "no.csv", formulas="escaped")

@@ -30,7 +30,9 @@ def test_a_curve_is_drawn_and_told() -> None:
     assert lines[21].split()[0] == "0"
     assert lines[31].split()[0] == "1"
     text = "\n".join(lines)
-    assert "bm25  31 queries have a curve; left out: 1 without a relevant document" in text
+    assert (
+        "bm25  31 queries have a curve; left out: 1 without a relevant document" in text
+    )
     assert " · SD " in text
     assert "bm25 is above tfidf at 11 points" in text
     assert "1 query missing" in text
@@ -43,9 +45,22 @@ def test_a_curve_is_drawn_and_told() -> None:
 
 def test_the_numbers_are_pythons() -> None:
     """CSV, JSON lines and JSON hold the frame that Python returns, to the last digit."""
-    asked = ["PR(levels=3) nDCG@1..3", "--seed", 5, "--resamples", 50, "--band", "0.25,0.75"]
+    asked = [
+        "PR(levels=3) nDCG@1..3",
+        "--seed",
+        5,
+        "--resamples",
+        50,
+        "--band",
+        "0.25,0.75",
+    ]
     frame = rankstone.curve(
-        demo.QRELS, demo.RUNS, "PR(levels=3) nDCG@1..3", seed=5, resamples=50, band=(0.25, 0.75)
+        demo.QRELS,
+        demo.RUNS,
+        "PR(levels=3) nDCG@1..3",
+        seed=5,
+        resamples=50,
+        band=(0.25, 0.75),
     ).mean()
     files = demo.QRELS, BM25, TFIDF
 
@@ -63,7 +78,17 @@ def test_the_numbers_are_pythons() -> None:
 
 def test_every_querys_points_are_written(tmp_path: Path) -> None:
     """--per-query writes run, query_id, curve, x, y."""
-    run("curve", demo.QRELS, BM25, "-m", "RR", "-k", "1,5", "--per-query", tmp_path / "points.parquet")
+    run(
+        "curve",
+        demo.QRELS,
+        BM25,
+        "-m",
+        "RR",
+        "-k",
+        "1,5",
+        "--per-query",
+        tmp_path / "points.parquet",
+    )
     points = pl.read_parquet(tmp_path / "points.parquet")
 
     assert points.columns == ["run", "query_id", "curve", "x", "y"]
@@ -77,26 +102,44 @@ def test_targets_are_answered(tmp_path: Path) -> None:
     qrels.write_text("q 0 d 1\n")
     one.write_text("q Q0 d 1 3 t\nq Q0 x 2 2 t\nq Q0 y 3 1 t\n")
     other.write_text("q Q0 x 1 3 t\nq Q0 d 2 2 t\nq Q0 y 3 1 t\n")
-    out = run("curve", qrels, one, other, "-m", "P RR", "-k", "1..3", "--target", "0.5,0.9").stdout
+    out = run(
+        "curve", qrels, one, other, "-m", "P RR", "-k", "1..3", "--target", "0.5,0.9"
+    ).stdout
 
     assert "a  first reaches 0.5 at k = 1 [1, 1]; reaches it at k = 1, 2" in out
     assert "b  reaches 0.5 at k = 2 [2, 2]" in out
     assert "b  does not reach 0.9 at any k = 1..3" in out
-    assert "a reaches 0.5 at a smaller k than b in 100% of the samples, at a larger k in 0%" in out
+    assert (
+        "a reaches 0.5 at a smaller k than b in 100% of the samples, at a larger k in 0%"
+        in out
+    )
 
 
 def test_the_smallest_k_of_a_measure() -> None:
     """--target RR=0.5 is all there is to say: traced at every k to 100; each target is its measure's own."""
     files = demo.QRELS, BM25, TFIDF
     told = json.loads(
-        run("curve", *files, "--target", "RR=0.7", "--target", "R=0.5,0.9", "--format", "json").stdout
+        run(
+            "curve",
+            *files,
+            "--target",
+            "RR=0.7",
+            "--target",
+            "R=0.5,0.9",
+            "--format",
+            "json",
+        ).stdout
     )
-    frame = rankstone.curve(demo.QRELS, demo.RUNS, "RR R", k="1..100").reach({"RR": 0.7, "R": [0.5, 0.9]})
+    frame = rankstone.curve(demo.QRELS, demo.RUNS, "RR R", k="1..100").reach(
+        {"RR": 0.7, "R": [0.5, 0.9]}
+    )
 
     assert told["reach"] == frame.to_dicts()
     assert {(row["curve"], row["target"]) for row in told["races"]} == {
-        ("RR@1..100", 0.7), ("R@1..100", 0.5), ("R@1..100", 0.9)
-    }  # fmt: skip
+        ("RR@1..100", 0.7),
+        ("R@1..100", 0.5),
+        ("R@1..100", 0.9),
+    }
     rows = list(
         csv.DictReader(
             io.StringIO(
@@ -132,8 +175,14 @@ def test_which_k() -> None:
     assert [json.loads(row) for row in rows] == frame.to_dicts()
     both = (*asked, "--target", "RR=0.5", "--format", "csv")
     assert "holds one table" in run(*both, code=2).stderr
-    assert "two runs or more" in run("curve", *files[:2], "--which-k", "-m", "RR@1..3", code=2).stderr
-    assert "nDCG@1..3,5,10,20,50,100: value over k" in run("curve", *files, "--which-k").stdout
+    assert (
+        "two runs or more"
+        in run("curve", *files[:2], "--which-k", "-m", "RR@1..3", code=2).stderr
+    )
+    assert (
+        "nDCG@1..3,5,10,20,50,100: value over k"
+        in run("curve", *files, "--which-k").stdout
+    )
 
 
 def test_charts(tmp_path: Path) -> None:
@@ -147,7 +196,10 @@ def test_charts(tmp_path: Path) -> None:
     assert all(text.startswith("<svg") for text in drawings.values())
     assert "bm25: Precision over recall" in drawings["cloud"]
     assert [drawings[flag].count('opacity="0.2"') for flag in charts] == [0, 31]
-    assert "no known suffix" in run("curve", demo.QRELS, BM25, "--chart", "c.gif", code=2).stderr
+    assert (
+        "no known suffix"
+        in run("curve", demo.QRELS, BM25, "--chart", "c.gif", code=2).stderr
+    )
 
 
 def test_a_labelled_table(tmp_path: Path) -> None:
@@ -155,11 +207,20 @@ def test_a_labelled_table(tmp_path: Path) -> None:
     table = tmp_path / "clicks.csv"
     table.write_text("query_id,score,label\nu,2,1\nu,2,0\nu,1,1\nv,1,0\nv,0,1\n")
 
-    out = run("curve", "--labeled", table, "-m", "ROC(negatives=candidates, levels=3)").stdout
+    out = run(
+        "curve", "--labeled", table, "-m", "ROC(negatives=candidates, levels=3)"
+    ).stdout
     assert "ROC" in out
     assert (
         "ROC(levels=3"
-        in run("curve", "--labeled", table, "--one-group", "-m", "ROC(negatives=candidates, levels=3)").stdout
+        in run(
+            "curve",
+            "--labeled",
+            table,
+            "--one-group",
+            "-m",
+            "ROC(negatives=candidates, levels=3)",
+        ).stdout
     )
     error = run("curve", "--labeled", table, code=2).stderr
     assert "PR(interp=none)" in error
@@ -168,13 +229,27 @@ def test_a_labelled_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", ["46", "80", "160"])
 def test_every_width_is_respected(columns: str) -> None:
     """No line of a drawing or table is wider than the paper; a narrow table goes on below."""
-    out = run("curve", demo.QRELS, BM25, TFIDF, "-m", "PR nDCG@1..50", env={"COLUMNS": columns}).stdout
+    out = run(
+        "curve",
+        demo.QRELS,
+        BM25,
+        TFIDF,
+        "-m",
+        "PR nDCG@1..50",
+        env={"COLUMNS": columns},
+    ).stdout
     lines = out.splitlines()
-    tables = [line for line in lines if "┤" in line or "│" in line or line[:8].strip().isdigit()]
+    tables = [
+        line
+        for line in lines
+        if "┤" in line or "│" in line or line[:8].strip().isdigit()
+    ]
 
     assert max(map(len, tables)) <= int(columns)
     assert "0.7689 [" in out
-    assert any("a bm25" in line and "b tfidf" in line for line in lines) == (columns != "46")
+    assert any("a bm25" in line and "b tfidf" in line for line in lines) == (
+        columns != "46"
+    )
 
 
 def test_names_are_untrusted(tmp_path: Path) -> None:
@@ -215,7 +290,9 @@ def test_mistakes_are_explained(arguments: list[str], message: str) -> None:
 
 def test_outputs_spare_inputs(tmp_path: Path) -> None:
     """An output that is an input is refused before anything is read."""
-    assert "is also an input" in run("curve", demo.QRELS, BM25, "-o", BM25, code=2).stderr
+    assert (
+        "is also an input" in run("curve", demo.QRELS, BM25, "-o", BM25, code=2).stderr
+    )
     run("curve", demo.QRELS, BM25, "-o", tmp_path / "out.txt", "--quiet")
     assert (tmp_path / "out.txt").read_text().startswith("PR: precision over recall")
 
@@ -229,15 +306,27 @@ def test_a_straight_line() -> None:
     """A line from corner to corner has a dot in every column, and the axis its numbers."""
     rows = text(drawn([Line([0.0, 1.0], [0.0, 1.0])], 14, 5, 1.0))
 
-    assert [row[:5].rstrip() for row in rows[:5]] == ["  1 ┤", "    │", "0.5 ┤", "    │", "  0 ┤"]
-    assert all("\u2800" <= char <= "\u28ff" or char == " " for row in rows[:5] for char in row[5:])
+    assert [row[:5].rstrip() for row in rows[:5]] == [
+        "  1 ┤",
+        "    │",
+        "0.5 ┤",
+        "    │",
+        "  0 ┤",
+    ]
+    assert all(
+        "\u2800" <= char <= "\u28ff" or char == " "
+        for row in rows[:5]
+        for char in row[5:]
+    )
     assert sum(char != " " for row in rows[:5] for char in row[5:]) >= 9
     assert rows[-1].split() == ["0", "1"]
 
 
 def test_lines_are_told_apart_without_colours() -> None:
     """Each of several lines carries its letter."""
-    rows = text(drawn([Line([0.0, 1.0], [1.0, 1.0]), Line([0.0, 1.0], [0.0, 0.0])], 60, 5, 1.0))
+    rows = text(
+        drawn([Line([0.0, 1.0], [1.0, 1.0]), Line([0.0, 1.0], [0.0, 0.0])], 60, 5, 1.0)
+    )
 
     assert "a" in rows[0]
     assert "b" in rows[4]

@@ -55,7 +55,9 @@ def damaged(path: Path, where: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "where"), [("a.parquet", 4), ("a.arrow", -400)])
-def test_stderr_holds_our_message_and_nothing_else(name: str, where: int, tmp_path: Path) -> None:
+def test_stderr_holds_our_message_and_nothing_else(
+    name: str, where: int, tmp_path: Path
+) -> None:
     """Not a word of Rust, and exit code 3; where somebody looks for a bug all of it is there."""
     damaged(tmp_path / name, where)
     (tmp_path / "q.txt").write_text("q00 0 d1 1\nq49 0 d4901 1\n", encoding="utf-8")
@@ -63,7 +65,9 @@ def test_stderr_holds_our_message_and_nothing_else(name: str, where: int, tmp_pa
 
     def run(**environment: str) -> tuple[int, str]:
         env = {**os.environ, "RUST_BACKTRACE": "1", **environment}
-        done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            line, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+        )
         return done.returncode, done.stderr
 
     code, said = run()
@@ -109,7 +113,9 @@ def test_whole_files_are_read_to_the_last_row(rows: int, tmp_path: Path) -> None
     assert found.to_dict() == want.to_dict()
     assert found.audit.runs["run"].rows == want.audit.runs["run"].rows
 
-    nothing = pl.DataFrame({name: [None] for name in table.columns}, schema=table.schema)
+    nothing = pl.DataFrame(
+        {name: [None] for name in table.columns}, schema=table.schema
+    )
     pl.concat([table, nothing]).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match=f"b.parquet, row {rows + 1}: "):
         rankstone.evaluate(QRELS, tmp_path / "b.parquet", "AP")
@@ -123,7 +129,17 @@ def test_other_words_on_standard_error_are_passed_on(tmp_path: Path) -> None:
         "rankstone.measures.register_discount('own1', lambda r: r)\n",
         encoding="utf-8",
     )
-    line = [sys.executable, "-m", "rankstone", "eval", "--import", str(own), str(demo.QRELS)]
-    done = subprocess.run([*line, str(demo.RUNS["bm25"])], capture_output=True, text=True, check=True)
+    line = [
+        sys.executable,
+        "-m",
+        "rankstone",
+        "eval",
+        "--import",
+        str(own),
+        str(demo.QRELS),
+    ]
+    done = subprocess.run(
+        [*line, str(demo.RUNS["bm25"])], capture_output=True, text=True, check=True
+    )
     assert done.stderr == "one\n\ntwo"
     assert done.stdout.startswith("run ")

@@ -17,10 +17,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QRELS = pl.DataFrame(
-    {"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d3"], "relevance": [1, 0, 1], "fold": [1, 1, 2]}
+    {
+        "query_id": ["q1", "q1", "q2"],
+        "doc_id": ["d1", "d2", "d3"],
+        "relevance": [1, 0, 1],
+        "fold": [1, 1, 2],
+    }
 )
-BM25 = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d2", "d1", "d3"], "score": [0.9, 0.8, 0.7]})
-DENSE = BM25.with_columns(score=-pl.col("score")).rename({"query_id": "user", "doc_id": "item"})
+BM25 = pl.DataFrame(
+    {
+        "query_id": ["q1", "q1", "q2"],
+        "doc_id": ["d2", "d1", "d3"],
+        "score": [0.9, 0.8, 0.7],
+    }
+)
+DENSE = BM25.with_columns(score=-pl.col("score")).rename(
+    {"query_id": "user", "doc_id": "item"}
+)
 TABLES = {"qrels": QRELS, "bm25": BM25, "dense": DENSE}
 
 _ = a_server  # pytest finds fixtures by their names in this module
@@ -41,7 +54,9 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
     """Return a shell in a folder with ``runs.db`` and the same tables as files."""
     monkeypatch.chdir(tmp_path)
     with duckdb.connect("runs.db") as connection:
@@ -49,7 +64,9 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
             connection.register("frame", frame.to_arrow())
             connection.execute(f"CREATE TABLE {name} AS FROM frame")
             frame.write_parquet(f"{name}.parquet")
-        connection.execute("CREATE VIEW folds AS SELECT DISTINCT query_id, fold FROM qrels")
+        connection.execute(
+            "CREATE VIEW folds AS SELECT DISTINCT query_id, fold FROM qrels"
+        )
     return Shell(capsys)
 
 
@@ -73,9 +90,13 @@ def means(out: str) -> dict[str, dict[str, float]]:
 
 def test_tables_stand_where_files_stand(shell: Shell) -> None:
     """Judgments and a run of a DuckDB file score as files do; the table gives the run its name."""
-    out, _ = shell("eval duckdb:runs.db#qrels duckdb:runs.db#bm25 -m nDCG@10 --format json")
+    out, _ = shell(
+        "eval duckdb:runs.db#qrels duckdb:runs.db#bm25 -m nDCG@10 --format json"
+    )
 
-    assert means(out) == means(shell("eval qrels.parquet bm25.parquet -m nDCG@10 --format json")[0])
+    assert means(out) == means(
+        shell("eval qrels.parquet bm25.parquet -m nDCG@10 --format json")[0]
+    )
     assert json.loads(out)["inputs"] == {
         "judgments": "duckdb:runs.db#qrels",
         "runs": {"bm25": "duckdb:runs.db#bm25"},
@@ -85,7 +106,9 @@ def test_tables_stand_where_files_stand(shell: Shell) -> None:
 def test_queries_and_names(shell: Shell) -> None:
     """A query is a run called ``query``, or what stands before its address."""
     query = "duckdb:runs.db?query=SELECT query_id, doc_id, -score AS score FROM bm25 WHERE score >= 0.8"
-    out, _ = shell(f"eval duckdb:runs.db#qrels '{query}' 'low=duckdb:runs.db#bm25' '-mRR' --format json")
+    out, _ = shell(
+        f"eval duckdb:runs.db#qrels '{query}' 'low=duckdb:runs.db#bm25' '-mRR' --format json"
+    )
 
     assert means(out) == {"query": {"RR": 1 / 2}, "low": {"RR": (1 / 2 + 1) / 2}}
 
@@ -94,7 +117,9 @@ def test_columns_are_renamed(shell: Shell) -> None:
     """--columns works on tables; a name that none has is refused."""
     line = "eval duckdb:runs.db#qrels duckdb:runs.db#dense -m RR --format json"
 
-    assert means(shell(f"{line} --columns user=query_id,item=doc_id")[0])["dense"] == {"RR": 1.0}
+    assert means(shell(f"{line} --columns user=query_id,item=doc_id")[0])["dense"] == {
+        "RR": 1.0
+    }
     _, err = shell(line, 3)
     assert "--columns user=query_id" in err
 
@@ -159,8 +184,14 @@ def test_a_hostile_table_does_nothing(shell: Shell) -> None:
         ("check {server}#qrels {server}#nowhere", 3),
         ("explain {server}#qrels {server}#bm25 -q q1", 0),
         ("explain {server}#qrels {server}#bm25 {server}#bm25", 2),
-        ("compare {server}#qrels {server}#bm25 other=bm25.parquet -m RR --format json", 0),
-        ("report {server}#qrels {server}#bm25 other=bm25.parquet -m RR -o report.html", 0),
+        (
+            "compare {server}#qrels {server}#bm25 other=bm25.parquet -m RR --format json",
+            0,
+        ),
+        (
+            "report {server}#qrels {server}#bm25 other=bm25.parquet -m RR -o report.html",
+            0,
+        ),
         ("trec-eval {server}#qrels {server}#bm25", 0),
         ("trec-eval {server}#nowhere {server}#bm25", 3),
         ("diff {server}#bm25 {server}?sslmode=prefer#bm25", 2),
@@ -169,7 +200,12 @@ def test_a_hostile_table_does_nothing(shell: Shell) -> None:
     ],
 )
 def test_no_password_comes_back(
-    shell: Shell, server: str, line: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shell: Shell,
+    server: str,
+    line: str,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever is printed or written, with success or with an error, holds no password."""
     given = line.format(server=server)
@@ -177,6 +213,8 @@ def test_no_password_comes_back(
     out, err = shell(given, code)
 
     assert (out + err).strip() or "report" in line
-    written = "".join(path.read_text("utf-8") for path in tmp_path.iterdir() if path.suffix == ".html")
+    written = "".join(
+        path.read_text("utf-8") for path in tmp_path.iterdir() if path.suffix == ".html"
+    )
     assert bool(written) == ("report" in line)
     assert not tells_the_password(out + err + written)

@@ -25,7 +25,9 @@ def run(*arguments: str) -> Any:
 
 def test_typed_in_grades_need_no_files() -> None:
     """The first example of the help: nDCG of five grades, seven judged."""
-    done = run("--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5")
+    done = run(
+        "--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5"
+    )
     assert done.exit_code == 0
     assert "nDCG(gain=exp2)@5 = 0.8296" in done.stdout
     assert "46.4165" in done.stdout
@@ -33,7 +35,12 @@ def test_typed_in_grades_need_no_files() -> None:
 
 def test_a_query_of_files_in_every_format(tmp_path: Path) -> None:
     """A table, Markdown, LaTeX, HTML, JSON; to a file, too."""
-    for form, sign in (("table", "numerator"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>")):
+    for form, sign in (
+        ("table", "numerator"),
+        ("md", "| --: |"),
+        ("latex", "toprule"),
+        ("html", "<table>"),
+    ):
         assert sign in run(*FILES, "-q", "q03", "--format", form).stdout
     found = json.loads(run(*FILES, "-q", "q03", "--format", "json").stdout)
     assert found["query_id"] == "q03"
@@ -50,7 +57,8 @@ def test_decimals(form: str) -> None:
     for digits in (2, 7):
         shown = run(*line, str(digits), "--format", form).stdout
         numbers = re.findall(
-            r"(?<![\d.])\d\.(\d+)(?!\d*e)", re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL)
+            r"(?<![\d.])\d\.(\d+)(?!\d*e)",
+            re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL),
         )
         assert f"{found['value']:.{digits}f}" in shown
         assert {len(one) for one in numbers} == {digits}
@@ -75,7 +83,15 @@ def test_the_worst_and_the_largest_losses() -> None:
     assert values == sorted(values)
     assert len(values) == 3
     lost = json.loads(
-        run(*FILES, "--worst", "2", "--versus", str(DEMO / "tfidf.run"), "--format", "json").stdout
+        run(
+            *FILES,
+            "--worst",
+            "2",
+            "--versus",
+            str(DEMO / "tfidf.run"),
+            "--format",
+            "json",
+        ).stdout
     )
     assert lost[0]["difference"] <= lost[1]["difference"] < 0
 
@@ -99,10 +115,14 @@ def test_mistakes_are_told(arguments: tuple[str, ...], said: str) -> None:
     assert said in str(error)
 
 
-def test_the_worst_of_files_of_a_given_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worst_of_files_of_a_given_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """--format-in holds for --worst, too, and several queries read every file once."""
     (tmp_path / "q").write_text("query_id,doc_id,relevance\n1,a,1\n2,a,1\n3,a,1\n")
-    (tmp_path / "r").write_text("query_id,doc_id,score\n1,a,2\n1,b,1\n2,a,1\n2,b,2\n3,b,1\n")
+    (tmp_path / "r").write_text(
+        "query_id,doc_id,score\n1,a,2\n1,b,1\n2,a,1\n2,b,2\n3,b,1\n"
+    )
     opened: list[str] = []
 
     def counted(path: Any, *rest: Any, **options: Any) -> Any:
@@ -118,7 +138,10 @@ def test_the_worst_of_files_of_a_given_format(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("rankstone.io.read_files", counted)
     files = [str(tmp_path / "q"), str(tmp_path / "r")]
     done = CliRunner().invoke(
-        cli, ["explain", *files, "--worst", "2", "--format-in", "csv", "--format", "json"]
+        cli,
+        ["explain", *files, "--worst", "2", "--format-in", "csv", "--format", "json"],
     )
-    assert [one["query_id"] for one in json.loads(done.output)] == ["3", "2"], done.output
+    assert [one["query_id"] for one in json.loads(done.output)] == ["3", "2"], (
+        done.output
+    )
     assert opened.count(files[1]) == 1

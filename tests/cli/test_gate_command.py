@@ -46,25 +46,37 @@ def test_exit_codes(folder: Path) -> None:
     assert run(code=0, cwd=folder).stdout.startswith("pass: bm25 in place of tfidf")
     run("--baseline", runs["bm25"], "--candidate", runs["bm25"], code=0, cwd=folder)
     text = (folder / "rankstone.toml").read_text(encoding="utf-8")
-    (folder / "floor.toml").write_text(text.replace("floor = 0.5", "floor = 0.6"), encoding="utf-8")
+    (folder / "floor.toml").write_text(
+        text.replace("floor = 0.5", "floor = 0.6"), encoding="utf-8"
+    )
     run("--config", "floor.toml", code=1, cwd=folder)
     run("--inconclusive", "maybe", code=2, cwd=folder)
-    (folder / "guard.toml").write_text(text.replace("queries = 30", "queries = 300"), encoding="utf-8")
+    (folder / "guard.toml").write_text(
+        text.replace("queries = 30", "queries = 300"), encoding="utf-8"
+    )
     run("--config", "guard.toml", code=3, cwd=folder)
     run("--candidate", "nowhere.run", code=3, cwd=folder)
-    (folder / "open.toml").write_text(text.replace("margin = 0.1", "margin = 0.01"), encoding="utf-8")
+    (folder / "open.toml").write_text(
+        text.replace("margin = 0.1", "margin = 0.01"), encoding="utf-8"
+    )
     run("--config", "open.toml", code=4, cwd=folder)
     assert (
         "warning: inconclusive: nDCG@10"
-        in run("--config", "open.toml", "--inconclusive", "warn", code=0, cwd=folder).stderr
+        in run(
+            "--config", "open.toml", "--inconclusive", "warn", code=0, cwd=folder
+        ).stderr
     )
-    assert not run("--config", "open.toml", "--inconclusive", "pass", code=0, cwd=folder).stderr
+    assert not run(
+        "--config", "open.toml", "--inconclusive", "pass", code=0, cwd=folder
+    ).stderr
 
 
 def test_margins_are_checked_before_anything_is_scored(folder: Path) -> None:
     """32 queries cannot show that Success loses no more than 0.02; 183 can."""
     text = (folder / "rankstone.toml").read_text(encoding="utf-8")
-    told = text.replace('"nDCG@10"', '"Success@5"').replace("margin = 0.1", "margin = 0.02")
+    told = text.replace('"nDCG@10"', '"Success@5"').replace(
+        "margin = 0.1", "margin = 0.02"
+    )
     (folder / "hard.toml").write_text(told, encoding="utf-8")
     for more in ((), ("--check",)):
         done = run("--config", "hard.toml", *more, code=2, cwd=folder)
@@ -76,7 +88,16 @@ def test_margins_are_checked_before_anything_is_scored(folder: Path) -> None:
 def test_what_is_written(folder: Path) -> None:
     """JUnit XML, a summary behind what others wrote, JSON."""
     (folder / "summary.md").write_text("# before\n", encoding="utf-8")
-    done = run("--junit", "gate.xml", "--summary", "summary.md", "--format", "json", code=0, cwd=folder)
+    done = run(
+        "--junit",
+        "gate.xml",
+        "--summary",
+        "summary.md",
+        "--format",
+        "json",
+        code=0,
+        cwd=folder,
+    )
     assert json.loads(done.stdout)["verdict"] == "pass"
     assert ET.parse(folder / "gate.xml").getroot().get("failures") == "0"  # noqa: S314 - our own
     summary = (folder / "summary.md").read_text(encoding="utf-8")
@@ -99,18 +120,33 @@ def test_the_example_is_understood() -> None:
 @pytest.mark.parametrize(
     ("columns", "messages"),
     [
-        ('usr = "query_id"', ["no table has a column usr", "did you mean user=query_id?"]),
-        ('user = "queryid"', ["columns: 'user=queryid' cannot be read", "did you mean user=query_id?"]),
-        ('user = "query_id", who = "query_id"', ["both renamed to query_id", "user and who of "]),
+        (
+            'usr = "query_id"',
+            ["no table has a column usr", "did you mean user=query_id?"],
+        ),
+        (
+            'user = "queryid"',
+            ["columns: 'user=queryid' cannot be read", "did you mean user=query_id?"],
+        ),
+        (
+            'user = "query_id", who = "query_id"',
+            ["both renamed to query_id", "user and who of "],
+        ),
         ('user = "query_id", spare = "rank"', ["no table has a column spare"]),
     ],
 )
-def test_wrong_columns_are_the_files_own_mistake(columns: str, messages: list[str], tmp_path: Path) -> None:
+def test_wrong_columns_are_the_files_own_mistake(
+    columns: str, messages: list[str], tmp_path: Path
+) -> None:
     """What renames columns stands in the configuration, so that is the file to look at."""
     queries = [f"q{at:02}" for at in range(30)]
     judged = "".join(f"{query},w,d1,1\n{query},w,d2,0\n" for query in queries)
-    (tmp_path / "q.csv").write_text(f"user,who,doc_id,relevance\n{judged}", encoding="utf-8")
-    (tmp_path / "a.csv").write_text(f"user,who,doc_id,score\n{judged}", encoding="utf-8")
+    (tmp_path / "q.csv").write_text(
+        f"user,who,doc_id,relevance\n{judged}", encoding="utf-8"
+    )
+    (tmp_path / "a.csv").write_text(
+        f"user,who,doc_id,score\n{judged}", encoding="utf-8"
+    )
     text = '[gate]\nqrels = "q.csv"\nbaseline = "a.csv"\ncandidate = "a.csv"\n[gate.options]\n'
     text += f"columns = {{ {columns} }}\n"
     text += '[[gate.rules]]\nmeasure = "P@1"\nmargin = 0.2\n'
@@ -130,4 +166,6 @@ def test_a_column_that_nobody_renamed_is_the_tables_mistake(tmp_path: Path) -> N
     text += 'columns = { user = "query_id", points = "score" }\n'
     text += '[[gate.rules]]\nmeasure = "P@1"\nmargin = 0.2\n'
     (tmp_path / "rankstone.toml").write_text(text, encoding="utf-8")
-    assert run(code=3, cwd=tmp_path).stderr.startswith("error: q.csv: there is no column relevance\n")
+    assert run(code=3, cwd=tmp_path).stderr.startswith(
+        "error: q.csv: there is no column relevance\n"
+    )

@@ -47,7 +47,14 @@ def test_a_number_of_files() -> None:
 
 def test_typed_in_grades_need_no_files() -> None:
     """The number of an article that was rounded midway and then cut off."""
-    given = ("--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5")
+    given = (
+        "--grades",
+        "5,3,2,1,2",
+        "--judged",
+        "5,3,2,1,2,4,0",
+        "-m",
+        "nDCG(gain=exp2)@5",
+    )
     done = run(*given, "--value", "0.827")
     assert done.exit_code == 0
     assert "each term rounded to 1 decimal" in done.stdout
@@ -81,7 +88,11 @@ def test_numbers_of_several_runs() -> None:
     asked = (*runs, "--value", "0.5704", "--value", "39,9 %", "-m", "nDCG@10")
     assert "this is mine's value, not tfidf's" in " ".join(run(*asked).stdout.split())
     first, second = json.loads(run(*asked, "--format", "json").stdout)
-    assert (first["taken_for"], first["run"], second["taken_for"]) == ("tfidf", "mine", "mine")
+    assert (first["taken_for"], first["run"], second["taken_for"]) == (
+        "tfidf",
+        "mine",
+        "mine",
+    )
     assert (second["value"], second["digits"], second["percent"]) == (39.9, 1, True)
     rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
     assert {row["number"] for row in rows} == {"0.5704", "39.9%"}

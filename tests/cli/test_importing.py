@@ -54,8 +54,25 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_own_measures_are_measures(capsys: pytest.CaptureFixture[str]) -> None:
     """Measures, gains, discounts and user models; neighbours of the file may be imported."""
-    asked = "Halving(h=1)@5 DCG(gain=root, discount=slow) CWL(model=patient, max_grade=4)"
-    assert exit_code(["eval", "q.txt", "a.run", "--import", "own.py", "-m", asked, "--format", "csv"]) == 0
+    asked = (
+        "Halving(h=1)@5 DCG(gain=root, discount=slow) CWL(model=patient, max_grade=4)"
+    )
+    assert (
+        exit_code(
+            [
+                "eval",
+                "q.txt",
+                "a.run",
+                "--import",
+                "own.py",
+                "-m",
+                asked,
+                "--format",
+                "csv",
+            ]
+        )
+        == 0
+    )
     values = [line.split(",")[-3] for line in capsys.readouterr().out.splitlines()[1:]]
 
     assert list(map(float, values[:2])) == [4 * 0.5 ** ((2 - 1) / 1), 4**0.5 / 2**0.5]
@@ -73,9 +90,13 @@ def test_own_measures_are_measures(capsys: pytest.CaptureFixture[str]) -> None:
         "diff a.run b=a.run",
     ],
 )
-def test_every_command_that_takes_measures_imports(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_that_takes_measures_imports(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The option stands wherever measures do."""
-    assert exit_code([*line.split(), "--import", "own.py"]) == 0, capsys.readouterr().err
+    assert exit_code([*line.split(), "--import", "own.py"]) == 0, (
+        capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,9 +124,12 @@ def test_files_that_do_not_serve(
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("none.py", "no such file"), ("q.txt", "this is no Python file")]
+    ("name", "message"),
+    [("none.py", "no such file"), ("q.txt", "this is no Python file")],
 )
-def test_what_is_no_file_of_measures(name: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_file_of_measures(
+    name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A file that is not there, or no Python."""
     assert exit_code(["eval", "q.txt", "a.run", "--import", name]) == 2
     assert message in capsys.readouterr().err
@@ -113,7 +137,10 @@ def test_what_is_no_file_of_measures(name: str, message: str, capsys: pytest.Cap
 
 def test_a_function_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     """An error inside a user's function names its line, and does not ask for a report of a bug."""
-    assert exit_code(["eval", "q.txt", "a.run", "--import", "own.py", "-m", "Failing"]) == 2
+    assert (
+        exit_code(["eval", "q.txt", "a.run", "--import", "own.py", "-m", "Failing"])
+        == 2
+    )
     err = capsys.readouterr().err
     assert "own.py:12: NameError: name 'undefined' is not defined" in err
     assert "bug in rankstone" not in err

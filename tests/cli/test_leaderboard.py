@@ -22,9 +22,13 @@ def files(tmp_path: Path) -> list[str]:
     """Judgments and three runs; a and c are equally good."""
     (tmp_path / "qrels.txt").write_text("q1 0 d 1\nq2 0 d 1\n")
     for name, ranks in RANKS.items():
-        docs = [["d" if at == rank else f"x{at}" for at in range(1, 5)] for rank in ranks]
+        docs = [
+            ["d" if at == rank else f"x{at}" for at in range(1, 5)] for rank in ranks
+        ]
         rows = [
-            f"q{q} Q0 {doc} {at} {9 - at} t\n" for q, of in enumerate(docs, 1) for at, doc in enumerate(of)
+            f"q{q} Q0 {doc} {at} {9 - at} t\n"
+            for q, of in enumerate(docs, 1)
+            for at, doc in enumerate(of)
         ]
         (tmp_path / f"{name}.run").write_text("".join(rows))
     return [str(tmp_path / name) for name in ("qrels.txt", "a.run", "b.run", "c.run")]
@@ -49,19 +53,27 @@ def test_other_formats_are_sorted_too(files: list[str]) -> None:
         rows = csv.DictReader(io.StringIO(run(*line, "csv", *more).stdout))
         assert [row["run"] for row in rows] == ["b", "a", "c"]
     assert list(json.loads(run(*line, "json").stdout)["runs"]) == ["b", "a", "c"]
-    for form, best in (("md", "**0.7500**"), ("latex", r"\textbf{0.7500}"), ("html", "<b>0.7500</b>")):
+    for form, best in (
+        ("md", "**0.7500**"),
+        ("latex", r"\textbf{0.7500}"),
+        ("html", "<b>0.7500</b>"),
+    ):
         shown = run(*line, form).stdout
         assert shown.index(best) < shown.index("0.3750")
         assert shown.count("0.7500") == 1
 
 
-@pytest.mark.parametrize(("measure", "best"), [("RR", {1}), ("NumQ", set()), ("R", {0, 1, 2})])
+@pytest.mark.parametrize(
+    ("measure", "best"), [("RR", {1}), ("NumQ", set()), ("R", {0, 1, 2})]
+)
 def test_what_is_best(files: list[str], measure: str, best: set[int]) -> None:
     """The direction of the measure says it; of a number that is neither good nor bad no run is best."""
     scores = rankstone.evaluate(files[0], files[1:], measure)
     table = scores.sheet().parts[0]
     assert {row for row, _ in getattr(table, "best")} == best  # noqa: B009 - of a table, not a drawing
-    assert ("\x1b[1m" in text(scores.sheet(), 80, styled=True).split("\n", 1)[1]) == bool(best)
+    assert (
+        "\x1b[1m" in text(scores.sheet(), 80, styled=True).split("\n", 1)[1]
+    ) == bool(best)
     assert "*" not in scores.text()
 
 
@@ -69,7 +81,9 @@ def test_what_is_best(files: list[str], measure: str, best: set[int]) -> None:
 def test_lower_is_better_and_no_mean_is_last(files: list[str], way: list[str]) -> None:
     """Of ranks the lowest mean is first, also out of core; a run without a mean comes after the others."""
     Path(files[1]).write_text("q1 Q0 x 1 9 t\n", encoding="utf-8")
-    lines = run("eval", *files, "-m", "RR LastRel", "--sort", "LastRel", *way).stdout.splitlines()
+    lines = run(
+        "eval", *files, "-m", "RR LastRel", "--sort", "LastRel", *way
+    ).stdout.splitlines()
     rows = [line.split() for line in lines if line[:1].isdigit()]
     assert rows == [
         ["1", "b", "0.7500*", "1.5000*"],
@@ -82,10 +96,16 @@ def test_mistakes(files: list[str]) -> None:
     """A measure that was not computed, and an unknown one, before anything is read."""
     done = run("eval", *files, "-m", "RR P@1", "--sort", "AP", code=2)
     assert (done.returncode, done.stderr.splitlines()[:2]) == (
-        2, ["error: the runs have no AP", "  expected: RR, P@1"]
-    )  # fmt: skip
-    done = run("eval", "absent.txt", *files[1:], "-m", "RR", "--sort", "nDGC@10", code=2)
-    assert "error: there is no measure 'nDGC'\n  fix:      did you mean nDCG" in done.stderr
+        2,
+        ["error: the runs have no AP", "  expected: RR, P@1"],
+    )
+    done = run(
+        "eval", "absent.txt", *files[1:], "-m", "RR", "--sort", "nDGC@10", code=2
+    )
+    assert (
+        "error: there is no measure 'nDGC'\n  fix:      did you mean nDCG"
+        in done.stderr
+    )
 
 
 def test_notes_in_brief_whole_and_none(files: list[str]) -> None:
@@ -96,12 +116,16 @@ def test_notes_in_brief_whole_and_none(files: list[str]) -> None:
     assert brief == [
         f"audit  2 queries, 2 judgments, all of relevant documents · 1 warning: all 3 runs: {warning}",
         'conventions  ties=input (default docid_desc) · defaults: gain=linear rel=">0" missing=zero …',
-    ]  # fmt: skip
+    ]
     whole = run(*line, "-v").stdout.splitlines()[4:]
     assert len(whole) == 1 + 3 + 1 + 1
     assert whole[-2] == f"all 3 runs  warning: {warning}"
-    assert whole[-1].startswith("conventions  order=score score_dtype=float64 ties=input")
-    assert run(*line, "--quiet").stdout.splitlines() == run(*line).stdout.splitlines()[:4]
+    assert whole[-1].startswith(
+        "conventions  order=score score_dtype=float64 ties=input"
+    )
+    assert (
+        run(*line, "--quiet").stdout.splitlines() == run(*line).stdout.splitlines()[:4]
+    )
     assert "".join(run(*line, "--format", "csv").stderr.splitlines()) == brief[0]
     assert not run(*line, "--format", "csv", "--quiet").stderr
     report = json.loads(run(*line, "--format", "json").stdout)
@@ -111,6 +135,13 @@ def test_notes_in_brief_whole_and_none(files: list[str]) -> None:
 
 def test_a_column_is_called_what_was_requested() -> None:
     """The head says HR@10 where HR@10 was typed; data have the one name of the measure."""
-    scores = rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "HR@10 map ndcg@10 P(rel=1.0)@5")
+    scores = rankstone.evaluate(
+        {"q": {"d": 1}}, {"q": ["d"]}, "HR@10 map ndcg@10 P(rel=1.0)@5"
+    )
     assert scores.text().split()[:5] == ["run", "HR@10", "map", "nDCG@10", "P(rel=1)@5"]
-    assert list(scores.to_dict()["run"]) == ["Success@10", "AP", "nDCG@10", "P(rel=1)@5"]
+    assert list(scores.to_dict()["run"]) == [
+        "Success@10",
+        "AP",
+        "nDCG@10",
+        "P(rel=1)@5",
+    ]

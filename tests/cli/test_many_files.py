@@ -30,10 +30,15 @@ def rows(file: int) -> pl.DataFrame:
     """Return the rows of a file: 500 lists of 20 documents."""
     drawn = np.random.default_rng(file)
     queries = np.repeat(np.arange(LISTS) + file * LISTS, LENGTH)
-    docs = np.tile(np.arange(LENGTH), LISTS) + 1000 * drawn.integers(0, 9, LISTS).repeat(LENGTH)
-    table = pl.DataFrame({"query_id": queries, "doc_id": docs, "score": drawn.random(LISTS * LENGTH)})
+    docs = np.tile(np.arange(LENGTH), LISTS) + 1000 * drawn.integers(
+        0, 9, LISTS
+    ).repeat(LENGTH)
+    table = pl.DataFrame(
+        {"query_id": queries, "doc_id": docs, "score": drawn.random(LISTS * LENGTH)}
+    )
     return table.with_columns(
-        pl.format("q{}", "query_id").alias("query_id"), pl.format("d{}", "doc_id").alias("doc_id")
+        pl.format("q{}", "query_id").alias("query_id"),
+        pl.format("d{}", "doc_id").alias("doc_id"),
     )
 
 
@@ -43,7 +48,12 @@ PARTS = [rows(file) for file in range(FILES)]
 def trec(part: pl.DataFrame, path: Path) -> None:
     """Write a part as TREC text."""
     part.select(
-        "query_id", pl.lit("Q0").alias("q0"), "doc_id", pl.lit(1).alias("rank"), "score", pl.lit("t")
+        "query_id",
+        pl.lit("Q0").alias("q0"),
+        "doc_id",
+        pl.lit(1).alias("rank"),
+        "score",
+        pl.lit("t"),
     ).write_csv(path, separator=" ", include_header=False)
 
 
@@ -83,7 +93,9 @@ def write(folder: Path, parts: list[pl.DataFrame], kind: str) -> None:
         WRITE[kind](part, folder / f"{number:02}.{kind}")
 
 
-def evaluated(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple[str, str]:
+def evaluated(
+    capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0
+) -> tuple[str, str]:
     """Run an evaluation in this process; return what it says on standard output and error."""
     ended = exit_code(["eval", *map(str, arguments), *MEASURES])
     out, err = capsys.readouterr()
@@ -129,14 +141,18 @@ def empty(_content: bytes) -> bytes:
     return b""
 
 
-@pytest.mark.parametrize("spoil", [cut, without_footer, with_a_long_footer, with_a_bad_page, empty])
+@pytest.mark.parametrize(
+    "spoil", [cut, without_footer, with_a_long_footer, with_a_bad_page, empty]
+)
 def test_a_broken_file_is_named(
     folder: Path, spoil: Callable[[bytes], bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of twenty files of Parquet, the message says which cannot be read; nothing is written."""
     file = folder / "run" / f"{SPOILT}.parquet"
     file.write_bytes(spoil(file.read_bytes()))
-    out, err = evaluated(capsys, "qrels.parquet", "run", "--per-query", "v.csv", "-o", "o.txt", code=3)
+    out, err = evaluated(
+        capsys, "qrels.parquet", "run", "--per-query", "v.csv", "-o", "o.txt", code=3
+    )
 
     assert err.startswith(f"error: run/{SPOILT}.parquet: the file ")
     assert "UTF-8" not in err
@@ -145,26 +161,46 @@ def test_a_broken_file_is_named(
 
 
 SPOIL = {
-    "NaN": pl.when(pl.int_range(pl.len()) == ROW).then(float("nan")).otherwise("score").alias("score"),
-    "null": pl.when(pl.int_range(pl.len()) == ROW).then(None).otherwise("doc_id").alias("doc_id"),
+    "NaN": pl.when(pl.int_range(pl.len()) == ROW)
+    .then(float("nan"))
+    .otherwise("score")
+    .alias("score"),
+    "null": pl.when(pl.int_range(pl.len()) == ROW)
+    .then(None)
+    .otherwise("doc_id")
+    .alias("doc_id"),
 }
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "jsonl", "run"])
 @pytest.mark.parametrize("what", SPOIL)
 def test_a_bad_row_is_named(
-    whole: Path, tmp_path: Path, what: str, kind: str, capsys: pytest.CaptureFixture[str]
+    whole: Path,
+    tmp_path: Path,
+    what: str,
+    kind: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A NaN or a missing id deep in the seventh of twenty files is found by file, row (or line) and query."""
-    parts = [part.with_columns(SPOIL[what]) if number == 6 else part for number, part in enumerate(PARTS)]
+    parts = [
+        part.with_columns(SPOIL[what]) if number == 6 else part
+        for number, part in enumerate(PARTS)
+    ]
     write(tmp_path / "run", parts, kind)
     _, err = evaluated(capsys, whole / "qrels.parquet", tmp_path / "run", code=3)
 
-    row = {"csv": f":{ROW + 2}", "jsonl": f":{ROW + 1}", "run": f":{ROW + 1}"}.get(kind, f", row {ROW + 1}")
+    row = {"csv": f":{ROW + 2}", "jsonl": f":{ROW + 1}", "run": f":{ROW + 1}"}.get(
+        kind, f", row {ROW + 1}"
+    )
     assert err.startswith(f"error: {tmp_path / 'run' / SPOILT}.{kind}{row}: ")
     if what == "NaN":
-        assert f"query {parts[6]['query_id'][ROW]}, document {parts[6]['doc_id'][ROW]}" in err
-        assert ("the score is missing" if kind == "jsonl" else "the score is NaN") in err
+        assert (
+            f"query {parts[6]['query_id'][ROW]}, document {parts[6]['doc_id'][ROW]}"
+            in err
+        )
+        assert (
+            "the score is missing" if kind == "jsonl" else "the score is NaN"
+        ) in err
     elif kind != "run":  # where a blank more is a column fewer
         assert "a row without doc_id" in err
 
@@ -179,21 +215,31 @@ def test_files_that_differ(
     write(tmp_path / "run", parts, kind)
     found = values(whole / "qrels.parquet", tmp_path / "run")
     assert found.equals(values(whole / "qrels.parquet", whole / kind))
-    WRITE[kind](parts[6].rename({"score": "sim"}), tmp_path / "run" / f"{SPOILT}.{kind}")
+    WRITE[kind](
+        parts[6].rename({"score": "sim"}), tmp_path / "run" / f"{SPOILT}.{kind}"
+    )
     _, err = evaluated(capsys, whole / "qrels.parquet", tmp_path / "run", code=3)
-    assert f"run/{SPOILT}.{kind}: there is no column score, which other parts have" in err
+    assert (
+        f"run/{SPOILT}.{kind}: there is no column score, which other parts have" in err
+    )
     assert "given:    columns sim, tag, doc_id, query_id" in err
 
 
 def test_files_of_other_types(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file whose ids are numbers, or whose scores are texts, is named."""
     for change, message in (
-        (pl.col("doc_id").str.slice(1).cast(pl.Int64), "doc_id holds Int64, and String in other parts"),
+        (
+            pl.col("doc_id").str.slice(1).cast(pl.Int64),
+            "doc_id holds Int64, and String in other parts",
+        ),
         (pl.col("score").cast(pl.String), "score holds String"),
     ):
-        PARTS[6].with_columns(change).write_parquet(folder / "run" / f"{SPOILT}.parquet")
+        PARTS[6].with_columns(change).write_parquet(
+            folder / "run" / f"{SPOILT}.parquet"
+        )
         assert (
-            f"error: run/{SPOILT}.parquet: {message}" in evaluated(capsys, "qrels.parquet", "run", code=3)[1]
+            f"error: run/{SPOILT}.parquet: {message}"
+            in evaluated(capsys, "qrels.parquet", "run", code=3)[1]
         )
 
 
@@ -208,7 +254,9 @@ def test_a_file_without_rows(whole: Path, tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", WRITE)
 @pytest.mark.parametrize("apart", [1, 12])
-def test_a_query_in_two_files(whole: Path, tmp_path: Path, kind: str, apart: int) -> None:
+def test_a_query_in_two_files(
+    whole: Path, tmp_path: Path, kind: str, apart: int
+) -> None:
     """A list that goes on in the next file, or in one far away, has the digits it has in one file."""
     parts = list(PARTS)
     split = LENGTH * LISTS - 7  # in the middle of a list
@@ -252,12 +300,19 @@ def test_a_full_disk(folder: Path, line: str) -> None:
     assert left(folder) == ["qrels.parquet", "run"]
 
 
-@pytest.mark.parametrize("line", ["eval qrels.parquet run", "compare qrels.parquet run a=run"])
-def test_a_full_device(folder: Path, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "line", ["eval qrels.parquet run", "compare qrels.parquet run a=run"]
+)
+def test_a_full_device(
+    folder: Path, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """So it is with a device, which is written to when everything is there."""
     assert exit_code([*line.split(), "-o", "/dev/full", *MEASURES]) == 3
     err = capsys.readouterr().err
-    assert "/dev/full: the file cannot be written\n  given:    No space left on device" in err
+    assert (
+        "/dev/full: the file cannot be written\n  given:    No space left on device"
+        in err
+    )
     assert left(folder) == ["qrels.parquet", "run"]
 
 
@@ -275,7 +330,9 @@ main(sys.argv[1:])
 @pytest.mark.parametrize("pieces", [1, 8, 20])
 def test_an_interrupt_while_reading(folder: Path, pieces: int) -> None:
     """Ctrl-C in the midst of many files ends with 130: no traceback, no result, no unfinished file."""
-    rows(FILES).write_parquet(more := folder / "run" / "more.parquet")  # of queries that nobody judged
+    rows(FILES).write_parquet(
+        more := folder / "run" / "more.parquet"
+    )  # of queries that nobody judged
     for number in range(2000):
         os.link(more, folder / "run" / f"more-{number}.parquet")
     command = [sys.executable, "-c", TELLING, "eval", "qrels.parquet", "run", *MEASURES]
@@ -313,7 +370,17 @@ main(sys.argv[1:])
 
 def test_an_interrupt_that_is_lost_is_repeated(folder: Path) -> None:
     """Libraries lose exceptions where they cannot raise them; Ctrl-C ends the command nevertheless."""
-    command = [sys.executable, "-c", LOSING, "eval", "qrels.parquet", "run", *MEASURES, "-o", "o.txt"]
+    command = [
+        sys.executable,
+        "-c",
+        LOSING,
+        "eval",
+        "qrels.parquet",
+        "run",
+        *MEASURES,
+        "-o",
+        "o.txt",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr.strip()) == (130, "interrupted")

@@ -26,7 +26,9 @@ def three_ranges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
-def said(line: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[str, str]:
+def said(
+    line: str, capsys: pytest.CaptureFixture[str], code: int = 0
+) -> tuple[str, str]:
     """Run a command line; return what it says on standard output and error."""
     assert exit_code(shlex.split(line)) == code
     out, err = capsys.readouterr()
@@ -40,10 +42,14 @@ def test_the_same_text(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(f"{line} --memory 1GB", capsys) == said(line, capsys)
 
 
-def test_queries_that_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_queries_that_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The reasons of queries without a result are noted as without ranges."""
     qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
-    qrels.write_text("query_id,doc_id,relevance\n" + "".join(f"q{at},d,1\n" for at in range(6)))
+    qrels.write_text(
+        "query_id,doc_id,relevance\n" + "".join(f"q{at},d,1\n" for at in range(6))
+    )
     run.write_text(
         "query_id,doc_id,score,error\nq0,d,1,\nq1,,,timeout\nq2,,,timeout\nq3,,,out of memory\nq4,d,1,\n"
     )
@@ -59,19 +65,27 @@ def test_rows_of_queries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         one, other = tmp_path / f"one.{suffix}", tmp_path / f"other.{suffix}"
         said(f"{line} --per-query {one}", capsys)
         said(f"{line} --per-query {other} --memory 800MB", capsys)
-        read: Any = {"parquet": pl.read_parquet, "csv": pl.read_csv, "jsonl": pl.read_ndjson}[suffix]
+        read: Any = {
+            "parquet": pl.read_parquet,
+            "csv": pl.read_csv,
+            "jsonl": pl.read_ndjson,
+        }[suffix]
         by = ["run", "measure", "query_id"]
         assert read(one).sort(by).equals(read(other).sort(by))
     assert len(list(tmp_path.iterdir())) == 6
 
 
-def test_segments_and_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_segments_and_intervals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What looks at every query brings them here."""
-    ids = pl.read_csv(demo.QRELS, separator=" ", has_header=False, infer_schema=False)["column_1"].unique(
-        maintain_order=True
-    )
+    ids = pl.read_csv(demo.QRELS, separator=" ", has_header=False, infer_schema=False)[
+        "column_1"
+    ].unique(maintain_order=True)
     table = tmp_path / "queries.csv"
-    pl.DataFrame({"query_id": ids, "half": [f"h{at % 2}" for at in range(len(ids))]}).write_csv(table)
+    pl.DataFrame(
+        {"query_id": ids, "half": [f"h{at % 2}" for at in range(len(ids))]}
+    ).write_csv(table)
     line = f"eval {FILES} --quiet --format json -m nDCG@10 --queries {table} --by half --ci --interval t"
     (one, _), (other, _) = said(line, capsys), said(f"{line} --memory 1GB", capsys)
     one, other = json.loads(one), json.loads(other)
@@ -86,7 +100,11 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = demo.RUNS["bm25"].read_text().splitlines()
     lines[400] = "7 Q0 x 1 many tag"
     broken.write_text("\n".join(lines))
-    _, err = said(f"eval {demo.QRELS} {broken} --memory 1GB --per-query {tmp_path}/out.csv", capsys, 3)
+    _, err = said(
+        f"eval {demo.QRELS} {broken} --memory 1GB --per-query {tmp_path}/out.csv",
+        capsys,
+        3,
+    )
     assert f"{broken}:401" in err
     assert [path.name for path in tmp_path.iterdir()] == ["broken.run"]
     _, err = said(f"eval {FILES} --memory lots", capsys, 2)
@@ -98,7 +116,15 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", ["", "--ci", "--unjudged global_mean", "--convention xgboost", "--format json", "--one-group"]
+    "options",
+    [
+        "",
+        "--ci",
+        "--unjudged global_mean",
+        "--convention xgboost",
+        "--format json",
+        "--one-group",
+    ],
 )
 def test_many_judgments(
     options: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -113,7 +139,9 @@ def test_many_judgments(
         called.append(named["memory"])
         return evaluate_out_of_core(*given, **named)
 
-    monkeypatch.setattr("rankstone.evaluation.out_of_core.evaluate_out_of_core", in_ranges)
+    monkeypatch.setattr(
+        "rankstone.evaluation.out_of_core.evaluate_out_of_core", in_ranges
+    )
     monkeypatch.setattr("rankstone.cli.eval_command._MANY", 100)
     assert said(line, capsys) == usual
     assert called == ([] if "xgboost" in options or "group" in options else ["3GB"])

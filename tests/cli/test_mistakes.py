@@ -40,7 +40,9 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
     """Return a shell in a folder with judgments, runs and a table."""
     monkeypatch.chdir(tmp_path)
     files = {"q.txt": QRELS, "a.run": RUN, "b.run": RUN, "t.csv": TABLE}
@@ -53,16 +55,30 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("eval q.txt twice.run", 3, "choose what to do with --duplicates first_keep_rank"),
+        (
+            "eval q.txt twice.run",
+            3,
+            "choose what to do with --duplicates first_keep_rank",
+        ),
         ("eval q.txt a.run --depth 0", 2, "--depth 0 is not a count"),
-        ("eval q.txt a.run --score-above 1 --order input", 2, "--score-above 1.0 needs scores, but --order"),
+        (
+            "eval q.txt a.run --score-above 1 --order input",
+            2,
+            "--score-above 1.0 needs scores, but --order",
+        ),
         ("eval q.txt a.run --ties docid-asc", 2, "--ties 'docid-asc' is not a value"),
         ("curve q.txt a.run --resamples 0", 2, "--resamples 0 is not valid"),
-        ("beyond a.run --catalogue-size 0", 2, "--catalogue-size 0 is not a number of items"),
+        (
+            "beyond a.run --catalogue-size 0",
+            2,
+            "--catalogue-size 0 is not a number of items",
+        ),
         ("diff a.run b.run -m RBO(p=0.9,ties=x)", 2, "RBO: ties='x' is not known"),
     ],
 )
-def test_options_are_named_as_flags(shell: Shell, line: str, code: int, message: str) -> None:
+def test_options_are_named_as_flags(
+    shell: Shell, line: str, code: int, message: str
+) -> None:
     """What Python calls duplicates=… is --duplicates … here; a measure's parameters are the same in both."""
     assert message in shell(line, code)[1]
 
@@ -70,7 +86,10 @@ def test_options_are_named_as_flags(shell: Shell, line: str, code: int, message:
 def test_checks_name_flags_too(shell: Shell) -> None:
     """Findings on the screen say what to type; the report for programs has the names of Python."""
     assert "choose --duplicates first_keep_rank" in shell("check q.txt twice.run", 3)[0]
-    assert "choose duplicates=first_keep_rank" in shell("check q.txt twice.run --format json", 3)[0]
+    assert (
+        "choose duplicates=first_keep_rank"
+        in shell("check q.txt twice.run --format json", 3)[0]
+    )
 
 
 # -- columns ---------------------------------------------------------------------------------------------
@@ -82,19 +101,39 @@ def test_checks_name_flags_too(shell: Shell) -> None:
             "eval q.txt t.csv --columns user=query_id,item=doc_id,smi=score",
             "did you mean --columns sim=score?",
         ),
-        ("thresholds q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
+        (
+            "thresholds q.txt t.csv --columns user=query_id,item=doc_id,x=rank",
+            "no table has a column x",
+        ),
         (
             "diff a.run t.csv --columns user=query_id,item=doc_id,x=rank",
             "one of the columns item, score, sim, user",
         ),
-        ("beyond t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
-        ("bounds q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
-        ("curve q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
-        ("check q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
-        ("conventions diff ranx beir q.txt a.run --columns x=rank", "no table has a column x"),
+        (
+            "beyond t.csv --columns user=query_id,item=doc_id,x=rank",
+            "no table has a column x",
+        ),
+        (
+            "bounds q.txt t.csv --columns user=query_id,item=doc_id,x=rank",
+            "no table has a column x",
+        ),
+        (
+            "curve q.txt t.csv --columns user=query_id,item=doc_id,x=rank",
+            "no table has a column x",
+        ),
+        (
+            "check q.txt t.csv --columns user=query_id,item=doc_id,x=rank",
+            "no table has a column x",
+        ),
+        (
+            "conventions diff ranx beir q.txt a.run --columns x=rank",
+            "no table has a column x",
+        ),
     ],
 )
-def test_names_of_columns_that_nothing_has(shell: Shell, line: str, message: str) -> None:
+def test_names_of_columns_that_nothing_has(
+    shell: Shell, line: str, message: str
+) -> None:
     """A slip in --columns would leave another column in its place, and other numbers."""
     assert message in shell(line, 2)[1]
 
@@ -111,7 +150,8 @@ def test_names_of_columns_that_some_table_has(shell: Shell) -> None:
 
 # -- outputs ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "command", ["eval q.txt", "bounds q.txt", "curve q.txt", "thresholds q.txt", "diff b.run"]
+    "command",
+    ["eval q.txt", "bounds q.txt", "curve q.txt", "thresholds q.txt", "diff b.run"],
 )
 @pytest.mark.parametrize(
     ("output", "message"),
@@ -121,7 +161,9 @@ def test_names_of_columns_that_some_table_has(shell: Shell) -> None:
         ("-o a.run", "-o a.run is also an input"),
     ],
 )
-def test_outputs_are_tried_before_any_work(shell: Shell, command: str, output: str, message: str) -> None:
+def test_outputs_are_tried_before_any_work(
+    shell: Shell, command: str, output: str, message: str
+) -> None:
     """Where a result cannot be written is known before a long evaluation, not after it."""
     for folder in ("folder", "folder.csv"):
         (shell.folder / folder).mkdir()
@@ -133,12 +175,21 @@ def test_values_per_query_are_tried_too(shell: Shell) -> None:
     """So is the file of --per-query, and the one output must not be the other."""
     (shell.folder / "folder.csv").mkdir()
     assert "is a folder" in shell("eval q.txt a.run --per-query folder.csv", 2)[1]
-    assert "is also the other output" in shell("eval q.txt a.run -o o.csv --per-query o.csv", 2)[1]
+    assert (
+        "is also the other output"
+        in shell("eval q.txt a.run -o o.csv --per-query o.csv", 2)[1]
+    )
 
 
 @pytest.mark.parametrize(
     "line",
-    ["eval q.txt - x=-", "thresholds q.txt - -", "check - -", "diff - x=-", "eval - a.run --exclude -"],
+    [
+        "eval q.txt - x=-",
+        "thresholds q.txt - -",
+        "check - -",
+        "diff - x=-",
+        "eval - a.run --exclude -",
+    ],
 )
 def test_standard_input_is_read_once(shell: Shell, line: str) -> None:
     """Whoever came second would find nothing."""
@@ -172,28 +223,41 @@ def test_commands_that_there_are_not(shell: Shell, line: str, message: str) -> N
 
 def test_libraries_are_not_blamed_for_a_file(shell: Shell) -> None:
     """A file that cannot be read ends the comparison; what a library refuses is told beside the others."""
-    assert "there is no such file" in shell("conventions diff --all q.txt none.run", 3)[1]
+    assert (
+        "there is no such file" in shell("conventions diff --all q.txt none.run", 3)[1]
+    )
     shell.write("bad.run", "q1 Q0 d1\n")
     assert "bad.run:1" in shell("conventions diff ranx beir q.txt bad.run", 3)[1]
-    head, row = shell("conventions diff sklearn ranx q.txt twice.run -m nDCG@10")[0].splitlines()[-2:]
+    head, row = shell("conventions diff sklearn ranx q.txt twice.run -m nDCG@10")[
+        0
+    ].splitlines()[-2:]
     assert "refuses: document d1 is retrieved 2 times for query q1  " in row
     assert row[head.index("ranx") - 2 :].startswith("  ")
     assert row[head.index("ranx")] != " "
 
 
 # -- streams ---------------------------------------------------------------------------------------------
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")  # noqa: PTH110
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"),  # noqa: PTH110
+    reason="no device that is always full",
+)
 @pytest.mark.parametrize(
     ("redirected", "code", "message"),
     [
-        ("eval q.txt a.run > /dev/full", 3, "error: standard output: No space left on device"),
+        (
+            "eval q.txt a.run > /dev/full",
+            3,
+            "error: standard output: No space left on device",
+        ),
         ("eval q.txt a.run -m nonsense 2> /dev/full", 2, ""),
         ("eval q.txt a.run >&-", 0, ""),
         ("eval q.txt a.run 2>&-", 0, ""),
         ("eval q.txt - <&-", 3, "standard input: the run is empty"),
     ],
 )
-def test_streams_that_take_nothing(shell: Shell, redirected: str, code: int, message: str) -> None:
+def test_streams_that_take_nothing(
+    shell: Shell, redirected: str, code: int, message: str
+) -> None:
     """A full disk, or a stream that the shell has closed, is no bug of ours."""
     done = subprocess.run(
         ["/bin/sh", "-c", f'"{sys.executable}" -m rankstone {redirected}'],
@@ -228,7 +292,9 @@ def test_ignored_interrupts_do_not_cut_files_short(tmp_path: Path) -> None:
     """A script's background job has interrupts ignored; readers of files would heed them and stop early."""
     rows = 300_000
     (tmp_path / "q.txt").write_text(QRELS)
-    (tmp_path / "a.run").write_text("".join(f"q{i // 1000} Q0 d{i % 1000} 1 {-i} t\n" for i in range(rows)))
+    (tmp_path / "a.run").write_text(
+        "".join(f"q{i // 1000} Q0 d{i % 1000} 1 {-i} t\n" for i in range(rows))
+    )
     ignoring = [
         "sh",
         "-c",

@@ -35,7 +35,16 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
     (tmp_path / "new.run").write_text("q Q0 b 1 2.0 r\nq Q0 a 2 1.0 r\n")
     names = {"click": "reward", "pscore": "propensity"}
     named = ("--columns", ",".join(f"{a}={b}" for a, b in names.items()))
-    how = ("--propensity", "examination", "--discount", "log2", "--k", 10, "--cluster", "user")
+    how = (
+        "--propensity",
+        "examination",
+        "--discount",
+        "log2",
+        "--k",
+        10,
+        "--cluster",
+        "user",
+    )
     asked = ("online", "counterfactual", log, tmp_path / "new.run", *named, *how)
     found = counterfactual(
         log,
@@ -51,7 +60,9 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
     assert [float(row["value"]) for row in rows] == found.estimates["value"].to_list()
     table = run(*asked).stdout.splitlines()
     assert table[0].split() == ["estimator", "value", "error", "low", "high", "bias"]
-    assert table[-1].startswith("conventions  propensity=examination discount=log2 k=10 cluster=user")
+    assert table[-1].startswith(
+        "conventions  propensity=examination discount=log2 k=10 cluster=user"
+    )
     assert any("2 impressions · 2 rewarded" in line for line in table)
     assert run(*asked, "--format", "latex").stdout.startswith("% log  4 rows")
     assert not run(*asked, "--format", "latex", "--quiet").stdout.startswith("%")
@@ -59,8 +70,13 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
 
 def test_counterfactual_mistakes(log: Path) -> None:
     """Mistakes end with a code and a sentence, never a traceback."""
-    assert "--columns click=reward" in run("online", "counterfactual", log, code=3).stderr
-    assert "no discount 'log3'" in run("online", "counterfactual", log, "--discount", "log3", code=2).stderr
+    assert (
+        "--columns click=reward" in run("online", "counterfactual", log, code=3).stderr
+    )
+    assert (
+        "no discount 'log3'"
+        in run("online", "counterfactual", log, "--discount", "log3", code=2).stderr
+    )
 
 
 @pytest.fixture
@@ -84,9 +100,23 @@ def test_interleave(runs: tuple[Path, Path], tmp_path: Path) -> None:
     assert [json.loads(line) for line in printed] == made.lists.to_dicts()
 
     log = tmp_path / "clicks.csv"
-    log.write_text("query_id,draw,item,impression_id,user\nq,0,x,1,u\nq,1,y,2,u\nq,4,x,3,v\n")
-    asked = ("online", "interleave", lists, "--clicks", log, "--columns", "item=doc_id", "--cluster", "user")
-    found = interleaving_preference(log, lists, columns={"item": "doc_id"}, cluster="user")
+    log.write_text(
+        "query_id,draw,item,impression_id,user\nq,0,x,1,u\nq,1,y,2,u\nq,4,x,3,v\n"
+    )
+    asked = (
+        "online",
+        "interleave",
+        lists,
+        "--clicks",
+        log,
+        "--columns",
+        "item=doc_id",
+        "--cluster",
+        "user",
+    )
+    found = interleaving_preference(
+        log, lists, columns={"item": "doc_id"}, cluster="user"
+    )
     assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
     assert "warning  there is no column clicked" in run(*asked).stdout
 
@@ -95,15 +125,23 @@ def test_interleave_mistakes(runs: tuple[Path, Path], tmp_path: Path) -> None:
     """Options of making and of testing do not mix; files that nobody can write are refused first."""
     assert (
         "--k cannot go with --clicks"
-        in run("online", "interleave", runs[0], "--clicks", runs[1], "--k", 3, code=2).stderr
+        in run(
+            "online", "interleave", runs[0], "--clicks", runs[1], "--k", 3, code=2
+        ).stderr
     )
     assert (
         "--margin cannot go with two runs"
         in run("online", "interleave", *runs, "--margin", 0.1, code=2).stderr
     )
-    assert "two runs are interleaved" in run("online", "interleave", runs[0], code=2).stderr
     assert (
-        "no known suffix" in run("online", "interleave", *runs, "-o", tmp_path / "lists.run", code=2).stderr
+        "two runs are interleaved"
+        in run("online", "interleave", runs[0], code=2).stderr
+    )
+    assert (
+        "no known suffix"
+        in run(
+            "online", "interleave", *runs, "-o", tmp_path / "lists.run", code=2
+        ).stderr
     )
 
 
@@ -125,22 +163,48 @@ def test_ab(tmp_path: Path) -> None:
         "--shares",
         "x=1,y=1",
     )
-    found = ab(log, "arm", versus="y", columns={"uid": "user_id"}, shares={"x": 1, "y": 1})
+    found = ab(
+        log, "arm", versus="y", columns={"uid": "user_id"}, shares={"x": 1, "y": 1}
+    )
     assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
     table = run(*asked, env={"COLUMNS": "200"}).stdout.splitlines()
     assert table[0].split()[:4] == ["measure", "variant", "versus", "difference"]
-    assert any(line.startswith("log  60 rows · 60 impressions · 20 clicks · 30 values") for line in table)
+    assert any(
+        line.startswith("log  60 rows · 60 impressions · 20 clicks · 30 values")
+        for line in table
+    )
     assert "variant=" not in table[-1]
     assert any(line.startswith("looks  ") and "--sequential" in line for line in table)
     running = run(*asked, "--planned", 100, "--format", "csv").stderr
     assert "warning  the experiment is still running, with 30 of 100 units" in running
-    always = ab(log, "arm", versus="y", columns={"uid": "user_id"}, shares={"x": 1, "y": 1}, sequential=True)
-    assert json.loads(run(*asked, "--sequential", "--format", "json").stdout) == always.report()
+    always = ab(
+        log,
+        "arm",
+        versus="y",
+        columns={"uid": "user_id"},
+        shares={"x": 1, "y": 1},
+        sequential=True,
+    )
+    assert (
+        json.loads(run(*asked, "--sequential", "--format", "json").stdout)
+        == always.report()
+    )
     assert always.differences["low"][0] < found.differences["low"][0]
     assert "--planned 0" in run(*asked, "--planned", 0, code=2).stderr
     alone = run(
-        "online", "ab", log, "--variant", "arm", "--cluster", "impression_id", "--format", "json"
+        "online",
+        "ab",
+        log,
+        "--variant",
+        "arm",
+        "--cluster",
+        "impression_id",
+        "--format",
+        "json",
     ).stdout
     assert json.loads(alone)["conventions"]["cluster"] is None
-    assert "--shares x" in run("online", "ab", log, "--variant", "arm", "--shares", "x", code=2).stderr
+    assert (
+        "--shares x"
+        in run("online", "ab", log, "--variant", "arm", "--shares", "x", code=2).stderr
+    )
     assert "no column variant" in run("online", "ab", log, code=3).stderr

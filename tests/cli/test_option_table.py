@@ -27,13 +27,23 @@ def commands(group: click.Group, above: str = "") -> list[tuple[str, click.Comma
         command = group.get_command(context, name)
         assert command is not None
         spelled = f"{above} {name}".strip()
-        found += commands(command, spelled) if isinstance(command, click.Group) else [(spelled, command)]
+        found += (
+            commands(command, spelled)
+            if isinstance(command, click.Group)
+            else [(spelled, command)]
+        )
     return found
 
 
 def meaning(option: Option) -> tuple[Any, ...]:
     """Return everything that says what an option means."""
-    return (option.declared, tuple(sorted(option.opts)), str(option.type), option.multiple, option.is_flag)
+    return (
+        option.declared,
+        tuple(sorted(option.opts)),
+        str(option.type),
+        option.multiple,
+        option.is_flag,
+    )
 
 
 def test_every_option_is_in_the_table() -> None:
@@ -56,7 +66,9 @@ def test_a_name_has_one_meaning() -> None:
         assert len({option.declared.text for _, option in ways}) == 1, name
         if len({meaning(option)[:1] + meaning(option)[2:] for _, option in ways}) > 1:
             differing.add(name)
-    keywords = {"queries"}  # handed to Python under another name, and the same to the user
+    keywords = {
+        "queries"
+    }  # handed to Python under another name, and the same to the user
     assert differing - keywords == set(DIFFERS)
 
 
@@ -71,7 +83,14 @@ def test_the_page_shows_the_table() -> None:
 def test_help_is_in_sections_and_panels() -> None:
     """The commands stand in six sections; the options of alignment wait for --help-all."""
     shown = CliRunner().invoke(cli, ["--help"]).output
-    sections = ["Score:", "Compare:", "Trust:", "Recommend, online and answers:", "Learn:", "Reference:"]
+    sections = [
+        "Score:",
+        "Compare:",
+        "Trust:",
+        "Recommend, online and answers:",
+        "Learn:",
+        "Reference:",
+    ]
     places = [shown.index(section) for section in sections]
     assert places == sorted(places)
     short = CliRunner().invoke(cli, ["eval", "--help"]).output
@@ -84,15 +103,23 @@ def test_help_is_in_sections_and_panels() -> None:
         assert panel in short, panel
 
 
-@pytest.mark.parametrize("name", ["retention", "clicks", "counterfactual", "interleave", "ab"])
-def test_commands_that_moved_say_where(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "name", ["retention", "clicks", "counterfactual", "interleave", "ab"]
+)
+def test_commands_that_moved_say_where(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The old spelling is an error that names the new one."""
     assert exit_code([name, "log.csv"]) == 2
-    assert f"rankstone {name} is now: rankstone online {name}" in capsys.readouterr().err
+    assert (
+        f"rankstone {name} is now: rankstone online {name}" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("old", REMOVED)
-def test_options_that_were_renamed_say_how(old: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_were_renamed_say_how(
+    old: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The old option is an error that names the new one, in every command that had it."""
     *command, flag = old.split()
     group = {"ab": "online", "clicks": "online", "retention": "online", "train": "ltr"}
@@ -110,12 +137,19 @@ def test_options_that_were_renamed_say_how(old: str, capsys: pytest.CaptureFixtu
     assert REMOVED[old][2:] in declared()
 
 
-def test_one_threshold_for_all_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_threshold_for_all_measures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """--rel 2 is rel=2 in every measure that has a threshold, as trec_eval -l 2."""
     (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 2\n")
     (tmp_path / "run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
-    assert exit_code(["eval", *files, "--rel", "2", "-m", "RR P@2 nDCG@2", "--format", "csv"]) == 0
+    assert (
+        exit_code(
+            ["eval", *files, "--rel", "2", "-m", "RR P@2 nDCG@2", "--format", "csv"]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "RR(rel=2),0.5" in out
     assert "P(rel=2)@2,0.5" in out

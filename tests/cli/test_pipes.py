@@ -48,14 +48,28 @@ def bash(line: str, folder: Path, code: int = 0) -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with a file of every kind that commands read, without suffixes, as pipes have none."""
     place = tmp_path_factory.mktemp("pipes")
-    for name, path in {"QRELS": demo.QRELS, "RUN": demo.RUNS["bm25"], "OTHER": demo.RUNS["tfidf"]}.items():
+    for name, path in {
+        "QRELS": demo.QRELS,
+        "RUN": demo.RUNS["bm25"],
+        "OTHER": demo.RUNS["tfidf"],
+    }.items():
         shutil.copy(path, place / name)
     queries = pl.read_ndjson(demo.QUERIES)["query_id"].to_list()
-    countries = [f"{query},{'de' if at % 2 else 'fr'}\n" for at, query in enumerate(queries)]
-    features = [f"{row % 2} qid:{row // 4} 1:{row * 7 % 5} 2:{row % 2}.{row % 3}\n" for row in range(40)]
+    countries = [
+        f"{query},{'de' if at % 2 else 'fr'}\n" for at, query in enumerate(queries)
+    ]
+    features = [
+        f"{row % 2} qid:{row // 4} 1:{row * 7 % 5} 2:{row % 2}.{row % 3}\n"
+        for row in range(40)
+    ]
     texts = {
         "QUERIES.csv": ["query_id,country\n", *countries],
-        "EVENTS.csv": ["user_id,time\n", "u1,2024-01-01\n", "u1,2024-01-02\n", "u2,2024-01-01\n"],
+        "EVENTS.csv": [
+            "user_id,time\n",
+            "u1,2024-01-01\n",
+            "u1,2024-01-02\n",
+            "u2,2024-01-01\n",
+        ],
         "FEATURES": features,
         "SCORES": [f"{row}\n" for row in range(40)],
         "LABELLED.csv": ["query_id,relevance,score\n", "q1,1,0.5\n", "q1,0,0.7\n"],
@@ -96,7 +110,10 @@ def test_pipes_are_read_like_the_files_they_come_from(folder: Path, line: str) -
     if "MODEL" in line:
         bash("$R ltr train FEATURES -o model.json && mv model.json MODEL", folder)
 
-    plain, piped = re.sub("<([A-Za-z.]+)>", r"\1", line), re.sub("<([A-Za-z.]+)>", r"<(cat \1)", line)
+    plain, piped = (
+        re.sub("<([A-Za-z.]+)>", r"\1", line),
+        re.sub("<([A-Za-z.]+)>", r"<(cat \1)", line),
+    )
 
     assert told(bash(f"$R {piped}", folder)) == told(bash(f"$R {plain}", folder))
 
@@ -106,7 +123,10 @@ def fifo(place: Path, content: bytes) -> str:
     os.mkfifo(place)
 
     def write() -> None:
-        with suppress(BrokenPipeError), place.open("wb") as pipe:  # whoever refuses it reads no further
+        with (
+            suppress(BrokenPipeError),
+            place.open("wb") as pipe,
+        ):  # whoever refuses it reads no further
             pipe.write(content)
 
     threading.Thread(target=write, daemon=True).start()
@@ -125,7 +145,9 @@ def fifo(place: Path, content: bytes) -> str:
         ("pipe.json", b'{"q": {"x": 2.0, "d": 1.0}}'),
     ],
 )
-def test_the_suffix_of_a_pipe_says_its_format(tmp_path: Path, name: str, content: bytes) -> None:
+def test_the_suffix_of_a_pipe_says_its_format(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
     """A pipe that has a name is read as a file of this name would be; without a suffix, as TREC text."""
     scores = rankstone.evaluate({"q": {"d": 1}}, fifo(tmp_path / name, content), "RR")
 

@@ -30,8 +30,13 @@ RUN = pl.DataFrame(
         "doc_id": np.tile(np.arange(LENGTH), LISTS),
         "score": np.tile(np.arange(LENGTH, 0, -1) / LENGTH, LISTS),
     }
-).with_columns(pl.format("q{}", "query_id").alias("query_id"), pl.format("d{}", "doc_id").alias("doc_id"))
-QRELS = pl.DataFrame({"query_id": ["q0", "q1"], "doc_id": ["d1", "d2"], "relevance": [1, 1]})
+).with_columns(
+    pl.format("q{}", "query_id").alias("query_id"),
+    pl.format("d{}", "doc_id").alias("doc_id"),
+)
+QRELS = pl.DataFrame(
+    {"query_id": ["q0", "q1"], "doc_id": ["d1", "d2"], "relevance": [1, 1]}
+)
 WRITE: dict[str, Callable[[Path], object]] = {
     "r.parquet": RUN.write_parquet,
     "r.arrow": RUN.write_ipc,
@@ -41,7 +46,9 @@ WRITE: dict[str, Callable[[Path], object]] = {
         "query_id", pl.lit("Q0").alias("q0"), "doc_id", pl.lit(1).alias("rank"), "score"
     ).write_csv(path, separator=" ", include_header=False),
     "l.parquet": lambda path: (
-        RUN.group_by("query_id", maintain_order=True).agg("doc_id", "score").write_parquet(path)
+        RUN.group_by("query_id", maintain_order=True)
+        .agg("doc_id", "score")
+        .write_parquet(path)
     ),
 }
 #: the command line with a bar that is never waited for
@@ -59,7 +66,9 @@ def test_extents(tmp_path: Path, name: str) -> None:
     """Files of columns know how many rows they have; of text, sizes and lines say about how many."""
     WRITE[name](tmp_path / name)
     table = read_run(tmp_path / name)
-    for _ in table.tables([pl.col("query_id")]):  # lists say so once some have been seen
+    for _ in table.tables(
+        [pl.col("query_id")]
+    ):  # lists say so once some have been seen
         pass
 
     exact = name.endswith((".parquet", ".arrow"))
@@ -93,8 +102,15 @@ def test_what_is_told(clock: list[float]) -> None:
         clock.append(4.0)
         tell(500_000)
         assert ticker.visible
-        assert list(ticker.fields().values()) == ["1,000,000 rows", "250.0 k rows/s", "25%", "0:12 left"]
-        with ticker.stream(lambda: None) as other:  # beside it, something without an end
+        assert list(ticker.fields().values()) == [
+            "1,000,000 rows",
+            "250.0 k rows/s",
+            "25%",
+            "0:12 left",
+        ]
+        with ticker.stream(
+            lambda: None
+        ) as other:  # beside it, something without an end
             other(4_000_000)
             assert ticker.fields() == {
                 "count": "5,000,000 rows",
@@ -120,9 +136,24 @@ def test_a_second_run_begins_anew(clock: list[float]) -> None:
 def at_a_terminal(folder: Path, *arguments: str, **environment: str) -> str:
     """Run the command line on a terminal of its own; return what that shows."""
     ours, theirs = pty.openpty()
-    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR", "TERM")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("CI", "NO_COLOR", "TERM")
+    }
     process = subprocess.Popen(
-        [sys.executable, "-c", AT_ONCE, "eval", "q.parquet", *arguments, "-m", "RR", "-o", "o.txt"],
+        [
+            sys.executable,
+            "-c",
+            AT_ONCE,
+            "eval",
+            "q.parquet",
+            *arguments,
+            "-m",
+            "RR",
+            "-o",
+            "o.txt",
+        ],
         cwd=folder,
         stderr=theirs,
         env={**kept, "TERM": "xterm", "COLUMNS": "120", **environment},
@@ -145,11 +176,26 @@ def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
     for name in ("r.parquet", "l.parquet", "r.run"):
         WRITE[name](tmp_path / name)
         shown = at_a_terminal(tmp_path, name)
-        assert re.search(rf"{ROWS:,} rows [\d.]+ [kM] rows/s 0:00:\d\d 9\d% 0:00 left", shown), shown
+        assert re.search(
+            rf"{ROWS:,} rows [\d.]+ [kM] rows/s 0:00:\d\d 9\d% 0:00 left", shown
+        ), shown
         assert at_a_terminal(tmp_path, name, "--quiet") == ""
         assert at_a_terminal(tmp_path, name, CI="1") == ""
-    line = [sys.executable, "-c", AT_ONCE, "eval", "q.parquet", "r.run", "-m", "RR", "-o", "o.txt"]
-    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
+    line = [
+        sys.executable,
+        "-c",
+        AT_ONCE,
+        "eval",
+        "q.parquet",
+        "r.run",
+        "-m",
+        "RR",
+        "-o",
+        "o.txt",
+    ]
+    done = subprocess.run(
+        line, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""
 
 

@@ -29,24 +29,44 @@ def test_a_page_is_written_and_nothing_printed(tmp_path: Path) -> None:
     done = run(QRELS, BM25, TFIDF, "-m", "nDCG@10", "-o", str(tmp_path / "report.html"))
 
     assert (done.exit_code, done.output) == (0, "")
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (
+        (tmp_path / "report.html")
+        .read_text(encoding="utf-8")
+        .startswith("<!DOCTYPE html>")
+    )
 
 
 def test_from_saved_scores(tmp_path: Path) -> None:
     """Saved scores make a page, too."""
     saved = tmp_path / "scores.csv"
-    rows = [f"{run},q{at},AP,{at / 60 + (run == 'b') / 10}" for run in "ab" for at in range(50)]
+    rows = [
+        f"{run},q{at},AP,{at / 60 + (run == 'b') / 10}"
+        for run in "ab"
+        for at in range(50)
+    ]
     saved.write_text("\n".join(["run,query_id,measure,value", *rows]))
 
     done = run("--scores", str(saved), "-o", str(tmp_path / "report.html"))
 
     assert done.exit_code == 0
-    assert '<span class="claim">b beats a</span>' in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<span class="claim">b beats a</span>' in (
+        tmp_path / "report.html"
+    ).read_text(encoding="utf-8")
 
 
 def test_the_language(tmp_path: Path) -> None:
     """``--lang zh`` is told to the browser and to the reader."""
-    run(QRELS, BM25, TFIDF, "-m", "nDCG@10", "--lang", "zh", "-o", str(tmp_path / "report.html"))
+    run(
+        QRELS,
+        BM25,
+        TFIDF,
+        "-m",
+        "nDCG@10",
+        "--lang",
+        "zh",
+        "-o",
+        str(tmp_path / "report.html"),
+    )
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
 
     assert '<html lang="zh">' in page
@@ -72,7 +92,9 @@ def test_inputs_are_spared(tmp_path: Path) -> None:
     assert copy.read_bytes() == demo.RUNS["bm25"].read_bytes()
 
 
-def test_the_missing_extra_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_missing_extra_is_told_before_any_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Without Jinja the command says what to install, even before it looks for files."""
     monkeypatch.setitem(sys.modules, "jinja2", None)
 
@@ -82,7 +104,9 @@ def test_the_missing_extra_is_told_before_any_work(monkeypatch: pytest.MonkeyPat
     assert "rankstone[report]" in str(done.exception)
 
 
-def test_the_command_line_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The page tells the command that made it, quoted for a shell."""
     monkeypatch.setattr(sys, "argv", ["rankstone", "report", "a b.txt"])
     run(QRELS, BM25, TFIDF, "-m", "nDCG@10", "-o", str(tmp_path / "report.html"))
@@ -95,8 +119,23 @@ def test_title_and_documents(tmp_path: Path) -> None:
     """The title is at the head; titles of documents and texts of queries come from tables."""
     folder = demo.QRELS.parent
     done = run(
-        *(QRELS, BM25, TFIDF, "-m", "nDCG@10", "-o", str(tmp_path / "report.html"), "--title", "A demo"),
-        *("--documents", str(folder / "documents.jsonl"), "--queries", str(folder / "queries.jsonl")),
+        *(
+            QRELS,
+            BM25,
+            TFIDF,
+            "-m",
+            "nDCG@10",
+            "-o",
+            str(tmp_path / "report.html"),
+            "--title",
+            "A demo",
+        ),
+        *(
+            "--documents",
+            str(folder / "documents.jsonl"),
+            "--queries",
+            str(folder / "queries.jsonl"),
+        ),
     )
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -109,13 +148,24 @@ def test_title_and_documents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "claim"),
     [
-        (["compare", QRELS, BM25, TFIDF, "-m", "nDCG@10"], "No clear winner between tfidf and bm25"),
+        (
+            ["compare", QRELS, BM25, TFIDF, "-m", "nDCG@10"],
+            "No clear winner between tfidf and bm25",
+        ),
         (["curve", QRELS, BM25, TFIDF, "--resamples", "20"], "PR of 2 runs"),
-        (["bounds", QRELS, BM25, "-m", "nDCG@10"], "How far missing judgments could move the scores of bm25"),
-        (["beyond", BM25, "-m", "Coverage@3", "--catalogue-size", "200"], "bm25 beyond accuracy"),
+        (
+            ["bounds", QRELS, BM25, "-m", "nDCG@10"],
+            "How far missing judgments could move the scores of bm25",
+        ),
+        (
+            ["beyond", BM25, "-m", "Coverage@3", "--catalogue-size", "200"],
+            "bm25 beyond accuracy",
+        ),
     ],
 )
-def test_other_commands_write_pages(tmp_path: Path, line: list[str], claim: str) -> None:
+def test_other_commands_write_pages(
+    tmp_path: Path, line: list[str], claim: str
+) -> None:
     """``-o page.html`` writes the page of a result; another format is written as it is."""
     out = tmp_path / "page.html"
 

@@ -24,7 +24,11 @@ def log(tmp_path: Path) -> Path:
     rows = [("abcd", 0), ("abe", 1), ("ac", 3), ("a", 7)]
     frame = pl.DataFrame(
         [
-            (user, (date(2024, 1, 1) + timedelta(days=day)).isoformat(), "web" if user in "ab" else "app")
+            (
+                user,
+                (date(2024, 1, 1) + timedelta(days=day)).isoformat(),
+                "web" if user in "ab" else "app",
+            )
             for users, day in rows
             for user in users
         ],
@@ -50,45 +54,80 @@ def test_what_is_printed(log: Path) -> None:
         ["30", "0", "2", "0", "0", "–"],
     ]
     assert lines[5].startswith("events  10 rows, 5 users, 2024-01-01 to 2024-01-08")
-    assert lines[-1].startswith("conventions  unit=day kind=exact day_origin=0 days=1,3,7,30")
+    assert lines[-1].startswith(
+        "conventions  unit=day kind=exact day_origin=0 days=1,3,7,30"
+    )
 
 
 def test_the_numbers_are_pythons(log: Path) -> None:
     """CSV, JSON lines and JSON hold what Python returns, to the last digit."""
     found = retention(str(log), columns={"uid": "user_id", "ts": "time"}, by="platform")
-    frames = {"days": found.days, "cohorts": found.triangle, "periods": found.periods, "curve": found.curve}
+    frames = {
+        "days": found.days,
+        "cohorts": found.triangle,
+        "periods": found.periods,
+        "curve": found.curve,
+    }
     for show, frame in (frames | {"differences": found.differences}).items():
         asked = ("online", "retention", log, *NAMED, "--by", "platform", "--show", show)
         rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
-        lines = [json.loads(line) for line in run(*asked, "--format", "jsonl").stdout.splitlines()]
+        lines = [
+            json.loads(line)
+            for line in run(*asked, "--format", "jsonl").stdout.splitlines()
+        ]
         assert lines == frame.cast({pl.Date: pl.String}).to_dicts()
         assert [list(row) for row in rows] == [frame.columns] * frame.height
     report = json.loads(
-        run("online", "retention", log, *NAMED, "--by", "platform", "--format", "json").stdout
+        run(
+            "online", "retention", log, *NAMED, "--by", "platform", "--format", "json"
+        ).stdout
     )
     assert report == found.report()
 
 
 def test_tables_for_people(log: Path) -> None:
     """The triangle is a row a cohort, blank where nobody knows; Markdown and LaTeX have the same cells."""
-    table = run("online", "retention", log, *NAMED, "--show", "cohorts", "--digits", 2).stdout.splitlines()
-    assert table[0].split() == ["cohort", "size", "day", "1", "day", "3", "day", "7", "day", "30"]
+    table = run(
+        "online", "retention", log, *NAMED, "--show", "cohorts", "--digits", 2
+    ).stdout.splitlines()
+    assert table[0].split() == [
+        "cohort",
+        "size",
+        "day",
+        "1",
+        "day",
+        "3",
+        "day",
+        "7",
+        "day",
+        "30",
+    ]
     assert table[1].split() == ["2024-01-01", "4", "0.50", "0.50", "0.25"]
     assert table[2].split() == ["2024-01-02", "1", "0.00", "0.00"]
-    markdown = run("online", "retention", log, *NAMED, "--format", "md").stdout.splitlines()
+    markdown = run(
+        "online", "retention", log, *NAMED, "--format", "md"
+    ).stdout.splitlines()
     assert markdown[2].startswith("| 1 | 2 | 0 | 5 | 2 | 0.4000 |")
-    latex = run("online", "retention", log, *NAMED, "--show", "periods", "--format", "latex").stdout
+    latex = run(
+        "online", "retention", log, *NAMED, "--show", "periods", "--format", "latex"
+    ).stdout
     assert r"2024-01-02 & 1 & 2 & 3 & 3.0000 &  \\" in latex
     asked = ("--by", "platform", "--versus", "app", "--days", "1")
-    segments = run("online", "retention", log, *NAMED, *asked, env={"COLUMNS": "200"}).stdout
+    segments = run(
+        "online", "retention", log, *NAMED, *asked, env={"COLUMNS": "200"}
+    ).stdout
     assert segments.splitlines()[0].startswith("platform  day  cohorts")
-    assert ["web", "app", "1", "2", "3", "1.0000"] in [line.split()[:6] for line in segments.splitlines()]
+    assert ["web", "app", "1", "2", "3", "1.0000"] in [
+        line.split()[:6] for line in segments.splitlines()
+    ]
 
 
 def test_the_curve_is_drawn(log: Path) -> None:
     """--plot draws it above the table, with a legend for segments."""
     plain = run("online", "retention", log, *NAMED, "--plot").stdout
-    segments = run("online", "retention", log, *NAMED, "--plot", "--by", "platform").stdout
+    segments = run(
+        "online", "retention", log, *NAMED, "--plot", "--by", "platform"
+    ).stdout
 
     assert "┤" in plain.splitlines()[0]
     assert "└─" in plain
@@ -97,7 +136,16 @@ def test_the_curve_is_drawn(log: Path) -> None:
 
 def test_files_are_written(log: Path, tmp_path: Path) -> None:
     """-o takes the text, --cohorts the whole triangle, in the format of its suffix."""
-    run("online", "retention", log, *NAMED, "-o", tmp_path / "out.txt", "--cohorts", tmp_path / "all.parquet")
+    run(
+        "online",
+        "retention",
+        log,
+        *NAMED,
+        "-o",
+        tmp_path / "out.txt",
+        "--cohorts",
+        tmp_path / "all.parquet",
+    )
     found = retention(str(log), columns={"uid": "user_id", "ts": "time"})
 
     assert (tmp_path / "out.txt").read_text().startswith("day")
@@ -135,12 +183,24 @@ def test_from_standard_input_and_a_database(log: Path, tmp_path: Path) -> None:
     expected = run("online", "retention", log, *NAMED, "--format", "csv").stdout
 
     assert (
-        run("online", "retention", "-", *NAMED, "--format", "csv", stdin=log.read_text()).stdout == expected
+        run(
+            "online", "retention", "-", *NAMED, "--format", "csv", stdin=log.read_text()
+        ).stdout
+        == expected
     )
     with duckdb.connect(str(tmp_path / "logs.db")) as connection:
-        connection.execute(f"CREATE TABLE log AS SELECT uid, ts::TIMESTAMP AS ts FROM '{log}'")  # noqa: S608 - a test's
+        connection.execute(
+            f"CREATE TABLE log AS SELECT uid, ts::TIMESTAMP AS ts FROM '{log}'"  # noqa: S608 - a test's
+        )
     assert (
-        run("online", "retention", f"duckdb:{tmp_path / 'logs.db'}#log", *NAMED, "--format", "csv").stdout
+        run(
+            "online",
+            "retention",
+            f"duckdb:{tmp_path / 'logs.db'}#log",
+            *NAMED,
+            "--format",
+            "csv",
+        ).stdout
         == expected
     )
 

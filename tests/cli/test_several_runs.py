@@ -18,7 +18,9 @@ from rankstone.errors import MissingColumn
 if TYPE_CHECKING:
     from pathlib import Path
 
-BM25, TFIDF = (demo.RUNS[name].read_text(encoding="utf-8") for name in ("bm25", "tfidf"))
+BM25, TFIDF = (
+    demo.RUNS[name].read_text(encoding="utf-8") for name in ("bm25", "tfidf")
+)
 
 
 def frame(lines: str) -> pl.DataFrame:
@@ -65,12 +67,17 @@ def test_files_with_different_tags_are_several_runs(
     for more in ([], ["--duplicates", "first_drop"]):
         assert exit_code(["eval", str(demo.QRELS), "my runs", *more]) == 3
         err = capsys.readouterr().err
-        assert "error: my runs: these 2 files look like several runs, not like parts of one" in err
+        assert (
+            "error: my runs: these 2 files look like several runs, not like parts of one"
+            in err
+        )
         assert "tags in column 6: bm25.run (bm25), tfidf.run (tfidf)" in err
         assert 'to read each file as a run: "my runs"/* (in PowerShell ' in err
         assert '(Get-ChildItem "my runs").FullName, in Python a list of paths)' in err
     pasted = ["/bin/sh", "-c", "printf '%s\\n' \"my runs\"/*"]
-    files = subprocess.run(pasted, capture_output=True, text=True, check=True).stdout.splitlines()
+    files = subprocess.run(
+        pasted, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     assert files == ["my runs/bm25.run", "my runs/tfidf.run"]
 
 
@@ -91,7 +98,9 @@ def test_a_quoted_glob_is_no_other_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", WRITE)
-def test_files_that_answer_the_same_queries_are_several_runs(kind: str, tmp_path: Path) -> None:
+def test_files_that_answer_the_same_queries_are_several_runs(
+    kind: str, tmp_path: Path
+) -> None:
     """Tables have no tags: what is called differently and answers the same queries is no part."""
     place = tmp_path / "runs"
     place.mkdir()
@@ -104,7 +113,9 @@ def test_files_that_answer_the_same_queries_are_several_runs(kind: str, tmp_path
 
 def test_runs_of_one_tag_are_told_by_their_queries(tmp_path: Path) -> None:
     """Tools that write the same tag into every run do not make one run of two."""
-    place = folder(tmp_path / "runs", bm25=BM25, tfidf=TFIDF.replace(" tfidf\n", " bm25\n"))
+    place = folder(
+        tmp_path / "runs", bm25=BM25, tfidf=TFIDF.replace(" tfidf\n", " bm25\n")
+    )
     with pytest.raises(InputError, match="several runs"):
         rankstone.evaluate(demo.QRELS, place, "AP")
 
@@ -118,12 +129,17 @@ def test_folders_by_run_are_several_runs(tmp_path: Path) -> None:
         rankstone.evaluate(demo.QRELS, tmp_path / "all", "AP")
 
 
-@pytest.mark.parametrize("names", [("part-00000", "part-00001"), ("xaa", "xab"), ("de", "en")])
+@pytest.mark.parametrize(
+    "names", [("part-00000", "part-00001"), ("xaa", "xab"), ("de", "en")]
+)
 def test_shards_of_one_tag_are_one_run(names: tuple[str, str], tmp_path: Path) -> None:
     """Parts of one run go on being read as one, though a list goes on in the second file."""
     place = folder(tmp_path / "runs", **dict(zip(names, halves(BM25), strict=True)))
     whole = rankstone.evaluate(demo.QRELS, {"r": demo.RUNS["bm25"]}, "AP nDCG@10")
-    assert rankstone.evaluate(demo.QRELS, {"r": place}, "AP nDCG@10").to_dict() == whole.to_dict()
+    assert (
+        rankstone.evaluate(demo.QRELS, {"r": place}, "AP nDCG@10").to_dict()
+        == whole.to_dict()
+    )
 
 
 def test_parts_with_every_query_in_each_are_one_run(tmp_path: Path) -> None:
@@ -135,7 +151,10 @@ def test_parts_with_every_query_in_each_are_one_run(tmp_path: Path) -> None:
         name = f"part-{at:05}-3f2a9c1e-c000.snappy.parquet"
         table.gather_every(3, at).write_parquet(place / name)
     whole = rankstone.evaluate(demo.QRELS, {"r": table}, "AP nDCG@10")
-    assert rankstone.evaluate(demo.QRELS, {"r": place}, "AP nDCG@10").to_dict() == whole.to_dict()
+    assert (
+        rankstone.evaluate(demo.QRELS, {"r": place}, "AP nDCG@10").to_dict()
+        == whole.to_dict()
+    )
 
 
 def test_judgments_may_be_in_any_files(tmp_path: Path) -> None:
@@ -172,9 +191,13 @@ def test_a_long_table_holds_many_runs(kind: str, tmp_path: Path) -> None:
     if kind != "frame":
         WRITE[kind](table, tmp_path / f"long.{kind}")
         table = tmp_path / f"long.{kind}"
-    found = rankstone.evaluate(demo.QRELS, table, "AP nDCG@10", columns=COLUMNS, run_column="algorithm")
+    found = rankstone.evaluate(
+        demo.QRELS, table, "AP nDCG@10", columns=COLUMNS, run_column="algorithm"
+    )
     apart = rankstone.evaluate(
-        demo.QRELS, {n: frame(t) for n, t in (("bm25", BM25), ("tfidf", TFIDF))}, "AP nDCG@10"
+        demo.QRELS,
+        {n: frame(t) for n, t in (("bm25", BM25), ("tfidf", TFIDF))},
+        "AP nDCG@10",
     )
     assert found.to_dict() == apart.to_dict()
 
@@ -183,13 +206,20 @@ def test_comparisons_take_long_tables() -> None:
     """The verdict is that of two files."""
     table = long()
     found = rankstone.compare(
-        demo.QRELS, table, "nDCG@10", columns=COLUMNS, run_column="algorithm", baseline="tfidf"
+        demo.QRELS,
+        table,
+        "nDCG@10",
+        columns=COLUMNS,
+        run_column="algorithm",
+        baseline="tfidf",
     )
     apart = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", baseline="tfidf")
     assert found.table.drop("versus").equals(apart.table.drop("versus"))
 
 
-def test_eval_compare_and_report_take_long_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_eval_compare_and_report_take_long_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """--run-column at a shell; the report, too, looks at the lists of both."""
     pytest.importorskip("altair")
     long().write_csv(tmp_path / "long.csv")
@@ -208,33 +238,70 @@ def test_eval_compare_and_report_take_long_tables(tmp_path: Path, capsys: pytest
 
 def test_conventions_read_long_tables() -> None:
     """A library's numbers are those of its runs in files."""
-    given: dict[str, Any] = {"columns": COLUMNS, "run_column": "algorithm", "convention": "pytrec_eval"}
+    given: dict[str, Any] = {
+        "columns": COLUMNS,
+        "run_column": "algorithm",
+        "convention": "pytrec_eval",
+    }
     found = rankstone.evaluate(demo.QRELS, long(), "map", **given).to_dict()
-    assert found == rankstone.evaluate(demo.QRELS, demo.RUNS, "map", convention="pytrec_eval").to_dict()
+    assert (
+        found
+        == rankstone.evaluate(
+            demo.QRELS, demo.RUNS, "map", convention="pytrec_eval"
+        ).to_dict()
+    )
 
 
 def test_mistakes_in_long_tables_are_told(tmp_path: Path) -> None:
     """A column that is not there, a row without a name, a bad row by its own line; TREC text has no names."""
-    with pytest.raises(MissingColumn, match="no column algoritm that names runs") as met:
-        rankstone.evaluate(demo.QRELS, long(), "AP", columns=COLUMNS, run_column="algoritm")
+    with pytest.raises(
+        MissingColumn, match="no column algoritm that names runs"
+    ) as met:
+        rankstone.evaluate(
+            demo.QRELS, long(), "AP", columns=COLUMNS, run_column="algoritm"
+        )
     assert met.value.fix == "did you mean algorithm?"
-    unnamed = long().with_columns(algorithm=pl.when(pl.int_range(pl.len()) != 4).then("algorithm"))
+    unnamed = long().with_columns(
+        algorithm=pl.when(pl.int_range(pl.len()) != 4).then("algorithm")
+    )
     with pytest.raises(InputError, match="row 5: a row without algorithm"):
-        rankstone.evaluate(demo.QRELS, unnamed, "AP", columns=COLUMNS, run_column="algorithm")
-    spoilt = long().with_columns(score=pl.when(pl.int_range(pl.len()) != 6).then("score"))
+        rankstone.evaluate(
+            demo.QRELS, unnamed, "AP", columns=COLUMNS, run_column="algorithm"
+        )
+    spoilt = long().with_columns(
+        score=pl.when(pl.int_range(pl.len()) != 6).then("score")
+    )
     spoilt.write_csv(tmp_path / "long.csv")
     with pytest.raises(InputError, match=r"long\.csv:8: the score is missing"):
-        rankstone.evaluate(demo.QRELS, tmp_path / "long.csv", "AP", columns=COLUMNS, run_column="algorithm")
+        rankstone.evaluate(
+            demo.QRELS,
+            tmp_path / "long.csv",
+            "AP",
+            columns=COLUMNS,
+            run_column="algorithm",
+        )
     with pytest.raises(MissingColumn, match="no column tag"):
         rankstone.evaluate(demo.QRELS, demo.RUNS["bm25"], "AP", run_column="tag")
 
 
 @pytest.mark.parametrize(
-    "flag", [["--memory", "1GB"], ["--exact-run", "x.run", "--depth", "3"], ["--labeled", "x.csv"]]
+    "flag",
+    [
+        ["--memory", "1GB"],
+        ["--exact-run", "x.run", "--depth", "3"],
+        ["--labeled", "x.csv"],
+    ],
 )
-def test_where_long_tables_are_no_runs(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_long_tables_are_no_runs(
+    flag: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Elsewhere the option is refused, and not passed over."""
-    assert exit_code(["eval", str(demo.QRELS), "x.csv", "--run-column", "algorithm", *flag]) == 2
+    assert (
+        exit_code(
+            ["eval", str(demo.QRELS), "x.csv", "--run-column", "algorithm", *flag]
+        )
+        == 2
+    )
     assert "--run-column" in capsys.readouterr().err
 
 

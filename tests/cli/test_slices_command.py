@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     Run = Callable[..., str]
 
 BOARDS: Final = Path(__file__).parents[2] / "examples" / "boards"
-SCORES: Final = ("slices", "--scores", str(BOARDS / "rankers.csv"), "--queries", str(BOARDS / "queries.csv"))
+SCORES: Final = (
+    "slices",
+    "--scores",
+    str(BOARDS / "rankers.csv"),
+    "--queries",
+    str(BOARDS / "queries.csv"),
+)
 DEMO: Final = (
     str(demo.QRELS),
     str(demo.RUNS["bm25"]),
@@ -35,7 +41,10 @@ def test_scores_in_every_format(run: Run, tmp_path: Path) -> None:
     assert "cannot show a gap of 0.05" in text
     rows = list(csv.DictReader(io.StringIO(run(*SCORES, "--format", "csv"))))
     assert [row["slice"] for row in rows if row["found"] == "true"] == ["language=de"]
-    assert json.loads(run(*SCORES, "--format", "json"))["slices"][0]["slice"] == "language=de"
+    assert (
+        json.loads(run(*SCORES, "--format", "json"))["slices"][0]["slice"]
+        == "language=de"
+    )
     page, chart = tmp_path / "slices.html", tmp_path / "slices.svg"
     run(*SCORES, "-o", str(page), "--chart", str(chart))
     assert "language=de" in page.read_text(encoding="utf-8")
@@ -44,9 +53,13 @@ def test_scores_in_every_format(run: Run, tmp_path: Path) -> None:
 
 def test_runs(run: Run, tmp_path: Path) -> None:
     """Two runs, one, and a tab of the report."""
-    assert "tfidf − bm25 by nDCG@10, 32 queries" in run("slices", *DEMO, "--min-size", "8")
+    assert "tfidf − bm25 by nDCG@10, 32 queries" in run(
+        "slices", *DEMO, "--min-size", "8"
+    )
     one = (*DEMO[:2], *DEMO[3:])
-    assert "Slices: bm25 by AP, 32 queries" in run("slices", *one, "-m", "AP", "--min-size", "8")
+    assert "Slices: bm25 by AP, 32 queries" in run(
+        "slices", *one, "-m", "AP", "--min-size", "8"
+    )
     page = tmp_path / "report.html"
     run("report", *DEMO, "--slices", "--min-size", "8", "-o", str(page))
     assert '<section id="slices">' in page.read_text(encoding="utf-8")
@@ -56,7 +69,8 @@ def test_a_log(run: Run, tmp_path: Path) -> None:
     """Variants of an experiment; the other one is the control with --versus."""
     log = tmp_path / "log.csv"
     lines = [
-        f"u{at},{'new' if at % 2 else 'old'},{int(at % 4 == 1)},{'ab'[at // 2 % 2]}" for at in range(400)
+        f"u{at},{'new' if at % 2 else 'old'},{int(at % 4 == 1)},{'ab'[at // 2 % 2]}"
+        for at in range(400)
     ]
     log.write_text("\n".join(["user_id,variant,clicked,kind", *lines]) + "\n")
     text = run("slices", "--log", str(log), "--versus", "old", "--attributes", "kind")
@@ -71,15 +85,23 @@ def test_a_log(run: Run, tmp_path: Path) -> None:
         (("slices", *DEMO, "--tag", "x"), "--tag is NAME=REGEX"),
         (("slices", *DEMO, "--versus", "bm25"), "--versus cannot go with runs"),
         (("slices", "--log", "x.csv", *DEMO), "cannot go with --log"),
-        (("slices", *DEMO, "--min-size", "30"), "no attribute makes a slice of 30 or more queries"),
-        (("power", "--deviation", "0.2"), "give either --difference or --interval-width"),
+        (
+            ("slices", *DEMO, "--min-size", "30"),
+            "no attribute makes a slice of 30 or more queries",
+        ),
+        (
+            ("power", "--deviation", "0.2"),
+            "give either --difference or --interval-width",
+        ),
         (
             ("power", "--deviation", "0.2", "--interval-width", "0.1", "--among", "4"),
             "--among 4 is out of range",
         ),
     ],
 )
-def test_what_does_not_go_together(run: Run, words: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_what_does_not_go_together(
+    run: Run, words: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
     """Said in one line, with a code of usage."""
     words = tuple(str(tmp_path / one) if one == "x.csv" else one for one in words)
     (tmp_path / "x.csv").write_text("variant,clicked\na,1\n")

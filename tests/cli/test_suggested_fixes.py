@@ -67,7 +67,10 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
         ("q.csv", texts("userId,movieId,rating", QRELS)),
         ("r.csv", texts("userId,movieId,rating", RUN)),
     ),
-    "capitals": (("q.csv", texts("Query,DocID,Grade", QRELS)), ("r.csv", texts("QueryID,DOCNO,Sim", RUN))),
+    "capitals": (
+        ("q.csv", texts("Query,DocID,Grade", QRELS)),
+        ("r.csv", texts("QueryID,DOCNO,Sim", RUN)),
+    ),
     "blanks": (
         ("q.csv", texts("Query ID,Document ID,Relevance Label", QRELS)),
         ("r.csv", texts("Query ID,Document ID,Relevance Score", RUN)),
@@ -90,16 +93,40 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
     ),
     "misspelt": (GOOD_QRELS, ("r.csv", texts("query_id,doc_id,scroe", RUN))),
     "ids are numbers, too": (
-        ("q.csv", texts("query_id,doc_id,target_id,grade", [(*row[:2], 7, row[2]) for row in QRELS])),
+        (
+            "q.csv",
+            texts(
+                "query_id,doc_id,target_id,grade",
+                [(*row[:2], 7, row[2]) for row in QRELS],
+            ),
+        ),
         GOOD_RUN,
     ),
     "a number that is an id": (
-        ("q.csv", texts("query_id,doc_id,row_id,judged", [(*r[:2], n, r[2]) for n, r in enumerate(QRELS)])),
+        (
+            "q.csv",
+            texts(
+                "query_id,doc_id,row_id,judged",
+                [(*r[:2], n, r[2]) for n, r in enumerate(QRELS)],
+            ),
+        ),
         GOOD_RUN,
     ),
     "a text that is called so": (
-        ("q.csv", texts("query_id,doc_id,label,stars", [(*row[:2], "good", row[2]) for row in QRELS])),
-        ("r.csv", texts("query_id,doc_id,source,bm25", [(*row[:2], "web", row[2]) for row in RUN])),
+        (
+            "q.csv",
+            texts(
+                "query_id,doc_id,label,stars",
+                [(*row[:2], "good", row[2]) for row in QRELS],
+            ),
+        ),
+        (
+            "r.csv",
+            texts(
+                "query_id,doc_id,source,bm25",
+                [(*row[:2], "web", row[2]) for row in RUN],
+            ),
+        ),
     ),
     "names of no language": (
         ("q.csv", texts("Anfrage,Treffer,Note", QRELS)),
@@ -108,19 +135,44 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
     "a score for a grade": (("q.csv", texts("query_id,doc_id,score", QRELS)), GOOD_RUN),
     "ranks": (
         GOOD_QRELS,
-        ("r.csv", texts("qid,docno,rank", [("q1", "d2", 1), ("q1", "d1", 2), ("q2", "d3", 1)])),
+        (
+            "r.csv",
+            texts(
+                "qid,docno,rank", [("q1", "d2", 1), ("q1", "d1", 2), ("q2", "d3", 1)]
+            ),
+        ),
     ),
     "an order": (GOOD_QRELS, ("r.csv", texts("qid,docno", [row[:2] for row in RUN]))),
     "lists beside each other": (("q.json", LISTS), ("q.json", LISTS)),
     "passages as objects": (("q.json", PASSAGES), ("q.json", PASSAGES)),
     "objects of both": (("q.json", SAME_FIELDS), ("q.json", SAME_FIELDS)),
-    "tabs": (("q.tsv", texts("qid\tpid\trel", QRELS, "\t")), ("r.tsv", texts("qid\tpid\tscore", RUN, "\t"))),
-    "JSON lines": (
-        ("q.jsonl", "".join(json.dumps({"topic": q, "docno": d, "rel": g}) + "\n" for q, d, g in QRELS)),
-        ("r.jsonl", "".join(json.dumps({"topic": q, "docno": d, "rsv": g}) + "\n" for q, d, g in RUN)),
+    "tabs": (
+        ("q.tsv", texts("qid\tpid\trel", QRELS, "\t")),
+        ("r.tsv", texts("qid\tpid\tscore", RUN, "\t")),
     ),
-    "a document twice": (GOOD_QRELS, ("r.csv", texts("query_id,doc_id,score", [*RUN, ("q1", "d2", 0.1)]))),
-    "judged twice": (("q.csv", texts("query_id,doc_id,relevance", [*QRELS, ("q1", "d1", 1)])), GOOD_RUN),
+    "JSON lines": (
+        (
+            "q.jsonl",
+            "".join(
+                json.dumps({"topic": q, "docno": d, "rel": g}) + "\n"
+                for q, d, g in QRELS
+            ),
+        ),
+        (
+            "r.jsonl",
+            "".join(
+                json.dumps({"topic": q, "docno": d, "rsv": g}) + "\n" for q, d, g in RUN
+            ),
+        ),
+    ),
+    "a document twice": (
+        GOOD_QRELS,
+        ("r.csv", texts("query_id,doc_id,score", [*RUN, ("q1", "d2", 0.1)])),
+    ),
+    "judged twice": (
+        ("q.csv", texts("query_id,doc_id,relevance", [*QRELS, ("q1", "d1", 1)])),
+        GOOD_RUN,
+    ),
     "CSV under another name": (
         ("q.txt", texts("query_id,doc_id,relevance", QRELS)),
         ("r.txt", texts("query_id,doc_id,score", RUN)),
@@ -134,7 +186,10 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_fixes_lead_to_the_number(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    what: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Every message is followed to the letter; none comes twice, and in the end the number is there."""
     monkeypatch.chdir(tmp_path)
@@ -156,7 +211,9 @@ def test_fixes_lead_to_the_number(
 def options(message: str) -> str:
     """Return the options that a message proposes; of two ways the first."""
     fix = message.partition("fix:")[2].partition("; or ")[0]
-    found = re.findall(r"""--columns (?:'(?:[^']|'"'"')*'|"[^"]*"|\S+)|--[a-z-]+ \w+""", fix)
+    found = re.findall(
+        r"""--columns (?:'(?:[^']|'"'"')*'|"[^"]*"|\S+)|--[a-z-]+ \w+""", fix
+    )
     assert found, message
     return " ".join(found)
 
@@ -184,7 +241,10 @@ def test_files_and_folders_are_quoted(
         ("query_id,doc_id,label\nq1,d1,good\n", "THEIRS=relevance"),
         ("query_id,doc_id,a,b\nq1,d1,1,2\n", "THEIRS=relevance"),
         ("query_id,doc_id\nq1,d1\n", "add a column relevance with 1 in every row"),
-        ("query_id,doc_id,score\nq1,d1,0.7\n", "are judgments and run in the right order"),
+        (
+            "query_id,doc_id,score\nq1,d1,0.7\n",
+            "are judgments and run in the right order",
+        ),
     ],
 )
 def test_what_is_not_guessed(tmp_path: Path, qrels: str, fix: str) -> None:
@@ -198,7 +258,10 @@ def test_what_is_not_guessed(tmp_path: Path, qrels: str, fix: str) -> None:
 def test_names_of_one_table() -> None:
     """A name may be meant for judgments or for runs alone; a slip in it is refused as any other."""
     rows = [("q1", "d2", 1, 0.9), ("q1", "d1", 2, 0.8), ("q2", "d3", 1, 0.5)]
-    table = {name: list(cells) for name, cells in zip("qdgs", zip(*rows, strict=True), strict=True)}
+    table = {
+        name: list(cells)
+        for name, cells in zip("qdgs", zip(*rows, strict=True), strict=True)
+    }
     names = {"q": "query_id", "d": "doc_id", "qrels.g": "relevance", "run.s": "score"}
     found = rankstone.evaluate(table, {"run": table}, "nDCG@1", columns=names)
 
@@ -207,7 +270,8 @@ def test_names_of_one_table() -> None:
     with pytest.raises(MissingColumn, match="no column relevance"):
         read_judgments(table, read)
     with pytest.raises(
-        UsageError, match=r"(?s)no table has a column qrels\.x.*one of the columns d, g, q, s"
+        UsageError,
+        match=r"(?s)no table has a column qrels\.x.*one of the columns d, g, q, s",
     ):
         read.require_present()
 
@@ -216,18 +280,28 @@ def test_one_name_for_two_things() -> None:
     """What is a grade here and a score there is said for each table."""
     with pytest.raises(UsageError) as two:
         parse_columns("user=query_id,a b=relevance,a b=score")
-    assert two.value.fix == 'name it for each table: --columns "qrels.a b=relevance,run.a b=score"'
+    assert (
+        two.value.fix
+        == 'name it for each table: --columns "qrels.a b=relevance,run.a b=score"'
+    )
     table = {"q": ["q1"], "found": [["d1"]], "right": [["d1"]]}
-    with pytest.raises(UsageError, match=r"(?s)found and right.*qrels\.THEIRS=doc_id,run\."):
+    with pytest.raises(
+        UsageError, match=r"(?s)found and right.*qrels\.THEIRS=doc_id,run\."
+    ):
         read_judgments(table, {"q": "query_id", "found": "doc_id", "right": "doc_id"})
 
 
 def test_names_with_commas() -> None:
     r"""A comma in a name stands behind a backslash, an equals sign as it is."""
-    assert parse_columns(r"a\,b=query_id,c=d=doc_id") == {"a,b": "query_id", "c=d": "doc_id"}
+    assert parse_columns(r"a\,b=query_id,c=d=doc_id") == {
+        "a,b": "query_id",
+        "c=d": "doc_id",
+    }
 
 
-@pytest.mark.parametrize("what", [name for name in WRONG if "twice" not in name and "another" not in name])
+@pytest.mark.parametrize(
+    "what", [name for name in WRONG if "twice" not in name and "another" not in name]
+)
 def test_fixes_in_python(what: str, tmp_path: Path) -> None:
     """The same in Python: columns={…} stands there as Python reads it."""
     paths = [tmp_path / name for name, _ in WRONG[what]]
@@ -240,12 +314,17 @@ def test_fixes_in_python(what: str, tmp_path: Path) -> None:
         said.append(str(error))
         assert error.fix
         names = re.search(r"in Python columns=(\{.*?\})\)", error.fix)
-        asked["columns"] = {**asked["columns"], **(ast.literal_eval(names[1]) if names else {})}
+        asked["columns"] = {
+            **asked["columns"],
+            **(ast.literal_eval(names[1]) if names else {}),
+        }
         if "there is no score" in error.fix or names is None:
             asked["order"] = "input"
 
     assert 0 < len(said) <= FEW
-    assert rankstone.evaluate(paths[0], {"run": paths[1]}, "RR", **asked).to_dict() == {"run": {"RR": RR}}
+    assert rankstone.evaluate(paths[0], {"run": paths[1]}, "RR", **asked).to_dict() == {
+        "run": {"RR": RR}
+    }
 
 
 def refused(paths: list[Path], asked: dict[str, Any]) -> RankstoneError | None:
@@ -262,9 +341,13 @@ def test_files_of_two_formats(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(GOOD_QRELS[1])
     (tmp_path / "r.run").write_text("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\n")
 
-    with pytest.raises(BadLine, match=r"add --format-in csv, or give the file a name that ends in \.csv"):
+    with pytest.raises(
+        BadLine,
+        match=r"add --format-in csv, or give the file a name that ends in \.csv",
+    ):
         read_judgments(tmp_path / "q.txt").collect()
     with pytest.raises(
-        MissingColumn, match=r"looks like TREC text: --format-in trec, or a name that ends in"
+        MissingColumn,
+        match=r"looks like TREC text: --format-in trec, or a name that ends in",
     ):
         read_run(tmp_path / "r.run", None, "csv")

@@ -49,7 +49,17 @@ def table(*arguments: str, stdin: str | None = None) -> dict[tuple[str, str], st
 def test_lines_are_trec_evals(files: tuple[str, str]) -> None:
     """Names padded to 22 columns, tabs, four decimals, whole counts; queries by bytes, all of them last."""
     out = invoked(
-        "-q", "-mrelstring.3", "-m", "P.2", "-m", "map", "-m", "num_ret", "-mrunid", "-mnum_q", *files
+        "-q",
+        "-mrelstring.3",
+        "-m",
+        "P.2",
+        "-m",
+        "map",
+        "-m",
+        "num_ret",
+        "-mrunid",
+        "-mnum_q",
+        *files,
     )
 
     assert out.stdout == (
@@ -83,9 +93,28 @@ def test_official_without_options(files: tuple[str, str]) -> None:
 
 def test_missing_queries_under_c(files: tuple[str, str]) -> None:
     """-c counts them: printed by version 10, only averaged by version 9; yaap and gm_map say 0 their way."""
-    asked = ("-c", "-q", "-m", "map", "-m", "yaap", "-m", "gm_map", "-m", "num_q", "-m", "utility")
-    ninth, tenth = (table("--compat", version, *asked, *files) for version in ("9", "10"))
-    yaap = [math.log((1 + 1 / 2) / (1 + 2 - 1 / 2)), math.log((1 + 1) / (1 + 1 - 1)), math.log(1 / (1 + 2))]
+    asked = (
+        "-c",
+        "-q",
+        "-m",
+        "map",
+        "-m",
+        "yaap",
+        "-m",
+        "gm_map",
+        "-m",
+        "num_q",
+        "-m",
+        "utility",
+    )
+    ninth, tenth = (
+        table("--compat", version, *asked, *files) for version in ("9", "10")
+    )
+    yaap = [
+        math.log((1 + 1 / 2) / (1 + 2 - 1 / 2)),
+        math.log((1 + 1) / (1 + 1 - 1)),
+        math.log(1 / (1 + 2)),
+    ]
 
     assert ("map", "q2") not in ninth
     assert tenth["map", "q2"] == "0.0000"
@@ -93,7 +122,10 @@ def test_missing_queries_under_c(files: tuple[str, str]) -> None:
     for found in (ninth, tenth):
         assert found["num_q", "all"] == "3"
         assert found["map", "all"] == f"{(1 / 4 + 1 + 0) / 3:6.4f}"
-        assert found["gm_map", "all"] == f"{math.exp((math.log(1 / 4) + 0 + math.log(1e-5)) / 3):6.4f}"
+        assert (
+            found["gm_map", "all"]
+            == f"{math.exp((math.log(1 / 4) + 0 + math.log(1e-5)) / 3):6.4f}"
+        )
     assert ninth["yaap", "all"] == f"{sum(yaap[:2]) / 3:6.4f}"
     assert tenth["yaap", "all"] == f"{sum(yaap) / 3:6.4f}"
 
@@ -105,7 +137,10 @@ def test_a_level_of_relevance(files: tuple[str, str]) -> None:
 
     assert found["num_rel", "q1"] == "1"
     assert found["P_2", "q1"] == "0.0000"
-    assert found["ndcg", "q1"] == f"{(1 / math.log2(3)) / (2 / math.log2(2) + 1 / math.log2(3)):6.4f}"
+    assert (
+        found["ndcg", "q1"]
+        == f"{(1 / math.log2(3)) / (2 / math.log2(2) + 1 / math.log2(3)):6.4f}"
+    )
     assert found["Rndcg", "q10"] == "0.0000"
     assert table(*asked, *files)["num_rel", "all"] == "1"
     complete = invoked("-c", *asked, *files)
@@ -146,7 +181,9 @@ def test_parameters(files: tuple[str, str]) -> None:
     )
     assert found["utility_2,-1,0,0", "all"] == f"{((2 * 1 - 3) + 2 * 1) / 2:6.4f}"
     ideal = 9 / math.log2(2) + 3 / math.log2(3)
-    assert found["ndcg_1=3,2=9", "all"] == f"{((3 / math.log2(3)) / ideal + 1) / 2:6.4f}"
+    assert (
+        found["ndcg_1=3,2=9", "all"] == f"{((3 / math.log2(3)) / ideal + 1) / 2:6.4f}"
+    )
 
 
 def test_the_first_parameters_count(files: tuple[str, str]) -> None:
@@ -175,7 +212,10 @@ def test_near_ties_of_two_versions(tmp_path: Path) -> None:
     run.write_text("q Q0 a 1 1.00000002 t\nq Q0 b 2 1.00000001 t\n")
 
     assert (
-        table("--compat", "9", "-mrecip_rank", str(qrels), str(run))["recip_rank", "all"] == f"{1 / 2:6.4f}"
+        table("--compat", "9", "-mrecip_rank", str(qrels), str(run))[
+            "recip_rank", "all"
+        ]
+        == f"{1 / 2:6.4f}"
     )
     assert table("-mrecip_rank", str(qrels), str(run))["recip_rank", "all"] == "1.0000"
 
@@ -183,7 +223,18 @@ def test_near_ties_of_two_versions(tmp_path: Path) -> None:
 def test_what_only_version_10_has(files: tuple[str, str]) -> None:
     """unj, rbp and rbp_resid: a residual only where something is unjudged, as there."""
     found = table(
-        "-q", "-m", "unj.2,5", "-m", "rbp_resid", "-m", "rbp", "-m", "dcg", "-m", "ideal_dcg", *files
+        "-q",
+        "-m",
+        "unj.2,5",
+        "-m",
+        "rbp_resid",
+        "-m",
+        "rbp",
+        "-m",
+        "dcg",
+        "-m",
+        "ideal_dcg",
+        *files,
     )
 
     assert found["unj_5", "q1"] == f"{2 / 5:6.4f}"
@@ -199,9 +250,22 @@ def test_what_only_version_10_has(files: tuple[str, str]) -> None:
 def test_z_scores(tmp_path: Path, files: tuple[str, str]) -> None:
     """-Z: deviations from the mean of reference runs, -1000000 without one, their mean over all."""
     reference = tmp_path / "z"
-    reference.write_text("q1 map 0.5 0.125\nq1 P_2 0.5 0\nq10 map 1 0.5\nq10 num_ret 3 2\n")
+    reference.write_text(
+        "q1 map 0.5 0.125\nq1 P_2 0.5 0\nq10 map 1 0.5\nq10 num_ret 3 2\n"
+    )
     found = table(
-        "-q", "-Z", str(reference), "-m", "map", "-m", "P.2", "-m", "num_ret", "-m", "num_q", *files
+        "-q",
+        "-Z",
+        str(reference),
+        "-m",
+        "map",
+        "-m",
+        "P.2",
+        "-m",
+        "num_ret",
+        "-m",
+        "num_q",
+        *files,
     )
 
     assert found["Zmap", "q1"] == f"{(1 / 4 - 0.5) / 0.125:6.4f}"
@@ -234,8 +298,10 @@ def test_judgment_groups(tmp_path: Path) -> None:
     )
 
     assert [*found.values()] == [
-        f"{(1 / 1 + (1 / 2) / 2) / 2:6.4f}", f"{(1 / 2 + 1 / 2) / 2:6.4f}", f"{(1 / 1 + 1 / 2) / 2:6.4f}",
-    ]  # fmt: skip
+        f"{(1 / 1 + (1 / 2) / 2) / 2:6.4f}",
+        f"{(1 / 2 + 1 / 2) / 2:6.4f}",
+        f"{(1 / 1 + 1 / 2) / 2:6.4f}",
+    ]
 
 
 def test_preferences(tmp_path: Path) -> None:
@@ -251,13 +317,17 @@ def test_preferences(tmp_path: Path) -> None:
     assert found["prefs_simp", "q"] == found["prefs_pair_ret", "q"] == "1.0000"
 
 
-def test_standard_input_and_packed_files(tmp_path: Path, files: tuple[str, str]) -> None:
+def test_standard_input_and_packed_files(
+    tmp_path: Path, files: tuple[str, str]
+) -> None:
     """A run from -, or packed: the same lines, its name included."""
     qrels, run = files
     packed = tmp_path / "run.gz"
     packed.write_bytes(gzip.compress(RUN.encode()))
 
-    assert table(qrels, run) == table(qrels, "-", stdin=RUN) == table(qrels, str(packed))
+    assert (
+        table(qrels, run) == table(qrels, "-", stdin=RUN) == table(qrels, str(packed))
+    )
 
 
 def test_one_query(files: tuple[str, str]) -> None:
@@ -277,7 +347,12 @@ def test_gains_of_rbp_may_be_said(files: tuple[str, str]) -> None:
     assert scaled["rbp_p=0.5,1=3", "q1"] == f"{0.5 * 0.5 * (3 / 3):6.4f}"
     foreign = table("-q", "-m", "rbp.p=0.5,7=4", qrels, run)
     assert foreign["rbp_p=0.5,7=4", "q1"] == f"{0.5 * 0.5 * (1 / 4):6.4f}"
-    assert table("-q", "-m", "rbp_resid.p=0.5,7=4", qrels, run)["rbp_resid_p=0.5,7=4", "q10"] == "0.0000"
+    assert (
+        table("-q", "-m", "rbp_resid.p=0.5,7=4", qrels, run)[
+            "rbp_resid_p=0.5,7=4", "q10"
+        ]
+        == "0.0000"
+    )
 
 
 def test_grades_are_cut_as_in_c(tmp_path: Path, files: tuple[str, str]) -> None:
@@ -317,7 +392,9 @@ def test_notes_on_gains(files: tuple[str, str]) -> None:
         (("-M", "0"), "is not a number of documents"),
     ],
 )
-def test_usage_errors(files: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+def test_usage_errors(
+    files: tuple[str, str], arguments: tuple[str, ...], message: str
+) -> None:
     """A question that cannot be asked says what could be."""
     with pytest.raises(RankstoneError) as caught:
         invoked(*arguments, *files)
@@ -346,7 +423,9 @@ def test_help_and_version() -> None:
         invoked("-", "-")
 
 
-def test_a_file_that_is_not_whole_is_told(files: tuple[str, str], tmp_path: Path) -> None:
+def test_a_file_that_is_not_whole_is_told(
+    files: tuple[str, str], tmp_path: Path
+) -> None:
     """The last line, where the run's name stands, cannot be read of a packed file that was cut off."""
     run = tmp_path / "cut.run.gz"
     run.write_bytes(gzip.compress(RUN.encode() * 500)[:-40])
@@ -363,7 +442,9 @@ def test_a_file_that_is_not_whole_is_told(files: tuple[str, str], tmp_path: Path
         (("-R", "prefs"), "-m all_prefs"),
     ],
 )
-def test_mistakes_in_its_own_words(files: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+def test_mistakes_in_its_own_words(
+    files: tuple[str, str], arguments: tuple[str, ...], message: str
+) -> None:
     """Options are named as they are typed, and what to do instead."""
     with pytest.raises(RankstoneError) as raised:
         invoked(*arguments, *files)
@@ -372,11 +453,15 @@ def test_mistakes_in_its_own_words(files: tuple[str, str], arguments: tuple[str,
 
 def test_duplicates_have_no_option_here(files: tuple[str, str], tmp_path: Path) -> None:
     """A row twice ends trec_eval, too; no option of ours is advertised that the command does not have."""
-    for file, text in zip(files, (QRELS + "q1 0 a 1\n", RUN + "q1 Q0 a 9 0.1 mine\n"), strict=True):
+    for file, text in zip(
+        files, (QRELS + "q1 0 a 1\n", RUN + "q1 Q0 a 9 0.1 mine\n"), strict=True
+    ):
         twice = tmp_path / "twice"
         twice.write_text(text)
         pair = [str(twice) if one == file else one for one in files]
-        with pytest.raises(RankstoneError, match="keep one of the rows: trec_eval stops here, too") as raised:
+        with pytest.raises(
+            RankstoneError, match="keep one of the rows: trec_eval stops here, too"
+        ) as raised:
             invoked(*pair)
         assert "duplicates=" not in str(raised.value)
 
@@ -389,9 +474,12 @@ def test_several_runs(tmp_path: Path) -> None:
         (tmp_path / name).write_text("".join(rows))
     files = [str(tmp_path / name) for name in ("qrels", "one", "two")]
     shell = CliRunner()
-    both = shell.invoke(command, ["-m", "recip_rank", "-l", "2", *files]).output.splitlines()
+    both = shell.invoke(
+        command, ["-m", "recip_rank", "-l", "2", *files]
+    ).output.splitlines()
     alone = [
-        shell.invoke(command, ["-m", "recip_rank", "-l", "2", files[0], run]).output for run in files[1:]
+        shell.invoke(command, ["-m", "recip_rank", "-l", "2", files[0], run]).output
+        for run in files[1:]
     ]
     assert [line.split()[-1] for line in both] == ["one", "0.5000", "two", "1.0000"]
     assert [both[1], both[3]] == [text.rstrip("\n") for text in alone]

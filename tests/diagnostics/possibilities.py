@@ -41,7 +41,11 @@ class Case:
 
 def judgments(cases: Sequence[Case]) -> pl.DataFrame:
     """Return the judgments of cases, each of which is a query."""
-    rows = [(f"q{at}", doc, grade) for at, case in enumerate(cases) for doc, grade in case.judged.items()]
+    rows = [
+        (f"q{at}", doc, grade)
+        for at, case in enumerate(cases)
+        for doc, grade in case.judged.items()
+    ]
     return pl.DataFrame(rows, ["query_id", "doc_id", "relevance"], orient="row")
 
 
@@ -56,7 +60,10 @@ def run(cases: Sequence[Case], which: int) -> pl.DataFrame:
 
 
 def possible(
-    cases: Sequence[Case], measures: Sequence[str], runs: tuple[int, ...], **options: Any
+    cases: Sequence[Case],
+    measures: Sequence[str],
+    runs: tuple[int, ...],
+    **options: Any,
 ) -> dict[tuple[str, str], Interval]:
     """Return the lowest and highest value of each query and measure, by trying everything.
 
@@ -72,9 +79,14 @@ def possible(
         for number, grades in enumerate(assignments):
             name = f"{at}/{number}"
             qrels += [(name, doc, grade) for doc, grade in case.judged.items()]
-            qrels += [(name, doc, grade) for doc, grade in zip(holes, grades, strict=True)]
+            qrels += [
+                (name, doc, grade) for doc, grade in zip(holes, grades, strict=True)
+            ]
             for rows, which in zip(lists, runs, strict=True):
-                rows += [(name, doc, score) for doc, score in (case.lists[which] or {}).items()]
+                rows += [
+                    (name, doc, score)
+                    for doc, score in (case.lists[which] or {}).items()
+                ]
     table = pl.DataFrame(qrels, ["query_id", "doc_id", "relevance"], orient="row")
     names = list(dict.fromkeys(name for name, _, _ in qrels))
     values = [_values(table, names, rows, measures, options) for rows in lists]
@@ -85,7 +97,9 @@ def possible(
         for at, (end, count) in enumerate(zip(ends, counts, strict=True)):
             part = value[end - count : end]
             part = part[~np.isnan(part)]
-            found[f"q{at}", measure] = (part.min(), part.max()) if len(part) else (np.nan, np.nan)
+            found[f"q{at}", measure] = (
+                (part.min(), part.max()) if len(part) else (np.nan, np.nan)
+            )
     return found
 
 
@@ -101,13 +115,20 @@ def _values(
     scores = rankstone.evaluate(qrels, table, list(measures), **options).per_query
     place = {name: at for at, name in enumerate(names)}
     values = {measure: np.full(len(place), np.nan) for measure in measures}
-    for query, measure, value in scores.select("query_id", "measure", "value").iter_rows():
+    for query, measure, value in scores.select(
+        "query_id", "measure", "value"
+    ).iter_rows():
         values[measure][place[query]] = np.nan if value is None else value
     return values
 
 
 def draw(
-    rng: np.random.Generator, scale: tuple[float, ...], *, runs: int = 1, most: int = 300, ties: bool = False
+    rng: np.random.Generator,
+    scale: tuple[float, ...],
+    *,
+    runs: int = 1,
+    most: int = 300,
+    ties: bool = False,
 ) -> Case:
     """Draw a case whose possibilities can all be written out.
 
@@ -127,13 +148,19 @@ def draw(
     while True:
         docs = [f"d{at}" for at in range(int(rng.integers(2, 11)))]
         chance = rng.uniform(0.1, 0.9)
-        judged = {doc: float(rng.choice(scale)) for doc in docs if rng.random() < chance}
-        judged |= {f"m{at}": float(rng.choice(scale)) for at in range(int(rng.integers(0, 3)))}
+        judged = {
+            doc: float(rng.choice(scale)) for doc in docs if rng.random() < chance
+        }
+        judged |= {
+            f"m{at}": float(rng.choice(scale)) for at in range(int(rng.integers(0, 3)))
+        }
         if not judged:
             continue
         lists: list[dict[str, float] | None] = []
         for _ in range(runs):
-            shown = rng.permutation(docs)[: int(rng.integers(1, min(len(docs), 8) + 1))].tolist()
+            shown = rng.permutation(docs)[
+                : int(rng.integers(1, min(len(docs), 8) + 1))
+            ].tolist()
             score = rng.integers(0, 3, len(shown)) if ties else -np.arange(len(shown))
             lists.append(dict(zip(shown, score.astype(float).tolist(), strict=True)))
         if runs > 1 and rng.random() < 0.1:

@@ -34,15 +34,21 @@ def interval(found: rankstone.Bounds, run: str = "run") -> tuple[float, float]:
 # -- numbers ---------------------------------------------------------------------------------------------
 def test_the_extremes_are_neither_all_nor_nothing() -> None:
     """Grades 2, 2, 1 and two unjudged: nDCG is lowest with a 2 at the bottom, highest with nothing."""
-    found = rankstone.bounds({"q": {"a": 2, "b": 2, "c": 1}}, {"q": ["a", "b", "c", "d", "e"]}, "nDCG")
+    found = rankstone.bounds(
+        {"q": {"a": 2, "b": 2, "c": 1}}, {"q": ["a", "b", "c", "d", "e"]}, "nDCG"
+    )
     both = rankstone.evaluate(
-        {"q": {"a": 2, "b": 2, "c": 1, "d": 2, "e": 2}}, {"q": ["a", "b", "c", "d", "e"]}, "nDCG"
+        {"q": {"a": 2, "b": 2, "c": 1, "d": 2, "e": 2}},
+        {"q": ["a", "b", "c", "d", "e"]},
+        "nDCG",
     ).to_dict()["run"]["nDCG"]
 
     shown = 2 / log2(2) + 2 / log2(3) + 1 / log2(4) + 2 / log2(6)
     ideal = 2 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
     assert interval(found) == pytest.approx((shown / ideal, 1.0), abs=1e-15)
-    assert both == pytest.approx(0.979, abs=5e-4)  # what a bound by “all of the best grade” would say
+    assert both == pytest.approx(
+        0.979, abs=5e-4
+    )  # what a bound by “all of the best grade” would say
     assert found.mean()["certificate"][0] == "proven"
 
 
@@ -50,14 +56,24 @@ def test_average_precision_on_paper() -> None:
     """One relevant document of two at rank 1, unjudged ones at ranks 2 and 3."""
     found = rankstone.bounds({"q": {"a": 1, "z": 1}}, {"q": ["a", "b", "c"]}, "AP")
 
-    none, second, third, both = 1 / 2, (1 + 2 / 2) / 3, (1 + 2 / 3) / 3, (1 + 2 / 2 + 3 / 3) / 4
-    assert interval(found) == (min(none, second, third, both), max(none, second, third, both))
+    none, second, third, both = (
+        1 / 2,
+        (1 + 2 / 2) / 3,
+        (1 + 2 / 3) / 3,
+        (1 + 2 / 2 + 3 / 3) / 4,
+    )
+    assert interval(found) == (
+        min(none, second, third, both),
+        max(none, second, third, both),
+    )
 
 
 def test_a_query_without_value_has_no_bounds() -> None:
     """Nothing is judged relevant: no value now, no bounds, and no warning on the way there."""
     qrels, runs = {"q": {"x": 0}}, {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d3", "d1"]}}
-    found = rankstone.bounds(qrels, runs, "RR@1", empty="undefined", grades=[0, 1], difference=("a", "b"))
+    found = rankstone.bounds(
+        qrels, runs, "RR@1", empty="undefined", grades=[0, 1], difference=("a", "b")
+    )
 
     assert found.mean().filter(run="a - b").select("low", "high").row(0) == (None, None)
 
@@ -78,7 +94,10 @@ def test_the_scale_is_given_or_that_of_the_judgments() -> None:
 
     assert found.grades == (0.0, 3.0)
     assert interval(found) == (3.0, 6.0)
-    assert interval(rankstone.bounds(qrels, ranked, "CG", grades=[0, 1, 10])) == (3.0, 13.0)
+    assert interval(rankstone.bounds(qrels, ranked, "CG", grades=[0, 1, 10])) == (
+        3.0,
+        13.0,
+    )
     assert interval(rankstone.bounds(qrels, ranked, "CG", grades=[1])) == (4.0, 4.0)
 
 
@@ -86,9 +105,14 @@ def test_a_shared_document_has_one_grade() -> None:
     """What both runs show at the same rank cannot tell them apart; what one shows alone can."""
     qrels = {"q": {"a": 1}}
     same = rankstone.bounds(
-        qrels, {"x": {"q": ["b", "a"]}, "y": {"q": ["b", "c"]}}, "P@1", difference=("x", "y")
+        qrels,
+        {"x": {"q": ["b", "a"]}, "y": {"q": ["b", "c"]}},
+        "P@1",
+        difference=("x", "y"),
     )
-    open_ = rankstone.bounds(qrels, {"x": {"q": ["b"]}, "y": {"q": ["c"]}}, "P@1", difference=("x", "y"))
+    open_ = rankstone.bounds(
+        qrels, {"x": {"q": ["b"]}, "y": {"q": ["c"]}}, "P@1", difference=("x", "y")
+    )
 
     assert interval(same, "x - y") == (0.0, 0.0)
     assert same.mean().filter(run="x - y")["sign"].to_list() == ["="]
@@ -100,7 +124,11 @@ def test_a_certain_difference_is_said_to_be_one() -> None:
     """Whatever the unjudged document is worth, the run with the relevant one on top is above."""
     qrels = {"q": {"a": 1, "b": 0}}
     runs = {"x": {"q": ["a", "b", "u"]}, "y": {"q": ["b", "u", "a"]}}
-    found = rankstone.bounds(qrels, runs, "RR AP", difference=("x", "y")).mean().filter(run="x - y")
+    found = (
+        rankstone.bounds(qrels, runs, "RR AP", difference=("x", "y"))
+        .mean()
+        .filter(run="x - y")
+    )
 
     assert found["sign"].to_list() == [">", ">"]
     assert found["low"].to_list() == [1 - 1 / 2, (1 + 2 / 3) / 2 - (1 / 2 + 2 / 3) / 2]
@@ -109,7 +137,9 @@ def test_a_certain_difference_is_said_to_be_one() -> None:
 def test_the_mean_is_bounded_query_by_query() -> None:
     """The lowest mean is the mean of the lowest values; queries without holes stay what they are."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
-    found = rankstone.bounds(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR RR(agg=median)")
+    found = rankstone.bounds(
+        qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR RR(agg=median)"
+    )
 
     assert found.mean()["low"].to_list() == [(1 / 2 + 1 + 0) / 3, 1 / 2]
     assert found.mean()["high"].to_list() == [(1 + 1 + 0) / 3, 1.0]
@@ -129,7 +159,9 @@ def test_scattered_rows_duplicates_and_ids_of_two_kinds() -> None:
     """Holes are found in runs whose rows are scattered, repeat documents, or write numbers as text."""
     rows = [("1", 7, 3.0), ("2", 9, 1.0), ("1", 8, 2.0), ("1", 7, 1.0), ("2", 8, 0.5)]
     qrels = pl.DataFrame({"query_id": [1, 2], "doc_id": [8, 9], "relevance": [1, 1]})
-    scattered = pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row").cast({"query_id": pl.Int64})
+    scattered = pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row").cast(
+        {"query_id": pl.Int64}
+    )
     found = rankstone.bounds(qrels, scattered, "AP", duplicates="first_keep_rank")
 
     assert found.per_query["holes"].to_list() == [1, 1]
@@ -139,8 +171,13 @@ def test_scattered_rows_duplicates_and_ids_of_two_kinds() -> None:
 
 def test_excluded_and_collapsed_documents_are_no_holes() -> None:
     """What alignment takes out of the list is not open; passages of one document are one hole."""
-    qrels, ranked = {"q": {"a": 1}}, {"q": {"b#1": 3.0, "b#2": 2.0, "c#1": 1.5, "a#1": 1.0}}
-    found = rankstone.bounds(qrels, ranked, "RR", unit=r"^(.*)#\d+$", exclude={"q": ["c"]})
+    qrels, ranked = (
+        {"q": {"a": 1}},
+        {"q": {"b#1": 3.0, "b#2": 2.0, "c#1": 1.5, "a#1": 1.0}},
+    )
+    found = rankstone.bounds(
+        qrels, ranked, "RR", unit=r"^(.*)#\d+$", exclude={"q": ["c"]}
+    )
     other = {"q": {"b#9": 9.0, "a#1": 1.0}}
     pair = rankstone.bounds(
         qrels,
@@ -151,7 +188,12 @@ def test_excluded_and_collapsed_documents_are_no_holes() -> None:
         exclude={"q": ["c"]},
     )
 
-    assert found.per_query.select("value", "low", "high", "holes").row(0) == (1 / 2, 1 / 2, 1.0, 1)
+    assert found.per_query.select("value", "low", "high", "holes").row(0) == (
+        1 / 2,
+        1 / 2,
+        1.0,
+        1,
+    )
     assert interval(pair, "x - y") == (0.0, 0.0)
 
 
@@ -166,7 +208,9 @@ def test_pooled_documents_left_unjudged_are_holes() -> None:
 def test_queries_without_a_value_have_no_bounds() -> None:
     """A query that `empty` leaves without a value is not bounded and not counted."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 0}}
-    found = rankstone.bounds(qrels, {"q1": ["a"], "q2": ["b", "c"]}, "RR", empty="undefined")
+    found = rankstone.bounds(
+        qrels, {"q1": ["a"], "q2": ["b", "c"]}, "RR", empty="undefined"
+    )
     counted = rankstone.bounds(qrels, {"q1": ["a"], "q2": ["b", "c"]}, "RR")
 
     assert found.per_query["high"].to_list() == [1.0, None]
@@ -174,13 +218,17 @@ def test_queries_without_a_value_have_no_bounds() -> None:
     assert counted.per_query["high"].to_list() == [1.0, 1 / 2]
 
 
-@pytest.mark.parametrize("measure", ["AP", "AP@10", "nDCG", "nDCG@5", "R@5", "F@8", "RR", "Rprec"])
+@pytest.mark.parametrize(
+    "measure", ["AP", "AP@10", "nDCG", "nDCG@5", "R@5", "F@8", "RR", "Rprec"]
+)
 def test_longer_lists(measure: str) -> None:
     """Lists of 30 documents with nine holes: every assignment of two grades is tried."""
     check_long(measure, (0.0, 1.0), 9)
 
 
-@pytest.mark.parametrize("measure", ["nDCG", "nDCG(gain=exp2)@10", "nDCG(discount=jk)@5", "DCG@10"])
+@pytest.mark.parametrize(
+    "measure", ["nDCG", "nDCG(gain=exp2)@10", "nDCG(discount=jk)@5", "DCG@10"]
+)
 def test_longer_lists_with_grades(measure: str) -> None:
     """Lists of 30 documents with six holes: every assignment of three grades is tried."""
     check_long(measure, (0.0, 1.0, 2.0), 6)
@@ -195,9 +243,15 @@ def check_long(measure: str, scale: tuple[float, ...], holes: int) -> None:
         bare = set(rng.choice(docs, holes, replace=False).tolist())
         judged = {doc: float(rng.choice(scale)) for doc in docs if doc not in bare}
         cases.append(
-            Case(judged, ({doc: -float(at) for at, doc in enumerate(rng.permutation(docs))},), scale)
+            Case(
+                judged,
+                ({doc: -float(at) for at, doc in enumerate(rng.permutation(docs))},),
+                scale,
+            )
         )
-    found = rankstone.bounds(judgments(cases), run(cases, 0), measure, grades=scale, limit=1)
+    found = rankstone.bounds(
+        judgments(cases), run(cases, 0), measure, grades=scale, limit=1
+    )
     true = possible(cases, [measure], (0,))
 
     for row in found.per_query.iter_rows(named=True):
@@ -239,18 +293,36 @@ def test_a_claim_holds_for_the_contributions_it_was_made_about() -> None:
     assert rule_of(Odd()) == "enumeration"
     assert all_grades_matter(Odd(denom="k", k=3))
     found = rankstone.bounds({"q": {"a": 1}}, {"q": ["a", "b", "c"]}, Odd())
-    assert found.per_query.select("low", "high", "certificate").row(0) == (0.0, 1 / 2, "enumerated")
+    assert found.per_query.select("low", "high", "certificate").row(0) == (
+        0.0,
+        1 / 2,
+        "enumerated",
+    )
     wide = rankstone.bounds({"q": {"a": 1}}, {"q": ["a", "b", "c"]}, Odd(), limit=3)
-    assert wide.per_query.select("low", "high", "certificate").row(0) == (0.0, 1.0, "outer")
+    assert wide.per_query.select("low", "high", "certificate").row(0) == (
+        0.0,
+        1.0,
+        "outer",
+    )
 
 
 def test_a_range_that_is_reached_is_no_guess() -> None:
     """Where all holes at one grade reach both ends of a measure's range, nothing can lie beyond."""
-    found = rankstone.bounds({"q": {"a": 0}}, {"q": ["b", "c", "d"]}, "Q", limit=1, grades=[0, 1])
+    found = rankstone.bounds(
+        {"q": {"a": 0}}, {"q": ["b", "c", "d"]}, "Q", limit=1, grades=[0, 1]
+    )
     open_ = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "c", "d"]}, "Q", limit=1)
 
-    assert found.per_query.select("low", "high", "certificate").row(0) == (0.0, 1.0, "proven")
-    assert open_.per_query.select("low", "high", "certificate").row(0) == (0.0, 1.0, "outer")
+    assert found.per_query.select("low", "high", "certificate").row(0) == (
+        0.0,
+        1.0,
+        "proven",
+    )
+    assert open_.per_query.select("low", "high", "certificate").row(0) == (
+        0.0,
+        1.0,
+        "outer",
+    )
 
 
 def test_where_there_is_no_bound_there_is_none() -> None:
@@ -258,8 +330,16 @@ def test_where_there_is_no_bound_there_is_none() -> None:
     docs = [f"d{at}" for at in range(20)]
     found = rankstone.bounds({"q": {"d0": 1}}, {"q": docs}, "Utility")
 
-    assert found.per_query.select("low", "high", "certificate").row(0) == (None, None, "outer")
-    assert found.mean().select("low", "high", "certificate").row(0) == (None, None, "outer")
+    assert found.per_query.select("low", "high", "certificate").row(0) == (
+        None,
+        None,
+        "outer",
+    )
+    assert found.mean().select("low", "high", "certificate").row(0) == (
+        None,
+        None,
+        "outer",
+    )
 
 
 # -- refusals ----------------------------------------------------------------------------------------------
@@ -281,7 +361,9 @@ def test_where_there_is_no_bound_there_is_none() -> None:
         ("RR(agg=median)", {"difference": ("run", "run")}, "agg=median"),
     ],
 )
-def test_what_has_no_bounds_is_refused(measures: str, options: dict[str, Any], words: str) -> None:
+def test_what_has_no_bounds_is_refused(
+    measures: str, options: dict[str, Any], words: str
+) -> None:
     """A question that has no answer is refused with the reason."""
     with pytest.raises((UsageError, rankstone.InputError), match=words):
         rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, measures, **options)
@@ -304,16 +386,34 @@ def test_bounds_are_data(tmp_path: Path) -> None:
     found = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR P@2")
 
     assert found.per_query.columns == [
-        "run", "query_id", "measure", "value", "low", "high", "certificate", "holes",
-    ]  # fmt: skip
-    assert found.mean().columns == ["run", "measure", "value", "low", "high", "certificate", "n", "sign"]
+        "run",
+        "query_id",
+        "measure",
+        "value",
+        "low",
+        "high",
+        "certificate",
+        "holes",
+    ]
+    assert found.mean().columns == [
+        "run",
+        "measure",
+        "value",
+        "low",
+        "high",
+        "certificate",
+        "n",
+        "sign",
+    ]
     for name, write, read in (
         ("a.parquet", found.write, pl.read_parquet),
         ("a.csv", found.write, pl.read_csv),
         ("a.jsonl", found.write, pl.read_ndjson),
     ):
         write(tmp_path / name)
-        assert read(tmp_path / name)["high"].to_list() == found.per_query["high"].to_list()
+        assert (
+            read(tmp_path / name)["high"].to_list() == found.per_query["high"].to_list()
+        )
     found.write(tmp_path / "a.json")
     report = json.loads((tmp_path / "a.json").read_text())
     assert report["runs"]["run"]["RR"]["low"] == 1 / 2

@@ -37,7 +37,14 @@ def test_a_table_of_one_run(files: tuple[Path, Path, Path]) -> None:
     """Score, lowest, highest and certificate; the scale and the audit below."""
     lines = bounds(files[0], files[2], "-m", "RR P@2").stdout.splitlines()
 
-    assert lines[0].split() == ["run", "measure", "score", "lowest", "highest", "certificate"]
+    assert lines[0].split() == [
+        "run",
+        "measure",
+        "score",
+        "lowest",
+        "highest",
+        "certificate",
+    ]
     assert lines[1].split() == ["b", "RR", "0.5000", "0.5000", "1.0000", "proven"]
     assert lines[2].split() == ["b", "P@2", "0.5000", "0.5000", "1.0000", "proven"]
     assert "in the lists: 0 1" in lines[3]
@@ -47,26 +54,65 @@ def test_a_table_of_one_run(files: tuple[Path, Path, Path]) -> None:
 def test_two_runs_are_held_against_each_other(files: tuple[Path, Path, Path]) -> None:
     """With two runs there is a difference, and whether its sign is certain."""
     out = bounds(*files, "-m", "RR AP").stdout.splitlines()
-    rows = {tuple(line.split()[:4]): line.split() for line in out if line.startswith("a - b")}
+    rows = {
+        tuple(line.split()[:4]): line.split()
+        for line in out
+        if line.startswith("a - b")
+    }
 
     assert out[0].split()[-2:] == ["a", "is"]
-    assert rows["a", "-", "b", "RR"][4:] == ["0.5000", "0.0000", "0.5000", "proven", "uncertain"]
-    assert rows["a", "-", "b", "AP"][4:] == ["0.5000", "0.0000", "0.5000", "enumerated", "uncertain"]
+    assert rows["a", "-", "b", "RR"][4:] == [
+        "0.5000",
+        "0.0000",
+        "0.5000",
+        "proven",
+        "uncertain",
+    ]
+    assert rows["a", "-", "b", "AP"][4:] == [
+        "0.5000",
+        "0.0000",
+        "0.5000",
+        "enumerated",
+        "uncertain",
+    ]
 
 
 def test_formats_and_files(tmp_path: Path, files: tuple[Path, Path, Path]) -> None:
     """JSON, JSON lines, CSV and Markdown say the same; --per-query and -o write files."""
     report = json.loads(bounds(*files, "-m", "RR", "--format", "json").stdout)
-    rows = [json.loads(line) for line in bounds(*files, "-m", "RR", "--format", "jsonl").stdout.splitlines()]
-    table = list(csv.DictReader(io.StringIO(bounds(*files, "-m", "RR", "--format", "csv").stdout)))
+    rows = [
+        json.loads(line)
+        for line in bounds(*files, "-m", "RR", "--format", "jsonl").stdout.splitlines()
+    ]
+    table = list(
+        csv.DictReader(
+            io.StringIO(bounds(*files, "-m", "RR", "--format", "csv").stdout)
+        )
+    )
     bounds(
-        *files, "-m", "RR", "--per-query", tmp_path / "q.parquet", "-o", tmp_path / "out.md", "--format", "md"
+        *files,
+        "-m",
+        "RR",
+        "--per-query",
+        tmp_path / "q.parquet",
+        "-o",
+        tmp_path / "out.md",
+        "--format",
+        "md",
     )
 
     assert report["difference"] == ["a", "b"]
     assert report["runs"]["b"]["RR"]["high"] == 1.0
-    assert [row["low"] for row in rows] == [float(row["low"]) for row in table] == [1.0, 0.5, 0.0]
-    assert pl.read_parquet(tmp_path / "q.parquet")["run"].to_list() == ["a", "b", "a - b"]
+    assert (
+        [row["low"] for row in rows]
+        == [float(row["low"]) for row in table]
+        == [1.0, 0.5, 0.0]
+    )
+    assert pl.read_parquet(tmp_path / "q.parquet")["run"].to_list() == [
+        "a",
+        "b",
+        "a - b",
+    ]
     assert (tmp_path / "out.md").read_text().startswith("| run |")
 
 
@@ -83,13 +129,20 @@ def test_mistakes_are_explained(files: tuple[Path, Path, Path]) -> None:
     """A user's mistake ends with code 2 and says what to do."""
     assert "at least one run" in bounds(files[0], code=2).stderr
     assert "nothing to bound" in bounds(*files, "-m", "Judged", code=2).stderr
-    assert "must be numbers, separated by commas" in bounds(*files, "--scale", "a,b", code=2).stderr
+    assert (
+        "must be numbers, separated by commas"
+        in bounds(*files, "--scale", "a,b", code=2).stderr
+    )
     assert "did you mean" in bounds(*files, "--format", "jsn", code=2).stderr
 
 
 def test_the_demo_says_which_ranker_is_certainly_above() -> None:
     """On the demo collection the first relevant document decides for BM25, whatever is unjudged."""
-    report = json.loads(bounds(demo.QRELS, BM25, TFIDF, "-m", "RR@10 nDCG@10", "--format", "json").stdout)
+    report = json.loads(
+        bounds(
+            demo.QRELS, BM25, TFIDF, "-m", "RR@10 nDCG@10", "--format", "json"
+        ).stdout
+    )
 
     assert report["runs"]["bm25 - tfidf"]["RR@10"]["sign"] == ">"
     assert report["runs"]["bm25 - tfidf"]["nDCG@10"]["sign"] == "?"

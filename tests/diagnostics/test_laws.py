@@ -8,7 +8,14 @@ import numpy as np
 import polars as pl
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.laws.table import AVERAGE_PRECISION, BINARY, CUMULATED_GAIN, NDCG, RECIPROCAL_RANK, measure
+from tests.laws.table import (
+    AVERAGE_PRECISION,
+    BINARY,
+    CUMULATED_GAIN,
+    NDCG,
+    RECIPROCAL_RANK,
+    measure,
+)
 from tests.oracle.worlds import WHOLE, World, worlds
 
 import rankstone
@@ -19,7 +26,15 @@ if TYPE_CHECKING:
 #: measures to which an unjudged document and one of grade 0 are the same
 MEASURES = tuple(
     text
-    for text in (*BINARY, *AVERAGE_PRECISION, *RECIPROCAL_RANK, *CUMULATED_GAIN, *NDCG, "NumRel", "NumRelRet")
+    for text in (
+        *BINARY,
+        *AVERAGE_PRECISION,
+        *RECIPROCAL_RANK,
+        *CUMULATED_GAIN,
+        *NDCG,
+        "NumRel",
+        "NumRelRet",
+    )
     if "min_grade" not in text
 )
 #: a handful of them at a time
@@ -30,7 +45,9 @@ WITHIN = 1e-12
 
 def bounds_of(world: World, measures: Sequence[str]) -> pl.DataFrame:
     """Return the bounds of a world, per query."""
-    found = rankstone.bounds(world.judgments(), world.table(), measures, grades=SCALE, **world.options)
+    found = rankstone.bounds(
+        world.judgments(), world.table(), measures, grades=SCALE, **world.options
+    )
     return found.per_query
 
 
@@ -41,12 +58,20 @@ def bounds_of(world: World, measures: Sequence[str]) -> pl.DataFrame:
 )
 def test_the_score_lies_between(world: World, ties: str, measures: list[str]) -> None:
     """The lowest value, the score and the highest stand in order; without holes they are one number."""
-    measures = [text for text in measures if ties != "expected" or measure(text).claims.closed_under_ties]
+    measures = [
+        text
+        for text in measures
+        if ties != "expected" or measure(text).claims.closed_under_ties
+    ]
     assume(measures)
     found = bounds_of(world.under(ties=ties), measures)
-    assert found.filter((pl.col("low") > pl.col("value")) | (pl.col("value") > pl.col("high"))).is_empty()
+    assert found.filter(
+        (pl.col("low") > pl.col("value")) | (pl.col("value") > pl.col("high"))
+    ).is_empty()
     still = found.filter(pl.col("holes") == 0)
-    assert still.filter((pl.col("low") != pl.col("value")) | (pl.col("high") != pl.col("value"))).is_empty()
+    assert still.filter(
+        (pl.col("low") != pl.col("value")) | (pl.col("high") != pl.col("value"))
+    ).is_empty()
 
 
 @given(world=worlds(negative=False, grades=WHOLE, complete=True), measures=some)
@@ -59,31 +84,66 @@ def test_nothing_is_open_when_all_is_judged(world: World, measures: list[str]) -
     assert (found["holes"] == 0).all()
 
 
-@given(world=worlds(negative=False, grades=WHOLE, ties=False), data=st.data(), measures=some)
-def test_judging_narrows(world: World, data: st.DataObject, measures: list[str]) -> None:
+@given(
+    world=worlds(negative=False, grades=WHOLE, ties=False),
+    data=st.data(),
+    measures=some,
+)
+def test_judging_narrows(
+    world: World, data: st.DataObject, measures: list[str]
+) -> None:
     """A document that receives a grade of the scale takes possibilities away and adds none."""
     judged = {(query, doc) for query, doc, _ in world.qrels}
     asked = {query for query, _, _ in world.qrels}
-    bare = [(query, doc) for query, doc, _ in world.run if query in asked and (query, doc) not in judged]
+    bare = [
+        (query, doc)
+        for query, doc, _ in world.run
+        if query in asked and (query, doc) not in judged
+    ]
     assume(bare)
     query, doc = data.draw(st.sampled_from(bare))
     wider = bounds_of(world, measures)
-    more = World((*world.qrels, (query, doc, data.draw(st.sampled_from(SCALE)))), world.run, world.options)
-    both = wider.join(bounds_of(more, measures), on=["query_id", "measure"], suffix="_then")
+    more = World(
+        (*world.qrels, (query, doc, data.draw(st.sampled_from(SCALE)))),
+        world.run,
+        world.options,
+    )
+    both = wider.join(
+        bounds_of(more, measures), on=["query_id", "measure"], suffix="_then"
+    )
     assert both.height == wider.height
-    outside = (pl.col("low_then") < pl.col("low") - WITHIN) | (pl.col("high_then") > pl.col("high") + WITHIN)
+    outside = (pl.col("low_then") < pl.col("low") - WITHIN) | (
+        pl.col("high_then") > pl.col("high") + WITHIN
+    )
     assert both.filter(outside).is_empty()
     assert both.filter(pl.col("holes_then") > pl.col("holes")).is_empty()
 
 
-@given(one=worlds(negative=False, grades=WHOLE, ties=False, longest=4), seed=st.integers(0, 2**32 - 1))
+@given(
+    one=worlds(negative=False, grades=WHOLE, ties=False, longest=4),
+    seed=st.integers(0, 2**32 - 1),
+)
 def test_differences_turn_around(one: World, seed: int) -> None:
     """The difference b - a is bounded by what bounds a - b with its sign turned; a - a is nothing."""
     rng = np.random.default_rng(seed)
     rows = [one.run[at] for at in rng.permutation(len(one.run))]
-    other = World(one.qrels, tuple((query, doc, -float(at)) for at, (query, doc, _) in enumerate(rows)))
+    other = World(
+        one.qrels,
+        tuple((query, doc, -float(at)) for at, (query, doc, _) in enumerate(rows)),
+    )
     runs = {"a": one.table(), "b": other.table()}
-    texts = ["nDCG@3", "nDCG", "AP", "RR", "P@2", "R@2", "F", "DCG(gain=exp2)", "Rprec", "AP(denom=hits)@2"]
+    texts = [
+        "nDCG@3",
+        "nDCG",
+        "AP",
+        "RR",
+        "P@2",
+        "R@2",
+        "F",
+        "DCG(gain=exp2)",
+        "Rprec",
+        "AP(denom=hits)@2",
+    ]
     there = _difference(one, runs, ("a", "b"), texts)
     back = _difference(one, runs, ("b", "a"), texts)
     assert np.allclose(there["low"], -back["high"], rtol=0, atol=WITHIN)
@@ -97,5 +157,7 @@ def test_differences_turn_around(one: World, seed: int) -> None:
 def _difference(
     world: World, runs: Mapping[str, object], pair: tuple[str, str], texts: list[str]
 ) -> pl.DataFrame:
-    found = rankstone.bounds(world.judgments(), runs, texts, grades=SCALE, difference=pair)
+    found = rankstone.bounds(
+        world.judgments(), runs, texts, grades=SCALE, difference=pair
+    )
     return found.per_query.filter(run=" - ".join(pair)).sort("query_id", "measure")

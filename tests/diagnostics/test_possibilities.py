@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
-from tests.diagnostics.possibilities import Case, Interval, draw, judgments, possible, run
+from tests.diagnostics.possibilities import (
+    Case,
+    Interval,
+    draw,
+    judgments,
+    possible,
+    run,
+)
 from tests.laws.table import FAMILIES, TABLES
 
 import rankstone
@@ -86,10 +93,14 @@ def fits(ours: Interval, true: Interval, *, tight: bool) -> bool:
     """Tell whether an interval is the true one, or holds it where it does not claim more."""
     if not tight:
         return ours[0] <= true[0] + WITHIN and ours[1] >= true[1] - WITHIN
-    return all(abs(a - b) <= WITHIN * max(1.0, abs(b)) for a, b in zip(ours, true, strict=True))
+    return all(
+        abs(a - b) <= WITHIN * max(1.0, abs(b)) for a, b in zip(ours, true, strict=True)
+    )
 
 
-def together(rng: np.random.Generator, scale: tuple[float, ...], *, runs: int, ties: bool) -> list[Case]:
+def together(
+    rng: np.random.Generator, scale: tuple[float, ...], *, runs: int, ties: bool
+) -> list[Case]:
     """Draw cases among which the lowest grade is judged, and every run answers something."""
     while True:
         cases = [draw(rng, scale, runs=runs, ties=ties) for _ in range(CASES)]
@@ -98,7 +109,15 @@ def together(rng: np.random.Generator, scale: tuple[float, ...], *, runs: int, t
             return cases
 
 
-def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 4096, **options: Any) -> None:
+def check(
+    family: str,
+    scale: str,
+    seed: int,
+    *,
+    runs: int = 1,
+    limit: int = 4096,
+    **options: Any,
+) -> None:
     """Draw lists, bound them, and try everything."""
     ties = options.get("ties") == "expected"
     measures = bounded(family, **options)
@@ -117,7 +136,11 @@ def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 409
         **options,
     )
     asked = [(at,) for at in range(runs)] + ([(0, 1)] if runs > 1 else [])
-    lines = [line for which in asked for line in differences(cases, measures, which, found, **options)]
+    lines = [
+        line
+        for which in asked
+        for line in differences(cases, measures, which, found, **options)
+    ]
     assert not lines, "\n".join([f"{len(lines)} wrong", *lines[:8]])
 
 
@@ -147,8 +170,12 @@ def test_outer_intervals(family: str, limit: int, ties: str) -> None:
     check(family, "graded", 4, runs=2, limit=limit, ties=ties)
 
 
-@pytest.mark.parametrize("options", [{"depth": 3}, {"missing": "drop"}, {"empty": "undefined"}], ids=str)
-@pytest.mark.parametrize("family", ["binary", "average precision", "reciprocal rank", "ndcg"])
+@pytest.mark.parametrize(
+    "options", [{"depth": 3}, {"missing": "drop"}, {"empty": "undefined"}], ids=str
+)
+@pytest.mark.parametrize(
+    "family", ["binary", "average precision", "reciprocal rank", "ndcg"]
+)
 def test_options(family: str, options: dict[str, Any]) -> None:
     """Options of alignment decide which documents of which queries are retrieved and open."""
     check(family, "graded", 5, runs=2 if "empty" not in options else 1, **options)

@@ -92,7 +92,22 @@ NASTY: Final = (
         "é",
         "\u202e",
     ),
-    *("a b", "@", "@@3", "(", ")", ">2", "log2", "exp2", "=1", "-1+1", "<script>", "../..", "q1", "d1"),
+    *(
+        "a b",
+        "@",
+        "@@3",
+        "(",
+        ")",
+        ">2",
+        "log2",
+        "exp2",
+        "=1",
+        "-1+1",
+        "<script>",
+        "../..",
+        "q1",
+        "d1",
+    ),
     *("x" * 3000, "1" * 400, "[" * 3000),
 )
 TOML_VALUES: Final = (
@@ -115,8 +130,12 @@ TOML_VALUES: Final = (
     *('[["a"]]', "9223372036854775807"),
 )
 
-QRELS: Final = [(f"q{q}", f"d{d}", float((q * d) % 4)) for q in range(1, 5) for d in range(1, 9)]
-RUN: Final = [(f"q{q}", f"d{d}", 9.0 - d + q / 8) for q in range(1, 5) for d in range(2, 11)]
+QRELS: Final = [
+    (f"q{q}", f"d{d}", float((q * d) % 4)) for q in range(1, 5) for d in range(1, 9)
+]
+RUN: Final = [
+    (f"q{q}", f"d{d}", 9.0 - d + q / 8) for q in range(1, 5) for d in range(2, 11)
+]
 MEASURES: Final = "nDCG@5 AP RR P@3"
 
 
@@ -136,7 +155,11 @@ def measure_text(rng: random.Random) -> str:
     else:
         name = rng.choice(sorted(rankstone.measures.MEASURES))
         kind = rankstone.measures.MEASURES[name]
-        chosen = [f for f in fields(kind) if f.name not in ("k", "budget") and rng.random() < 0.5]
+        chosen = [
+            f
+            for f in fields(kind)
+            if f.name not in ("k", "budget") and rng.random() < 0.5
+        ]
         inside = ", ".join(f"{f.name}={_parameter(rng, f)}" for f in chosen)
         cutoff = (
             f"@{rng.choice(NASTY) if rng.random() < 0.3 else rng.randint(1, 12)}"
@@ -144,7 +167,9 @@ def measure_text(rng: random.Random) -> str:
             else ""
         )
         if rng.random() < 0.15:
-            crossing = rng.choice(["", ", crossing=skip", f",crossing={rng.choice(NASTY)}"])
+            crossing = rng.choice(
+                ["", ", crossing=skip", f",crossing={rng.choice(NASTY)}"]
+            )
             cutoff = f"@{rng.choice(['tokens', 'calls', 'turns', 'ms'])}({rng.choice(NASTY)}{crossing})"
         examples = kind.examples or (name,)
         text = (
@@ -165,15 +190,25 @@ def _parameter(rng: random.Random, declared: Any) -> str:
 def _scratched(rng: random.Random, text: str) -> str:
     for _ in range(rng.randint(1, 3)):
         at = rng.randint(0, len(text))
-        text = rng.choice([text[:at] + text[at + 1 :], text[:at] + rng.choice(NASTY) + text[at:], text[:at]])
+        text = rng.choice(
+            [
+                text[:at] + text[at + 1 :],
+                text[:at] + rng.choice(NASTY) + text[at:],
+                text[:at],
+            ]
+        )
     return text
 
 
 @cache
 def _world() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
     qrels = pl.DataFrame(QRELS, ["query_id", "doc_id", "relevance"], orient="row")
-    qrels = qrels.with_columns(subtopic=pl.lit("s"), subgroup=pl.lit("g"), propensity=pl.lit(0.5))
-    queries = {f"q{q}": {"session": "s", "position": q, "weight": q} for q in range(1, 5)}
+    qrels = qrels.with_columns(
+        subtopic=pl.lit("s"), subgroup=pl.lit("g"), propensity=pl.lit(0.5)
+    )
+    queries = {
+        f"q{q}": {"session": "s", "position": q, "weight": q} for q in range(1, 5)
+    }
     run = pl.DataFrame(RUN, ["query_id", "doc_id", "score"], orient="row").with_columns(
         words=pl.lit(9.0), length=pl.lit(9.0)
     )
@@ -214,26 +249,43 @@ def _packed(frame: pl.DataFrame, form: str) -> bytes:
 @cache
 def _originals() -> dict[str, tuple[str, bytes]]:
     """Return files that are as they should be: what reads them, and what they hold."""
-    qrels, run = _table(QRELS, "query_id", "doc_id", "relevance"), _table(RUN, "query_id", "doc_id", "score")
+    qrels, run = (
+        _table(QRELS, "query_id", "doc_id", "relevance"),
+        _table(RUN, "query_id", "doc_id", "score"),
+    )
     trec_qrels = "".join(f"{q} 0 {d} {g:g}\n" for q, d, g in QRELS)
     trec_run = "".join(f"{q} Q0 {d} {at} {s} t\n" for at, (q, d, s) in enumerate(RUN))
     files: dict[str, tuple[str, bytes]] = {
         "qrels.txt": ("qrels", trec_qrels.encode()),
         "run.txt": ("run", trec_run.encode()),
         "run.tsv": ("run", run.write_csv(separator="\t").encode()),
-        "run.json": ("run", json.dumps({q: {d: s for p, d, s in RUN if p == q} for q, *_ in RUN}).encode()),
+        "run.json": (
+            "run",
+            json.dumps(
+                {q: {d: s for p, d, s in RUN if p == q} for q, *_ in RUN}
+            ).encode(),
+        ),
         "rows.json": ("run", json.dumps(run.to_dicts()).encode()),
         "qrels.json": (
             "qrels",
-            json.dumps({q: {d: g for p, d, g in QRELS if p == q} for q, *_ in QRELS}).encode(),
+            json.dumps(
+                {q: {d: g for p, d, g in QRELS if p == q} for q, *_ in QRELS}
+            ).encode(),
         ),
         "gate.toml": ("gate", _GATE.encode()),
         "features.txt": ("ltr", _LETOR.encode()),
         "model.json": ("model", _MODEL.encode()),
-        "printed.txt": ("scores", "".join(f"map\tq{q}\t0.{q}\n" for q in range(1, 5)).encode()),
+        "printed.txt": (
+            "scores",
+            "".join(f"map\tq{q}\t0.{q}\n" for q in range(1, 5)).encode(),
+        ),
     }
-    scores = rankstone.evaluate(qrels, {"a": run, "b": run.reverse()}, MEASURES).per_query
-    queries = _table([(f"q{q}", q, "s") for q in range(1, 5)], "query_id", "weight", "segment")
+    scores = rankstone.evaluate(
+        qrels, {"a": run, "b": run.reverse()}, MEASURES
+    ).per_query
+    queries = _table(
+        [(f"q{q}", q, "s") for q in range(1, 5)], "query_id", "weight", "segment"
+    )
     for form in ("csv", "jsonl", "parquet", "arrow"):
         for name, kind, frame in (
             ("qrels", "qrels", qrels),
@@ -279,7 +331,9 @@ floor = 0.1
 drops = { by = 0.5, most = 2 }
 """
 _LETOR: Final = "".join(
-    f"{(q * d) % 3} qid:{q} 1:{d / 7:.3f} 2:{q / 3:.3f} # d{d}\n" for q in range(1, 4) for d in range(1, 6)
+    f"{(q * d) % 3} qid:{q} 1:{d / 7:.3f} 2:{q / 3:.3f} # d{d}\n"
+    for q in range(1, 4)
+    for d in range(1, 6)
 )
 _MODEL: Final = json.dumps(
     {
@@ -306,17 +360,27 @@ def _mutated(rng: random.Random, name: str, content: bytes) -> bytes:
         elif way == 1:
             content = content[:at]
         elif way == 2:
-            content = content[:at] + rng.choice(NASTY).encode("utf-8", "replace") + content[at:]
+            content = (
+                content[:at]
+                + rng.choice(NASTY).encode("utf-8", "replace")
+                + content[at:]
+            )
         elif way == 3:
             content = content[:at] + content[at + rng.randint(1, 40) :]
         elif way == 4:
             words = re.split(rb"([\s,:]+)", lines[place])
-            words[rng.randrange(len(words))] = rng.choice(NASTY).encode("utf-8", "replace")
+            words[rng.randrange(len(words))] = rng.choice(NASTY).encode(
+                "utf-8", "replace"
+            )
             content = b"\n".join([*lines[:place], b"".join(words), *lines[place + 1 :]])
         elif way == 5:
-            content = b"\n".join([*lines[:place], lines[rng.randrange(len(lines))], *lines[place:]])
+            content = b"\n".join(
+                [*lines[:place], lines[rng.randrange(len(lines))], *lines[place:]]
+            )
         else:
-            content = content + rng.choice([b"\x00", b"\n\n", b"}", b"]", b"\xff\xfe", content[: at // 2]])
+            content = content + rng.choice(
+                [b"\x00", b"\n\n", b"}", b"]", b"\xff\xfe", content[: at // 2]]
+            )
         lines = content.split(b"\n")
     return content
 
@@ -329,11 +393,30 @@ def _other_values(rng: random.Random, name: str, content: bytes) -> bytes:
         key = lines[place].partition("=")[0]
         lines[place] = f"{key}= {rng.choice(TOML_VALUES)}"
         return "\n".join(lines).encode()
-    data = [json.loads(line) for line in text.splitlines()] if name.endswith(".jsonl") else json.loads(text)
+    data = (
+        [json.loads(line) for line in text.splitlines()]
+        if name.endswith(".jsonl")
+        else json.loads(text)
+    )
     holder, key = _somewhere(rng, data)
     if holder is not None:
         holder[key] = rng.choice(
-            [None, True, [], {}, [1], {"a": 1}, "", "x", -1, 1e308, 10**30, float("nan"), [[]], "1"]
+            [
+                None,
+                True,
+                [],
+                {},
+                [1],
+                {"a": 1},
+                "",
+                "x",
+                -1,
+                1e308,
+                10**30,
+                float("nan"),
+                [[]],
+                "1",
+            ]
         )
     if name.endswith(".jsonl"):
         return "".join(json.dumps(row) + "\n" for row in data).encode()
@@ -343,7 +426,10 @@ def _other_values(rng: random.Random, name: str, content: bytes) -> bytes:
 def _somewhere(rng: random.Random, data: Any) -> tuple[Any, Any]:
     holder, key = None, None
     while isinstance(data, (dict, list)) and data:
-        holder, key = data, rng.choice(list(data) if isinstance(data, dict) else range(len(data)))
+        holder, key = (
+            data,
+            rng.choice(list(data) if isinstance(data, dict) else range(len(data))),
+        )
         data = holder[key]
         if rng.random() < 0.3:
             break
@@ -357,9 +443,13 @@ def _read(kind: str, path: Path) -> object:
     readers: dict[str, Callable[[], object]] = {
         "qrels": lambda: rankstone.evaluate(path, {"run": run}, MEASURES).to_dict(),
         "run": lambda: rankstone.evaluate(qrels, {"run": path}, MEASURES).to_dict(),
-        "scores": lambda: rankstone.compare_scores(path, test="t", permutations=50).table.shape,
+        "scores": lambda: (
+            rankstone.compare_scores(path, test="t", permutations=50).table.shape
+        ),
         "queries": lambda: (
-            rankstone.evaluate(qrels, {"run": run}, "AP(agg=weighted)", queries=path).mean(by="segment").shape
+            rankstone.evaluate(qrels, {"run": run}, "AP(agg=weighted)", queries=path)
+            .mean(by="segment")
+            .shape
         ),
         "gate": lambda: rankstone.gate(path).verdict,
         "ltr": lambda: ltr.read(path).X.shape,
@@ -381,22 +471,35 @@ def files(seed: int) -> None:
         try:
             _read(kind, path)
         except RankstoneError as error:
-            if "broken-" not in str(error) and str(folder) not in str(error):  # or a file that one names
-                raise Finding(f"{name}: the message does not name the file: {error}") from error
+            if "broken-" not in str(error) and str(folder) not in str(
+                error
+            ):  # or a file that one names
+                raise Finding(
+                    f"{name}: the message does not name the file: {error}"
+                ) from error
 
 
 def _with_paths(content: bytes, folder: Path) -> bytes:
     if b"QUERIES" not in content:
         return content
-    for name, original in (("QRELS", "qrels.txt"), ("RUN", "run.txt"), ("QUERIES", "queries.csv")):
+    for name, original in (
+        ("QRELS", "qrels.txt"),
+        ("RUN", "run.txt"),
+        ("QUERIES", "queries.csv"),
+    ):
         (folder / original).write_bytes(_originals()[original][1])
         content = content.replace(name.encode(), original.encode())
     return content
 
 
 # -- changes that mean nothing -------------------------------------------------------------------------------
-def _lines_changed(content: bytes, rng: random.Random, *, header: bool) -> Iterator[tuple[str, bytes]]:
-    head, rows = content.split(b"\n")[: int(header)], content.rstrip(b"\n").split(b"\n")[int(header) :]
+def _lines_changed(
+    content: bytes, rng: random.Random, *, header: bool
+) -> Iterator[tuple[str, bytes]]:
+    head, rows = (
+        content.split(b"\n")[: int(header)],
+        content.rstrip(b"\n").split(b"\n")[int(header) :],
+    )
     shuffled = rng.sample(rows, len(rows))
     yield "CRLF", content.replace(b"\n", b"\r\n")
     yield "BOM", b"\xef\xbb\xbf" + content
@@ -413,16 +516,22 @@ def _lines_changed(content: bytes, rng: random.Random, *, header: bool) -> Itera
 def same(seed: int) -> None:
     """Change a file in ways that mean nothing; every number stays what it was."""
     rng = random.Random(seed)
-    name = rng.choice(["qrels.txt", "run.txt", "run.csv", "qrels.csv", "run.tsv", "run.jsonl"])
+    name = rng.choice(
+        ["qrels.txt", "run.txt", "run.csv", "qrels.csv", "run.tsv", "run.jsonl"]
+    )
     kind, content = _originals()[name]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / name).write_bytes(content)
         before = _read(kind, folder / name)
-        for what, changed in _lines_changed(content, rng, header=name.endswith(("csv", "tsv"))):
+        for what, changed in _lines_changed(
+            content, rng, header=name.endswith(("csv", "tsv"))
+        ):
             if what == "BOM" and name.endswith("jsonl"):
                 continue
-            path = folder / (f"changed-{name}.gz" if what == "packed" else f"changed-{name}")
+            path = folder / (
+                f"changed-{name}.gz" if what == "packed" else f"changed-{name}"
+            )
             path.write_bytes(changed)
             try:
                 after = _read(kind, path)
@@ -432,7 +541,11 @@ def same(seed: int) -> None:
                 raise Finding(f"{name}, {what}: other numbers")
 
 
-KINDS: Final[dict[str, Callable[[int], None]]] = {"measures": measures, "files": files, "same": same}
+KINDS: Final[dict[str, Callable[[int], None]]] = {
+    "measures": measures,
+    "files": files,
+    "same": same,
+}
 
 
 # -- the run -------------------------------------------------------------------------------------------------
@@ -467,7 +580,15 @@ def _batch(kind: str, seeds: range) -> list[str]:
     found: list[str] = []
     while seeds:
         told = subprocess.run(
-            [sys.executable, "-m", "tests.fuzz.fuzzing", "--batch", kind, str(seeds.start), str(seeds.stop)],
+            [
+                sys.executable,
+                "-m",
+                "tests.fuzz.fuzzing",
+                "--batch",
+                kind,
+                str(seeds.start),
+                str(seeds.stop),
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # a library's last words
             text=True,
@@ -475,7 +596,10 @@ def _batch(kind: str, seeds: range) -> list[str]:
         )
         lines = told.stdout.splitlines()
         found += [line for line in lines if not line.startswith(_AT)]
-        last = next((line for line in reversed(lines) if line.startswith(_AT)), f"{_AT}{seeds.start}")
+        last = next(
+            (line for line in reversed(lines) if line.startswith(_AT)),
+            f"{_AT}{seeds.start}",
+        )
         if told.returncode == 0:
             break
         at = int(last.removeprefix(_AT))
@@ -488,7 +612,9 @@ def _run_here(kind: str, seeds: range) -> None:
     for seed in seeds:
         sys.stdout.write(f"{_AT}{seed}\n")
         sys.stdout.flush()
-        faulthandler.dump_traceback_later(PATIENCE * 2, exit=True)  # where even an alarm is not heard
+        faulthandler.dump_traceback_later(
+            PATIENCE * 2, exit=True
+        )  # where even an alarm is not heard
         if (said := run_case(kind, seed)) is not None:
             sys.stdout.write(said.replace("\n", " | ") + "\n")
     faulthandler.cancel_dump_traceback_later()
@@ -517,7 +643,11 @@ def main() -> int:
     wrong = 0
     with ThreadPoolExecutor(told.workers) as pool:
         tasks = [
-            pool.submit(_batch, kind, range(told.seed + at, told.seed + min(at + _SIZE, count[kind])))
+            pool.submit(
+                _batch,
+                kind,
+                range(told.seed + at, told.seed + min(at + _SIZE, count[kind])),
+            )
             for kind in KINDS
             for at in range(0, count[kind], _SIZE)
         ]

@@ -12,8 +12,16 @@ from rankstone.online.click_judgments import clicks
 
 #: clicks of a list → DCG, and MPD, the greatest there can be, which others call the ideal DCG
 _LISTS: Final = [
-    ([0, 0, 1, 0, 0.5], (2**1 - 1) / log2(4) + (2**0.5 - 1) / log2(6), 1 + (2**0.5 - 1) / log2(3)),
-    ([0.5, 0, 1], (2**0.5 - 1) / log2(2) + (2**1 - 1) / log2(4), 1 + (2**0.5 - 1) / log2(3)),
+    (
+        [0, 0, 1, 0, 0.5],
+        (2**1 - 1) / log2(4) + (2**0.5 - 1) / log2(6),
+        1 + (2**0.5 - 1) / log2(3),
+    ),
+    (
+        [0.5, 0, 1],
+        (2**0.5 - 1) / log2(2) + (2**1 - 1) / log2(4),
+        1 + (2**0.5 - 1) / log2(3),
+    ),
     ([1, 0, 1, 1], 1 + 1 / log2(4) + 1 / log2(5), 1 + 1 / log2(3) + 1 / log2(4)),
 ]
 #: what nDCG is then, as printed
@@ -32,7 +40,9 @@ def test_click_gains(values: list[float], dcg: float, mpd: float, ideal: str) ->
     """DCG of 2^v - 1 over log2(rank + 1), unclicked documents keep their ranks; MPD is the ideal DCG."""
     qrels, run = judged(values)
     ndcg = f"nDCG(gain=exp2{'' if ideal == 'judged' else ', ideal=list'})"
-    scores = rankstone.evaluate(qrels, run, f"DCG(gain=exp2) IDCG(gain=exp2) {ndcg}").to_dict()["run"]
+    scores = rankstone.evaluate(
+        qrels, run, f"DCG(gain=exp2) IDCG(gain=exp2) {ndcg}"
+    ).to_dict()["run"]
 
     assert list(scores.values()) == pytest.approx([dcg, mpd, dcg / mpd], rel=1e-12)
 

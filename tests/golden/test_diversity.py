@@ -28,18 +28,24 @@ ROWS: Final = [
 def named(example: dict[str, Any]) -> tuple[dict[str, dict[str, float]], list[str]]:
     """Return what each document is about, and the ranked list."""
     every = [*example["ranked"], *example.get("missed", [])]
-    about = {f"d{at}": subtopics or {"nothing": 0} for at, subtopics in enumerate(every)}
+    about = {
+        f"d{at}": subtopics or {"nothing": 0} for at, subtopics in enumerate(every)
+    }
     again = [f"d{at}" for at in example.get("again", [])]
     return about, [f"d{at}" for at in range(len(example["ranked"]))] + again
 
 
 @each(("example", "row"), ROWS)
-def test_the_engine_has_the_worked_value(example: dict[str, Any], row: dict[str, Any]) -> None:
+def test_the_engine_has_the_worked_value(
+    example: dict[str, Any], row: dict[str, Any]
+) -> None:
     """The engine's number is the formula's."""
     about, ranked = named(example)
     intents = {"q": example["intents"]} if "intents" in example else None
     options = example.get("options", {})
-    found = rankstone.evaluate({"q": about}, {"q": ranked}, [row["measure"]], intents=intents, **options)
+    found = rankstone.evaluate(
+        {"q": about}, {"q": ranked}, [row["measure"]], intents=intents, **options
+    )
     assert close(calculate(row["value"]), found.to_dict()["run"][row["measure"]], 1e-12)
 
 
@@ -62,4 +68,6 @@ def test_the_oracle_has_the_worked_value(
         weighted="intents" in example,
     )
     spec = read_measure(row["measure"])
-    assert close(calculate(row["value"]), diversity.FORMULAS[spec.name](facts, spec), 1e-12)
+    assert close(
+        calculate(row["value"]), diversity.FORMULAS[spec.name](facts, spec), 1e-12
+    )

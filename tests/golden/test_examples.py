@@ -23,7 +23,10 @@ LANGUAGES: Final = ("en", "zh")
 
 def cases(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[Any]:
     """Name every example and measure in the test's id."""
-    return [pytest.param(*pair, id=f"{pair[0]['id']}: {pair[1]['measure']}") for pair in pairs]
+    return [
+        pytest.param(*pair, id=f"{pair[0]['id']}: {pair[1]['measure']}")
+        for pair in pairs
+    ]
 
 
 STATED: Final = cases([pair for pair in ROWS if "stated" in pair[1]])
@@ -31,34 +34,50 @@ BY_HAND: Final = cases(
     [
         (example, row)
         for example, row in ROWS
-        if "agg" not in row["measure"] and not (example.get("tied") and len(example["grades"]) > MOST_TIED)
+        if "agg" not in row["measure"]
+        and not (example.get("tied") and len(example["grades"]) > MOST_TIED)
     ]
 )
 
 
 @each(("example", "row"), cases(ROWS))
-def test_the_engine_has_the_worked_value(example: dict[str, Any], row: dict[str, Any]) -> None:
+def test_the_engine_has_the_worked_value(
+    example: dict[str, Any], row: dict[str, Any]
+) -> None:
     """The engine's number is the formula's."""
     qrels, run = world(example)
-    found = rankstone.evaluate(qrels, run, [row["measure"]], **example.get("options", {}))
+    found = rankstone.evaluate(
+        qrels, run, [row["measure"]], **example.get("options", {})
+    )
     assert close(calculate(row["value"]), found.to_dict()["run"][row["measure"]], 1e-12)
 
 
 @each(("example", "row"), BY_HAND)
-def test_the_oracle_has_the_worked_value(example: dict[str, Any], row: dict[str, Any]) -> None:
+def test_the_oracle_has_the_worked_value(
+    example: dict[str, Any], row: dict[str, Any]
+) -> None:
     """The slow derivation arrives at the formula's number too, so that it may judge the engine."""
     qrels, run = world(example)
-    options = {"order": "score" if example.get("tied") else "input", **example.get("options", {})}
-    judged = [(q, doc, grade) for q, docs in qrels.items() for doc, grade in docs.items()]
+    options = {
+        "order": "score" if example.get("tied") else "input",
+        **example.get("options", {}),
+    }
+    judged = [
+        (q, doc, grade) for q, docs in qrels.items() for doc, grade in docs.items()
+    ]
     retrieved = [(q, doc, 1.0) for q, docs in run.items() for doc in docs]
     possible = align(judged, retrieved, options)
-    found = [one.value or 0.0 for one in scores(possible, row["measure"], options).values()]
+    found = [
+        one.value or 0.0 for one in scores(possible, row["measure"], options).values()
+    ]
     total = math.fsum(found) / (1 if row["measure"].startswith("Num") else len(found))
     assert close(calculate(row["value"]), total, 1e-12)
 
 
 @each(("example", "row"), STATED)
-def test_the_verdict_on_the_source_holds(example: dict[str, Any], row: dict[str, Any]) -> None:
+def test_the_verdict_on_the_source_holds(
+    example: dict[str, Any], row: dict[str, Any]
+) -> None:
     """What the source prints agrees with the formula to its last digit, nearly, or not at all."""
     assert example["source"]
     stated, expected = row["stated"], calculate(row["value"])
@@ -72,7 +91,9 @@ def test_the_verdict_on_the_source_holds(example: dict[str, Any], row: dict[str,
 
 
 @each("example", CLASSIC["examples"], ids=lambda example: example["id"])
-def test_the_verdict_on_a_classic_example_is_that_on_its_numbers(example: dict[str, Any]) -> None:
+def test_the_verdict_on_a_classic_example_is_that_on_its_numbers(
+    example: dict[str, Any],
+) -> None:
     """An example is right when all its numbers are, rounded when one of them is, wrong when one is."""
     found = [row.get("verdict", "right") for row in stated_rows(example)]
     holds = {
@@ -88,7 +109,12 @@ def test_the_verdict_on_a_classic_example_is_that_on_its_numbers(example: dict[s
 
 def stated_rows(example: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of an example that the source has a number for."""
-    return [row for case in example.get("cases", []) for row in rows(case) if "stated" in row]
+    return [
+        row
+        for case in example.get("cases", [])
+        for row in rows(case)
+        if "stated" in row
+    ]
 
 
 @each("example", CLASSIC["examples"], ids=lambda example: example["id"])
@@ -105,18 +131,28 @@ def test_classic_examples_are_told_in_both_languages(example: dict[str, Any]) ->
 
 def test_every_classic_example_is_there() -> None:
     """They are numbered without a gap."""
-    assert [example["id"] for example in CLASSIC["examples"]] == [f"W{at}" for at in range(1, 40)]
-    assert all(remark[lang].strip() for remark in CLASSIC["remarks"] for lang in LANGUAGES)
+    assert [example["id"] for example in CLASSIC["examples"]] == [
+        f"W{at}" for at in range(1, 40)
+    ]
+    assert all(
+        remark[lang].strip() for remark in CLASSIC["remarks"] for lang in LANGUAGES
+    )
 
 
 def test_numbers_in_a_text_are_calculated() -> None:
     """A formula in a text is replaced by its value."""
-    assert said("it is {= 38.5/46.5}, not {= 1/2 +\n 1/4}") == "it is 0.827957, not 0.75"
+    assert (
+        said("it is {= 38.5/46.5}, not {= 1/2 +\n 1/4}") == "it is 0.827957, not 0.75"
+    )
 
 
 def test_a_range_of_cutoffs_is_a_row_for_each() -> None:
     """``P@1..3`` with three values is three rows."""
-    written = {"measures": [{"measure": "P@1..2", "values": ["1", "1/2"], "stated": ["1", "0.5"]}]}
+    written = {
+        "measures": [
+            {"measure": "P@1..2", "values": ["1", "1/2"], "stated": ["1", "0.5"]}
+        ]
+    }
     assert [(row["measure"], row["value"], row["stated"]) for row in rows(written)] == [
         ("P@1", "1", "1"),
         ("P@2", "1/2", "0.5"),

@@ -33,7 +33,9 @@ def exactly(value: Fraction | float | None) -> Any:
 
 
 def mean(text: str, qrels: Any, run: Any, **options: Any) -> float | None:
-    return rankstone.evaluate(qrels, {"run": run}, [text], **options).to_dict()["run"][text]
+    return rankstone.evaluate(qrels, {"run": run}, [text], **options).to_dict()["run"][
+        text
+    ]
 
 
 # -- one answer, uniform in 1 … k: source 001; E = H_k / k, Var = H_k^(2) / k − E² ------------------------
@@ -66,7 +68,17 @@ def test_a_uniform_answer(k: int) -> None:
 
 
 #: source 001, question 3 turned round: the largest k with H_k / k ≥ τ, about −W₋₁(−τ e^−γ) / τ
-DEPTHS: Final = {.75: 2, .5: 4, .4: 6, .3: 9, .25: 12, .2: 17, .1: 43, .05: 104, .01: 715}  # fmt: skip
+DEPTHS: Final = {
+    0.75: 2,
+    0.5: 4,
+    0.4: 6,
+    0.3: 9,
+    0.25: 12,
+    0.2: 17,
+    0.1: 43,
+    0.05: 104,
+    0.01: 715,
+}
 
 
 @pytest.mark.parametrize("level", DEPTHS)
@@ -104,24 +116,34 @@ def chance(n: int, relevant: int, k: int) -> dict[str, Fraction]:
             ),
             Fraction(0),
         ),
-        "RC": 1 - Fraction(relevant * (n - relevant), n * (n - 1)) if n > 1 else Fraction(1),
+        "RC": 1 - Fraction(relevant * (n - relevant), n * (n - 1))
+        if n > 1
+        else Fraction(1),
         "AUC(negatives=judged)": Fraction(1, 2),
     }
 
 
-@pytest.mark.parametrize(("n", "relevant", "k"), [(7, 3, 4), (5, 1, 2), (20, 6, 10), (100, 8, 20), (2, 1, 1)])
+@pytest.mark.parametrize(
+    ("n", "relevant", "k"), [(7, 3, 4), (5, 1, 2), (20, 6, 10), (100, 8, 20), (2, 1, 1)]
+)
 def test_random_order(n: int, relevant: int, k: int) -> None:
     """Every closed form, as an exact fraction."""
     for text, value in chance(n, relevant, k).items():
-        assert at_random(text, n, relevant) == pytest.approx(float(value), rel=1e-13), text
+        assert at_random(text, n, relevant) == pytest.approx(float(value), rel=1e-13), (
+            text
+        )
     gain = math.fsum((3 + 1) / n / log2(i + 1) for i in range(1, k + 1))
-    assert at_random(f"DCG@{k}", n, grades=[3, 1][: min(2, n)]) == pytest.approx(gain, rel=1e-13)
+    assert at_random(f"DCG@{k}", n, grades=[3, 1][: min(2, n)]) == pytest.approx(
+        gain, rel=1e-13
+    )
 
 
 def test_skill() -> None:
     """(value − chance) / (1 − chance): MRR 0.611 of three queries against one answer anywhere in ten."""
     value, by_chance = Fraction(11, 18), Fraction(7381, 25200)
-    assert skill(11 / 18, uniform_rr(10)) == exactly((value - by_chance) / (1 - by_chance))
+    assert skill(11 / 18, uniform_rr(10)) == exactly(
+        (value - by_chance) / (1 - by_chance)
+    )
 
 
 # -- the smallest k: source 001, first hits at 3, 2, 1 ----------------------------------------------------
@@ -132,14 +154,22 @@ REACHED: Final = {0.5: 2, 0.6: 3, 0.7: None}
 def test_mrr_over_k_and_the_k_it_takes() -> None:
     """MRR@1, 2, 3 = 1/3, 1/2, 11/18; k*(.5) = 2, k*(.6) = 3, k*(.7) = ∞, by both ways to ask."""
     qrels = {query: {"it": 1} for query in FIRST}
-    run = {query: [*(f"x{i}" for i in range(1, rank)), "it"] for query, rank in FIRST.items()}
+    run = {
+        query: [*(f"x{i}" for i in range(1, rank)), "it"]
+        for query, rank in FIRST.items()
+    }
     found = rankstone.curve(qrels, run, "RR@1..3", resamples=20)
 
     assert found.mean()["mean"].to_list() == [
         exactly(v) for v in (Fraction(1, 3), Fraction(1, 2), Fraction(11, 18))
     ]
-    assert dict(found.reach({"RR": list(REACHED)}).select("target", "k").rows()) == REACHED
-    assert {level: mrr_depth([1 / rank for rank in FIRST.values()], level) for level in REACHED} == REACHED
+    assert (
+        dict(found.reach({"RR": list(REACHED)}).select("target", "k").rows()) == REACHED
+    )
+    assert {
+        level: mrr_depth([1 / rank for rank in FIRST.values()], level)
+        for level in REACHED
+    } == REACHED
 
 
 # -- hit rates: source 004, hits 6, 5 and 4 of 10, 12 and 8 -----------------------------------------------
@@ -170,7 +200,9 @@ def test_meanings_of_hit_rate(text: str, value: Fraction, without: Fraction) -> 
     run = {user: docs for user, (_, docs) in USERS.items()}
 
     assert mean(text, qrels, run) == exactly(value)
-    assert mean(text, qrels, {user: run[user] for user in ("u1", "u2")}) == exactly(without)
+    assert mean(text, qrels, {user: run[user] for user in ("u1", "u2")}) == exactly(
+        without
+    )
 
 
 def test_leave_one_out() -> None:
@@ -196,7 +228,9 @@ CLICKED: Final = {"u": [1, 0, 1, 0], "v": [0, 1, 0, 0, 0, 0], "w": [1, 1]}
 )
 def test_auc_of_users(weight: str, value: Fraction) -> None:
     """Σ ω AUC / Σ ω; who has one class only has no weight, and is counted."""
-    qrels = {user: {f"d{i}": v for i, v in enumerate(seen)} for user, seen in CLICKED.items()}
+    qrels = {
+        user: {f"d{i}": v for i, v in enumerate(seen)} for user, seen in CLICKED.items()
+    }
     run = {user: list(judged) for user, judged in qrels.items()}
     found = rankstone.evaluate(
         qrels, run, [rankstone.measures.GAUC(negatives="candidates", weight=weight)]
@@ -213,9 +247,17 @@ def test_auc_of_all_users_at_once() -> None:
     far = {"u": {"a": 4.0, "b": 3.5}, "v": {"c": 5.0, "d": 4.5}}
     pooled = {"one_group": True}
 
-    assert mean("AUC(negatives=judged)", qrels, near, **pooled) == exactly(Fraction(2 + 1, 4))
-    assert mean("AUC(negatives=judged)", qrels, far, **pooled) == exactly(Fraction(1 + 2, 4))
-    assert mean("GAUC(negatives=judged)", qrels, near) == mean("GAUC(negatives=judged)", qrels, far) == 1.0
+    assert mean("AUC(negatives=judged)", qrels, near, **pooled) == exactly(
+        Fraction(2 + 1, 4)
+    )
+    assert mean("AUC(negatives=judged)", qrels, far, **pooled) == exactly(
+        Fraction(1 + 2, 4)
+    )
+    assert (
+        mean("GAUC(negatives=judged)", qrels, near)
+        == mean("GAUC(negatives=judged)", qrels, far)
+        == 1.0
+    )
 
 
 # -- thresholds: source 001; the list of source 003 -------------------------------------------------------
@@ -231,12 +273,19 @@ def test_thresholds() -> None:
     assert study.values["value"].to_list() == [exactly(value) for value in by_level]
     assert study.sensitivity["spread"].item() == exactly(1 - Fraction(13, 15))
     assert study.pairs["kept"].to_list() == [0, 5 * 2, 3 * 4, 1 * 6]
-    assert study.pairs["loss"].to_list() == [exactly(1 - Fraction(kept, 18)) for kept in (0, 10, 12, 6)]
+    assert study.pairs["loss"].to_list() == [
+        exactly(1 - Fraction(kept, 18)) for kept in (0, 10, 12, 6)
+    ]
 
 
 @pytest.mark.parametrize(
     ("rel", "value"),
-    [("4", Fraction(1)), ('">2"', Fraction(13, 15)), ('">1"', Fraction(158, 175)), ('">3"', Fraction(1))],
+    [
+        ("4", Fraction(1)),
+        ('">2"', Fraction(13, 15)),
+        ('">1"', Fraction(158, 175)),
+        ('">3"', Fraction(1)),
+    ],
 )
 def test_at_least_and_more_than(rel: str, value: Fraction) -> None:
     """On whole grades, more than 2 is 3 and more: two names of one number."""
@@ -248,7 +297,11 @@ def test_two_systems_change_places() -> None:
     """Kendall's tau_b between their orders at two thresholds is -1: reversal 1 − τ = 2."""
     qrels = {"q": {"good": 2, "fair": 1, "poor": 0}}
     runs = {"picky": {"q": ["good", "poor", "fair"]}, "broad": {"q": ["fair", "good"]}}
-    row = rankstone.thresholds(qrels, runs, "RR AP").reversals.filter(measure="AP").row(0, named=True)
+    row = (
+        rankstone.thresholds(qrels, runs, "RR AP")
+        .reversals.filter(measure="AP")
+        .row(0, named=True)
+    )
     assert (row["tau_b"], row["reversal"]) == (-1, 1 - -1)
 
 
@@ -261,7 +314,10 @@ def ndcg(grades: list[float]) -> float:
     """Return nDCG@5 with exponential gains of a list whose grades are all known; the ideal has them all."""
 
     def dcg(ordered: list[float]) -> float:
-        return math.fsum((2**grade - 1) / log2(rank + 1) for rank, grade in enumerate(ordered, start=1))
+        return math.fsum(
+            (2**grade - 1) / log2(rank + 1)
+            for rank, grade in enumerate(ordered, start=1)
+        )
 
     return dcg(grades) / dcg(sorted(grades, reverse=True))
 
@@ -290,15 +346,23 @@ def test_ratings_of_other_users() -> None:
     run = {**RETURNED, "v": ["M9"], "w": ["M2"]}
     every = (5 + 2 + 1 + 4 + 3 + 1) / 6
     expected = ndcg([5, (4 + 1) / 2, 2, 1, every])
-    scores = rankstone.evaluate(qrels, run, "nDCG(gain=exp2)@5", unjudged="doc_mean").per_query
-    assert scores.filter(query_id="u")["value"].item() == pytest.approx(expected, rel=4e-15)
+    scores = rankstone.evaluate(
+        qrels, run, "nDCG(gain=exp2)@5", unjudged="doc_mean"
+    ).per_query
+    assert scores.filter(query_id="u")["value"].item() == pytest.approx(
+        expected, rel=4e-15
+    )
 
 
 def test_a_user_without_ratings() -> None:
     """query_mean falls back to the mean of all ratings."""
     qrels = {**RATED, "v": {"M1": -1}}
     run = {"u": ["M1"], "v": ["M2", "M3"]}
-    scores = rankstone.evaluate(qrels, run, "DCG@2", unjudged="query_mean", extra="keep").per_query
+    scores = rankstone.evaluate(
+        qrels, run, "DCG@2", unjudged="query_mean", extra="keep"
+    ).per_query
     every = (5 + 2 + 1) / 3
     expected = every / log2(2) + every / log2(3)
-    assert scores.filter(query_id="v")["value"].item() == pytest.approx(expected, rel=4e-15)
+    assert scores.filter(query_id="v")["value"].item() == pytest.approx(
+        expected, rel=4e-15
+    )

@@ -15,7 +15,17 @@ import yaml
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["Example", "calculate", "classic", "counted", "load", "logged", "rows", "said", "world"]
+__all__ = [
+    "Example",
+    "calculate",
+    "classic",
+    "counted",
+    "load",
+    "logged",
+    "rows",
+    "said",
+    "world",
+]
 
 Example = dict[str, Any]
 
@@ -45,7 +55,11 @@ def _value(node: ast.expr) -> float:
         return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "log2":
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "log2"
+    ):
         return math.log2(_value(node.args[0]))
     message = f"{ast.unparse(node)} is no part of a formula"
     raise ValueError(message)
@@ -53,13 +67,19 @@ def _value(node: ast.expr) -> float:
 
 def said(text: str) -> str:
     """Put values where a text has formulas: ``{= 3/4}`` becomes 0.75, with six digits at most."""
-    return _FORMULA.sub(lambda found: f"{calculate(' '.join(found[1].split())):.6g}", text)
+    return _FORMULA.sub(
+        lambda found: f"{calculate(' '.join(found[1].split())):.6g}", text
+    )
 
 
 # -- logs ------------------------------------------------------------------------------------------------
 def logged(log: Mapping[int, Sequence[str]]) -> dict[str, list[object]]:
     """Return a log of day → users as a table of events; day 0 is the first of January."""
-    rows = [(user, _FIRST + timedelta(days=day)) for day, users in log.items() for user in users]
+    rows = [
+        (user, _FIRST + timedelta(days=day))
+        for day, users in log.items()
+        for user in users
+    ]
     return {"user_id": [user for user, _ in rows], "time": [day for _, day in rows]}
 
 
@@ -69,9 +89,13 @@ def counted(log: Mapping[int, Sequence[str]], row: Example) -> float | None:
 
     asked = row["of"]
     days = {"period", "cohort"} & asked["where"].keys()
-    where = asked["where"] | {name: _FIRST + timedelta(days=asked["where"][name]) for name in days}
+    where = asked["where"] | {
+        name: _FIRST + timedelta(days=asked["where"][name]) for name in days
+    }
     found = retention(logged(log), row.get("days", "1,3"), **row.get("options", {}))
-    value: float | None = getattr(found, asked["frame"]).filter(**where)[asked["column"]].item()
+    value: float | None = (
+        getattr(found, asked["frame"]).filter(**where)[asked["column"]].item()
+    )
     return value
 
 
@@ -101,7 +125,9 @@ def rows(example: Example) -> Iterator[dict[str, Any]]:
         first, last = map(int, _RANGE.findall(row["measure"])[0])
         lists = {name: row[name] for name in ("values", "stated") if name in row}
         for at, k in enumerate(range(first, last + 1)):
-            one = {name.removesuffix("s"): entries[at] for name, entries in lists.items()}
+            one = {
+                name.removesuffix("s"): entries[at] for name, entries in lists.items()
+            }
             yield {**row, **one, "measure": _RANGE.sub(f"@{k}", row["measure"])}
 
 
@@ -119,8 +145,14 @@ def _query(given: Example) -> tuple[dict[str, float], list[str]]:
     if "retrieved" in given:
         return dict.fromkeys(_ids(given["relevant"]), 1.0), _ids(given["retrieved"])
     grades = given["grades"]
-    judged = {f"d{rank}": grade for rank, grade in enumerate(grades, start=1) if grade is not None}
-    missed = {f"m{at}": grade for at, grade in enumerate(given.get("missed", []), start=1)}
+    judged = {
+        f"d{rank}": grade
+        for rank, grade in enumerate(grades, start=1)
+        if grade is not None
+    }
+    missed = {
+        f"m{at}": grade for at, grade in enumerate(given.get("missed", []), start=1)
+    }
     return judged | missed, [f"d{rank}" for rank in range(1, len(grades) + 1)]
 
 

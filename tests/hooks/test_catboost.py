@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.hooks
 catboost = pytest.importorskip("catboost")
 
-QUIET = {"verbose": 0, "allow_writing_files": False, "thread_count": 1, "depth": 2, "random_seed": 1}
+QUIET = {
+    "verbose": 0,
+    "allow_writing_files": False,
+    "thread_count": 1,
+    "depth": 2,
+    "random_seed": 1,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -31,19 +37,38 @@ def pool(data: Data, weights: Any = None) -> Any:
 
 
 def trained(metric: Any, train: Any, valid: Any, own: str, **how: Any) -> Any:
-    settings = {"iterations": 4, "loss_function": "YetiRank", "custom_metric": [own], **QUIET, **how}
+    settings = {
+        "iterations": 4,
+        "loss_function": "YetiRank",
+        "custom_metric": [own],
+        **QUIET,
+        **how,
+    }
     model = catboost.CatBoost({**settings, "eval_metric": metric})
     return model.fit(train, eval_set=valid, use_best_model=False)
 
 
 @pytest.mark.parametrize(
-    "measure", ["NDCG:top=3", "NDCG:type=Exp", "MAP:top=5", "MRR", "PrecisionAt:top=2", "RecallAt:top=2"]
+    "measure",
+    [
+        "NDCG:top=3",
+        "NDCG:type=Exp",
+        "MAP:top=5",
+        "MRR",
+        "PrecisionAt:top=2",
+        "RecallAt:top=2",
+    ],
 )
 def test_its_own_numbers(measure: str, data: Data, seed: int) -> None:
     """Rows that tie stand worst first, an empty group has NDCG 1, MAP 0: as in CatBoost, tree by tree."""
     train, valid = pool(data), pool(drawn(seed + 1))
 
-    model = trained(hook.eval_metric(measure, train, valid, convention="catboost"), train, valid, measure)
+    model = trained(
+        hook.eval_metric(measure, train, valid, convention="catboost"),
+        train,
+        valid,
+        measure,
+    )
 
     theirs = model.eval_metrics(valid, [measure])
     told = model.get_evals_result()["validation"]
@@ -52,7 +77,9 @@ def test_its_own_numbers(measure: str, data: Data, seed: int) -> None:
         next(iter(model.eval_metrics(train, [measure]).values())), abs=1e-9
     )
     after = hook.staged(model, valid, measure, convention="catboost")
-    assert after[measure].to_list() == pytest.approx(next(iter(theirs.values())), abs=1e-9)
+    assert after[measure].to_list() == pytest.approx(
+        next(iter(theirs.values())), abs=1e-9
+    )
     assert after["trees"].to_list() == [1, 2, 3, 4]
 
 
@@ -62,11 +89,20 @@ def test_weights(data: Data, seed: int) -> None:
     of_rows = np.repeat(of_groups, data.sizes)
     rows = pool(data, of_rows)
 
-    model = trained(hook.eval_metric("NDCG:top=3", rows, convention="catboost"), rows, rows, "NDCG:top=3")
+    model = trained(
+        hook.eval_metric("NDCG:top=3", rows, convention="catboost"),
+        rows,
+        rows,
+        "NDCG:top=3",
+    )
 
     (theirs,) = model.eval_metrics(rows, ["NDCG:top=3"]).values()
-    assert model.get_evals_result()["validation"]["NDCG:top=3"] == pytest.approx(theirs, abs=1e-6)
-    stages = hook.staged(model, rows, "NDCG:top=3", group_weight=of_rows, convention="catboost")
+    assert model.get_evals_result()["validation"]["NDCG:top=3"] == pytest.approx(
+        theirs, abs=1e-6
+    )
+    stages = hook.staged(
+        model, rows, "NDCG:top=3", group_weight=of_rows, convention="catboost"
+    )
     assert stages["NDCG:top=3"].to_list() == pytest.approx(theirs, abs=1e-6)
 
 
@@ -74,7 +110,9 @@ def test_it_chooses_the_best_model() -> None:
     """The number of trees is the best by our measure, and the metric bears its name."""
     train, valid = pool(drawn(1)), pool(drawn(2))
     metric = hook.eval_metric("nDCG@5", train, valid, ties="worst")
-    model = catboost.CatBoost({"iterations": 30, "loss_function": "YetiRank", "eval_metric": metric, **QUIET})
+    model = catboost.CatBoost(
+        {"iterations": 30, "loss_function": "YetiRank", "eval_metric": metric, **QUIET}
+    )
 
     model.fit(train, eval_set=valid, use_best_model=True)
 
@@ -103,7 +141,9 @@ def test_mistakes() -> None:
         hook.eval_metric("AP")
     with pytest.raises(UsageError, match="lack labels or groups"):
         hook.eval_metric("AP", catboost.Pool(data.X, data.y))
-    with pytest.raises(UsageError, match=r"(?s)pools\[1\].*same labels and different groups"):
+    with pytest.raises(
+        UsageError, match=r"(?s)pools\[1\].*same labels and different groups"
+    ):
         hook.eval_metric("AP", ([1, 0, 1], [1, 1, 2]), ([1, 0, 1], [1, 2, 2]))
     with pytest.raises(InputError, match="are not adjacent"):
         hook.eval_metric("AP", ([1, 0, 1], [1, 2, 1]))
@@ -111,5 +151,7 @@ def test_mistakes() -> None:
         hook.eval_metric("AP", ([1, 0, 1], [1, 2]))
     with pytest.raises(UsageError, match="one measure"):
         hook.eval_metric("AP RR", train)
-    with pytest.raises(catboost.CatBoostError, match="belong to none of the given data sets"):
+    with pytest.raises(
+        catboost.CatBoostError, match="belong to none of the given data sets"
+    ):
         trained(hook.eval_metric("AP", valid), train, valid, "MAP")

@@ -25,7 +25,9 @@ def datasets(data: Data, **further: Any) -> tuple[Any, Any]:
     return train, valid
 
 
-def history(data: Data, measures: str, rounds: int = 3, **how: Any) -> dict[str, list[float]]:
+def history(
+    data: Data, measures: str, rounds: int = 3, **how: Any
+) -> dict[str, list[float]]:
     """Train, and return what was told of the validation data, our numbers under ``ours:``."""
     own = {"metric": ["ndcg", "map", "auc", "average_precision"], "eval_at": [1, 3, 10]}
     train, valid = datasets(data, **how)
@@ -37,7 +39,9 @@ def history(data: Data, measures: str, rounds: int = 3, **how: Any) -> dict[str,
         rounds,
         valid_sets=[valid],
         valid_names=["valid"],
-        feval=lambda preds, given: [(f"ours:{name}", v, up) for name, v, up in feval(preds, given)],
+        feval=lambda preds, given: [
+            (f"ours:{name}", v, up) for name, v, up in feval(preds, given)
+        ],
         callbacks=[lightgbm.record_evaluation(told)],
     )
     return dict(told["valid"])
@@ -50,18 +54,27 @@ def test_its_own_numbers(data: Data) -> None:
     told = history(data, " ".join(measures))
 
     for measure in measures:
-        assert told[f"ours:{measure}"] == pytest.approx(told[measure], abs=1e-9), measure
+        assert told[f"ours:{measure}"] == pytest.approx(told[measure], abs=1e-9), (
+            measure
+        )
 
 
 def test_given_scores(data: Data) -> None:
     """Scores that tie in every list: a booster without trees starts from them."""
     booster = lightgbm.Booster(
-        {"objective": "none", "metric": ["ndcg", "map"], "eval_at": [1, 3, 10], **QUIET},
+        {
+            "objective": "none",
+            "metric": ["ndcg", "map"],
+            "eval_at": [1, 3, 10],
+            **QUIET,
+        },
         lightgbm.Dataset(np.arange(40.0).reshape(40, 1), np.zeros(40), group=[40]),
     )
     rows = np.arange(float(len(data.y))).reshape(-1, 1)
     train = booster.train_set
-    valid = lightgbm.Dataset(rows, data.y, group=data.sizes, init_score=data.scores, reference=train)
+    valid = lightgbm.Dataset(
+        rows, data.y, group=data.sizes, init_score=data.scores, reference=train
+    )
     booster.add_valid(valid, "valid")
     own = {name: value for _, name, value, _ in booster.eval_valid()}
 
@@ -79,7 +92,9 @@ def test_weights(seed: int) -> None:
     told = history(data, "ndcg@3 map@10", weight=weight)
 
     for measure in ("ndcg@3", "map@10"):  # it keeps weights in single precision
-        assert told[f"ours:{measure}"] == pytest.approx(told[measure], abs=1e-6), measure
+        assert told[f"ours:{measure}"] == pytest.approx(told[measure], abs=1e-6), (
+            measure
+        )
 
 
 def test_weights_of_empty_queries() -> None:
@@ -110,7 +125,10 @@ def test_early_stopping() -> None:
     values = told["valid_0"]
 
     assert list(values) == ["RR", "LastRel"]
-    best = {"RR": int(np.argmax(values["RR"])), "LastRel": int(np.argmin(values["LastRel"]))}
+    best = {
+        "RR": int(np.argmax(values["RR"])),
+        "LastRel": int(np.argmin(values["LastRel"])),
+    }
     assert model.best_iteration - 1 in best.values()
     assert len(values["RR"]) == model.best_iteration + 5
 
@@ -118,7 +136,9 @@ def test_early_stopping() -> None:
 def test_its_ranker(data: Data) -> None:
     """The scikit-learn API hands groups to a function of four arguments; ours are the numbers of arrays."""
     metric = hook.eval_metric("nDCG@5 AP", ties="worst")
-    model = lightgbm.LGBMRanker(n_estimators=3, metric="None", min_child_samples=3, verbosity=-1, n_jobs=1)
+    model = lightgbm.LGBMRanker(
+        n_estimators=3, metric="None", min_child_samples=3, verbosity=-1, n_jobs=1
+    )
     model.fit(
         data.X,
         data.y,
@@ -129,11 +149,15 @@ def test_its_ranker(data: Data) -> None:
         eval_metric=metric,
     )
 
-    expected = functional.evaluate(model.predict(data.X), data.y, "nDCG@5 AP", sizes=data.sizes, ties="worst")
+    expected = functional.evaluate(
+        model.predict(data.X), data.y, "nDCG@5 AP", sizes=data.sizes, ties="worst"
+    )
 
     assert len(inspect.signature(metric).parameters) == 4
     (told,) = model.evals_result_.values()
-    assert {name: values[-1] for name, values in told.items()} == pytest.approx(expected.mean())
+    assert {name: values[-1] for name, values in told.items()} == pytest.approx(
+        expected.mean()
+    )
 
 
 def test_mistakes() -> None:
@@ -145,9 +169,14 @@ def test_mistakes() -> None:
         hook.feval("ndcg@5", convention="lightgbm", ties="worst")
     with pytest.raises(UsageError, match="has no direction"):
         hook.feval("NumQ")
-    for labels, told in ((data.y + 0.5, r"does not take label 0\.5"), (data.y - 1, "label -1")):
+    for labels, told in (
+        (data.y + 0.5, r"does not take label 0\.5"),
+        (data.y - 1, "label -1"),
+    ):
         with pytest.raises(InputError, match=told):
-            hook.eval_metric("ndcg@5", convention="lightgbm")(labels, data.scores, None, data.sizes)
+            hook.eval_metric("ndcg@5", convention="lightgbm")(
+                labels, data.scores, None, data.sizes
+            )
     with pytest.raises(InputError, match="scores do not fit the labels"):
         hook.eval_metric("AP")(data.y, np.zeros((len(data.y), 3)), None, data.sizes)
     with pytest.raises(InputError, match="no query counts"):

@@ -38,7 +38,9 @@ def test_a_study() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pruner = optuna.pruners.WilcoxonPruner(p_threshold=0.05)
-    study = optuna.create_study(direction="maximize", pruner=pruner, sampler=optuna.samplers.RandomSampler(1))
+    study = optuna.create_study(
+        direction="maximize", pruner=pruner, sampler=optuna.samplers.RandomSampler(1)
+    )
     ease = np.random.Generator(np.random.Philox(1)).random(60) / 2
     queries = [f"q{number}" for number in range(60)]
     asked: list[int] = []
@@ -63,7 +65,10 @@ def test_a_study() -> None:
     assert study.best_trial.number == 0
     assert best.value == math.fsum(0.5 + ease) / 60
     assert best.intermediate_values == pytest.approx(dict(enumerate(0.5 + ease)))
-    for step, value in worse.intermediate_values.items():  # the same query is the same step
+    for (
+        step,
+        value,
+    ) in worse.intermediate_values.items():  # the same query is the same step
         assert value == pytest.approx(0.1 + ease[step])
 
 

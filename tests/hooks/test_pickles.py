@@ -84,10 +84,15 @@ def test_xgboost() -> None:
     xgboost = pytest.importorskip("xgboost")
     data = drawn(1)
     weights = np.linspace(0.5, 2.0, len(data.sizes))
-    matrix = xgboost.DMatrix(data.X, data.y, qid=data.qid, weight=weights, feature_names=list("abcd"))
+    matrix = xgboost.DMatrix(
+        data.X, data.y, qid=data.qid, weight=weights, feature_names=list("abcd")
+    )
     metric = custom_metric("nDCG@5 RR")
     assert there_and_back(metric)(data.scores, matrix) == metric(data.scores, matrix)
-    callbacks = [watch("nDCG@5 RR", {"valid": matrix}), early_stopping(5, "RR", data_name="valid")]
+    callbacks = [
+        watch("nDCG@5 RR", {"valid": matrix}),
+        early_stopping(5, "RR", data_name="valid"),
+    ]
     ranker = xgboost.XGBRanker(n_estimators=4, n_jobs=1, callbacks=callbacks)
 
     booster = xgboost.train({"objective": "rank:ndcg", "nthread": 1}, matrix, 2)
@@ -114,11 +119,20 @@ def test_catboost(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     metric = eval_metric("NDCG:top=5", (data.y, data.qid), convention="catboost")
     again = there_and_back(metric)
     assert type(again).__name__ == "NDCG:top=5"
-    assert again.evaluate((data.scores,), data.y, None) == metric.evaluate((data.scores,), data.y, None)
-    how = {"iterations": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    assert again.evaluate((data.scores,), data.y, None) == metric.evaluate(
+        (data.scores,), data.y, None
+    )
+    how = {
+        "iterations": 3,
+        "verbose": 0,
+        "allow_writing_files": False,
+        "thread_count": 1,
+    }
     model = catboost.CatBoostRanker(eval_metric=metric, **how)
     found = [
-        each.fit(data.X, data.y, group_id=data.qid).get_evals_result()["learn"]["NDCG:top=5"]
+        each.fit(data.X, data.y, group_id=data.qid).get_evals_result()["learn"][
+            "NDCG:top=5"
+        ]
         for each in (model, clone(model), there_and_back(model))
     ]
     assert found[0] == found[1] == found[2]
@@ -153,7 +167,9 @@ def test_sklearn() -> None:
         for way in (there_and_back, clone, copy.deepcopy):
             found = way(search).fit(data.X, data.y, groups=data.qid, qid=data.qid)
             again = there_and_back(found)
-            assert again.score(data.X, data.y, qid=data.qid) == found.score(data.X, data.y, qid=data.qid)
+            assert again.score(data.X, data.y, qid=data.qid) == found.score(
+                data.X, data.y, qid=data.qid
+            )
 
 
 def test_grouped_ranker() -> None:
@@ -162,7 +178,9 @@ def test_grouped_ranker() -> None:
 
     lightgbm = pytest.importorskip("lightgbm")
     data = drawn(1)
-    ranker = hook.GroupedRanker(lightgbm.LGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1))
+    ranker = hook.GroupedRanker(
+        lightgbm.LGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1)
+    )
     ranker.fit(data.X, data.y, qid=data.qid)
     again = there_and_back(ranker)
     assert type(again) is hook.GroupedRanker
@@ -201,4 +219,6 @@ def test_ir_measures() -> None:
     again = there_and_back(one)
     assert (again, repr(again)) == (one, repr(one))
     expected = provider().calc_aggregate([one], qrels, run)[one]
-    assert there_and_back(provider()).calc_aggregate([again], qrels, run)[one] == expected
+    assert (
+        there_and_back(provider()).calc_aggregate([again], qrels, run)[one] == expected
+    )

@@ -30,10 +30,17 @@ def model() -> Any:
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Whitespace
 
-    tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(WORDS)} | {"?": 25}, unk_token="?"))  # noqa: S106 - a word
+    tokenizer = Tokenizer(
+        WordLevel(
+            {word: at for at, word in enumerate(WORDS)} | {"?": 25},
+            unk_token="?",  # noqa: S106 - a word
+        )
+    )
     tokenizer.pre_tokenizer = Whitespace()
     torch.manual_seed(1)
-    return SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
+    return SentenceTransformer(
+        modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu"
+    )
 
 
 @pytest.fixture
@@ -42,7 +49,10 @@ def world() -> tuple[dict[str, str], dict[str, str], dict[str, dict[str, int]]]:
     draw = random.Random(2)
     corpus = {f"d{at:02}": " ".join(draw.choices(WORDS[:6], k=2)) for at in range(60)}
     queries = {f"q{at}": " ".join(draw.choices(WORDS[:6], k=2)) for at in range(12)}
-    qrels = {query: {doc: draw.randint(0, 3) for doc in draw.sample(sorted(corpus), 9)} for query in queries}
+    qrels = {
+        query: {doc: draw.randint(0, 3) for doc in draw.sample(sorted(corpus), 9)}
+        for query in queries
+    }
     qrels["q3"] = dict.fromkeys(qrels["q3"], 0)
     return queries, corpus, qrels
 
@@ -55,22 +65,42 @@ def test_its_own_numbers(model: Any, world: Any, chunk: int) -> None:
     from rankstone.integrations.sentence_transformers import GradedEvaluator
 
     queries, corpus, qrels = world
-    relevant = {query: {doc for doc, grade in docs.items() if grade} for query, docs in qrels.items()}
-    cutoffs: dict[str, Any] = {
-        f"{name}_at_k": [3, 10] for name in ("mrr", "ndcg", "accuracy", "precision_recall", "map")
+    relevant = {
+        query: {doc for doc, grade in docs.items() if grade}
+        for query, docs in qrels.items()
     }
-    theirs = InformationRetrievalEvaluator(queries, corpus, relevant, **cutoffs, write_csv=False)(model)
+    cutoffs: dict[str, Any] = {
+        f"{name}_at_k": [3, 10]
+        for name in ("mrr", "ndcg", "accuracy", "precision_recall", "map")
+    }
+    theirs = InformationRetrievalEvaluator(
+        queries, corpus, relevant, **cutoffs, write_csv=False
+    )(model)
     names = {
-        "nDCG@3": "ndcg@3", "nDCG@10": "ndcg@10", "RR@3": "mrr@3", "RR@10": "mrr@10", "P@3": "precision@3",
-        "R@10": "recall@10", "Success@3": "accuracy@3", "AP(denom=min_R_k)@10": "map@10",
-    }  # fmt: skip
+        "nDCG@3": "ndcg@3",
+        "nDCG@10": "ndcg@10",
+        "RR@3": "mrr@3",
+        "RR@10": "mrr@10",
+        "P@3": "precision@3",
+        "R@10": "recall@10",
+        "Success@3": "accuracy@3",
+        "AP(denom=min_R_k)@10": "map@10",
+    }
     binary = {query: dict.fromkeys(docs, 1) for query, docs in relevant.items() if docs}
 
-    ours = GradedEvaluator(queries, corpus, binary, list(names), chunk=chunk, ties="docid_asc", empty="drop")(
-        model
-    )
+    ours = GradedEvaluator(
+        queries,
+        corpus,
+        binary,
+        list(names),
+        chunk=chunk,
+        ties="docid_asc",
+        empty="drop",
+    )(model)
 
-    assert ours == pytest.approx({our: theirs[f"cosine_{their}"] for our, their in names.items()}, abs=1e-9)
+    assert ours == pytest.approx(
+        {our: theirs[f"cosine_{their}"] for our, their in names.items()}, abs=1e-9
+    )
 
 
 def test_graded(model: Any, world: Any, tmp_path: Path) -> None:
@@ -87,9 +117,14 @@ def test_graded(model: Any, world: Any, tmp_path: Path) -> None:
 
     assert means == expected.to_flat_dict("dev_")
     assert evaluator.primary_metric == "dev_nDCG(gain=exp2)@5"
-    written = pl.read_parquet(tmp_path / "eval" / "per_query_dev_epoch_1_steps_20.parquet")
+    written = pl.read_parquet(
+        tmp_path / "eval" / "per_query_dev_epoch_1_steps_20.parquet"
+    )
     assert written.equals(expected.per_query)
-    assert written.filter(pl.col("query_id") == "q3")["status"].to_list() == ["no_relevant"] * 2
+    assert (
+        written.filter(pl.col("query_id") == "q3")["status"].to_list()
+        == ["no_relevant"] * 2
+    )
 
 
 def test_the_library_knows_it(model: Any, world: Any) -> None:
@@ -104,7 +139,9 @@ def test_the_library_knows_it(model: Any, world: Any) -> None:
     assert evaluator.greater_is_better
     told = SequentialEvaluator([evaluator])(model)
     assert told["sequential_score"] == told["RR@10"]
-    assert model.model_card_data.eval_results_dict[evaluator] == {"RR@10": told["RR@10"]}
+    assert model.model_card_data.eval_results_dict[evaluator] == {
+        "RR@10": told["RR@10"]
+    }
 
 
 def test_mistakes(model: Any, world: Any) -> None:

@@ -46,7 +46,10 @@ def test_its_own_numbers(data: Data) -> None:
     labels, scores, qid = data.y[rows], data.scores[rows], data.qid[rows]
     own = {
         f"ndcg_score(k={k})": np.mean(
-            [ndcg_score([labels[qid == query]], [scores[qid == query]], k=k) for query in two]
+            [
+                ndcg_score([labels[qid == query]], [scores[qid == query]], k=k)
+                for query in two
+            ]
         )
         for k in (1, 3, 10)
     }
@@ -76,7 +79,10 @@ def test_cross_validation(data: Data) -> None:
     for fold, (train, test) in enumerate(GroupKFold(3).split(data.X, data.y, data.qid)):
         model = LinearRegression().fit(data.X[train], data.y[train])
         expected = functional.evaluate(
-            model.predict(data.X[test]), data.y[test], "nDCG@5 LastRel", qid=data.qid[test]
+            model.predict(data.X[test]),
+            data.y[test],
+            "nDCG@5 LastRel",
+            qid=data.qid[test],
         ).mean()
         assert found["test_nDCG@5"][fold] == pytest.approx(expected["nDCG@5"])
         assert found["test_LastRel"][fold] == pytest.approx(-expected["LastRel"])
@@ -94,7 +100,10 @@ def test_a_classifier_ranks_by_its_chances() -> None:
     told = scorer("AP")(model, data.X, data.y, qid=data.qid)
 
     assert (
-        told == functional.evaluate(model.decision_function(data.X), data.y, "AP", qid=data.qid).mean()["AP"]
+        told
+        == functional.evaluate(
+            model.decision_function(data.X), data.y, "AP", qid=data.qid
+        ).mean()["AP"]
     )
 
 
@@ -109,10 +118,18 @@ def test_rankers_in_a_search(library: str, data: Data) -> None:
 
     module = pytest.importorskip(library)
     rankers: dict[str, Any] = {
-        "lightgbm": lambda: (module.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1), "min_child_samples"),
-        "xgboost": lambda: (module.XGBRanker(n_estimators=5, verbosity=0, n_jobs=1), "max_depth"),
+        "lightgbm": lambda: (
+            module.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1),
+            "min_child_samples",
+        ),
+        "xgboost": lambda: (
+            module.XGBRanker(n_estimators=5, verbosity=0, n_jobs=1),
+            "max_depth",
+        ),
         "catboost": lambda: (
-            module.CatBoostRanker(iterations=5, verbose=0, thread_count=1, allow_writing_files=False),
+            module.CatBoostRanker(
+                iterations=5, verbose=0, thread_count=1, allow_writing_files=False
+            ),
             "depth",
         ),
     }
@@ -121,7 +138,9 @@ def test_rankers_in_a_search(library: str, data: Data) -> None:
     X, y, qid = data.X[shuffled], data.y[shuffled], data.qid[shuffled]  # noqa: N806
     grid = {f"estimator__{parameter}": [2, 4]}
 
-    search = GridSearchCV(GroupedRanker(ranker), grid, scoring=scorer("nDCG@5"), cv=GroupKFold(2))
+    search = GridSearchCV(
+        GroupedRanker(ranker), grid, scoring=scorer("nDCG@5"), cv=GroupKFold(2)
+    )
     search.fit(X, y, qid=qid, groups=qid)
 
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -141,15 +160,21 @@ def test_the_ranker_is_given_groups() -> None:
 
     data = drawn(7)
     weight = np.random.Generator(np.random.Philox(2)).random(len(data.y))
-    asked = lightgbm.LGBMRanker(n_estimators=5, verbosity=-1, n_jobs=1, min_child_samples=3)
+    asked = lightgbm.LGBMRanker(
+        n_estimators=5, verbosity=-1, n_jobs=1, min_child_samples=3
+    )
     plain = lightgbm.LGBMRanker(**asked.get_params())
     plain.fit(data.X, data.y, group=data.sizes, sample_weight=weight)
     shuffled = np.argsort(
-        np.random.Generator(np.random.Philox(3)).random(len(data.sizes))[data.qid], kind="stable"
+        np.random.Generator(np.random.Philox(3)).random(len(data.sizes))[data.qid],
+        kind="stable",
     )
 
     ours = GroupedRanker(asked).fit(
-        data.X[shuffled], data.y[shuffled], qid=data.qid[shuffled], sample_weight=weight[shuffled]
+        data.X[shuffled],
+        data.y[shuffled],
+        qid=data.qid[shuffled],
+        sample_weight=weight[shuffled],
     )
 
     assert ours.predict(data.X) == pytest.approx(plain.predict(data.X))
@@ -172,7 +197,9 @@ def test_mistakes() -> None:
     with pytest.raises(InputError, match="qid does not fit"):
         GroupedRanker(LinearRegression()).fit(data.X, data.y, qid=data.qid[1:])
     with pytest.raises(InputError, match="a list of one document"):
-        scorer("ndcg_score", convention="sklearn")(given(), data.X[:1, :1], data.y[:1], qid=data.qid[:1])
+        scorer("ndcg_score", convention="sklearn")(
+            given(), data.X[:1, :1], data.y[:1], qid=data.qid[:1]
+        )
     with (
         sklearn.config_context(enable_metadata_routing=False),
         pytest.raises(UsageError, match="set_config"),

@@ -21,7 +21,9 @@ PAGE = (Path(__file__).parents[2] / "docs" / "trackers.md").read_text("utf-8")
 def section(title: str, names: dict[str, Any]) -> list[str]:
     """Run the blocks of a section, and return what each prints."""
     text = PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
-    return [run_python(block.code, names) for block in blocks(text) if block.kind == "py"]
+    return [
+        run_python(block.code, names) for block in blocks(text) if block.kind == "py"
+    ]
 
 
 @pytest.fixture
@@ -33,7 +35,9 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return given
 
 
-def test_mlflow(names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mlflow(
+    names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Metrics under names that it takes, and values per query that come back."""
     pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
@@ -43,7 +47,9 @@ def test_mlflow(names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.Monke
     assert set(verdicts.split("'")[1::2]) == {"identical"}
 
 
-def test_weights_and_biases(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_and_biases(
+    names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Means under their own names, offline."""
     pytest.importorskip("wandb")
     monkeypatch.setenv("WANDB_SILENT", "true")
@@ -58,7 +64,9 @@ def test_dvc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     shown = list(blocks(PAGE.partition("## DVC\n")[2]))
-    script, stage = (next(one.code for one in shown if one.kind == kind) for kind in ("", "yaml"))
+    script, stage = (
+        next(one.code for one in shown if one.kind == kind) for kind in ("", "yaml")
+    )
     for name, text in {
         "evaluate.py": script,
         "dvc.yaml": stage,
@@ -67,11 +75,21 @@ def test_dvc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         Path(name).write_text(text)
     git = "git -c user.name=test -c user.email=test@localhost"
-    for line in ("git init -q", "dvc init -q", "dvc repro -q", "git add -A", f"{git} commit -qm one"):
+    for line in (
+        "git init -q",
+        "dvc init -q",
+        "dvc repro -q",
+        "git add -A",
+        f"{git} commit -qm one",
+    ):
         subprocess.run(shlex.split(line), check=True)
     Path("bm25.run").write_text(demo.RUNS["tfidf"].read_text())
     subprocess.run(shlex.split("dvc repro -q"), check=True)
-    diff = subprocess.run(shlex.split("dvc metrics diff"), check=True, capture_output=True, text=True).stdout
+    diff = subprocess.run(
+        shlex.split("dvc metrics diff"), check=True, capture_output=True, text=True
+    ).stdout
 
     table = PAGE.partition("```text\n")[2].partition("```")[0]
-    assert sorted(map(str.split, diff.splitlines())) == sorted(map(str.split, table.splitlines()))
+    assert sorted(map(str.split, diff.splitlines())) == sorted(
+        map(str.split, table.splitlines())
+    )

@@ -22,7 +22,9 @@ def matrix(data: Data, weights: Any = None) -> Any:
     return xgboost.DMatrix(data.X, data.y, qid=data.qid, weight=weights)
 
 
-def own(data: Data, measures: list[str], weights: Any = None, rounds: int = 3) -> tuple[Any, Any]:
+def own(
+    data: Data, measures: list[str], weights: Any = None, rounds: int = 3
+) -> tuple[Any, Any]:
     """Train, and return XGBoost's own history, and ours with every digit."""
     rows = matrix(data, weights)
     told: dict[str, Any] = {}
@@ -78,7 +80,9 @@ def test_custom_metric(data: Data) -> None:
         evals_result=told,
         verbose_eval=False,
     )
-    expected = functional.evaluate(model.predict(rows), data.y, asked, sizes=data.sizes, ties="input").mean()
+    expected = functional.evaluate(
+        model.predict(rows), data.y, asked, sizes=data.sizes, ties="input"
+    ).mean()
 
     assert list(told["valid"]) == ["nDCG(gain=exp2,ideal=topk)@5", "RR"]
     last = [values[-1] for values in told["valid"].values()]
@@ -120,13 +124,17 @@ def test_its_ranker() -> None:
     rows = matrix(data)
     watch = hook.watch("AP nDCG@5", {"valid": rows})
     stop = hook.early_stopping(5, "nDCG@5", data_name="valid")
-    ranker = xgboost.XGBRanker(n_estimators=30, n_jobs=1, verbosity=0, max_depth=2, callbacks=[watch, stop])
+    ranker = xgboost.XGBRanker(
+        n_estimators=30, n_jobs=1, verbosity=0, max_depth=2, callbacks=[watch, stop]
+    )
 
     ranker.fit(data.X, data.y, qid=data.qid)
 
     told = ranker.evals_result_["valid"]
     assert ranker.best_iteration == int(np.argmax(told["nDCG@5"]))
-    expected = functional.evaluate(ranker.predict(data.X), data.y, "AP nDCG@5", sizes=data.sizes).mean()
+    expected = functional.evaluate(
+        ranker.predict(data.X), data.y, "AP nDCG@5", sizes=data.sizes
+    ).mean()
     best = {name: values[ranker.best_iteration] for name, values in told.items()}
     assert best == pytest.approx(expected, abs=1e-12)
 
@@ -135,7 +143,9 @@ def test_sizes_weigh_in_its_callable() -> None:
     """What the callback is for: XGBoost's mean over queries is one over documents (sizes 2 and 50)."""
     y = np.concatenate([[1, 0], np.ones(1), np.zeros(49)])
     X, qid = np.arange(52.0).reshape(-1, 1), np.repeat([0, 1], [2, 50])  # noqa: N806
-    ranker = xgboost.XGBRanker(n_estimators=1, n_jobs=1, verbosity=0, eval_metric=lambda y, _: float(len(y)))
+    ranker = xgboost.XGBRanker(
+        n_estimators=1, n_jobs=1, verbosity=0, eval_metric=lambda y, _: float(len(y))
+    )
     ranker.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid], verbose=False)
 
     *_, values = ranker.evals_result_["validation_0"].values()
@@ -153,6 +163,8 @@ def test_mistakes() -> None:
     with pytest.raises(UsageError, match=r"(?s)data\['valid'\].*have no queries"):
         hook.watch("AP", {"valid": without})
     with pytest.raises(InputError, match=r"does not take label 0\.5"):
-        hook.custom_metric("ndcg@5", convention="xgboost")(data.scores, matrix(data._replace(y=data.y + 0.5)))
+        hook.custom_metric("ndcg@5", convention="xgboost")(
+            data.scores, matrix(data._replace(y=data.y + 0.5))
+        )
     with pytest.raises(UsageError, match="one measure"):
         hook.early_stopping(3, "AP RR")

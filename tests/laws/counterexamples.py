@@ -58,7 +58,11 @@ def kept() -> dict[Pair, World]:
             pl.DataFrame(entry["run"], schema_overrides={"score": pl.Float64}),
             {**_CANDIDATES, **entry.get("options", {})},
         )
-        worlds |= {(law, text): world for law, texts in entry["breaks"].items() for text in texts}
+        worlds |= {
+            (law, text): world
+            for law, texts in entry["breaks"].items()
+            for text in texts
+        }
     return worlds
 
 
@@ -73,9 +77,15 @@ def _broken(pair: Pair, world: World) -> str | None:
     with unchecked():
         try:
             wrong = law.broken(kind, world, 0)
-        except (InputError, UsageError):  # options or grades that nobody claims anything about
+        except (
+            InputError,
+            UsageError,
+        ):  # options or grades that nobody claims anything about
             return None
-        except (ArithmeticError, ValueError):  # the arrays of one order do not fit a block of ties
+        except (
+            ArithmeticError,
+            ValueError,
+        ):  # the arrays of one order do not fit a block of ties
             return ""
     return wrong[0] if wrong else None
 
@@ -96,11 +106,20 @@ def candidates(law: Law, kind: Measure) -> Iterator[World]:
         yield from (world, world.under(depth=2), world.under(depth=3))
         if not plain:
             continue
-        yield replace(world, judgments=world.judgments.with_columns(relevance=pl.col("relevance").clip(0, 1)))
+        yield replace(
+            world,
+            judgments=world.judgments.with_columns(
+                relevance=pl.col("relevance").clip(0, 1)
+            ),
+        )
         draw = np.random.Generator(np.random.Philox(seed))
         below = -draw.integers(1, 3, world.judgments.height).astype(np.float64)
         kept_grades = draw.random(world.judgments.height) < _POSITIVE
-        mixed = pl.when(pl.Series(kept_grades)).then(pl.col("relevance")).otherwise(pl.Series(below))
+        mixed = (
+            pl.when(pl.Series(kept_grades))
+            .then(pl.col("relevance"))
+            .otherwise(pl.Series(below))
+        )
         many = replace(world, judgments=world.judgments.with_columns(relevance=mixed))
         for rule in ("keep", "zero"):
             yield many.under(negative=rule)
@@ -122,9 +141,13 @@ def every_list(kind: Measure, grades: tuple[float | None, ...], *, ties: bool) -
             rows.append((query, f"d{doc}", float(doc == 0) if ties else 4.0 - doc))
             more = {name: float(draw.uniform(0.1, 1)) for name in kind.judgment_columns}
             if grade is not None:
-                judged.append({"query_id": query, "doc_id": f"d{doc}", "relevance": grade, **more})
+                judged.append(
+                    {"query_id": query, "doc_id": f"d{doc}", "relevance": grade, **more}
+                )
     return World(
-        pl.DataFrame(judged), pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row"), _CANDIDATES
+        pl.DataFrame(judged),
+        pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row"),
+        _CANDIDATES,
     )
 
 
@@ -148,7 +171,9 @@ def write(worlds: dict[Pair, World]) -> None:
     by_world: dict[str, set[Pair]] = {}
     for pair, world in sorted(worlds.items(), key=lambda item: item[0]):
         by_world.setdefault(_text(world), set()).add(pair)
-    lines = ["# Written by python -m tests.laws.counterexamples, where it says what this is."]
+    lines = [
+        "# Written by python -m tests.laws.counterexamples, where it says what this is."
+    ]
     for body, broken in by_world.items():
         lines += ["", "[[world]]", body, "[world.breaks]", *_lists(broken)]
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -161,7 +186,9 @@ def _lists(pairs: set[Pair]) -> Iterator[str]:
 
 
 def _text(world: World) -> str:
-    options = {name: value for name, value in world.options.items() if name not in _CANDIDATES}
+    options = {
+        name: value for name, value in world.options.items() if name not in _CANDIDATES
+    }
     rows = [("judgments", world.judgments), ("run", world.run)]
     tables = []
     for name, frame in rows:
@@ -180,9 +207,14 @@ def _cover(pairs: list[Pair], old: dict[Pair, World]) -> dict[Pair, World]:
     for pair in pairs:
         mine = {pair: old[pair]} if pair in old else {}
         tried = {
-            id(world): world for (law, _), world in {**mine, **old, **found}.items() if law == pair[0]
+            id(world): world
+            for (law, _), world in {**mine, **old, **found}.items()
+            if law == pair[0]
         }.values()
-        world = next((world for world in tried if _fits(pair, world) and breaks(pair, world)), None)
+        world = next(
+            (world for world in tried if _fits(pair, world) and breaks(pair, world)),
+            None,
+        )
         world = world or search(pair)
         if world is None:
             sys.stderr.write(f"no counterexample found: {pair[1]}: {pair[0]}\n")
@@ -194,7 +226,10 @@ def _cover(pairs: list[Pair], old: dict[Pair, World]) -> dict[Pair, World]:
 def _fits(pair: Pair, world: World) -> bool:
     """Return True if a world has the columns that a measure reads, and no others."""
     kind, columns = measure(pair[1]), set(world.judgments.columns)
-    wanted = {*kind.judgment_columns, *(["subtopic"] if "groups" in kind.brings else [])}
+    wanted = {
+        *kind.judgment_columns,
+        *(["subtopic"] if "groups" in kind.brings else []),
+    }
     return columns == {"query_id", "doc_id", "relevance"} | wanted
 
 

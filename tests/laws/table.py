@@ -51,7 +51,14 @@ BINARY = (
     "Rprec(multiple=0.5)",
     "Rprec(rel=2, multiple=2)",
 )
-SETS = ("SetAP", "SetAP@3", "SetAP(rel=2)", "Utility", "Utility(rel=2)", "Utility(a=2, b=-0.5, c=-1)@3")
+SETS = (
+    "SetAP",
+    "SetAP@3",
+    "SetAP(rel=2)",
+    "Utility",
+    "Utility(rel=2)",
+    "Utility(a=2, b=-0.5, c=-1)@3",
+)
 AVERAGE_PRECISION = (
     "AP",
     "AP@1",
@@ -136,7 +143,15 @@ NDCG = (
     "nDCG(pad=shrink)@4",
     "nDCG(rel=2)@3",
 )
-SHORTFALLS = ("binG", "binG@3", "binG(rel=2)", "G", "G@3", "G(gain=exp2)", "G(gain=binary)@4")
+SHORTFALLS = (
+    "binG",
+    "binG@3",
+    "binG(rel=2)",
+    "G",
+    "G@3",
+    "G(gain=exp2)",
+    "G(gain=binary)@4",
+)
 AVERAGED_NDCG = (
     "ndcg_rel",
     "ndcg_rel(gain=exp2)",
@@ -159,7 +174,13 @@ COUNTS = (
 )
 #: what nobody judged, or judged bad, counts here
 COUNTS_OF_BAD = ("Unjudged", "Unjudged@3", "NumNonrelRet", "NumNonrelRet(rel=2)@2")
-GROUP_MEANS = ("AP_avgjg", "AP_avgjg(rel=2)@2", "P_avgjg@3", "Rprec_avgjg", "Rprec_avgjg(multiple=0.5)")
+GROUP_MEANS = (
+    "AP_avgjg",
+    "AP_avgjg(rel=2)@2",
+    "P_avgjg@3",
+    "Rprec_avgjg",
+    "Rprec_avgjg(multiple=0.5)",
+)
 #: users whom nothing they find delays or stops
 WEIGHTED_WALKS = (
     "RBP(p=0.8)",
@@ -358,7 +379,12 @@ CONCORDANCE = (
     "RC(weight=geometric, p=0.5, weight_on=ideal, combine=multiply)",
 )
 #: queries that come late in their session; in these worlds each has one of its own
-SESSIONS = ("sDCG@3", "sDCG(gain=exp2, bq=2, late=shifted)", "nsDCG", "nsDCG(gain=exp2, late=shifted)@2")
+SESSIONS = (
+    "sDCG@3",
+    "sDCG(gain=exp2, bq=2, late=shifted)",
+    "nsDCG",
+    "nsDCG(gain=exp2, late=shifted)@2",
+)
 #: grade 0 counts for something here, an unjudged document never does
 ZERO_COUNTS = (
     "P(rel=0)@3",
@@ -418,7 +444,9 @@ BY_HAND: dict[str, tuple[str, ...]] = {
 REST = tuple(
     text
     for name in set(FORMULAS) & set(MEASURES)
-    if not any(re.match(rf"{name}\b", text) for family in BY_HAND.values() for text in family)
+    if not any(
+        re.match(rf"{name}\b", text) for family in BY_HAND.values() for text in family
+    )
     for text in MEASURES[name].examples or (name,)
 )
 FAMILIES = {**BY_HAND, **({"rest": REST} if REST else {})}
@@ -432,7 +460,20 @@ UNIT = tuple(
     for t in (*ALL, *PADDED)
     if t not in REST
     and not t.startswith(
-        ("CG", "DCG", "IDCG", "sDCG", "Num", "TBG", "U(", "Utility", "yaap", "alpha_n", "nERR_IA", "nNRBP")
+        (
+            "CG",
+            "DCG",
+            "IDCG",
+            "sDCG",
+            "Num",
+            "TBG",
+            "U(",
+            "Utility",
+            "yaap",
+            "alpha_n",
+            "nERR_IA",
+            "nNRBP",
+        )
     )
     and not t.startswith(("AvgRelPosition", "LastRel"))
     and ("CWL" not in t or "output=" not in t)
@@ -496,17 +537,41 @@ TAIL_PROOF = tuple(
 IDEAL_IS_BEST = tuple(
     text
     for text in TAIL_PROOF
-    if measure(text).claims.promotion_helps and "ideal=list" not in text and "NumRel" not in text
+    if measure(text).claims.promotion_helps
+    and "ideal=list" not in text
+    and "NumRel" not in text
 )
 #: … and the value is 1 there (some document has the scale's highest grade)
 IDEAL_IS_ONE = tuple(
     text
     for text in IDEAL_IS_BEST
-    if text in ("AP", "R", "Rprec", "Success", "RR", "RR@1", "RR(target=best)", "AP(denom=min_R_k)@2")
+    if text
+    in (
+        "AP",
+        "R",
+        "Rprec",
+        "Success",
+        "RR",
+        "RR@1",
+        "RR(target=best)",
+        "AP(denom=min_R_k)@2",
+    )
     or text in ("IAP", "IPrec(recall=0.1)", "binG", "ndcg_rel")
-    or (text.startswith("nDCG") and not any(word in text for word in ("k_ones", "depth=all", "rel=2")))
+    or (
+        text.startswith("nDCG")
+        and not any(word in text for word in ("k_ones", "depth=all", "rel=2"))
+    )
     or text.startswith(("nERR", "GAP(gain"))
-    or text in ("Q", "Q(beta=0)", "Q(gain=exp2)", "Q(denom=min_R_k)@3", "GAP", "Compat", "Compat(depth=8)")
+    or text
+    in (
+        "Q",
+        "Q(beta=0)",
+        "Q(gain=exp2)",
+        "Q(denom=min_R_k)@3",
+        "GAP",
+        "Compat",
+        "Compat(depth=8)",
+    )
 )
 
 

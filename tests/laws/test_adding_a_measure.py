@@ -63,7 +63,10 @@ PLACES: dict[Path, Callable[[str], str]] = {
         '    "RR": reciprocal_rank,\n    "Top": lambda facts, spec: float(hits_until(facts, spec, 1)),\n',
     ),
     ROOT / "docs/making/measures.zh.yaml": lambda text: re.sub(
-        r"^( +)RR: .*\n", r"\g<0>\g<1>Top: 第一个结果相关吗？\n", text, flags=re.MULTILINE
+        r"^( +)RR: .*\n",
+        r"\g<0>\g<1>Top: 第一个结果相关吗？\n",
+        text,
+        flags=re.MULTILINE,
     ),
 }
 
@@ -96,7 +99,12 @@ def python(here: Path, *words: str) -> str:
     paths = os.pathsep.join([str(here / "src"), str(here)])
     given = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     ended = subprocess.run(
-        [sys.executable, *words], cwd=here, env=given, capture_output=True, text=True, check=False
+        [sys.executable, *words],
+        cwd=here,
+        env=given,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
     return ended.stdout
@@ -104,24 +112,42 @@ def python(here: Path, *words: str) -> str:
 
 def test_it_is_a_measure_like_any_other(copy: Path) -> None:
     """It is imported, read, listed and printed; its page and its line in Chinese are made."""
-    code = (
-        "from rankstone.measures import Top, parse_measure; print(Top(rel=2), parse_measure('top') == Top())"
-    )
+    code = "from rankstone.measures import Top, parse_measure; print(Top(rel=2), parse_measure('top') == Top())"
     assert python(copy, "-c", code) == "Top(rel=2) True\n"
-    assert "Is the first result relevant?" in python(copy, "-m", "rankstone", "measures", "show", "Top")
-    assert "### Top\n" in python(copy, "-m", "rankstone", "measures", "list", "--format", "md")
+    assert "Is the first result relevant?" in python(
+        copy, "-m", "rankstone", "measures", "show", "Top"
+    )
+    assert "### Top\n" in python(
+        copy, "-m", "rankstone", "measures", "list", "--format", "md"
+    )
     assert "第一个结果相关吗" in python(
         copy, "-c", "from docs.making.measures import *; print(chinese(families()))"
     )
-    assert "import Top as Top" in (copy / "src/rankstone/measures/__init__.pyi").read_text(encoding="utf-8")
+    assert "import Top as Top" in (
+        copy / "src/rankstone/measures/__init__.pyi"
+    ).read_text(encoding="utf-8")
 
 
 def test_it_is_held_to_everything(copy: Path) -> None:
     """Its example is recomputed by engine and oracle, it is in the tables of laws and keeps them."""
-    tests = ["tests/golden/test_examples.py", "tests/laws/test_every_measure.py", "tests/laws/test_oracle.py"]
+    tests = [
+        "tests/golden/test_examples.py",
+        "tests/laws/test_every_measure.py",
+        "tests/laws/test_oracle.py",
+    ]
     code = "from tests.laws.table import ALL, FAMILIES; print('Top' in ALL, FAMILIES['rest'])"
     assert python(copy, "-c", code) == "True ('Top',)\n"
-    chosen = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "Top or rest", *tests)
+    chosen = python(
+        copy,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "Top or rest",
+        *tests,
+    )
     passed = re.search(r"(\d+) passed", chosen)
     assert passed
     assert int(passed[1]) >= 5

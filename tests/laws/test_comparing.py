@@ -13,13 +13,18 @@ from rankstone.stats import PAIRED, adjusted, randomised_tukey, sign_flips, verd
 from rankstone.stats.sampling_units import Units
 
 #: scores as measures give them: few values, many ties, 0 and 1 among them
-VALUES = st.one_of(st.sampled_from([0.0, 0.5, 1.0, 1 / 3, 0.1]), st.floats(0, 1).map(lambda x: round(x, 4)))
+VALUES = st.one_of(
+    st.sampled_from([0.0, 0.5, 1.0, 1 / 3, 0.1]),
+    st.floats(0, 1).map(lambda x: round(x, 4)),
+)
 
 
 @st.composite
 def tables(draw: st.DrawFn, systems: int = 2) -> np.ndarray:
     queries = draw(st.integers(2, 30))
-    cells = draw(st.lists(VALUES, min_size=queries * systems, max_size=queries * systems))
+    cells = draw(
+        st.lists(VALUES, min_size=queries * systems, max_size=queries * systems)
+    )
     return np.array(cells).reshape(queries, systems)
 
 
@@ -67,7 +72,11 @@ def test_turned_round(table: np.ndarray, interval: str) -> None:
         name: {q: {"m": float(v)} for q, v in zip(queries, table[:, at], strict=True)}
         for at, name in enumerate(("a", "b"))
     }
-    options: dict[str, Any] = {"interval": interval, "resamples": 100, "permutations": 99}
+    options: dict[str, Any] = {
+        "interval": interval,
+        "resamples": 100,
+        "permutations": 99,
+    }
     one = compare_scores(data, baseline="a", **options).table.row(0, named=True)
     other = compare_scores(data, baseline="b", **options).table.row(0, named=True)
     opposite = {"better": "worse", "worse": "better"}

@@ -56,7 +56,9 @@ def lists() -> list[tuple[list[int], list[int]]]:
     for at in range(CASES):
         n = int(draw.integers(1, 8))
         grades = draw.integers(0, draw.integers(1, 5), n).tolist()
-        made.append((grades, np.sort(draw.integers(0, n if at % 2 else 10**6, n)).tolist()))
+        made.append(
+            (grades, np.sort(draw.integers(0, n if at % 2 else 10**6, n)).tolist())
+        )
     return made
 
 
@@ -80,7 +82,9 @@ class Enumerated:
         ]
         orders = [
             [doc for members in arranged for doc in members]
-            for arranged in itertools.product(*(itertools.permutations(members) for members in classes))
+            for arranged in itertools.product(
+                *(itertools.permutations(members) for members in classes)
+            )
         ]
         self.place = np.argsort(np.array(orders), axis=1) + 1
         self.u, self.v = np.triu_indices(len(grades), 1)
@@ -101,7 +105,11 @@ class Enumerated:
         pair = one + other if combine == "add" else one * other
         pair = pair * (self.unequal if ties == "drop" else 1.0)
         whole = pair.sum(axis=1)
-        return None if not whole.size or not whole[0] else (pair * self.agrees).sum(axis=1) / whole
+        return (
+            None
+            if not whole.size or not whole[0]
+            else (pair * self.agrees).sum(axis=1) / whole
+        )
 
 
 @cache
@@ -120,10 +128,18 @@ PLACES: Final = [
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("on", "combine", "ties"), PLACES)
-def test_rc_is_the_best_of_all_ideal_orders(family: str, on: str, combine: str, ties: str) -> None:
+def test_rc_is_the_best_of_all_ideal_orders(
+    family: str, on: str, combine: str, ties: str
+) -> None:
     """On 2,000 lists the value is the maximum over all ideal orders, and is known to be."""
-    text = str(rankstone.parse_measure(f"RC({family}, weight_on={on}, combine={combine}, ties={ties})"))
-    found = rankstone.evaluate(table=table(lists()), measures=text, ties="input").per_query
+    text = str(
+        rankstone.parse_measure(
+            f"RC({family}, weight_on={on}, combine={combine}, ties={ties})"
+        )
+    )
+    found = rankstone.evaluate(
+        table=table(lists()), measures=text, ties="input"
+    ).per_query
     for at, (value, status) in enumerate(found.select("value", "status").iter_rows()):
         expected = enumerated()[at].values(FAMILIES[family], on, combine, ties)
         assert (status == "undefined") == (expected is None)
@@ -136,15 +152,23 @@ def test_rc_is_the_best_of_all_ideal_orders(family: str, on: str, combine: str, 
 def test_uniform_weights(ties: str) -> None:
     """So it is when every pair weighs the same."""
     text = "RC" if ties == "max" else "RC(ties=drop)"
-    found = rankstone.evaluate(table=table(lists()), measures=text, ties="input").per_query["value"].to_list()
+    found = (
+        rankstone.evaluate(table=table(lists()), measures=text, ties="input")
+        .per_query["value"]
+        .to_list()
+    )
     for at, value in enumerate(found):
         expected = enumerated()[at].values(np.ones_like, "model", "multiply", ties)
         assert (value is None) == (expected is None)
         assert expected is None or close(float(expected.max()), value, 1e-12)
 
 
-@pytest.mark.parametrize(("combine", "family"), [(c, f) for c, names in PROVEN.items() for f in names])
-def test_the_rankings_order_is_best_where_it_is_proven(combine: str, family: str) -> None:
+@pytest.mark.parametrize(
+    ("combine", "family"), [(c, f) for c, names in PROVEN.items() for f in names]
+)
+def test_the_rankings_order_is_best_where_it_is_proven(
+    combine: str, family: str
+) -> None:
     """For these weights no exchange ever wins, and no enumerated list contradicts it."""
     places = np.arange(1.0, 100_001.0)
     assert ideal_orders.exchange_never_loses(FAMILIES[family](places), combine).all()
@@ -153,22 +177,32 @@ def test_the_rankings_order_is_best_where_it_is_proven(combine: str, family: str
         assert found is None or found.max() <= found[0] + 1e-12
 
 
-@pytest.mark.parametrize(("combine", "family"), [(c, f) for c, names in REFUTED.items() for f in names])
+@pytest.mark.parametrize(
+    ("combine", "family"), [(c, f) for c, names in REFUTED.items() for f in names]
+)
 def test_the_rankings_order_is_not_best_elsewhere(combine: str, family: str) -> None:
     """For these weights the exchange is not promised to win, and some enumerated list has a better order."""
     places = np.arange(1.0, 20.0)
-    assert not ideal_orders.exchange_never_loses(FAMILIES[family](places), combine).all()
-    found = [one.values(FAMILIES[family], "ideal", combine, "max") for one in enumerated()]
+    assert not ideal_orders.exchange_never_loses(
+        FAMILIES[family](places), combine
+    ).all()
+    found = [
+        one.values(FAMILIES[family], "ideal", combine, "max") for one in enumerated()
+    ]
     assert any(of is not None and of.max() > of[0] + 1e-9 for of in found)
 
 
 @pytest.mark.parametrize("combine", ["add", "multiply"])
-def test_what_is_not_proven_is_a_lower_bound(combine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_proven_is_a_lower_bound(
+    combine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beyond the limits of the exact search the value lies between the first order's and the maximum."""
     monkeypatch.setattr(ideal_orders, "_MOST_SUBSETS", 1)
     monkeypatch.setattr(ideal_orders, "_MOST_ORDERS", 1)
     family = "weight=geometric, p=0.5"
-    text = str(rankstone.parse_measure(f"RC({family}, weight_on=ideal, combine={combine})"))
+    text = str(
+        rankstone.parse_measure(f"RC({family}, weight_on=ideal, combine={combine})")
+    )
     scored = rankstone.evaluate(table=table(lists()), measures=text, ties="input")
     frame = scored.per_query
     bounded = 0
@@ -180,7 +214,8 @@ def test_what_is_not_proven_is_a_lower_bound(combine: str, monkeypatch: pytest.M
             assert status == "lower_bound" or close(float(orders.max()), value, 1e-12)
     assert bounded > 0
     assert any(
-        f"higher for {bounded:,} queries (status lower_bound)" in line for line in scored.audit.lines()
+        f"higher for {bounded:,} queries (status lower_bound)" in line
+        for line in scored.audit.lines()
     )
 
 
@@ -189,7 +224,11 @@ def test_a_long_list_is_searched_and_says_so() -> None:
     grades = np.random.default_rng(3).integers(0, 2, 50).tolist()
     frame = table([(grades, list(range(50)))])
     for combine in ("add", "multiply"):
-        text = f"RC(weight=geometric, p=0.9, weight_on=ideal, combine={combine})".replace(", combine=add", "")
+        text = (
+            f"RC(weight=geometric, p=0.9, weight_on=ideal, combine={combine})".replace(
+                ", combine=add", ""
+            )
+        )
         scored = rankstone.evaluate(table=frame, measures=text, ties="input").per_query
         assert scored["status"].to_list() == ["lower_bound"]
 
@@ -203,20 +242,31 @@ def test_a_long_list_is_searched_and_says_so() -> None:
 def test_two_grades(binary: list[bool], scores: list[int], rule: str) -> None:
     """RC = 1 − (1 − AUC) 2 R N / (n (n − 1)) and RC(ties=drop) = AUC, with ties in the ranking too."""
     n, relevant = len(binary), sum(binary)
-    rows = {"query_id": ["q"] * n, "score": scores[:n], "relevance": [int(b) for b in binary]}
+    rows = {
+        "query_id": ["q"] * n,
+        "score": scores[:n],
+        "relevance": [int(b) for b in binary],
+    }
     texts = ["RC", "RC(ties=drop)", "AUC(negatives=judged)"]
-    found = rankstone.evaluate(table=pl.DataFrame(rows), measures=texts, ties=rule).to_dict()["run"]
+    found = rankstone.evaluate(
+        table=pl.DataFrame(rows), measures=texts, ties=rule
+    ).to_dict()["run"]
     rc, dropped, auc = (found[text] for text in texts)
     assert rc is not None
     if auc is None:
         assert dropped is None
         assert rc == 1.0
         return
-    assert close(1 - (1 - auc) * 2 * relevant * (n - relevant) / (n * (n - 1)), rc, 1e-12)
+    assert close(
+        1 - (1 - auc) * 2 * relevant * (n - relevant) / (n * (n - 1)), rc, 1e-12
+    )
     assert close(auc, dropped, 1e-12)
 
 
-@given(grades=st.permutations(range(9)), scores=st.lists(st.integers(0, 20), min_size=9, max_size=9))
+@given(
+    grades=st.permutations(range(9)),
+    scores=st.lists(st.integers(0, 20), min_size=9, max_size=9),
+)
 def test_distinct_grades(grades: list[int], scores: list[int]) -> None:
     """Where all grades differ, RC = (1 + tau_a) / 2, tau_a = (agreeing − disagreeing pairs) / all pairs."""
     rows = pl.DataFrame({"query_id": ["q"] * 9, "score": scores, "relevance": grades})
@@ -240,7 +290,10 @@ def test_unjudged_documents_take_no_part(data: st.DataObject) -> None:
     qrels = {"q": dict(zip(docs, judged, strict=True))}
     texts = ["RC", "RC(weight=hyperbolic)", "RC(weight=hyperbolic, weight_on=ideal)"]
     with_them, without = (
-        [values(rankstone.evaluate(qrels, {"q": run}, texts), text)["q"] for text in texts]
+        [
+            values(rankstone.evaluate(qrels, {"q": run}, texts), text)["q"]
+            for text in texts
+        ]
         for run in (shown, docs)
     )
     assert with_them == without
@@ -255,7 +308,10 @@ def test_unjudged_documents_take_no_part(data: st.DataObject) -> None:
         ("RC(weight=geometric, p=1.5)", "less than 1"),
         ("RC(weight_on=ideal)", "need weights of places"),
         ("RC(combine=multiply)", "need weights of places"),
-        ("RC(weight=log2, weight_on=ideal, ties=drop)", "needs the pairs of equal grade"),
+        (
+            "RC(weight=log2, weight_on=ideal, ties=drop)",
+            "needs the pairs of equal grade",
+        ),
     ],
 )
 def test_parameters_that_do_not_go_together(text: str, message: str) -> None:

@@ -35,11 +35,18 @@ CUTOFFS = (1, 2, 3, 5)
 WITHIN = 1e-12
 
 
-def traced(world: World, *curves: str | rankstone.measures.Curve, **further: Any) -> Curves:
+def traced(
+    world: World, *curves: str | rankstone.measures.Curve, **further: Any
+) -> Curves:
     """Trace curves of a world, without intervals worth waiting for."""
     texts = [str(curve.measure) for curve in curves if isinstance(curve, AtK)]
     return rankstone.curve(
-        world.judgments(texts), world.table(), list(curves), resamples=2, **world.options, **further
+        world.judgments(texts),
+        world.table(),
+        list(curves),
+        resamples=2,
+        **world.options,
+        **further,
     )
 
 
@@ -72,7 +79,9 @@ def _is(slot: Any, spec: Any) -> bool:
     interp=st.sampled_from(["exact", "trec9", "trec10", "none"]),
     k=st.none() | st.integers(1, 100),
 )
-def test_pr_is_its_text(levels: int | tuple[float, ...], interp: str, k: int | None) -> None:
+def test_pr_is_its_text(
+    levels: int | tuple[float, ...], interp: str, k: int | None
+) -> None:
     """Reading the text of a curve gives the same curve."""
     curve = PR(levels=levels, interp=interp, k=k)
     assert rankstone.parse_measure(str(curve)) == curve
@@ -80,7 +89,9 @@ def test_pr_is_its_text(levels: int | tuple[float, ...], interp: str, k: int | N
 
 
 @given(
-    text=st.sampled_from(["nDCG", "nDCG(gain=exp2)", "AP(denom=k)", "R(agg=pooled)", "RR(rel=2)"]),
+    text=st.sampled_from(
+        ["nDCG", "nDCG(gain=exp2)", "AP(denom=k)", "R(agg=pooled)", "RR(rel=2)"]
+    ),
     cutoffs=st.sets(st.integers(1, 40), min_size=2),
 )
 def test_a_measure_over_k_is_its_text(text: str, cutoffs: set[int]) -> None:
@@ -103,12 +114,19 @@ def test_precision_at_recall_is_the_oracles(
 ) -> None:
     """Every height is the largest precision at that recall or beyond, in exact fractions."""
     world = world.under(**chosen)
-    found = own_points(traced(world, PR(levels=levels, interp=interp))) if interp != "none" else None
+    found = (
+        own_points(traced(world, PR(levels=levels, interp=interp)))
+        if interp != "none"
+        else None
+    )
     table = heights(traced(world, PR(levels=levels, interp=interp)))
     expected = ranked(world)
     assert set(table) == set(expected)
     for query, (hits, total) in expected.items():
-        wanted = [float(oracle.interpolated(hits, total, level, interp)) for level in LEVELS[levels]]
+        wanted = [
+            float(oracle.interpolated(hits, total, level, interp))
+            for level in LEVELS[levels]
+        ]
         assert table[query] == pytest.approx(wanted, abs=WITHIN)
         assert found is None or [y for _, y in found[query]] == table[query]
 
@@ -118,11 +136,19 @@ def heights(found: Curves) -> dict[str, list[float]]:
     (curve,), (run,) = found.curves, found.runs.values()
     traced_ = run.traced[curve]
     names = run.queries.cast(pl.String).to_list()
-    return {names[at]: traced_.value[at].tolist() for at in np.flatnonzero(traced_.has_value)}
+    return {
+        names[at]: traced_.value[at].tolist()
+        for at in np.flatnonzero(traced_.has_value)
+    }
 
 
-@given(world=worlds(negative=False), chosen=options("ties", "missing", "depth", "unjudged", "extra"))
-def test_interpolated_precision_never_rises(world: World, chosen: dict[str, Any]) -> None:
+@given(
+    world=worlds(negative=False),
+    chosen=options("ties", "missing", "depth", "unjudged", "extra"),
+)
+def test_interpolated_precision_never_rises(
+    world: World, chosen: dict[str, Any]
+) -> None:
     """Neither a query's curve nor the mean rises with recall, and all stay between 0 and 1."""
     for interp in ("exact", "trec9", "trec10"):
         found = traced(world.under(**chosen), PR(interp=interp))
@@ -131,20 +157,29 @@ def test_interpolated_precision_never_rises(world: World, chosen: dict[str, Any]
         assert all(0 <= y <= 1 for row in rows for y in row)
 
 
-@given(world=worlds(negative=False), chosen=options("ties", "missing", "depth", "unjudged"))
+@given(
+    world=worlds(negative=False), chosen=options("ties", "missing", "depth", "unjudged")
+)
 def test_steps_enclose_average_precision(world: World, chosen: dict[str, Any]) -> None:
     """The area under the steps of interp=none is AP, and its corners are the oracle's."""
     world = world.under(**chosen)
     found = own_points(traced(world, "PR(interp=none)"))
-    values = dict(world.evaluate(["AP"]).per_query.select("query_id", "value").iter_rows())
+    values = dict(
+        world.evaluate(["AP"]).per_query.select("query_id", "value").iter_rows()
+    )
     for query, (hits, total) in ranked(world).items():
         every = oracle.recall_precision(hits, total)
-        assert set(found[query]) <= {(float(r), float(p)) for r, p in every} | {(0.0, 0.0)}
+        assert set(found[query]) <= {(float(r), float(p)) for r, p in every} | {
+            (0.0, 0.0)
+        }
         exact = [
-            (Fraction(r).limit_denominator(99), Fraction(p).limit_denominator(99)) for r, p in found[query]
+            (Fraction(r).limit_denominator(99), Fraction(p).limit_denominator(99))
+            for r, p in found[query]
         ]
         assert oracle.step_area(exact) == oracle.step_area(every)
-        assert float(oracle.step_area(every)) == pytest.approx(values[query], abs=WITHIN)
+        assert float(oracle.step_area(every)) == pytest.approx(
+            values[query], abs=WITHIN
+        )
 
 
 @given(world=worlds(negative=False), chosen=options("ties", "missing", "unjudged"))
@@ -162,7 +197,9 @@ def _missing_without_relevant(world: World) -> bool:
     """Tell whether a query is missing and has no relevant document: its status can say only one of these."""
     possible = world.possible()
     return any(
-        not facts.found and not any(g > 0 for g in facts.ideal) for p in possible.values() for facts in p
+        not facts.found and not any(g > 0 for g in facts.ideal)
+        for p in possible.values()
+        for facts in p
     )
 
 
@@ -192,7 +229,11 @@ def test_the_area_under_roc_is_auc(
 ) -> None:
     """Trapezoids under a query's corners add up to its AUC, and both are undefined together."""
     world = world.under(**chosen, candidates=CANDIDATES)
-    given_: dict[str, Any] = {"negatives": negatives, "unreturned": unreturned, "tied": tied}
+    given_: dict[str, Any] = {
+        "negatives": negatives,
+        "unreturned": unreturned,
+        "tied": tied,
+    }
     found = traced(world, ROC(**given_))
     points = own_points(found)
     scores = world.evaluate([str(ROC(**given_).summary())])
@@ -201,15 +242,22 @@ def test_the_area_under_roc_is_auc(
         if value is None:
             continue
         corners = [
-            (Fraction(x).limit_denominator(999), Fraction(y).limit_denominator(999)) for x, y in points[query]
+            (Fraction(x).limit_denominator(999), Fraction(y).limit_denominator(999))
+            for x, y in points[query]
         ]
         assert float(oracle.trapezoids(corners)) == pytest.approx(value, abs=WITHIN)
         assert corners[0] == (Fraction(0), Fraction(0))
         assert corners[-1] == (Fraction(1), Fraction(1))
-        assert all(one <= other for a, b in pairwise(corners) for one, other in zip(a, b, strict=True))
+        assert all(
+            one <= other
+            for a, b in pairwise(corners)
+            for one, other in zip(a, b, strict=True)
+        )
         grid = [Fraction(level) for level in LEVELS[101]]
         row = heights(found)[query]
-        assert row == pytest.approx([float(oracle.height(corners, x)) for x in grid], abs=WITHIN)
+        assert row == pytest.approx(
+            [float(oracle.height(corners, x)) for x in grid], abs=WITHIN
+        )
 
 
 # -- a measure over its cutoff ---------------------------------------------------------------------------
@@ -227,29 +275,44 @@ def over_k(family: tuple[str, ...], **options_: Any) -> dict[str, AtK]:
 
 
 @pytest.mark.parametrize("family", list(FAMILIES))
-@given(world=worlds(), chosen=options("ties", "unjudged", "empty", "missing", "extra", "depth"))
-def test_a_measure_over_k_is_the_measure_at_k(family: str, world: World, chosen: dict[str, Any]) -> None:
+@given(
+    world=worlds(),
+    chosen=options("ties", "unjudged", "empty", "missing", "extra", "depth"),
+)
+def test_a_measure_over_k_is_the_measure_at_k(
+    family: str, world: World, chosen: dict[str, Any]
+) -> None:
     """Every query's value and every mean is the one evaluate gives at that cutoff, bit by bit."""
     world = world.under(candidates=CANDIDATES, **chosen)
     curves = over_k(FAMILIES[family], **chosen)
     if not curves:
         return
     found = traced(world, *curves.values())
-    means = {(c, x): m for c, x, m in found.mean().select("curve", "x", "mean").iter_rows()}
+    means = {
+        (c, x): m for c, x, m in found.mean().select("curve", "x", "mean").iter_rows()
+    }
     points = {
-        (c, q, x): y for c, q, x, y in found.per_query.select("curve", "query_id", "x", "y").iter_rows()
+        (c, q, x): y
+        for c, q, x, y in found.per_query.select(
+            "curve", "query_id", "x", "y"
+        ).iter_rows()
     }
     for k in CUTOFFS:
         at = {name: replace(curve.measure, k=k) for name, curve in curves.items()}
         scores = world.evaluate([str(one) for one in at.values()])
         expected = dict(scores.mean().select("measure", "value").iter_rows())
         values = {
-            (m, q): v for m, q, v in scores.per_query.select("measure", "query_id", "value").iter_rows()
+            (m, q): v
+            for m, q, v in scores.per_query.select(
+                "measure", "query_id", "value"
+            ).iter_rows()
         }
         for name, one in at.items():
             assert means[name, k] == expected[str(one)], f"{one}: mean"
             for query in {q for m, q in values if m == str(one)}:
-                assert points.get((name, query, k)) == values[str(one), query], f"{one}: {query}"
+                assert points.get((name, query, k)) == values[str(one), query], (
+                    f"{one}: {query}"
+                )
 
 
 @pytest.mark.parametrize("ties", ["docid_desc", "expected"])
@@ -260,13 +323,19 @@ def test_what_is_said_to_grow_with_k_grows(
 ) -> None:
     """No query's value falls with k where the measure says that none does."""
     curves = [
-        curve for curve in over_k(FAMILIES[family], ties=ties, **chosen).values() if curve.claims.grows_with_k
+        curve
+        for curve in over_k(FAMILIES[family], ties=ties, **chosen).values()
+        if curve.claims.grows_with_k
     ]
     if not curves:
         return
-    found = traced(world.under(ties=ties, candidates=CANDIDATES, **chosen), *curves).per_query
+    found = traced(
+        world.under(ties=ties, candidates=CANDIDATES, **chosen), *curves
+    ).per_query
     for _, points in found.group_by("curve", "query_id", maintain_order=True):
-        assert all(one <= other + 1e-15 for one, other in pairwise(points["y"].to_list()))
+        assert all(
+            one <= other + 1e-15 for one, other in pairwise(points["y"].to_list())
+        )
 
 
 def test_some_measures_grow_with_k() -> None:
@@ -290,9 +359,12 @@ def test_some_measures_grow_with_k() -> None:
 def test_best_and_worst_enclose_every_order(world: World, data: st.DataObject) -> None:
     """No order of tied documents leads above ties=best or below ties=worst, at any recall."""
     interp = data.draw(st.sampled_from(["exact", "trec9", "none"]))
-    ties = data.draw(st.sampled_from(["docid_desc", "docid_asc", "input", "reverse_input"]))
+    ties = data.draw(
+        st.sampled_from(["docid_desc", "docid_asc", "input", "reverse_input"])
+    )
     low, one, high = (
-        heights(traced(world.under(ties=rule), PR(interp=interp))) for rule in ("worst", ties, "best")
+        heights(traced(world.under(ties=rule), PR(interp=interp)))
+        for rule in ("worst", ties, "best")
     )
     for query, row in one.items():
         for worst, y, best in zip(low[query], row, high[query], strict=True):
@@ -311,5 +383,7 @@ def test_thresholds_are_points_of_every_order(world: World) -> None:
             continue
         for facts in orders:
             hits = [_is(slot, spec) for slot in facts.slots]
-            every = {(float(r), float(p)) for r, p in oracle.recall_precision(hits, total)}
+            every = {
+                (float(r), float(p)) for r, p in oracle.recall_precision(hits, total)
+            }
             assert set(at_thresholds[str(query)]) <= every | {(0.0, 0.0)}

@@ -49,7 +49,9 @@ def check(found: Derivation) -> None:
     assert found.tables or found.status in ("only_a", "only_b"), found.measure
     for table in found.tables:
         if "running" in table.frame.columns:
-            assert table.total == (table.frame["running"][-1] if table.frame.height else 0.0)
+            assert table.total == (
+                table.frame["running"][-1] if table.frame.height else 0.0
+            )
         elif "contribution" in table.frame.columns:
             assert table.total == math.fsum(table.frame["contribution"])
     if found.value is not None:
@@ -63,7 +65,9 @@ def end(found: Derivation) -> Any:
     last = found.tables[-1]
     columns: Any = last.frame
     steps: dict[str, Any] = {"total": last.total, **last.steps}
-    if "protected" in columns:  # what groups of items receive is no sum: a ratio, or a spread over a mean
+    if (
+        "protected" in columns
+    ):  # what groups of items receive is no sum: a ratio, or a spread over a mean
         mine: dict[str, Any] = columns.filter(columns["protected"]).to_dicts()[0]
         return mine["received"] / mine.get("members", 1.0)
     if "chance" in columns:
@@ -71,11 +75,15 @@ def end(found: Derivation) -> Any:
         assert found.denominator == columns["chance"].to_numpy().mean()
         return float(columns["chance"].to_numpy().std())
     made: dict[str, Callable[[], Any]] = {
-        "way": lambda: sum(table.steps["way"] for table in found.tables if "way" in table.steps),
+        "way": lambda: sum(
+            table.steps["way"] for table in found.tables if "way" in table.steps
+        ),
         "bound": lambda: functools.reduce(lambda most, least: most - least, bounds),
         "beyond_lists": lambda: steps["seen"] + steps["beyond_lists"],
         "added": lambda: steps["total"] + steps["added"],
-        "pairs_open": lambda: columns["opposite"].sum() / 2 + measure.p * (columns["left_open"].sum() / 2),
+        "pairs_open": lambda: (
+            columns["opposite"].sum() / 2 + measure.p * (columns["left_open"].sum() / 2)
+        ),
         "closeness": lambda: steps["closeness"],
         "total": lambda: steps["total"],
     }
@@ -91,10 +99,16 @@ def couples() -> Similarity:
     others = [pool, [*pool[::2], "e1", "e2"]]
     drawn = [
         (random_ranking(rng, pool, tied, 9), random_ranking(rng, other, tied, 9))
-        for tied, other in zip(rng.choice([0.0, 0.3, 0.6], CASES), others * CASES, strict=False)
+        for tied, other in zip(
+            rng.choice([0.0, 0.3, 0.6], CASES), others * CASES, strict=False
+        )
     ]
-    first = {f"q{at}": scores(one) for at, (one, _) in enumerate(drawn)} | {"mine": {"d1": 1.0}}
-    second = {f"q{at}": scores(two) for at, (_, two) in enumerate(drawn)} | {"theirs": {"d1": 1.0}}
+    first = {f"q{at}": scores(one) for at, (one, _) in enumerate(drawn)} | {
+        "mine": {"d1": 1.0}
+    }
+    second = {f"q{at}": scores(two) for at, (_, two) in enumerate(drawn)} | {
+        "theirs": {"d1": 1.0}
+    }
     return rankstone.diff(first, second, list(OF_TWO))
 
 
@@ -103,7 +117,9 @@ def test_two_rankings(text: str) -> None:
     """The value of every query is the one that diff gives; the quotient is it, within the range."""
     alike = couples()
     rows = (
-        alike.per_query.filter(measure=str(parse_measure(text))).select("query_id", "value", "status").rows()
+        alike.per_query.filter(measure=str(parse_measure(text)))
+        .select("query_id", "value", "status")
+        .rows()
     )
     assert {status for *_, status in rows} >= {"ok", "only_a", "only_b"}
     low, high = parse_measure(text).span
@@ -114,7 +130,9 @@ def test_two_rankings(text: str) -> None:
         if value is not None:
             assert found.numerator is not None
             assert found.denominator
-            assert value == float(np.clip(found.numerator / found.denominator, low, high))
+            assert value == float(
+                np.clip(found.numerator / found.denominator, low, high)
+            )
 
 
 @functools.cache
@@ -122,7 +140,11 @@ def beyond(seed: int) -> BeyondScores:
     """Return all measures of a small world of recommendations."""
     drawn = world(np.random.default_rng(SEED + seed))
     there = {None, *groups(drawn)}
-    texts = [text for text in OF_LISTS if getattr(parse_measure(text), "protected", None) in there]
+    texts = [
+        text
+        for text in OF_LISTS
+        if getattr(parse_measure(text), "protected", None) in there
+    ]
     return drawn.beyond(texts)
 
 
@@ -137,27 +159,35 @@ def test_whole_lists(text: str) -> None:
         per_user = drawn.per_query.filter(measure=text)
         for row in per_user.head(2).iter_rows(named=True):
             found = drawn.explain(text, row["query_id"])
-            assert [getattr(found, name) for name in ("value", "numerator", "denominator", "status")] == [
-                row[name] for name in ("value", "numerator", "denominator", "status")
-            ]
+            assert [
+                getattr(found, name)
+                for name in ("value", "numerator", "denominator", "status")
+            ] == [row[name] for name in ("value", "numerator", "denominator", "status")]
             check(found)
             seen += 1
         if not per_user.height:
             found = drawn.explain(text)
-            assert found.value == dict(drawn.mean().select("measure", "value").iter_rows())[text]
+            assert (
+                found.value
+                == dict(drawn.mean().select("measure", "value").iter_rows())[text]
+            )
             check(found)
             assert found.value is None or linked(text, found) == found.value
             seen += 1
     assert seen
 
 
-@pytest.mark.parametrize("convention", [str(one) for one in conventions() if one.everything(of_lists=True)])
+@pytest.mark.parametrize(
+    "convention", [str(one) for one in conventions() if one.everything(of_lists=True)]
+)
 def test_what_libraries_measure_of_whole_lists(convention: str) -> None:
     """Every library's measure explains itself under its own name, replayed bugs included."""
     seen = 0
     for text, result in answered(convention):
         users = result.per_query.head(1).select("query_id", "value", "numerator").rows()
-        for user, value, numerator in users or [(None, result.mean()["value"][0], None)]:
+        for user, value, numerator in users or [
+            (None, result.mean()["value"][0], None)
+        ]:
             found = result.explain(text, user)
             assert found.measure == str(result.measures[0])
             assert found.value == value
@@ -176,7 +206,9 @@ def answered(convention: str) -> Iterator[tuple[str, BeyondScores]]:
         found = 0
         for seed in range(20 * WORLDS):
             try:
-                result = world(np.random.default_rng(SEED + seed)).beyond(text, convention=convention)
+                result = world(np.random.default_rng(SEED + seed)).beyond(
+                    text, convention=convention
+                )
             except rankstone.RankstoneError:
                 continue
             yield text, result

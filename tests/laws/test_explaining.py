@@ -29,12 +29,16 @@ CASES = int(os.environ.get("RANKSTONE_CASES", "4"))
 SEED = int(os.environ.get("RANKSTONE_SEED", "0"))
 
 
-def unfolded(measure: Measure, world: World, **options: Any) -> tuple[Any, list[Explanation]]:
+def unfolded(
+    measure: Measure, world: World, **options: Any
+) -> tuple[Any, list[Explanation]]:
     """Return a world's scores, and the explanation of each."""
     given: dict[str, Any] = {**world.options, **world.tables(measure), **options}
     scores = evaluate(world.judgments, world.run, measure, **given).per_query
     ready = Explainer(world.judgments, measure, **given)
-    return scores, [ready.explain(world.run, query, changes=False) for query in scores["query_id"]]
+    return scores, [
+        ready.explain(world.run, query, changes=False) for query in scores["query_id"]
+    ]
 
 
 def same(one: float | None, other: float | None) -> bool:
@@ -69,8 +73,12 @@ def test_a_difference_is_the_sum_of_its_shares(text: str) -> None:
     """What documents and pseudo-rows add to the difference of two lists sums to it."""
     measure = parse_measure(text)
     assert isinstance(measure, Measure)
-    world, other = (small_world(measure, CASES, seed=seed) for seed in (SEED + 3, SEED + 3))
-    turned = other.ranked((query, doc, -score) for query, doc, score in other.run.iter_rows())
+    world, other = (
+        small_world(measure, CASES, seed=seed) for seed in (SEED + 3, SEED + 3)
+    )
+    turned = other.ranked(
+        (query, doc, -score) for query, doc, score in other.run.iter_rows()
+    )
     _, first = unfolded(measure, world)
     _, second = unfolded(measure, turned)
     for one, two in zip(first, second, strict=True):

@@ -42,10 +42,15 @@ WITHIN = 1e-12
 DISTINCT = tuple(text for text in ALL if "min_grade" not in text)
 
 
-def table_of(world: World, measures: Sequence[str]) -> dict[tuple[str, str], float | None]:
+def table_of(
+    world: World, measures: Sequence[str]
+) -> dict[tuple[str, str], float | None]:
     """Return ``{(measure, query): value}``."""
     scored = world.evaluate(known(world, measures)).per_query
-    return {(m, q): v for m, q, v in scored.select("measure", "query_id", "value").iter_rows()}
+    return {
+        (m, q): v
+        for m, q, v in scored.select("measure", "query_id", "value").iter_rows()
+    }
 
 
 def known(world: World, measures: Sequence[str]) -> list[str]:
@@ -58,7 +63,9 @@ def is_lower_better(text: str) -> bool:
     return measure(text).card.direction == "lower"
 
 
-def bits(world: World, measures: Sequence[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+def bits(
+    world: World, measures: Sequence[str]
+) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return every number to the last bit."""
     scored = world.evaluate(known(world, measures)).per_query
     columns = ["measure", "query_id", "value", "numerator", "denominator", "status"]
@@ -83,7 +90,9 @@ def test_a_measure_is_its_text(text: str) -> None:
     k=st.none() | st.integers(1, 1000),
     data=st.data(),
 )
-def test_any_measure_survives_its_text(name: str, k: int | None, data: st.DataObject) -> None:
+def test_any_measure_survives_its_text(
+    name: str, k: int | None, data: st.DataObject
+) -> None:
     """Every measure that can be built prints a text that reads as the same measure."""
     cls = rankstone.measures.MEASURES[name]
     number = st.sampled_from([0.1, 0.5, 1 / 3, 1.0, 2.0, 1e-7])
@@ -106,7 +115,9 @@ def test_any_measure_survives_its_text(name: str, k: int | None, data: st.DataOb
 # -- bounds --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("family", list(FAMILIES))
 @given(world=worlds(), chosen=options("ties", "unjudged", "empty", "extra", "missing"))
-def test_values_stay_in_their_span(family: str, world: World, chosen: dict[str, Any]) -> None:
+def test_values_stay_in_their_span(
+    family: str, world: World, chosen: dict[str, Any]
+) -> None:
     """No value leaves the span its measure declares."""
     for (text, _), value in table_of(world.under(**chosen), FAMILIES[family]).items():
         low, high = measure(text).span
@@ -129,7 +140,11 @@ def test_the_ideal_order_is_best(world: World) -> None:
 
 
 # -- promotion and tails -------------------------------------------------------------------------------
-@given(world=worlds(ties=False, negative=False), data=st.data(), chosen=options("unjudged", "empty"))
+@given(
+    world=worlds(ties=False, negative=False),
+    data=st.data(),
+    chosen=options("unjudged", "empty"),
+)
 def test_promoting_a_better_document_never_lowers(
     world: World, data: st.DataObject, chosen: dict[str, Any]
 ) -> None:
@@ -147,7 +162,11 @@ def test_promoting_a_better_document_never_lowers(
     at = data.draw(st.sampled_from(worse))
     (query, upper, high), (_, lower, low) = run[at], run[at + 1]
     better = [*run[:at], (query, lower, high), (query, upper, low), *run[at + 2 :]]
-    texts = [t for t in ALL if measure(t).claims.promotion_helps and not t.startswith("Judged")]
+    texts = [
+        t
+        for t in ALL
+        if measure(t).claims.promotion_helps and not t.startswith("Judged")
+    ]
     before = table_of(World(world.qrels, tuple(run), chosen), texts)
     after = table_of(World(world.qrels, tuple(better), chosen), texts)
     for key, value in before.items():
@@ -156,7 +175,9 @@ def test_promoting_a_better_document_never_lowers(
         assert value is None or there is None or sign * (there - value) >= -WITHIN, key
 
 
-def _worth(grades: dict[Id, dict[Id, float]], row: Row, chosen: dict[str, Any]) -> tuple[float, bool]:
+def _worth(
+    grades: dict[Id, dict[Id, float]], row: Row, chosen: dict[str, Any]
+) -> tuple[float, bool]:
     """Return what a document is worth; an unjudged one a little less than one judged 0."""
     judged = row[1] in grades.get(row[0], {})
     grade = grades.get(row[0], {}).get(row[1], float(chosen.get("unjudged", 0)))
@@ -173,7 +194,9 @@ def test_a_worthless_tail_changes_nothing(world: World, data: st.DataObject) -> 
         for at in range(data.draw(st.integers(0, 3))):
             doc: Id = 1000 + at if numbers else f"tail {at}"
             tail.append((query, doc, -1000.0 - at))
-            if data.draw(st.booleans()) and any(query == judged for judged, _, _ in world.qrels):
+            if data.draw(st.booleans()) and any(
+                query == judged for judged, _, _ in world.qrels
+            ):
                 qrels.append((query, doc, 0.0))
     longer = World(tuple(qrels), (*world.run, *tail))
     judged = World(tuple(qrels), world.run)
@@ -184,31 +207,56 @@ def test_a_worthless_tail_changes_nothing(world: World, data: st.DataObject) -> 
 @given(
     world=worlds(),
     ties=st.sampled_from(["docid_desc", "docid_asc", "input", "best", "expected"]),
-    turn=st.sampled_from([lambda x: 3 * x + 7, math.atan, lambda x: 2.0**x, lambda x: x**3]),
+    turn=st.sampled_from(
+        [lambda x: 3 * x + 7, math.atan, lambda x: 2.0**x, lambda x: x**3]
+    ),
 )
 def test_monotone_scores_change_nothing(world: World, ties: str, turn: Any) -> None:
     """Only the order of the scores counts: any increasing function of them gives the same bits."""
-    texts = [t for t in ALL if measure(t).claims.closed_under_ties and measure(t).claims.extremal_under_ties]
+    texts = [
+        t
+        for t in ALL
+        if measure(t).claims.closed_under_ties and measure(t).claims.extremal_under_ties
+    ]
     turned = tuple((query, doc, turn(score)) for query, doc, score in world.run)
-    assert bits(world.under(ties=ties), texts) == bits(replace(world, run=turned).under(ties=ties), texts)
+    assert bits(world.under(ties=ties), texts) == bits(
+        replace(world, run=turned).under(ties=ties), texts
+    )
 
 
-@given(world=worlds(ties=False), data=st.data(), chosen=options("unjudged", "depth", "negative"))
-def test_row_order_changes_nothing(world: World, data: st.DataObject, chosen: dict[str, Any]) -> None:
+@given(
+    world=worlds(ties=False),
+    data=st.data(),
+    chosen=options("unjudged", "depth", "negative"),
+)
+def test_row_order_changes_nothing(
+    world: World, data: st.DataObject, chosen: dict[str, Any]
+) -> None:
     """Where scores are distinct, shuffled rows of run and judgments give the same bits."""
     if chosen.get("unjudged") in ("doc_mean", "global_mean"):
-        chosen = {**chosen, "unjudged": "query_mean"}  # a mean over all rows is equal to 1e-12 only
+        chosen = {
+            **chosen,
+            "unjudged": "query_mean",
+        }  # a mean over all rows is equal to 1e-12 only
     shuffled = World(
-        tuple(data.draw(st.permutations(world.qrels))), tuple(data.draw(st.permutations(world.run)))
+        tuple(data.draw(st.permutations(world.qrels))),
+        tuple(data.draw(st.permutations(world.run))),
     )
     texts = (
-        ALL if chosen.get("negative") != "keep" else [t for t in ALL if "nDCG" not in t and "nsDCG" not in t]
+        ALL
+        if chosen.get("negative") != "keep"
+        else [t for t in ALL if "nDCG" not in t and "nsDCG" not in t]
     )
     assert bits(world.under(**chosen), texts) == bits(shuffled.under(**chosen), texts)
 
 
-@given(world=worlds(), chosen=options("ties", "missing", "empty", "extra", "depth", "score_dtype"))
-def test_split_by_query_and_merge_is_the_whole(world: World, chosen: dict[str, Any]) -> None:
+@given(
+    world=worlds(),
+    chosen=options("ties", "missing", "empty", "extra", "depth", "score_dtype"),
+)
+def test_split_by_query_and_merge_is_the_whole(
+    world: World, chosen: dict[str, Any]
+) -> None:
     """Queries scored one by one have the bits they have together."""
     world = world.under(**chosen)
     together = bits(world, DISTINCT)
@@ -221,15 +269,26 @@ def test_split_by_query_and_merge_is_the_whole(world: World, chosen: dict[str, A
         apart |= bits(replace(world, qrels=qrels, run=run), DISTINCT)
     assert apart == {key: value for key, value in together.items() if key in apart}
     alone = {key for key in together if key not in apart}
-    assert {query for _, query in alone} <= {str(query) for query in (judged ^ answered)}
+    assert {query for _, query in alone} <= {
+        str(query) for query in (judged ^ answered)
+    }
 
 
 @pytest.mark.parametrize("scattered", [False, True])
-@given(world=worlds(longest=5), chosen=options("order", "ties", "missing", "extra", "unjudged", "depth"))
-def test_batch_borders_change_nothing(scattered: bool, world: World, chosen: dict[str, Any]) -> None:  # noqa: FBT001
+@given(
+    world=worlds(longest=5),
+    chosen=options("order", "ties", "missing", "extra", "unjudged", "depth"),
+)
+def test_batch_borders_change_nothing(
+    scattered: bool,  # noqa: FBT001
+    world: World,
+    chosen: dict[str, Any],
+) -> None:
     """Batches of three rows, which cut lists anywhere, give the bits of one large batch."""
     if not scattered:
-        world = replace(world, run=tuple(sorted(world.run, key=lambda row: str(row[0]))))
+        world = replace(
+            world, run=tuple(sorted(world.run, key=lambda row: str(row[0])))
+        )
     world = world.under(**chosen)
     large = bits(world, DISTINCT)
     with pytest.MonkeyPatch.context() as patch:
@@ -240,34 +299,53 @@ def test_batch_borders_change_nothing(scattered: bool, world: World, chosen: dic
     assert large == small
 
 
-@given(world=worlds(longest=5), chosen=options("ties", "missing", "extra", "score_dtype"))
+@given(
+    world=worlds(longest=5), chosen=options("ties", "missing", "extra", "score_dtype")
+)
 def test_batch_borders_in_text_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, world: World, chosen: dict[str, Any]
 ) -> None:
     """A TREC file read three lines at a time gives the bits of the same rows in memory."""
     assume(isinstance(world.run[0][1], str))
     folder = tmp_path_factory.mktemp("trec")
-    plain = [t for t in DISTINCT if not (measure(t).judgment_columns or measure(t).query_columns)]
+    plain = [
+        t
+        for t in DISTINCT
+        if not (measure(t).judgment_columns or measure(t).query_columns)
+    ]
     qrels, run = folder / "qrels.txt", folder / "run.txt"
-    qrels.write_text("".join(f"{q} {s} {d} {g!r}\n" for q, s, d, g in split(world.qrels)), "utf-8")
-    run.write_text("".join(f"{q} Q0 {d} 1 {s!r} tag\n" for q, d, s in world.run), "utf-8")
+    qrels.write_text(
+        "".join(f"{q} {s} {d} {g!r}\n" for q, s, d, g in split(world.qrels)), "utf-8"
+    )
+    run.write_text(
+        "".join(f"{q} Q0 {d} 1 {s!r} tag\n" for q, d, s in world.run), "utf-8"
+    )
     expected = world.under(**chosen).evaluate(plain).per_query.drop("run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rankstone.io.trec_text.ROWS", 3)
         patch.setattr("rankstone.io.input_table.ROWS", 3)
         for name in ("_LOOK", "_PART", "_ROWS"):
             patch.setattr(f"rankstone.hits.query_lists.{name}", 3)
-        found = rankstone.evaluate(qrels, run, plain, candidates=CANDIDATES, **chosen).per_query.drop("run")
-    assert found.sort("measure", "query_id").equals(expected.sort("measure", "query_id"))
+        found = rankstone.evaluate(
+            qrels, run, plain, candidates=CANDIDATES, **chosen
+        ).per_query.drop("run")
+    assert found.sort("measure", "query_id").equals(
+        expected.sort("measure", "query_id")
+    )
 
 
 # -- ties ----------------------------------------------------------------------------------------------
 @given(world=worlds(), chosen=options("unjudged", "empty", "missing", "extra"))
 def test_best_expected_worst(world: World, chosen: dict[str, Any]) -> None:
     """The best order scores no less than the mean over orders, and that no less than the worst."""
-    texts = [t for t in ALL if measure(t).claims.closed_under_ties and measure(t).claims.extremal_under_ties]
+    texts = [
+        t
+        for t in ALL
+        if measure(t).claims.closed_under_ties and measure(t).claims.extremal_under_ties
+    ]
     best, expected, worst = (
-        table_of(world.under(ties=ties, **chosen), texts) for ties in ("best", "expected", "worst")
+        table_of(world.under(ties=ties, **chosen), texts)
+        for ties in ("best", "expected", "worst")
     )
     anyone = table_of(world.under(ties="docid_desc", **chosen), texts)
     for key, middle in expected.items():
@@ -281,14 +359,24 @@ def test_best_expected_worst(world: World, chosen: dict[str, Any]) -> None:
         assert low - WITHIN <= some <= high + WITHIN, key
 
 
-@given(world=worlds(ties=False), chosen=options("unjudged", "empty", "missing", "extra"))
-def test_open_ties_move_no_bit_where_nothing_ties(world: World, chosen: dict[str, Any]) -> None:
+@given(
+    world=worlds(ties=False), chosen=options("unjudged", "empty", "missing", "extra")
+)
+def test_open_ties_move_no_bit_where_nothing_ties(
+    world: World, chosen: dict[str, Any]
+) -> None:
     """A list in which nothing ties has one order, whose numbers come out whatever its neighbours do."""
-    texts = [t for t in ALL if measure(t).claims.closed_under_ties and "min_grade" not in t]
-    settled, open_ = (world.under(ties=ties, **chosen) for ties in ("input", "expected"))
+    texts = [
+        t for t in ALL if measure(t).claims.closed_under_ties and "min_grade" not in t
+    ]
+    settled, open_ = (
+        world.under(ties=ties, **chosen) for ties in ("input", "expected")
+    )
     plain = bits(settled, texts)
     assert bits(open_, texts) == plain
-    assume(chosen.get("unjudged") not in IMPUTATIONS)  # neighbours tell what a missing grade is
+    assume(
+        chosen.get("unjudged") not in IMPUTATIONS
+    )  # neighbours tell what a missing grade is
 
     (query, doc, _), *_ = world.qrels
     beside = "zz" if isinstance(query, str) else 10**6
@@ -298,7 +386,9 @@ def test_open_ties_move_no_bit_where_nothing_ties(world: World, chosen: dict[str
         qrels=(*world.qrels, (beside, doc, 1.0)),
         run=(*world.run, (beside, doc, 1.0), (beside, other, 1.0)),
     )
-    assert {key: told for key, told in bits(tied, texts).items() if key in plain} == plain
+    assert {
+        key: told for key, told in bits(tied, texts).items() if key in plain
+    } == plain
 
 
 # -- sums and means ------------------------------------------------------------------------------------
@@ -306,13 +396,22 @@ def test_open_ties_move_no_bit_where_nothing_ties(world: World, chosen: dict[str
     world=worlds(),
     chosen=st.fixed_dictionaries(
         {"ties": st.sampled_from([*CHOICES["ties"], "expected"])},
-        optional={name: st.sampled_from(CHOICES[name]) for name in ("unjudged", "empty", "missing", "extra")},
+        optional={
+            name: st.sampled_from(CHOICES[name])
+            for name in ("unjudged", "empty", "missing", "extra")
+        },
     ),
 )
-def test_a_value_is_numerator_over_denominator(world: World, chosen: dict[str, Any]) -> None:
+def test_a_value_is_numerator_over_denominator(
+    world: World, chosen: dict[str, Any]
+) -> None:
     """Value = numerator / denominator to the bit, and a mean is the exact sum of values over their count."""
     ratios = [t for t in ALL if t not in LOG_ODDS]
-    texts = [t for t in ratios if chosen["ties"] != "expected" or measure(t).claims.closed_under_ties]
+    texts = [
+        t
+        for t in ratios
+        if chosen["ties"] != "expected" or measure(t).claims.closed_under_ties
+    ]
     world = world.under(**chosen)
     scored = world.evaluate(known(world, texts))
     for value, above, below, status in scored.per_query.select(
@@ -340,7 +439,9 @@ def test_a_value_is_numerator_over_denominator(world: World, chosen: dict[str, A
             weight = of_measure["weight"].to_list()
             pairs = zip(found, weight, strict=True)
             whole = math.fsum(weight)
-            assert row["value"] == (math.fsum(v * w for v, w in pairs) / whole if whole else None)
+            assert row["value"] == (
+                math.fsum(v * w for v, w in pairs) / whole if whole else None
+            )
         else:
             count = 1 if row["measure"].startswith("Num") else len(found)
             assert row["value"] == math.fsum(found) / count
@@ -384,13 +485,20 @@ def test_pooled_recall_is_all_hits_over_all_relevant(world: World, k: int) -> No
 def test_one_relevant_document(ranks: list[int]) -> None:
     """With one relevant document at rank r: AP = RR = 1/r, nDCG = 1/log2(1 + r), R@k = Success@k."""
     qrels = {f"q{at}": {"it": 1} for at in range(len(ranks))}
-    run = {f"q{at}": [*(f"d{i}" for i in range(1, rank)), "it", "d99"] for at, rank in enumerate(ranks)}
+    run = {
+        f"q{at}": [*(f"d{i}" for i in range(1, rank)), "it", "d99"]
+        for at, rank in enumerate(ranks)
+    }
     scored = rankstone.evaluate(qrels, run, ["AP", "RR", "nDCG", "R@5", "Success@5"])
     for at, rank in enumerate(ranks):
         query = f"q{at}"
         assert values(scored, "AP")[query] == values(scored, "RR")[query] == 1 / rank
         assert values(scored, "nDCG")[query] == 1 / math.log2(1 + rank)
-        assert values(scored, "R@5")[query] == values(scored, "Success@5")[query] == float(rank <= 5)
+        assert (
+            values(scored, "R@5")[query]
+            == values(scored, "Success@5")[query]
+            == float(rank <= 5)
+        )
 
 
 @given(world=worlds(negative=False))
@@ -401,14 +509,20 @@ def test_precision_at_r_is_recall_at_r(world: World) -> None:
         if total:
             cut = int(total)
             scored = world.evaluate([f"P@{cut}", f"R@{cut}"])
-            assert values(scored, f"P@{cut}")[query] == rprec[query] == values(scored, f"R@{cut}")[query]
+            assert (
+                values(scored, f"P@{cut}")[query]
+                == rprec[query]
+                == values(scored, f"R@{cut}")[query]
+            )
 
 
 @given(world=worlds(grades=(0.0, 1.0), negative=False))
 def test_binary_grades_make_gains_alike(world: World) -> None:
     """On grades 0 and 1 the gains linear, exp2, binary and exp2_offset are one gain."""
     for shape in ("DCG({})@3", "nDCG({})", "nDCG({}, ideal=list)@4"):
-        texts = [shape.format(f"gain={gain}") for gain in ("exp2", "binary", "exp2_offset")]
+        texts = [
+            shape.format(f"gain={gain}") for gain in ("exp2", "binary", "exp2_offset")
+        ]
         plain = shape.replace("({})", "").replace("{}, ", "")
         found = table_of(world, [plain, *texts])
         for (text, query), value in found.items():
@@ -418,7 +532,10 @@ def test_binary_grades_make_gains_alike(world: World) -> None:
 @given(world=worlds(complete=True, grades=(1.0,)), k=st.integers(1, 5))
 def test_micro_is_macro_recall_when_r_is_equal(world: World, k: int) -> None:
     """Where all queries have equally many relevant documents, pooled recall is mean recall."""
-    counts = [sum(row[0] == query for row in world.qrels) for query in {row[0] for row in world.qrels}]
+    counts = [
+        sum(row[0] == query for row in world.qrels)
+        for query in {row[0] for row in world.qrels}
+    ]
     least = min(counts)
     kept: dict[Id, int] = {}
     qrels = []
@@ -427,12 +544,16 @@ def test_micro_is_macro_recall_when_r_is_equal(world: World, k: int) -> None:
         if kept[row[0]] <= least:
             qrels.append(row)
     texts = [f"R@{k}", f"R(agg=pooled)@{k}"]
-    macro, micro = replace(world, qrels=tuple(qrels)).evaluate(texts).to_dict()["run"].values()
+    macro, micro = (
+        replace(world, qrels=tuple(qrels)).evaluate(texts).to_dict()["run"].values()
+    )
     assert macro is not None
     assert close(macro, micro, WITHIN)
 
 
-@pytest.mark.parametrize("shape", ["RR@{}", "R@{}", "DCG@{}", "Success@{}", "CG(gain=exp2)@{}", "AP@{}"])
+@pytest.mark.parametrize(
+    "shape", ["RR@{}", "R@{}", "DCG@{}", "Success@{}", "CG(gain=exp2)@{}", "AP@{}"]
+)
 @given(world=worlds(negative=False), ties=st.sampled_from(["docid_desc", "expected"]))
 def test_deeper_cutoffs_never_lower(shape: str, world: World, ties: str) -> None:
     """RR@k, R@k, Success@k, DCG@k and AP@k (over R) do not fall when k grows."""
@@ -468,19 +589,28 @@ def test_random_order_has_its_closed_forms(n: int) -> None:
                 for r in range(1, min(k, n - total + 1) + 1)
             )
             rise = (total - 1) / (n - 1) if n > 1 else 0.0
-            precisions = sum((total / n) * (1 + (i - 1) * rise) / i for i in range(1, k + 1))
+            precisions = sum(
+                (total / n) * (1 + (i - 1) * rise) / i for i in range(1, k + 1)
+            )
             expected = {
                 f"P@{k}": total / n,
                 f"R@{k}": k / n,
                 f"Success@{k}": 1 - none,
                 f"RR@{k}": first,
                 f"AP@{k}": precisions / total,
-                f"DCG@{k}": (total / n) * sum(1 / math.log2(i + 1) for i in range(1, k + 1)),
+                f"DCG@{k}": (total / n)
+                * sum(1 / math.log2(i + 1) for i in range(1, k + 1)),
             }
             for text, value in expected.items():
                 assert close(value, scored[text], WITHIN), (n, total, text)
-        whole = rankstone.evaluate(qrels, run, ["AP"], ties="expected").to_dict()["run"]["AP"]
-        bestgen = ((total - 1) / (n - 1) * (n - harmonic[n]) + harmonic[n]) / n if n > 1 else 1.0
+        whole = rankstone.evaluate(qrels, run, ["AP"], ties="expected").to_dict()[
+            "run"
+        ]["AP"]
+        bestgen = (
+            ((total - 1) / (n - 1) * (n - harmonic[n]) + harmonic[n]) / n
+            if n > 1
+            else 1.0
+        )
         assert close(bestgen, whole, WITHIN)
 
 
@@ -488,17 +618,29 @@ def test_random_order_has_its_closed_forms(n: int) -> None:
 def test_one_answer_anywhere_in_the_first_k(k: int) -> None:
     """One relevant document, equally likely at each of k ranks, has E[RR] = H_k / k."""
     qrels, run = {"q": {"d0": 1}}, {"q": {f"d{i}": 0.0 for i in range(k)}}
-    found = rankstone.evaluate(qrels, run, ["RR"], ties="expected").to_dict()["run"]["RR"]
+    found = rankstone.evaluate(qrels, run, ["RR"], ties="expected").to_dict()["run"][
+        "RR"
+    ]
     assert close(sum(1 / i for i in range(1, k + 1)) / k, found, WITHIN)
 
 
-@given(order=st.permutations(["q1", "q2", "q3", "q4", "q5", "q6"]), scattered=st.booleans())
+@given(
+    order=st.permutations(["q1", "q2", "q3", "q4", "q5", "q6"]), scattered=st.booleans()
+)
 def test_queries_come_in_any_order(order: list[str], scattered: bool) -> None:  # noqa: FBT001
     """The run may answer the judged queries in another order than the judgments name them."""
     judged = ["q1", "q2", "q3", "q4", "q5", "q6"]
-    qrels = pl.DataFrame({"query_id": judged, "doc_id": [f"for {q}" for q in judged], "relevance": [1] * 6})
+    qrels = pl.DataFrame(
+        {
+            "query_id": judged,
+            "doc_id": [f"for {q}" for q in judged],
+            "relevance": [1] * 6,
+        }
+    )
     rows = [
-        (query, f"{what} {query}", score) for query in order for what, score in (("no", 2.0), ("for", 1.0))
+        (query, f"{what} {query}", score)
+        for query in order
+        for what, score in (("no", 2.0), ("for", 1.0))
     ]
     if scattered:
         rows = rows[::2] + rows[1::2]
@@ -518,14 +660,18 @@ def test_lists_that_swap_places() -> None:
 def test_minus_zero_ties_with_zero() -> None:
     """0.0 and -0.0 are one score: under ties=input the earlier row comes first."""
     run = {"q": {"a": -0.0, "b": 0.0, "c": 1.0}}
-    assert rankstone.evaluate({"q": {"a": 1}}, run, "RR", ties="input").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate({"q": {"a": 1}}, run, "RR", ties="input").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
 
 
 def test_scores_beyond_float32_are_scores() -> None:
     """A score that float32 cannot hold orders its list without a warning, in either precision."""
     run = {"q": {"a": 1e39, "b": 0.0}}
     for dtype in ("float64", "float32"):
-        found = rankstone.evaluate({"q": {"a": 1}}, run, "RR", score_dtype=dtype).to_dict()
+        found = rankstone.evaluate(
+            {"q": {"a": 1}}, run, "RR", score_dtype=dtype
+        ).to_dict()
         assert found == {"run": {"RR": 1 / 1}}
 
 
@@ -533,9 +679,14 @@ def test_removed_documents_leave_the_list_as_long_as_it_is() -> None:
     """condensed_keep_rank keeps ranks, so pad=shrink and pad=min_grade see the list's old length."""
     qrels, run = {"q": {"a": 1}}, {"q": ["u", "v", "a"]}
     found = rankstone.evaluate(
-        qrels, run, ["nDCG(pad=shrink)@5", "DCG(pad=min_grade)@3"], unjudged="condensed_keep_rank"
+        qrels,
+        run,
+        ["nDCG(pad=shrink)@5", "DCG(pad=min_grade)@3"],
+        unjudged="condensed_keep_rank",
     ).to_dict()["run"]
-    assert found["nDCG(pad=shrink)@5"] == (1 / math.log2(3 + 1)) / (1 / math.log2(1 + 1))
+    assert found["nDCG(pad=shrink)@5"] == (1 / math.log2(3 + 1)) / (
+        1 / math.log2(1 + 1)
+    )
     assert found["DCG(pad=min_grade)@3"] == 1 / math.log2(3 + 1)
 
 
@@ -550,7 +701,10 @@ def test_a_list_that_exclude_empties() -> None:
 def test_the_passed_list_is_ideal_with_its_unjudged_documents() -> None:
     """ideal=list sorts everything passed: an unjudged document (gain 0) stands above a negative one."""
     found = rankstone.evaluate(
-        {"q": {"a": 2, "b": -1}}, {"q": ["a", "u", "b"]}, ["nDCG(ideal=list)"], negative="keep"
+        {"q": {"a": 2, "b": -1}},
+        {"q": ["a", "u", "b"]},
+        ["nDCG(ideal=list)"],
+        negative="keep",
     ).to_dict()["run"]
     assert found["nDCG(ideal=list)"] == 1.0
 
@@ -558,7 +712,7 @@ def test_the_passed_list_is_ideal_with_its_unjudged_documents() -> None:
 def test_a_worthless_copy_is_not_best() -> None:
     """ties=best puts a document that still earns something before a later copy that earns nothing."""
     rows = pl.DataFrame(
-        {"query_id": ["q"] * 3, "doc_id": ["a", "a", "b"], "score": [2.0, 1.0, 1.0]},
+        {"query_id": ["q"] * 3, "doc_id": ["a", "a", "b"], "score": [2.0, 1.0, 1.0]}
     )
     found = rankstone.evaluate(
         {"q": {"a": 2, "b": 1}}, rows, ["AP"], ties="best", duplicates="first_keep_rank"
@@ -571,7 +725,9 @@ def test_best_is_best_when_the_cut_list_is_the_ideal() -> None:
     qrels, run = {"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0, "u": 1.0}}
     try:
         best, worst = (
-            rankstone.evaluate(qrels, run, ["nDCG(ideal=list)"], ties=ties, depth=2).to_dict()["run"]
+            rankstone.evaluate(
+                qrels, run, ["nDCG(ideal=list)"], ties=ties, depth=2
+            ).to_dict()["run"]
             for ties in ("best", "worst")
         )
     except rankstone.UsageError:
@@ -586,12 +742,19 @@ def test_long_tie_blocks_stay_exact(size: int, seed: int) -> None:
     total = int(chosen.integers(1, 20))
     qrels = {"q": {f"d{i}": 1 for i in range(total)}}
     run = {"q": {f"d{i}": 1.0 for i in range(size)}}
-    found = rankstone.evaluate(qrels, run, ["RR", "Success@10"], ties="expected").to_dict()["run"]
+    found = rankstone.evaluate(
+        qrels, run, ["RR", "Success@10"], ties="expected"
+    ).to_dict()["run"]
     first = math.fsum(
-        math.comb(size - r, total - 1) / math.comb(size, total) / r for r in range(1, size - total + 2)
+        math.comb(size - r, total - 1) / math.comb(size, total) / r
+        for r in range(1, size - total + 2)
     )
     assert close(first, found["RR"], WITHIN)
-    assert close(1 - math.comb(size - total, 10) / math.comb(size, 10), found["Success@10"], WITHIN)
+    assert close(
+        1 - math.comb(size - total, 10) / math.comb(size, 10),
+        found["Success@10"],
+        WITHIN,
+    )
 
 
 def test_the_whole_scale_is_in_the_table() -> None:

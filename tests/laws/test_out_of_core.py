@@ -76,14 +76,20 @@ def check(qrels: Any, run: Any, measures: Any, **options: Any) -> None:
     assert rows(split.collect()) == rows(whole)
     told, known = split.report(), whole.report()
     for report in (told, known):
-        for audit in report["audit"]["runs"].values():  # sums of shares are rounded where they are made
-            audit["unjudged"] = {at: round(share, 12) for at, share in audit["unjudged"].items()}
+        for audit in report["audit"][
+            "runs"
+        ].values():  # sums of shares are rounded where they are made
+            audit["unjudged"] = {
+                at: round(share, 12) for at, share in audit["unjudged"].items()
+            }
     assert told == known
 
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("scattered", [False, True])
-@pytest.mark.parametrize("wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}")
+@pytest.mark.parametrize(
+    "wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}"
+)
 def test_every_measure(wanted: tuple[Any, ...], scattered: bool, ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
     """Every registered measure, whether rows of a query are together or not."""
     world = small_world(KINDS[wanted][0], 30, seed=5, ties=ties)
@@ -115,14 +121,23 @@ def test_options(options: dict[str, Any], scattered: bool) -> None:  # noqa: FBT
     grades = pl.when(pl.int_range(pl.len()) % 7 == 0).then(-1.0).otherwise("relevance")
     qrels, run = world.judgments.with_columns(relevance=grades), world.run
     if len(options) > 1:
-        names = pl.concat([qrels["query_id"], run["query_id"]]).unique().sort().to_list()
+        names = (
+            pl.concat([qrels["query_id"], run["query_id"]]).unique().sort().to_list()
+        )
         number = {name: at - 5 for at, name in enumerate(names)}
         qrels, run = (
-            frame.with_columns(pl.col("query_id").replace_strict(number, return_dtype=pl.Int32))
+            frame.with_columns(
+                pl.col("query_id").replace_strict(number, return_dtype=pl.Int32)
+            )
             for frame in (qrels, run)
         )
     run = run.sample(fraction=1, shuffle=True, seed=4) if scattered else run
-    check(qrels, run, "DCG@5 AP bpref P(agg=pooled)@3 RR(agg=median) AP(agg=gmean)", **options)
+    check(
+        qrels,
+        run,
+        "DCG@5 AP bpref P(agg=pooled)@3 RR(agg=median) AP(agg=gmean)",
+        **options,
+    )
 
 
 @given(count=st.integers(1, 9), seed=st.integers(0, 10**6))
@@ -140,7 +155,9 @@ def test_ranges_hold_every_id_once(count: int, seed: int) -> None:
 def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
     """Text, Parquet in parts, lists in a dict, ids of two kinds, pairs to exclude, passages, several runs."""
     world = small_world("nDCG", 30, seed=8, ties=True)
-    qrels = world.judgments.select("query_id", "doc_id", pl.col("relevance").cast(pl.Int64))
+    qrels = world.judgments.select(
+        "query_id", "doc_id", pl.col("relevance").cast(pl.Int64)
+    )
     run = world.run.with_columns(pl.col("query_id").str.replace_all(" ", "_"))
     text = tmp_path / "run.txt"
     lines = run.select(pl.format("{} Q0 {} 1 {} tag", "query_id", "doc_id", "score"))
@@ -156,23 +173,40 @@ def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
     excluded = run.gather_every(5).select("query_id", "doc_id")
     for source in (text, tmp_path / "parts", lists):
         check(qrels, source, "nDCG AP")
-    check(qrels, {"one": tmp_path / "parts", "other": run}, "nDCG AP", exclude=excluded, unit=r"^(..)")
+    check(
+        qrels,
+        {"one": tmp_path / "parts", "other": run},
+        "nDCG AP",
+        exclude=excluded,
+        unit=r"^(..)",
+    )
     assert set(many_ranges) == {4}
     numbers = {"query_id": [1, 1, 2, 30, 30], "doc_id": [5, 6, 5, 5, 7]}
     mixed = pl.DataFrame({**numbers, "relevance": [1, 0, 2, 1, 1]})
     mixed_run = tmp_path / "mixed.txt"
-    mixed_run.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in [(1, 6, 2), (2, 5, 1), (30, 7, 3)]))
+    mixed_run.write_text(
+        "".join(
+            f"{q} Q0 {d} 1 {s} t\n" for q, d, s in [(1, 6, 2), (2, 5, 1), (30, 7, 3)]
+        )
+    )
     check(mixed, mixed_run, "nDCG AP")
 
 
 def broken(**columns: list[Any]) -> pl.DataFrame:
     """Return a run of two hundred queries of three documents each, with other columns."""
-    ids = {"query_id": [f"q{at // 3:03}" for at in range(600)], "doc_id": [f"d{at % 3}" for at in range(600)]}
+    ids = {
+        "query_id": [f"q{at // 3:03}" for at in range(600)],
+        "doc_id": [f"d{at % 3}" for at in range(600)],
+    }
     return pl.DataFrame({**ids, "score": [float(at) for at in range(600)], **columns})
 
 
 QRELS = broken().select("query_id", "doc_id", relevance=pl.lit(1))
-NAN = [*(float(at) for at in range(500)), float("nan"), *(float(at) for at in range(501, 600))]
+NAN = [
+    *(float(at) for at in range(500)),
+    float("nan"),
+    *(float(at) for at in range(501, 600)),
+]
 NULL = [None if at == 400 else f"q{at // 3:03}" for at in range(600)]
 TWICE = ["d0" if at == 451 else f"d{at % 3}" for at in range(600)]
 
@@ -189,7 +223,9 @@ TWICE = ["d0" if at == 451 else f"d{at % 3}" for at in range(600)]
     ],
     ids=["nan", "null", "duplicate", "strangers", "empty", "kinds"],
 )
-def test_mistakes_are_told_as_ever(run: pl.DataFrame, error: type[RankstoneError], place: str) -> None:
+def test_mistakes_are_told_as_ever(
+    run: pl.DataFrame, error: type[RankstoneError], place: str
+) -> None:
     """The row is the one of the whole run, not that of its range."""
     for score in (rankstone.evaluate, evaluate_out_of_core):
         with pytest.raises(error, match=place):
@@ -198,16 +234,29 @@ def test_mistakes_are_told_as_ever(run: pl.DataFrame, error: type[RankstoneError
 
 def test_a_query_in_two_places(many_ranges: list[int]) -> None:
     """A run in which rows of a query are scattered is split finer, and gives the same."""
-    run = pl.concat([broken()[300:], broken()[:300], broken()[400:403].with_columns(pl.col("doc_id") + "x")])
+    run = pl.concat(
+        [
+            broken()[300:],
+            broken()[:300],
+            broken()[400:403].with_columns(pl.col("doc_id") + "x"),
+        ]
+    )
     check(QRELS, run, "AP nDCG")
     assert many_ranges == [4, 7]
 
 
 def test_the_lowest_grade_is_that_of_all_judgments() -> None:
     """Padding by the lowest grade looks at every range."""
-    qrels = QRELS.with_columns(relevance=(pl.int_range(pl.len()) % 5).cast(pl.Float64) - 1.0)
+    qrels = QRELS.with_columns(
+        relevance=(pl.int_range(pl.len()) % 5).cast(pl.Float64) - 1.0
+    )
     for negative in ("keep", "zero", "unjudged"):
-        check(qrels, broken().filter(pl.col("doc_id") != "d0"), "DCG(pad=min_grade)@5", negative=negative)
+        check(
+            qrels,
+            broken().filter(pl.col("doc_id") != "d0"),
+            "DCG(pad=min_grade)@5",
+            negative=negative,
+        )
 
 
 def test_what_looks_at_other_queries_is_refused() -> None:
@@ -220,7 +269,9 @@ def test_what_looks_at_other_queries_is_refused() -> None:
         evaluate_out_of_core(QRELS, broken(), "AP", memory="1MB")
 
 
-def test_files_are_gone_when_nobody_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_gone_when_nobody_needs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Scores of queries are on disk as long as the result lives; what is written from them stays."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     scores = evaluate_out_of_core(QRELS, broken(), "AP RR")
@@ -234,7 +285,9 @@ def test_files_are_gone_when_nobody_needs_them(tmp_path: Path, monkeypatch: pyte
     assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
 
 
-def test_interrupted_work_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_work_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever stops the work in its midst finds no files of it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     read = 0
@@ -266,8 +319,15 @@ def test_lists_in_columns(no_results: str, *, scattered: bool) -> None:
     run = {f"q{i}": [f"d{j}" for j in range(i % 5)] for i in range(20)}
     table = pl.DataFrame({"query_id": list(run), "doc_id": list(run.values())})
     if scattered:
-        table = pl.concat([table, pl.DataFrame({"query_id": ["q3", "q9"], "doc_id": [["x"], ["y", "z"]]})])
-    judged = pl.DataFrame({"query_id": [f"q{i}" for i in range(22)], "doc_id": [["d1", "x"]] * 22})
+        table = pl.concat(
+            [
+                table,
+                pl.DataFrame({"query_id": ["q3", "q9"], "doc_id": [["x"], ["y", "z"]]}),
+            ]
+        )
+    judged = pl.DataFrame(
+        {"query_id": [f"q{i}" for i in range(22)], "doc_id": [["d1", "x"]] * 22}
+    )
     check(judged, table, "RR AP nDCG@2", no_results=no_results)
 
 
@@ -279,7 +339,9 @@ def test_declared_queries(many_ranges: list[int]) -> None:
     for measures in ("RR AP nDCG@2", "alpha_nDCG@2"):
         table: Any = judged
         if measures.startswith("alpha"):
-            table = {query: {doc: {"1": 1} for doc in docs} for query, docs in judged.items()}
+            table = {
+                query: {doc: {"1": 1} for doc in docs} for query, docs in judged.items()
+            }
         check(table, run, measures, queries=about)
     assert set(many_ranges) == {4}
 
@@ -288,6 +350,8 @@ def test_declared_queries(many_ranges: list[int]) -> None:
 def test_excluded_pairs(where: str) -> None:
     """Every range takes its own pairs out, and the counts add up."""
     world = small_world("nDCG", 40, seed=8, ties=True)
-    out = pl.concat([world.run.gather_every(3), world.judgments.gather_every(4)], how="diagonal")
+    out = pl.concat(
+        [world.run.gather_every(3), world.judgments.gather_every(4)], how="diagonal"
+    )
     out = out.select("query_id", "doc_id").unique()
     check(world.judgments, world.run, "nDCG AP R@5", exclude=out, exclude_from=where)

@@ -34,7 +34,10 @@ def worlds(draw: st.DrawFn) -> tuple[Rows, dict[str, list[str]]]:
         bad = draw(st.integers(0, 3))
         for part in range(draw(st.integers(1, 3))):
             shown = draw(st.lists(st.sampled_from(DOCS), max_size=4, unique=True))
-            rows += [(query, group, f"s{part}", doc, float(max(level[doc] - bad, 0))) for doc in shown]
+            rows += [
+                (query, group, f"s{part}", doc, float(max(level[doc] - bad, 0)))
+                for doc in shown
+            ]
     rows.append(("q1", "u", "s0x", "d1", 7.0))
     lists = {
         query: draw(st.lists(st.sampled_from([*DOCS, "?"]), min_size=1, unique=True))
@@ -49,12 +52,17 @@ def engine(
     """Return ``{query: {measure: value}}``."""
     names = ["query_id", "subtopic", "subgroup", "doc_id", "relevance"]
     frame = pl.DataFrame(rows, names, orient="row")
-    told = {text: text.replace("Prefs", "Prefs(within=subgroup)", 1).replace(")(", ", ", 1) for text in texts}
+    told = {
+        text: text.replace("Prefs", "Prefs(within=subgroup)", 1).replace(")(", ", ", 1)
+        for text in texts
+    }
     told = {text: _ordered(words) for text, words in told.items()}
     scored = rankstone.evaluate(frame, lists, list(told.values()), **options).per_query
     back = {words: text for text, words in told.items()}
     found: dict[str, dict[str, float]] = defaultdict(dict)
-    for query, measure, value in scored.select("query_id", "measure", "value").iter_rows():
+    for query, measure, value in scored.select(
+        "query_id", "measure", "value"
+    ).iter_rows():
         found[query][back[measure]] = value
     return found
 
@@ -65,9 +73,16 @@ def _ordered(text: str) -> str:
 
 def by_hand(rows: Rows, lists: dict[str, list[str]], query: str, text: str) -> float:
     """Return one value from sets of (better, worse) pairs."""
-    given = dict(part.split("=") for part in text.partition("(")[2].rstrip(")").split(", ") if part)
+    given = dict(
+        part.split("=")
+        for part in text.partition("(")[2].rstrip(")").split(", ")
+        if part
+    )
     place = {doc: at for at, doc in enumerate(lists[query])}
-    groups = {group: prefers(rows, query, group) for group in {row[1] for row in rows if row[0] == query}}
+    groups = {
+        group: prefers(rows, query, group)
+        for group in {row[1] for row in rows if row[0] == query}
+    }
 
     def counts(pair: tuple[str, str], when: str) -> bool:
         shown = sum(doc in place for doc in pair)
@@ -80,18 +95,30 @@ def by_hand(rows: Rows, lists: dict[str, list[str]], query: str, text: str) -> f
     when = given.get("when", "any")
     if text.startswith("NumPrefs"):
         when = "both" if given.get("what") == "both" else "any"
-        pairs = [pair for known in groups.values() for pair in known if counts(pair, when)]
+        pairs = [
+            pair for known in groups.values() for pair in known if counts(pair, when)
+        ]
         return float(len(pairs) if "what" not in given else sum(map(won, pairs)))
-    said = {group: [pair for pair in known if counts(pair, when)] for group, known in groups.items()}
+    said = {
+        group: [pair for pair in known if counts(pair, when)]
+        for group, known in groups.items()
+    }
     if given.get("over") == "groups":
-        shares = [limited(rows, query, group, pairs, given, place, won) for group, pairs in said.items()]
+        shares = [
+            limited(rows, query, group, pairs, given, place, won)
+            for group, pairs in said.items()
+        ]
         return sum(shares) / len(shares) if shares else 0.0
     if given.get("over") == "pairs":
         about: dict[frozenset[str], list[bool]] = defaultdict(list)
         for pairs in said.values():
             for pair in pairs:
                 about[frozenset(pair)].append(won(pair))
-        return sum(sum(votes) / len(votes) for votes in about.values()) / len(about) if about else 0.0
+        return (
+            sum(sum(votes) / len(votes) for votes in about.values()) / len(about)
+            if about
+            else 0.0
+        )
     everything = [pair for pairs in said.values() for pair in pairs]
     return sum(map(won, everything)) / len(everything) if everything else 0.0
 
@@ -108,7 +135,10 @@ def prefers(rows: Rows, query: str, group: str) -> set[tuple[str, str]]:
         for (one, high), (other, low) in itertools.product(docs, docs)
         if high > low
     }
-    while more := {(a, d) for (a, b), (c, d) in itertools.product(known, known) if b == c} - known:
+    while (
+        more := {(a, d) for (a, b), (c, d) in itertools.product(known, known) if b == c}
+        - known
+    ):
         known |= more
     return known
 
@@ -132,7 +162,8 @@ def limited(
         seen = [doc for doc in grades if doc in place or given.get("when") != "both"]
         good = [doc for doc in seen if grades[doc] > 0]
         bad = sorted(
-            (doc for doc in seen if grades[doc] == 0), key=lambda doc: (place.get(doc, 99), doc.encode())
+            (doc for doc in seen if grades[doc] == 0),
+            key=lambda doc: (place.get(doc, 99), doc.encode()),
         )
         pairs = [pair for pair in pairs if pair[1] not in bad[len(good) :]]
         lacking = max(len(good) - len(bad), 0)
@@ -153,7 +184,9 @@ def test_every_pair_by_hand(world: tuple[Rows, dict[str, list[str]]]) -> None:
 
 
 @given(world=worlds(), k=st.integers(1, 4))
-def test_a_cutoff_is_a_shorter_list(world: tuple[Rows, dict[str, list[str]]], k: int) -> None:
+def test_a_cutoff_is_a_shorter_list(
+    world: tuple[Rows, dict[str, list[str]]], k: int
+) -> None:
     """Documents below rank k count as not retrieved."""
     rows, lists = world
     texts = [f"{text}@{k}" for text in MEASURES]
@@ -161,7 +194,8 @@ def test_a_cutoff_is_a_shorter_list(world: tuple[Rows, dict[str, list[str]]], k:
     cut = engine(rows, lists, texts)
 
     assert cut == {
-        query: {f"{text}@{k}": value for text, value in row.items()} for query, row in short.items()
+        query: {f"{text}@{k}": value for text, value in row.items()}
+        for query, row in short.items()
     }
 
 
@@ -175,7 +209,9 @@ def test_contradictions_are_refused() -> None:
     ]
     with pytest.raises(BadValue, match="contradict"):
         engine(rows, {"q": ["a"]}, ["Prefs"])
-    apart: Rows = [(query, part, part, doc, level) for query, _, part, doc, level in rows]
+    apart: Rows = [
+        (query, part, part, doc, level) for query, _, part, doc, level in rows
+    ]
 
     assert engine(apart, {"q": ["a"]}, ["Prefs"])["q"] == {"Prefs": 1 / 2}
 

@@ -26,11 +26,23 @@ MEASURES: Final = "nDCG@10 nDCG(gain=linear)@7 DCG AP RR@5 P@5 R@20 RBP(p=0.7) b
 TIES: Final = ("expected", "docid_desc", "best")
 #: every way to hold a table; the rows of each are in an order of their own
 FORMATS: Final = (
-    "txt", "txt.gz", "csv", "tsv", "jsonl", "jsonl.gz", "json", "parquet", "arrow", "duckdb", "sqlite",
-)  # fmt: skip
+    "txt",
+    "txt.gz",
+    "csv",
+    "tsv",
+    "jsonl",
+    "jsonl.gz",
+    "json",
+    "parquet",
+    "arrow",
+    "duckdb",
+    "sqlite",
+)
 
 
-def tied_world(seed: int, queries: int = 12, depth: int = 40) -> tuple[pl.DataFrame, pl.DataFrame]:
+def tied_world(
+    seed: int, queries: int = 12, depth: int = 40
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return judgments and a run in which many documents tie, with grades that no sum holds exactly."""
     rng = np.random.default_rng(seed)
     query, doc = (part.ravel() for part in np.mgrid[:queries, :depth])
@@ -43,7 +55,9 @@ def tied_world(seed: int, queries: int = 12, depth: int = 40) -> tuple[pl.DataFr
         }
     )
     judged = pairs.filter(pl.Series(rng.random(query.size) < 0.7))
-    return judged.select("query_id", "doc_id", "relevance"), pairs.select("query_id", "doc_id", "score")
+    return judged.select("query_id", "doc_id", "relevance"), pairs.select(
+        "query_id", "doc_id", "score"
+    )
 
 
 def written(frame: pl.DataFrame, form: str, folder: Path, seed: int) -> str:
@@ -54,37 +68,56 @@ def written(frame: pl.DataFrame, form: str, folder: Path, seed: int) -> str:
     if form in ("duckdb", "sqlite"):
         connect: Any = duckdb.connect if form == "duckdb" else sqlite3.connect
         with closing(connect(str(path))) as connection:
-            connection.execute("CREATE TABLE run (query_id TEXT, doc_id TEXT, score DOUBLE)")
+            connection.execute(
+                "CREATE TABLE run (query_id TEXT, doc_id TEXT, score DOUBLE)"
+            )
             connection.executemany("INSERT INTO run VALUES (?, ?, ?)", rows)
             connection.commit()
         return f"{form}:{path}#run"
     if form == "json":
         lists = mixed.partition_by("query_id", as_dict=True, maintain_order=True)
-        nested = {q: dict(part.select("doc_id", "score").rows()) for (q,), part in lists.items()}
+        nested = {
+            q: dict(part.select("doc_id", "score").rows())
+            for (q,), part in lists.items()
+        }
         path.write_text(json.dumps(nested))
     elif form.startswith("txt"):
-        text = "".join(f"{q} Q0 {d} {at} {s!r} t\n" for at, (q, d, s) in enumerate(rows))
-        path.write_bytes(gzip.compress(text.encode()) if form.endswith("gz") else text.encode())
+        text = "".join(
+            f"{q} Q0 {d} {at} {s!r} t\n" for at, (q, d, s) in enumerate(rows)
+        )
+        path.write_bytes(
+            gzip.compress(text.encode()) if form.endswith("gz") else text.encode()
+        )
     elif form == "jsonl.gz":
         path.write_bytes(gzip.compress(mixed.write_ndjson().encode()))
     elif form == "tsv":
         mixed.write_csv(path, separator="\t")
     else:
-        ways = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet", "arrow": "write_ipc"}
+        ways = {
+            "csv": "write_csv",
+            "jsonl": "write_ndjson",
+            "parquet": "write_parquet",
+            "arrow": "write_ipc",
+        }
         getattr(mixed, ways[form])(path)
     return str(path)
 
 
 def bits(per_query: pl.DataFrame) -> list[tuple[Any, ...]]:
     """Return every number as it is, to the last bit."""
-    told = per_query.select("query_id", "measure", "value", "numerator", "denominator").sort(
-        "query_id", "measure"
-    )
-    return [tuple(cell.hex() if isinstance(cell, float) else cell for cell in row) for row in told.rows()]
+    told = per_query.select(
+        "query_id", "measure", "value", "numerator", "denominator"
+    ).sort("query_id", "measure")
+    return [
+        tuple(cell.hex() if isinstance(cell, float) else cell for cell in row)
+        for row in told.rows()
+    ]
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_formats_engines_and_orders(ties: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formats_engines_and_orders(
+    ties: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ten formats, read in memory, as frames and share after share, give what the rows in order give."""
     monkeypatch.setattr(
         MemoryBudget, "ranges", lambda *_: 3
@@ -94,14 +127,20 @@ def test_formats_engines_and_orders(ties: Any, tmp_path: Path, monkeypatch: pyte
     for seed, form in enumerate(FORMATS if ties == "expected" else FORMATS[::4]):
         path = written(run, form, tmp_path, seed)
         mixed = qrels.sample(fraction=1, shuffle=True, seed=seed)
-        assert bits(rankstone.evaluate(mixed, path, MEASURES, ties=ties).per_query) == expected, form
+        assert (
+            bits(rankstone.evaluate(mixed, path, MEASURES, ties=ties).per_query)
+            == expected
+        ), form
         if form in ("parquet", "csv", "txt"):
             stored = rankstone.evaluate(mixed, path, MEASURES, ties=ties, memory="4GB")
             assert bits(stored.lazy().collect()) == expected, f"{form}, out of core"
     for seed in range(2):
         mixed = run.sample(fraction=1, shuffle=True, seed=seed)
         for held in (mixed, mixed.to_pandas(), mixed.to_arrow(), mixed.lazy()):
-            assert bits(rankstone.evaluate(qrels, held, MEASURES, ties=ties).per_query) == expected
+            assert (
+                bits(rankstone.evaluate(qrels, held, MEASURES, ties=ties).per_query)
+                == expected
+            )
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
@@ -134,6 +173,10 @@ def test_labelled_tables_agree_with_themselves() -> None:
     for seed in range(5):
         mixed = table.sample(fraction=1, shuffle=True, seed=seed)
         for frame in (mixed, mixed.drop("doc_id")):
-            found = bits(rankstone.evaluate(table=frame, measures=measures, ties="expected").per_query)
+            found = bits(
+                rankstone.evaluate(
+                    table=frame, measures=measures, ties="expected"
+                ).per_query
+            )
             expected = expected or found
             assert found == expected

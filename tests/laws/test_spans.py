@@ -51,7 +51,12 @@ def kept(chunks: list[Span], limit: int, crossing: str) -> list[Span]:
     return found
 
 
-def brute(text: str, chunks: list[Span], gold: list[tuple[Span, float, str]], corpus: list[Span]) -> float:
+def brute(
+    text: str,
+    chunks: list[Span],
+    gold: list[tuple[Span, float, str]],
+    corpus: list[Span],
+) -> float:
     """Return the value of one query by counting characters."""
     measure = rankstone.parse_measure(text)
     threshold = 2 if "rel=2" in text else 1
@@ -74,7 +79,10 @@ def brute(text: str, chunks: list[Span], gold: list[tuple[Span, float, str]], co
     read = characters(*chunks)
     found = len(read & right)
     if "per=nugget" in text:
-        nuggets = {about: characters(*(s for s, a in relevant if a == about)) for _, about in relevant}
+        nuggets = {
+            about: characters(*(s for s, a in relevant if a == about))
+            for _, about in relevant
+        }
         shares = [Fraction(len(of & read), len(of)) for of in nuggets.values()]
         return float(sum(shares) / len(nuggets))
     added = "overlaps=added" in text
@@ -84,7 +92,11 @@ def brute(text: str, chunks: list[Span], gold: list[tuple[Span, float, str]], co
     elif measure.name == "SpanP":
         below = lengths
     else:
-        left = sum(len(characters(span) - read) for span in wanted) if added else len(right - read)
+        left = (
+            sum(len(characters(span) - read) for span in wanted)
+            if added
+            else len(right - read)
+        )
         below = lengths + left
     return float(Fraction(found, below)) if below else 0.0
 
@@ -136,7 +148,10 @@ def world(
 
 
 def expected(
-    text: str, gold: list[dict[str, Any]], run: list[dict[str, Any]], chunks: list[dict[str, Any]]
+    text: str,
+    gold: list[dict[str, Any]],
+    run: list[dict[str, Any]],
+    chunks: list[dict[str, Any]],
 ) -> dict[str, float]:
     """Return the value of every judged query."""
 
@@ -161,9 +176,14 @@ def test_characters(seed: int) -> None:
     gold, run, chunks = world(np.random.Generator(np.random.Philox(seed)))
     if not run:
         pytest.fail("the world has an empty run")
-    plain = [{name: row[name] for name in ("query_id", "doc_id", "score")} for row in run]
+    plain = [
+        {name: row[name] for name in ("query_id", "doc_id", "score")} for row in run
+    ]
     scored = rankstone.evaluate(
-        pl.DataFrame(gold), pl.DataFrame(plain), MEASURES, documents=pl.DataFrame(chunks)
+        pl.DataFrame(gold),
+        pl.DataFrame(plain),
+        MEASURES,
+        documents=pl.DataFrame(chunks),
     )
     for text in MEASURES:
         values = dict(
@@ -174,8 +194,14 @@ def test_characters(seed: int) -> None:
         wanted = expected(text, gold, run, chunks)
         assert values == pytest.approx(wanted, abs=1e-12), text
     direct = [{**row, "doc_id": row["document"]} for row in run]
-    own = [text for text in MEASURES if "relevant_chunks" not in text and "Omega" not in text]
-    again = rankstone.evaluate(pl.DataFrame(gold), pl.DataFrame(direct).drop("document"), own)
+    own = [
+        text
+        for text in MEASURES
+        if "relevant_chunks" not in text and "Omega" not in text
+    ]
+    again = rankstone.evaluate(
+        pl.DataFrame(gold), pl.DataFrame(direct).drop("document"), own
+    )
     assert again.per_query.drop("run").equals(
         scored.per_query.filter(
             pl.col("measure").is_in([str(rankstone.parse_measure(one)) for one in own])
@@ -189,14 +215,32 @@ def test_characters(seed: int) -> None:
         convention="chroma",
     )
     for spelling, text in CHROMA.items():
-        values = dict(named.per_query.filter(measure=spelling).select("query_id", "value").iter_rows())
-        assert values == pytest.approx(expected(text, gold, run, chunks), abs=1e-12), spelling
+        values = dict(
+            named.per_query.filter(measure=spelling)
+            .select("query_id", "value")
+            .iter_rows()
+        )
+        assert values == pytest.approx(expected(text, gold, run, chunks), abs=1e-12), (
+            spelling
+        )
 
 
 GOLD = {"q": {"guide": 1}}
-SPANS = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["guide"] * 2, "start": [0, 200], "end": [100, 250]})
+SPANS = pl.DataFrame(
+    {
+        "query_id": ["q", "q"],
+        "doc_id": ["guide"] * 2,
+        "start": [0, 200],
+        "end": [100, 250],
+    }
+)
 RUN = pl.DataFrame(
-    {"query_id": ["q"] * 3, "doc_id": ["guide", "guide", "faq"], "start": [0, 40, 0], "end": [60, 120, 9]}
+    {
+        "query_id": ["q"] * 3,
+        "doc_id": ["guide", "guide", "faq"],
+        "start": [0, 40, 0],
+        "end": [60, 120, 9],
+    }
 ).with_columns(score=pl.Series([3.0, 2.0, 1.0]))
 
 
@@ -204,14 +248,56 @@ RUN = pl.DataFrame(
     ("measures", "qrels", "run", "options", "kind", "message"),
     [
         ("SpanR R", SPANS, RUN, {}, UsageError, "R needs judgments of documents"),
-        ("SpanR", GOLD, RUN, {}, InputError, "there is no column start and no column end"),
-        ("SpanR", SPANS, RUN.drop("end"), {}, InputError, "measures of spans need a column end"),
-        ("SpanR", SPANS, RUN.with_columns(end=pl.col("start")), {}, InputError, "a chunk from 0 to 0"),
-        ("SpanR", SPANS.with_columns(start=pl.lit(-1)), RUN, {}, InputError, "a judged span from -1 to 100"),
-        ("SpanR", SPANS, RUN, {"score_above": 1.0}, UsageError, "has no meaning for SpanR"),
+        (
+            "SpanR",
+            GOLD,
+            RUN,
+            {},
+            InputError,
+            "there is no column start and no column end",
+        ),
+        (
+            "SpanR",
+            SPANS,
+            RUN.drop("end"),
+            {},
+            InputError,
+            "measures of spans need a column end",
+        ),
+        (
+            "SpanR",
+            SPANS,
+            RUN.with_columns(end=pl.col("start")),
+            {},
+            InputError,
+            "a chunk from 0 to 0",
+        ),
+        (
+            "SpanR",
+            SPANS.with_columns(start=pl.lit(-1)),
+            RUN,
+            {},
+            InputError,
+            "a judged span from -1 to 100",
+        ),
+        (
+            "SpanR",
+            SPANS,
+            RUN,
+            {"score_above": 1.0},
+            UsageError,
+            "has no meaning for SpanR",
+        ),
         ("SpanR", SPANS, RUN, {"ties": "expected"}, UsageError, "no closed form"),
         ("SpanR(per=nugget)", SPANS, RUN, {}, InputError, "there is no column nugget"),
-        ("SpanPOmega", SPANS, RUN, {}, UsageError, "the chunks that hold relevant text are not known"),
+        (
+            "SpanPOmega",
+            SPANS,
+            RUN,
+            {},
+            UsageError,
+            "the chunks that hold relevant text are not known",
+        ),
         ("SpanR(depth_by=relevant_chunks)@3", SPANS, RUN, {}, UsageError, "two depths"),
         (
             "SpanR",
@@ -232,7 +318,12 @@ RUN = pl.DataFrame(
     ],
 )
 def test_refused(
-    measures: str, qrels: Any, run: Any, options: Any, kind: type[Exception], message: str
+    measures: str,
+    qrels: Any,
+    run: Any,
+    options: Any,
+    kind: type[Exception],
+    message: str,
 ) -> None:
     """What has no meaning for spans is refused with a reason."""
     with pytest.raises(kind, match=message):
@@ -242,7 +333,9 @@ def test_refused(
 def test_chunks_that_touch_relevant_text_are_relevant() -> None:
     """Measures that need no number of relevant documents count chunks that touch a relevant span."""
     found = rankstone.evaluate(SPANS, RUN, "P@3 RR Success@1 SpanP@2").to_dict()["run"]
-    assert found == pytest.approx({"P@3": 2 / 3, "RR": 1, "Success@1": 1, "SpanP@2": 100 / 120})
+    assert found == pytest.approx(
+        {"P@3": 2 / 3, "RR": 1, "Success@1": 1, "SpanP@2": 100 / 120}
+    )
 
 
 def test_explanation_names_chunks_and_what_is_left() -> None:
@@ -264,13 +357,18 @@ def test_queries_without_relevant_text() -> None:
         pl.concat([qrels, qrels.with_columns(query_id=pl.lit("p"))]), RUN, "SpanR SpanP"
     )
     assert set(rows.per_query.select("query_id", "value", "status").iter_rows()) == {
-        ("q", 0.0, "no_relevant"), ("p", 0.0, "missing"),
-    }  # fmt: skip
+        ("q", 0.0, "no_relevant"),
+        ("p", 0.0, "missing"),
+    }
 
 
 def test_check_reads_spans() -> None:
     """Rows of one document with different offsets are no duplicates."""
-    found = [finding.what for file in rankstone.check(SPANS, RUN).files for finding in file.findings]
+    found = [
+        finding.what
+        for file in rankstone.check(SPANS, RUN).files
+        for finding in file.findings
+    ]
     assert not [what for what in found if "duplicate" in what]
 
 
@@ -282,4 +380,6 @@ def test_worst_queries_are_explained_as_they_are_scored() -> None:
     assert found.rows[0].doc_id == "guide[0:60]"
     measures = "SpanR@2 FalseRetrieval Cost(column=score)"
     scores = rankstone.evaluate(SPANS, RUN, measures, empty="unanswerable")
-    assert scores.per_query.filter(measure="Cost(column=score)")["value"].to_list() == [6.0]
+    assert scores.per_query.filter(measure="Cost(column=score)")["value"].to_list() == [
+        6.0
+    ]

@@ -32,7 +32,10 @@ SCORES: Final[dict[str, Callable[[list[float]], float]]] = {
 def world(seed: int, queries: int = 6) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return judgments and lists of chunks, with ties, ids with several separators, and ids without one."""
     rng = np.random.default_rng(seed)
-    chunks = [f"d#{doc}#{chunk}" for doc in range(6) for chunk in range(4)] + ["whole", "d#0"]
+    chunks = [f"d#{doc}#{chunk}" for doc in range(6) for chunk in range(4)] + [
+        "whole",
+        "d#0",
+    ]
     judged, shown = [], []
     for at in range(queries):
         known = rng.permutation(chunks)[: rng.integers(1, 12)].tolist()
@@ -59,29 +62,48 @@ def by_hand(judged: pl.DataFrame, run: pl.DataFrame, score: str) -> tuple[Any, A
     scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for query, chunk, one in run.rows():
         scores[query][document(chunk)].append(one)
-    rolled = {q: {doc: SCORES[score](found) for doc, found in docs.items()} for q, docs in scores.items()}
+    rolled = {
+        q: {doc: SCORES[score](found) for doc, found in docs.items()}
+        for q, docs in scores.items()
+    }
     return dict(grades), rolled
 
 
-def values(judged: Any, run: Any, measures: str = MEASURES, **options: Any) -> list[float | None]:
+def values(
+    judged: Any, run: Any, measures: str = MEASURES, **options: Any
+) -> list[float | None]:
     return evaluate(judged, run, measures, **options).per_query["value"].to_list()
 
 
-@given(SEEDS, st.sampled_from(sorted(SCORES)), st.sampled_from(["document", "#", r"^(.*)#[^#]*$"]))
+@given(
+    SEEDS,
+    st.sampled_from(sorted(SCORES)),
+    st.sampled_from(["document", "#", r"^(.*)#[^#]*$"]),
+)
 def test_chunks_roll_up(seed: int, score: str, unit: str) -> None:
     judged, run = world(seed)
     options: Any = {"unit": unit, "unit_score": score}
     found = values(judged, run, **options)
     assert found == values(*by_hand(judged, run, score))
     assert all(value is None or value <= 1 + 1e-12 for value in found)
-    mixed = run.with_row_index().sample(fraction=1.0, shuffle=True, seed=seed).drop("index")
-    if score in ("max", "sum", "mean", "top2"):  # scores are multiples of a quarter, whose sums are exact
+    mixed = (
+        run.with_row_index().sample(fraction=1.0, shuffle=True, seed=seed).drop("index")
+    )
+    if score in (
+        "max",
+        "sum",
+        "mean",
+        "top2",
+    ):  # scores are multiples of a quarter, whose sums are exact
         assert values(judged, mixed, **options) == found
 
 
 @given(SEEDS)
 def test_ids_without_chunks_are_left_alone(seed: int) -> None:
-    judged, run = (frame.with_columns(pl.col("doc_id").str.replace_all("#", "-")) for frame in world(seed))
+    judged, run = (
+        frame.with_columns(pl.col("doc_id").str.replace_all("#", "-"))
+        for frame in world(seed)
+    )
     assert values(judged, run, unit="document") == values(judged, run)
 
 
@@ -91,7 +113,9 @@ def test_a_document_is_no_deeper_than_its_best_chunk(seed: int) -> None:
     _, run = world(seed)
     for query, chunk in run.select("query_id", "doc_id").rows():
         judged = {query: {chunk: 1}}
-        as_chunk, as_document = (values(judged, run, "RR", unit=unit) for unit in ("chunk", "document"))
+        as_chunk, as_document = (
+            values(judged, run, "RR", unit=unit) for unit in ("chunk", "document")
+        )
         assert as_document >= as_chunk
 
 
@@ -110,10 +134,16 @@ def test_by_a_mapping_and_by_a_column_of_documents() -> None:
 def test_a_chunk_that_is_there_twice_is_an_error_all_the_same() -> None:
     with pytest.raises(DuplicateRows, match="a#1 is retrieved 2 times"):
         values({"q": {"a": 1}}, {"q": ["a#1", "a#2", "a#1"]}, "RR", unit="document")
-    assert values({"q": {"a": 1}}, {"q": ["a#1", "a#1"]}, "R", unit="document", duplicates="first_drop") == [
-        1
-    ]
-    twice = pl.DataFrame({"query_id": "q", "doc_id": ["a#1", "a#1"], "relevance": [1, 2]})
+    assert values(
+        {"q": {"a": 1}},
+        {"q": ["a#1", "a#1"]},
+        "R",
+        unit="document",
+        duplicates="first_drop",
+    ) == [1]
+    twice = pl.DataFrame(
+        {"query_id": "q", "doc_id": ["a#1", "a#1"], "relevance": [1, 2]}
+    )
     with pytest.raises(DuplicateRows, match="judged more than once"):
         values(twice, {"q": ["a#1"]}, "R", unit="document")
 
@@ -121,10 +151,17 @@ def test_a_chunk_that_is_there_twice_is_an_error_all_the_same() -> None:
 def test_tokens_of_all_chunks_are_paid_for() -> None:
     """The first two chunks are of one document; the second document begins after 20 tokens."""
     run = pl.DataFrame(
-        {"query_id": "q", "doc_id": ["a#1", "a#2", "b#1"], "score": [3.0, 2.0, 1.0], "tokens": [10, 10, 10]}
+        {
+            "query_id": "q",
+            "doc_id": ["a#1", "a#2", "b#1"],
+            "score": [3.0, 2.0, 1.0],
+            "tokens": [10, 10, 10],
+        }
     )
     judged = {"q": {"b": 1}}
-    assert values(judged, run, "R@tokens(20) R@tokens(30) R@1 R@2", unit="document") == [0, 1, 0, 1]
+    assert values(
+        judged, run, "R@tokens(20) R@tokens(30) R@1 R@2", unit="document"
+    ) == [0, 1, 0, 1]
 
 
 @given(SEEDS, st.sampled_from([1.0, 2.0, 3.5, 6.0]))
@@ -154,10 +191,20 @@ def test_budgets_count_every_chunk_above_a_document(seed: int, limit: float) -> 
 
 def test_scores_of_chunks_are_needed_to_add_them() -> None:
     with pytest.raises(BadOption, match="needs scores"):
-        values({"q": {"a": 1}}, {"q": ["a#1", "a#2"]}, "RR", unit="document", unit_score="sum")
-    assert values({"q": {"a": 1}}, {"q": ["b#1", "a#2"]}, "RR", unit="document", unit_score="first") == [
-        1 / 2
-    ]
+        values(
+            {"q": {"a": 1}},
+            {"q": ["a#1", "a#2"]},
+            "RR",
+            unit="document",
+            unit_score="sum",
+        )
+    assert values(
+        {"q": {"a": 1}},
+        {"q": ["b#1", "a#2"]},
+        "RR",
+        unit="document",
+        unit_score="first",
+    ) == [1 / 2]
 
 
 def test_whole_numbers_as_ids() -> None:
@@ -176,7 +223,10 @@ COPIES: Final[dict[str, tuple[list[str], dict[str, int]]]] = {
     "a copy far below": (["a", "x", "y", "z", "a"], {"a": 1}),
     "copies of an irrelevant chunk": (["x", "x", "a"], {"a": 1, "x": 0}),
     "three copies, graded": (["b", "a", "a", "a"], {"a": 3, "b": 1}),
-    "two retrievers merged without removing copies": (["a", "b", "a", "b", "c"], {"a": 1, "b": 1, "c": 1}),
+    "two retrievers merged without removing copies": (
+        ["a", "b", "a", "b", "c"],
+        {"a": 1, "b": 1, "c": 1},
+    ),
     "overlapping windows with one id": (["a", "a", "a", "b"], {"a": 1, "b": 2}),
     "fewer relevant than copies": (["x", "a", "a", "a", "a"], {"a": 1, "b": 1}),
 }
@@ -195,7 +245,10 @@ def test_copies_earn_nothing(name: str) -> None:
         doc: {"text": f"the text of {doc}"} for doc in {*docs, *judged}
     }
     classes = {one: one[0] for one in renamed}
-    by_text, by_class = (values({"q": judged}, {"q": renamed}, same_as=table) for table in (texts, classes))
+    by_text, by_class = (
+        values({"q": judged}, {"q": renamed}, same_as=table)
+        for table in (texts, classes)
+    )
     assert by_text == by_class == kept
 
 
@@ -205,16 +258,27 @@ def test_judgments_of_copies_are_one() -> None:
     same = {"a": "A", "a2": "A"}
     found = evaluate(judged, {"q": ["a2", "b"]}, "R nDCG", same_as=same)
     assert found.to_dict() == {"run": {"R": 1.0, "nDCG": 1.0}}
-    assert values(judged, {"q": ["a", "a2", "b"]}, "RR R AP", same_as=same) == [1, 1, (1 + 2 / 3) / 2]
+    assert values(judged, {"q": ["a", "a2", "b"]}, "RR R AP", same_as=same) == [
+        1,
+        1,
+        (1 + 2 / 3) / 2,
+    ]
 
 
 def test_tied_copies_are_paid_for_in_the_order_of_their_ids() -> None:
     run = pl.DataFrame(
-        {"query_id": "q", "doc_id": ["a", "c", "b"], "score": [1.0, 1.0, 0.5], "tokens": [1, 9, 1]}
+        {
+            "query_id": "q",
+            "doc_id": ["a", "c", "b"],
+            "score": [1.0, 1.0, 0.5],
+            "tokens": [1, 9, 1],
+        }
     )
     same = {"a": "A", "c": "A"}
     for rows in (run, run.reverse()):
-        assert values({"q": {"a": 1}}, rows, "R@tokens(1) R@tokens(9)", same_as=same) == [0, 1]
+        assert values(
+            {"q": {"a": 1}}, rows, "R@tokens(1) R@tokens(9)", same_as=same
+        ) == [0, 1]
 
 
 def test_tied_copies_and_others_are_in_the_order_of_their_own_ids() -> None:
@@ -228,9 +292,17 @@ def test_tied_copies_and_others_are_in_the_order_of_their_own_ids() -> None:
 def test_calls_are_numbered_before_chunks_roll_up() -> None:
     """A call that returns another chunk of a document that is there already counts nonetheless."""
     run = pl.DataFrame(
-        {"query_id": "q", "doc_id": ["a#1", "a#2", "b#1"], "score": [3.0, 2.0, 1.0], "call": [1, 2, 3]}
+        {
+            "query_id": "q",
+            "doc_id": ["a#1", "a#2", "b#1"],
+            "score": [3.0, 2.0, 1.0],
+            "call": [1, 2, 3],
+        }
     )
-    assert values({"q": {"b": 1}}, run, "R@calls(2) R@calls(3)", unit="document") == [0, 1]
+    assert values({"q": {"b": 1}}, run, "R@calls(2) R@calls(3)", unit="document") == [
+        0,
+        1,
+    ]
 
 
 def test_copies_and_columns_of_documents_as_a_dict_of_columns() -> None:
@@ -245,7 +317,9 @@ def test_copies_and_columns_of_documents_as_a_dict_of_columns() -> None:
 def test_an_explanation_where_scores_of_chunks_are_added_up() -> None:
     """Changes are those of units at other ranks, whose scores are already added up."""
     run = {"q": {"a#1": 3.0, "b#1": 2.0, "b#2": 2.0}}
-    found = rankstone.explain({"q": {"a": 1, "b": 1}}, run, "RR", "q", unit="document", unit_score="sum")
+    found = rankstone.explain(
+        {"q": {"a": 1, "b": 1}}, run, "RR", "q", unit="document", unit_score="sum"
+    )
     assert isinstance(found, rankstone.Explanation)
     assert found.value == 1
 
@@ -253,7 +327,13 @@ def test_an_explanation_where_scores_of_chunks_are_added_up() -> None:
 def test_chunks_and_copies_together() -> None:
     """Chunks of a and of its copy c are one unit, at the first of them; d keeps the rank behind the copy."""
     run = {"q": ["c#1", "a#1", "a#2", "d#1"]}
-    found = values({"q": {"a": 1, "d": 1}}, run, "R AP", unit="document", same_as={"c": "A", "a": "A"})
+    found = values(
+        {"q": {"a": 1, "d": 1}},
+        run,
+        "R AP",
+        unit="document",
+        same_as={"c": "A", "a": "A"},
+    )
     assert found == [1, (1 + 2 / 3) / 2]
 
 
@@ -264,7 +344,9 @@ def test_tables_of_copies_that_are_refused() -> None:
     with pytest.raises(MissingColumn, match="class or text"):
         values({"q": {"a": 1}}, {"q": ["a"]}, "R", same_as=table)
     with pytest.raises(BadOption, match="one_group"):
-        rankstone.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "R", unit="document", one_group=True)
+        rankstone.evaluate(
+            {"q": {"a": 1}}, {"q": ["a"]}, "R", unit="document", one_group=True
+        )
 
 
 def test_what_a_count_of_rows_would_say() -> None:
@@ -278,4 +360,6 @@ def test_what_a_count_of_rows_would_say() -> None:
     ):
         audit = evaluate(judged, run, "P@1", **options).audit
         assert "recall over all queries 1.5 × as high" in "\n".join(audit.lines())
-    assert "as high" not in "\n".join(evaluate(judged, {"q": ["a", "x"]}, "R").audit.lines())
+    assert "as high" not in "\n".join(
+        evaluate(judged, {"q": ["a", "x"]}, "R").audit.lines()
+    )

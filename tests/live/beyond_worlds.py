@@ -78,12 +78,19 @@ def _case(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
             everything = {item for _, item in history}
             able = [item for item in able if item in everything] or able[:1]
         least = min(k, len(able)) if traits.full else 1
-        shown = [str(item) for item in rng.permutation(able)[: int(rng.integers(least, len(able) + 1))]]
+        shown = [
+            str(item)
+            for item in rng.permutation(able)[: int(rng.integers(least, len(able) + 1))]
+        ]
         run[user] = _scored(rng, traits, shown)
     first = next(iter(run.values()))[0][0]
     some = set(rng.permutation(names)[: int(rng.integers(2, _ITEMS + 1))]) | {first}
     table = [item for item in names if item in some or not traits.outside]
-    judged = {user: _judged(rng, names) for user in [*users, "u8"] if user == users[0] or rng.random() < 0.7}
+    judged = {
+        user: _judged(rng, names)
+        for user in [*users, "u8"]
+        if user == users[0] or rng.random() < 0.7
+    }
     baseline = {
         user: [str(item) for item in rng.permutation(names)[: int(rng.integers(1, 7))]]
         for user in [*users, "u9"]
@@ -99,21 +106,32 @@ def _case(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
     }
 
 
-def _history(rng: np.random.Generator, traits: Traits, users: list[str], names: list[str]) -> list[list[str]]:
+def _history(
+    rng: np.random.Generator, traits: Traits, users: list[str], names: list[str]
+) -> list[list[str]]:
     """Draw the past: of some users with a list, and of others."""
     people = [*users, "u8", "u9"]
-    known = [user for user in people if user == users[0] or not traits.strangers or rng.random() < 0.8]
+    known = [
+        user
+        for user in people
+        if user == users[0] or not traits.strangers or rng.random() < 0.8
+    ]
     pairs = []
     for user in known:
         met = rng.permutation(names)[: int(rng.integers(1, 6))]
         pairs += [[user, str(item)] for item in met]
     if traits.repeated:
-        pairs += [pairs[int(at)] for at in rng.integers(0, len(pairs), int(rng.integers(0, 4)))]
+        pairs += [
+            pairs[int(at)]
+            for at in rng.integers(0, len(pairs), int(rng.integers(0, 4)))
+        ]
     rng.shuffle(pairs)
     return pairs
 
 
-def _scored(rng: np.random.Generator, traits: Traits, shown: list[str]) -> list[list[Any]]:
+def _scored(
+    rng: np.random.Generator, traits: Traits, shown: list[str]
+) -> list[list[Any]]:
     steps = rng.integers(0, 2, len(shown)) if traits.ties else np.ones(len(shown), int)
     scores = 5.0 - np.cumsum(steps) * 0.5
     return [[item, float(score)] for item, score in zip(shown, scores, strict=True)]
@@ -127,4 +145,7 @@ def _judged(rng: np.random.Generator, names: list[str]) -> dict[str, float]:
 def _about(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
     features = [float(value) for value in rng.choice([0.0, 0.0, 1.0, 2.0, -1.0], 2)]
     blank = traits.blank and rng.random() < 0.2
-    return {"features": None if blank else features, "category": str(rng.choice(_CATEGORIES))}
+    return {
+        "features": None if blank else features,
+        "category": str(rng.choice(_CATEGORIES)),
+    }

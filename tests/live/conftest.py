@@ -25,10 +25,20 @@ def pytest_configure() -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table of libraries, and put its rows into ``build/live.json``."""
     ended: list[pytest.TestReport] = [
-        test for outcome in ("passed", "failed") for test in terminalreporter.getreports(outcome)
+        test
+        for outcome in ("passed", "failed")
+        for test in terminalreporter.getreports(outcome)
     ]
-    told = [value for test in ended for name, value in test.user_properties if name == "live"]
-    rows = sorted((report.Row(**row) for row in told), key=lambda row: (row.library, row.runner))  # type: ignore[arg-type]
+    told = [
+        value
+        for test in ended
+        for name, value in test.user_properties
+        if name == "live"
+    ]
+    rows = sorted(
+        (report.Row(**row) for row in told),  # type: ignore[arg-type]
+        key=lambda row: (row.library, row.runner),
+    )
     if not rows:
         return
     terminalreporter.section("conventions and libraries")

@@ -38,7 +38,14 @@ def make(name: str) -> None:
     sys.stderr.write(f"{name} …\n")
     folder, requires = ENVIRONMENTS / name, load(str(RUNNERS[name])).REQUIRES
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [
+        str(folder / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     subprocess.run([*pip, *requires], check=True)
     (folder / "requires.txt").write_text("\n".join(requires), encoding="utf-8")
 

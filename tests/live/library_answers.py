@@ -26,7 +26,9 @@ MOST_LOST: Final = 0.05
 Answers = dict[str, Any]
 
 
-def theirs(python: Path, runner: Path, asked: Sequence[dict[str, Any]]) -> tuple[list[Answers], str]:
+def theirs(
+    python: Path, runner: Path, asked: Sequence[dict[str, Any]]
+) -> tuple[list[Answers], str]:
     """Return what the library says to every case, and its version.
 
     A case that ends the library's process is answered by ``{"lost": …}`` for every measure; the cases behind
@@ -43,7 +45,9 @@ def theirs(python: Path, runner: Path, asked: Sequence[dict[str, Any]]) -> tuple
             check=False,
         )
         lacking = re.search(r'(ImportError|ModuleNotFoundError)[^"]*', done.stdout)
-        assert lacking is None, f"something the library needs is not installed: {lacking[0]}"
+        assert lacking is None, (
+            f"something the library needs is not installed: {lacking[0]}"
+        )
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         if done.returncode == 0:
             *rest, installed = answers
@@ -51,9 +55,13 @@ def theirs(python: Path, runner: Path, asked: Sequence[dict[str, Any]]) -> tuple
         found += answers
         lost += 1
         assert len(found) < len(asked), done.stderr[-2000:]
-        assert lost <= max(1, len(asked) * MOST_LOST), f"{lost} cases lost: {done.stderr[-2000:]}"
+        assert lost <= max(1, len(asked) * MOST_LOST), (
+            f"{lost} cases lost: {done.stderr[-2000:]}"
+        )
         why = f"the library's process ends: {_ending(done.returncode)}"
-        found.append({measure: {"lost": why} for measure in asked[len(found)]["measures"]})
+        found.append(
+            {measure: {"lost": why} for measure in asked[len(found)]["measures"]}
+        )
 
 
 def _ending(code: int) -> str:
@@ -81,18 +89,27 @@ def ours(runner: Any, case: dict[str, Any]) -> Answers:
     where that raises, too: what one measure refuses takes nothing from the others.
     """
     qrels, run = tables(case)
-    told: dict[str, Any] = {"convention": runner.LIBRARY, **getattr(runner, "OPTIONS", {})}
+    told: dict[str, Any] = {
+        "convention": runner.LIBRARY,
+        **getattr(runner, "OPTIONS", {}),
+    }
 
     def asked(measures: Sequence[str], *apart: Callable[[str], object]) -> Answers:
         try:
-            return rankstone.evaluate(qrels, {"run": run}, measures, **told).to_dict()["run"]
+            return rankstone.evaluate(qrels, {"run": run}, measures, **told).to_dict()[
+                "run"
+            ]
         except rankstone.RankstoneError as error:
             if not apart:
                 return {measures[0]: {"error": re.sub(r"\s+", " ", str(error))}}
         parts: dict[object, list[str]] = {}
         for measure in measures:
             parts.setdefault(apart[0](measure), []).append(measure)
-        return {name: value for part in parts.values() for name, value in asked(part, *apart[1:]).items()}
+        return {
+            name: value
+            for part in parts.values()
+            for name, value in asked(part, *apart[1:]).items()
+        }
 
     def options(measure: str) -> object:
         return str(convention(runner.LIBRARY).read(measure)[0].entry.options)

@@ -19,9 +19,20 @@ __all__ = ["Row", "keep", "kept", "markdown", "plain"]
 
 FILE: Final = Path(__file__).resolve().parents[2] / "build" / "live.json"
 _COLUMNS: Final = (
-    "library", "runner", "installed", "measures", "cases", "numbers", "explained", "others", "seed", "date",
-)  # fmt: skip
-_COUNTS: Final = frozenset({"measures", "cases", "numbers", "explained", "others", "seed"})
+    "library",
+    "runner",
+    "installed",
+    "measures",
+    "cases",
+    "numbers",
+    "explained",
+    "others",
+    "seed",
+    "date",
+)
+_COUNTS: Final = frozenset(
+    {"measures", "cases", "numbers", "explained", "others", "seed"}
+)
 
 _ABOUT: Final = """\
 Every library answered in an environment of its own, on random judgments and runs as nasty as it takes: ties,
@@ -83,14 +94,19 @@ class Row:
 def kept() -> list[Row]:
     """Return the rows of earlier runs, by library."""
     told = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else []
-    return sorted((Row(**row) for row in told), key=lambda row: (row.library, row.runner))
+    return sorted(
+        (Row(**row) for row in told), key=lambda row: (row.library, row.runner)
+    )
 
 
 def keep(rows: Iterable[Row]) -> None:
     """Put rows beside those of earlier runs."""
     everything = {row.runner: row for row in (*kept(), *rows)}
     FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps([asdict(row) for row in everything.values()], indent=1), encoding="utf-8")
+    FILE.write_text(
+        json.dumps([asdict(row) for row in everything.values()], indent=1),
+        encoding="utf-8",
+    )
 
 
 def plain(rows: Sequence[Row]) -> list[str]:
@@ -101,7 +117,9 @@ def plain(rows: Sequence[Row]) -> list[str]:
     for cells in table:
         sides = [_padded(*each) for each in zip(_COLUMNS, cells, widths, strict=True)]
         lines.append("  ".join(sides).rstrip())
-    reasons = [f"{row.runner}: {count} × {why}" for row in rows for why, count in _often(row)]
+    reasons = [
+        f"{row.runner}: {count} × {why}" for row in rows for why, count in _often(row)
+    ]
     return [*lines, *([""] if reasons else []), *reasons]
 
 
@@ -126,7 +144,13 @@ def markdown(rows: Sequence[Row]) -> str:
     for row in rows:
         linked = f"[{row.library}](conventions/{row.library}.md)"
         lines.append(f"| {' | '.join((linked, *row.cells[1:]))} |")
-    lines += ["", "## Explained differences", "", "| runner | answers | of | why |", "|---|--:|--:|---|"]
+    lines += [
+        "",
+        "## Explained differences",
+        "",
+        "| runner | answers | of | why |",
+        "|---|--:|--:|---|",
+    ]
     lines += [
         f"| {row.runner} | {count} | {row.numbers} | {why.replace('|', chr(92) + '|')} |"
         for row in rows

@@ -22,7 +22,9 @@ PATIENCE = int(os.environ.get("RANKSTONE_PATIENCE", "120"))
 
 
 #: this machine: a cluster of Spark is on it
-_HERE = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "", "None", platform.node()})  # noqa: S104
+_HERE = frozenset(
+    {"localhost", "127.0.0.1", "::1", "0.0.0.0", "", "None", platform.node()}  # noqa: S104
+)
 
 
 def load(runner: str) -> Any:
@@ -32,9 +34,13 @@ def load(runner: str) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    if hasattr(module, "LIKE"):  # another version of a library, which differs in what the module says
+    if hasattr(
+        module, "LIKE"
+    ):  # another version of a library, which differs in what the module says
         later = vars(load(str(Path(runner).with_name(module.LIKE))))
-        vars(module).update({name: value for name, value in later.items() if name not in vars(module)})
+        vars(module).update(
+            {name: value for name, value in later.items() if name not in vars(module)}
+        )
     return module
 
 
@@ -54,9 +60,17 @@ def answer(runner: str) -> None:
 
 def stay_offline(event: str, args: tuple[Any, ...]) -> None:
     """Refuse connections to other machines: some libraries report their use, or ask services."""
-    address = args[1] if event == "socket.connect" else args if event == "socket.getaddrinfo" else None
+    address = (
+        args[1]
+        if event == "socket.connect"
+        else args
+        if event == "socket.getaddrinfo"
+        else None
+    )
     if isinstance(address, tuple) and str(address[0]) not in _HERE:
-        raise PermissionError(f"no connection to {address[0]}: libraries answer offline")
+        raise PermissionError(
+            f"no connection to {address[0]}: libraries answer offline"
+        )
 
 
 def answers(module: Any, case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -66,7 +80,11 @@ def answers(module: Any, case: dict[str, Any], measures: list[str]) -> dict[str,
     except Exception as error:  # noqa: BLE001 - whatever a library raises is its answer
         if len(measures) == 1:
             return {measures[0]: {"error": f"{type(error).__name__}: {error}"}}
-    return {name: value for each in measures for name, value in answers(module, case, [each]).items()}
+    return {
+        name: value
+        for each in measures
+        for name, value in answers(module, case, [each]).items()
+    }
 
 
 def _installed(module: Any) -> str:

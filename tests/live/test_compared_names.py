@@ -16,7 +16,10 @@ PAGE = HERE.parents[1] / "docs" / "checked.md"
 ASKED: dict[str, set[str]] = {}
 for path in sorted((HERE / "runners").rglob("*.py")):
     runner = load(str(path))
-    spelled = {text.replace("<k>", "7") for text in (*runner.MEASURES, *getattr(runner, "BINARY", ()))}
+    spelled = {
+        text.replace("<k>", "7")
+        for text in (*runner.MEASURES, *getattr(runner, "BINARY", ()))
+    }
     ASKED.setdefault(runner.LIBRARY, set()).update(spelled)
 COMPARED = [one for one in conventions() if one.checked or str(one) in ASKED]
 
@@ -24,7 +27,11 @@ COMPARED = [one for one in conventions() if one.checked or str(one) in ASKED]
 @each("one", COMPARED, ids=str)
 def test_every_measure_of_a_library_is_asked(one: Convention) -> None:
     """A convention that says it was compared was, measure by measure."""
-    found = {reading.entry.spelling for text in ASKED.get(str(one), ()) for reading in one.read([text])}
+    found = {
+        reading.entry.spelling
+        for text in ASKED.get(str(one), ())
+        for reading in one.read([text])
+    }
     assert {entry.spelling for entry in one.entries} - found == set()
 
 

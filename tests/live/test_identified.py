@@ -34,32 +34,49 @@ def test_numbers_are_traced_to_their_library() -> None:
     for name in LIBRARIES:
         runner, python = load(str(RUNNERS[name])), interpreter(name)
         if python is None:
-            pytest.skip(f"{name} has no environment: python tests/live/environments.py {name}")
+            pytest.skip(
+                f"{name} has no environment: python tests/live/environments.py {name}"
+            )
         for case, measure, number in _numbers(name, runner, python):
             groups = _identified(runner, case, measure, number)
-            places = [at for at, group in enumerate(groups) if runner.LIBRARY in group.libraries]
+            places = [
+                at
+                for at, group in enumerate(groups)
+                if runner.LIBRARY in group.libraries
+            ]
             found += bool(places)
             first += places[:1] == [0]
             if places[:1] != [0]:
-                lost.append(f"{name} {measure} {_printed(number)}: group {[at + 1 for at in places]}")
+                lost.append(
+                    f"{name} {measure} {_printed(number)}: group {[at + 1 for at in places]}"
+                )
     total = len(lost) + first
-    told = f"seed {SEED}: {total} numbers, {found} found, {first} in the first group\n" + "\n".join(lost)
+    told = (
+        f"seed {SEED}: {total} numbers, {found} found, {first} in the first group\n"
+        + "\n".join(lost)
+    )
     print(told)  # noqa: T201 - what is told of the comparison
     assert total, "no library gave a number"
     assert found == total, told
     assert first >= 0.9 * total, told
 
 
-def _numbers(name: str, runner: Any, python: Any) -> list[tuple[dict[str, Any], str, float]]:
+def _numbers(
+    name: str, runner: Any, python: Any
+) -> list[tuple[dict[str, Any], str, float]]:
     """Ask a library for numbers of collections, a measure of each."""
-    said: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()}
+    said: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()
+    }
     # a library has no number of grades that it refuses
     traits = Traits(**{**said, "queries": QUERIES, "strange": False})
     if not runner.MEASURES:
         traits = replace(traits, grades=(0, 1))
     rng = np.random.default_rng(SEED)
     # a number of somebody's own table of gains is nobody's but theirs
-    measures = [one for one in runner.MEASURES or runner.BINARY if "label_gain" not in one]
+    measures = [
+        one for one in runner.MEASURES or runner.BINARY if "label_gain" not in one
+    ]
     asked = [
         {**case, "measures": [str(rng.choice(measures)).replace("<k>", str(case["k"]))]}
         for case in getattr(runner, "cases", cases)(SEED, 8 * PAIRS, traits)
@@ -70,8 +87,11 @@ def _numbers(name: str, runner: Any, python: Any) -> list[tuple[dict[str, Any], 
         (case, measure, number)
         for case, numbers in zip(asked, answers, strict=True)
         for measure, number in numbers.items()
-        if isinstance(number, (int, float)) and 0 < number < 1 and not _explained(runner, case, measure)
-        if _printed(number - _own_rounding(runner)) == _printed(number + _own_rounding(runner))
+        if isinstance(number, (int, float))
+        and 0 < number < 1
+        and not _explained(runner, case, measure)
+        if _printed(number - _own_rounding(runner))
+        == _printed(number + _own_rounding(runner))
     ]
     return given[:PAIRS]
 
@@ -102,7 +122,9 @@ def _called(library: str, measure: str) -> str | None:
     """Return what people call a library's measure: our name with its numbers, or the library's own word."""
     ours = convention(library).read(measure)[0].ours
     numbers = [
-        part for part in re.findall(r"[(,] ?(\w+=[0-9.]+)(?=[,)])", ours) if not part.startswith("rel")
+        part
+        for part in re.findall(r"[(,] ?(\w+=[0-9.]+)(?=[,)])", ours)
+        if not part.startswith("rel")
     ]
     cutoff = re.search(r"@\d+", ours)
     said = f"({', '.join(numbers)})" if numbers else ""

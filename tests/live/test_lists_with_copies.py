@@ -25,12 +25,20 @@ TOOLS = {
 def test_numbers_of_lists_with_copies(name: str) -> None:
     runner, python = load(str(RUNNERS[name])), interpreter(name)
     if python is None:
-        pytest.skip(f"{name} has no environment: python tests/live/environments.py {name}")
+        pytest.skip(
+            f"{name} has no environment: python tests/live/environments.py {name}"
+        )
     cases: list[dict[str, Any]] = []
     for case in COPIES.CASES:
         qrels, run = COPIES.tables(case)
         listed = {"q": [[doc, -at] for at, doc in enumerate(run["q"])]}
-        cases.append({"qrels": qrels, "run": listed, "measures": COPIES.TOOLS[TOOLS[name]].split()})
+        cases.append(
+            {
+                "qrels": qrels,
+                "run": listed,
+                "measures": COPIES.TOOLS[TOOLS[name]].split(),
+            }
+        )
     answers, _ = theirs(python, RUNNERS[name], cases)
     printed = COPIES.numbers(TOOLS[name])
     for at, (case, numbers) in enumerate(zip(cases, answers, strict=True)):

@@ -37,11 +37,16 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
     """No case in which the library and its convention differ, other than those that are explained."""
     runner, python = load(str(RUNNERS[name])), interpreter(name)
     if python is None:
-        pytest.skip(f"{name} has no environment: python tests/live/environments.py {name}")
+        pytest.skip(
+            f"{name} has no environment: python tests/live/environments.py {name}"
+        )
     asked = _drawn(runner)
     answers, installed = theirs(python, RUNNERS[name], asked)
     reasons: Counter[str] = Counter()
-    lines, silent = [], {spelling for case in asked for spelling in case["spelled"].values()}
+    lines, silent = (
+        [],
+        {spelling for case in asked for spelling in case["spelled"].values()},
+    )
     for case, numbers in zip(asked, answers, strict=True):
         mine = ours(runner, case)
         for measure, spelling in case["spelled"].items():
@@ -63,7 +68,9 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
         runner=name,
         library=runner.LIBRARY,
         installed=installed,
-        measures=len({spelling for case in asked for spelling in case["spelled"].values()}),
+        measures=len(
+            {spelling for case in asked for spelling in case["spelled"].values()}
+        ),
         cases=CASES,
         numbers=sum(len(case["measures"]) for case in asked),
         reasons=dict(reasons),
@@ -72,27 +79,45 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
         date=f"{datetime.now(UTC):%Y-%m-%d}",
     )
     record_property("live", asdict(row))
-    assert not lines, "\n".join([f"{name}: {len(lines)} of {row.numbers} differ, seed {SEED}", *lines[:6]])
+    assert not lines, "\n".join(
+        [f"{name}: {len(lines)} of {row.numbers} differ, seed {SEED}", *lines[:6]]
+    )
     assert not silent, f"{name} never gave a number for {', '.join(sorted(silent))}"
 
 
 def _reason(runner: Any, case: dict[str, Any], measure: str, mine: Any) -> str | None:
     """Say why a library's number is known to be another here; ``None`` where nothing is known."""
     told = [told for judged in case["qrels"].values() for told in judged.values()]
-    grades = [grade for one in told for grade in (one.values() if isinstance(one, dict) else [one])]
-    if getattr(runner, "WHOLE", False) and any(grade % 1 for grade in grades) and isinstance(mine, dict):
+    grades = [
+        grade
+        for one in told
+        for grade in (one.values() if isinstance(one, dict) else [one])
+    ]
+    if (
+        getattr(runner, "WHOLE", False)
+        and any(grade % 1 for grade in grades)
+        and isinstance(mine, dict)
+    ):
         return "fractions are lost on the way there, and refused here"
     refused = re.search(r"refuses grade (-?[\d.]+)", str(mine))
-    if refused and getattr(runner, "ROWS", False) and float(refused[1]) not in _shown(case):
+    if (
+        refused
+        and getattr(runner, "ROWS", False)
+        and float(refused[1]) not in _shown(case)
+    ):
         return "it does not see the grade that is refused here"
-    reason: str | None = runner.differs(case, measure) if hasattr(runner, "differs") else None
+    reason: str | None = (
+        runner.differs(case, measure) if hasattr(runner, "differs") else None
+    )
     return reason
 
 
 def _shown(case: dict[str, Any]) -> set[float]:
     """Return the grades of the rows that the lists show."""
     return {
-        case["qrels"].get(query, {}).get(doc, 0) for query, rows in case["run"].items() for doc, _ in rows
+        case["qrels"].get(query, {}).get(doc, 0)
+        for query, rows in case["run"].items()
+        for doc, _ in rows
     }
 
 
@@ -102,15 +127,21 @@ def _is_number(answer: Any) -> bool:
 
 def _drawn(runner: Any) -> list[dict[str, Any]]:
     """Draw the cases, and those of binary judgments, and say which measures each is for."""
-    said: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()}
+    said: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()
+    }
     traits = Traits(**said)
-    draw = getattr(runner, "cases", cases)  # a runner may draw what no other library is handed
+    draw = getattr(
+        runner, "cases", cases
+    )  # a runner may draw what no other library is handed
     drawn = [(case, runner.MEASURES) for case in draw(SEED, CASES, traits)]
     if getattr(runner, "BINARY", ()):
         binary = replace(traits, grades=(0, 1), strange=False)
         drawn += [(case, runner.BINARY) for case in draw(SEED + 1, CASES, binary)]
     found = []
     for case, measures in drawn:
-        spelled = {measure.replace("<k>", str(case["k"])): measure for measure in measures}
+        spelled = {
+            measure.replace("<k>", str(case["k"])): measure for measure in measures
+        }
         found.append({**case, "measures": list(spelled), "spelled": spelled})
     return found

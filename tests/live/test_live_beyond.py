@@ -32,12 +32,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 HERE: Final = Path(__file__).resolve().parent
-RUNNERS: Final = {path.stem: path for path in sorted((HERE / "runners" / "beyond").glob("*.py"))}
+RUNNERS: Final = {
+    path.stem: path for path in sorted((HERE / "runners" / "beyond").glob("*.py"))
+}
 CASES: Final = int(os.environ.get("RANKSTONE_CASES", "500"))
 SEED: Final = int(os.environ["RANKSTONE_SEED"])
 #: the libraries asked: those of RANKSTONE_LIVE that measure whole lists, or all that do
 LIBRARIES: Final = [
-    name for name in os.environ.get("RANKSTONE_LIVE", "").split() or RUNNERS if name in RUNNERS
+    name
+    for name in os.environ.get("RANKSTONE_LIVE", "").split() or RUNNERS
+    if name in RUNNERS
 ]
 #: what single precision leaves of a number
 WITHIN: Final = 2e-6
@@ -48,7 +52,9 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
     """No case in which the library and its convention differ, other than those that are explained."""
     runner, python = load(str(RUNNERS[name])), interpreter(name)
     if python is None:
-        pytest.skip(f"{name} has no environment: python tests/live/environments.py {name}")
+        pytest.skip(
+            f"{name} has no environment: python tests/live/environments.py {name}"
+        )
     asked = _drawn(runner)
     answers, installed = theirs(python, RUNNERS[name], asked)
     reasons: Counter[str] = Counter()
@@ -63,7 +69,9 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
                 continue
             if same(mine[measure], numbers[measure], getattr(runner, "WITHIN", WITHIN)):
                 continue
-            reason = runner.differs(case, measure) if hasattr(runner, "differs") else None
+            reason = (
+                runner.differs(case, measure) if hasattr(runner, "differs") else None
+            )
             if reason is None:
                 told = f"ours {mine[measure]}, theirs {numbers[measure]}"
                 lines.append(f"{measure}: {told}: {json.dumps(case)}")
@@ -82,25 +90,40 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
         date=f"{datetime.now(UTC):%Y-%m-%d}",
     )
     record_property("live", asdict(row))
-    assert not lines, "\n".join([f"{name}: {len(lines)} of {row.numbers} differ, seed {SEED}", *lines[:6]])
+    assert not lines, "\n".join(
+        [f"{name}: {len(lines)} of {row.numbers} differ, seed {SEED}", *lines[:6]]
+    )
     assert not silent, f"{name} never gave a number for {', '.join(sorted(silent))}"
 
 
 def _drawn(runner: Any) -> list[dict[str, Any]]:
     """Draw the cases, and say how measures are spelled with their cutoffs."""
-    draw = getattr(runner, "cases", cases)  # a runner may draw what no other library is handed
+    draw = getattr(
+        runner, "cases", cases
+    )  # a runner may draw what no other library is handed
     found = []
     for case in draw(SEED, CASES, Traits(**runner.TRAITS)):
-        spelled = {measure.replace("<k>", str(case["k"])): measure for measure in runner.MEASURES}
+        spelled = {
+            measure.replace("<k>", str(case["k"])): measure
+            for measure in runner.MEASURES
+        }
         found.append({**case, "measures": list(spelled), "spelled": spelled})
     return found
 
 
 def _ours(library: str, case: dict[str, Any]) -> dict[str, Any]:
     """Return our numbers under the library's convention; what one measure refuses costs no other."""
-    kinds: dict[str, Any] = {"doc_id": pl.String, "features": pl.List(pl.Float64), "category": pl.String}
+    kinds: dict[str, Any] = {
+        "doc_id": pl.String,
+        "features": pl.List(pl.Float64),
+        "category": pl.String,
+    }
     items = [{"doc_id": item, **about} for item, about in case["items"].items()]
-    shown = [(user, item, value) for user, listed in case["run"].items() for item, value in listed]
+    shown = [
+        (user, item, value)
+        for user, listed in case["run"].items()
+        for item, value in listed
+    ]
     columns = ["query_id", "doc_id", "score"]
     tables: dict[str, Any] = {
         "items": pl.DataFrame(items, schema=kinds),

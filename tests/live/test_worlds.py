@@ -36,32 +36,50 @@ def lists() -> list[list[list[Any]]]:
 
 
 def grades() -> set[float]:
-    return {grade for case in DRAWN for judged in case["qrels"].values() for grade in judged.values()}
+    return {
+        grade
+        for case in DRAWN
+        for judged in case["qrels"].values()
+        for grade in judged.values()
+    }
 
 
 def ids(case: dict[str, Any]) -> set[str]:
     judged, listed = case["qrels"].values(), case["run"].values()
-    return {doc for docs in judged for doc in docs} | {doc for docs in listed for doc, _ in docs}
+    return {doc for docs in judged for doc in docs} | {
+        doc for docs in listed for doc, _ in docs
+    }
 
 
 SEEN = {
     "lists longer than 15, with ties": lambda: any(
-        len(listed) > 15 and len({score for _, score in listed}) < len(listed) for listed in lists()
+        len(listed) > 15 and len({score for _, score in listed}) < len(listed)
+        for listed in lists()
     ),
     "hundreds of documents": lambda: max(map(len, lists())) > 200,
     "sixteen tied documents": lambda: any(
-        sum(s == score for _, s in listed) >= 16 for listed in lists() for _, score in listed
+        sum(s == score for _, s in listed) >= 16
+        for listed in lists()
+        for _, score in listed
     ),
     "an empty list": lambda: [] in lists(),
     "one document": lambda: any(len(listed) == 1 for listed in lists()),
     "a query that is called as one of its documents": lambda: any(
-        query in {doc for doc, _ in listed} for case in DRAWN for query, listed in case["run"].items()
+        query in {doc for doc, _ in listed}
+        for case in DRAWN
+        for query, listed in case["run"].items()
     ),
-    "a query without any judgment": lambda: any({} in case["qrels"].values() for case in DRAWN),
+    "a query without any judgment": lambda: any(
+        {} in case["qrels"].values() for case in DRAWN
+    ),
     "grades below zero": lambda: min(grades()) < 0,
     "fractions": lambda: any(grade % 1 for grade in grades()),
-    "ids of other scripts": lambda: any(not doc.isascii() for case in DRAWN for doc in ids(case)),
-    "a cutoff behind the end": lambda: any(case["k"] > max(map(len, case["run"].values())) for case in DRAWN),
+    "ids of other scripts": lambda: any(
+        not doc.isascii() for case in DRAWN for doc in ids(case)
+    ),
+    "a cutoff behind the end": lambda: any(
+        case["k"] > max(map(len, case["run"].values())) for case in DRAWN
+    ),
 }
 
 
@@ -74,12 +92,23 @@ def test_what_libraries_trip_over_is_drawn(kind: str) -> None:
 def test_what_a_library_cannot_be_handed_is_not_drawn() -> None:
     """Traits leave out what they name."""
     plain = cases(
-        7, 400, Traits(strange=False, long=False, hollow=False, unsaid=False, names=False, ties=False)
+        7,
+        400,
+        Traits(
+            strange=False,
+            long=False,
+            hollow=False,
+            unsaid=False,
+            names=False,
+            ties=False,
+        ),
     )
     every = [listed for case in plain for listed in case["run"].values()]
     assert all(0 < len(listed) <= 12 for listed in every)
     assert all(len({score for _, score in listed}) == len(listed) for listed in every)
-    assert {g for case in plain for docs in case["qrels"].values() for g in docs.values()} == {0, 1, 2, 3}
+    assert {
+        g for case in plain for docs in case["qrels"].values() for g in docs.values()
+    } == {0, 1, 2, 3}
     assert all(docs for case in plain for docs in case["qrels"].values())
     assert all(query[0] == "q" for case in plain for query in case["qrels"])
 
@@ -103,7 +132,11 @@ def test_a_runner_that_breaks_on_everything_is_an_error(tmp_path: Path) -> None:
     """A runner without a single answer is broken, and no library is compared by it."""
     (tmp_path / "breaking.py").write_text(RUNNER)
     with pytest.raises(AssertionError):
-        theirs(Path(sys.executable), tmp_path / "breaking.py", [{"at": "ends", "measures": ["a"]}] * 40)
+        theirs(
+            Path(sys.executable),
+            tmp_path / "breaking.py",
+            [{"at": "ends", "measures": ["a"]}] * 40,
+        )
 
 
 def test_a_measure_that_raises_costs_no_other(tmp_path: Path) -> None:
@@ -131,4 +164,10 @@ def test_libraries_answer_offline(tmp_path: Path, host: str) -> None:
     (tmp_path / "calling.py").write_text(CALLING)
     asked = [{"host": host, "measures": ["a"]}]
     found, _ = theirs(Path(sys.executable), tmp_path / "calling.py", asked)
-    assert found == [{"a": {"error": f"PermissionError: no connection to {host}: libraries answer offline"}}]
+    assert found == [
+        {
+            "a": {
+                "error": f"PermissionError: no connection to {host}: libraries answer offline"
+            }
+        }
+    ]

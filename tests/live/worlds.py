@@ -70,9 +70,32 @@ class Traits:
 _STRANGE: Final = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 #: what ids are made of: signs of every file format, capitals, other scripts, numbers that are no numbers
 _PARTS: Final = (
-    "7", "007", "1e3", "-1", "nan", "NA", "a", "A", "Z", "d", "_", ".", ",", ";", "#", '"', "'", "\\", "/",
-    "%", "é", "ß", "日本", "😀", "\u0301",
-)  # fmt: skip
+    "7",
+    "007",
+    "1e3",
+    "-1",
+    "nan",
+    "NA",
+    "a",
+    "A",
+    "Z",
+    "d",
+    "_",
+    ".",
+    ",",
+    ";",
+    "#",
+    '"',
+    "'",
+    "\\",
+    "/",
+    "%",
+    "é",
+    "ß",
+    "日本",
+    "😀",
+    "\u0301",
+)
 
 
 def cases(seed: int, count: int, traits: Traits) -> list[dict[str, Any]]:
@@ -103,12 +126,22 @@ def _case(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
 
 
 def _cutoff(rng: np.random.Generator) -> int:
-    return int(rng.choice([10, 20, 100])) if rng.random() < 0.1 else int(rng.integers(1, 8))
+    return (
+        int(rng.choice([10, 20, 100]))
+        if rng.random() < 0.1
+        else int(rng.integers(1, 8))
+    )
 
 
-def _query(rng: np.random.Generator, traits: Traits) -> tuple[dict[str, float], list[list[Any]]]:
+def _query(
+    rng: np.random.Generator, traits: Traits
+) -> tuple[dict[str, float], list[list[Any]]]:
     long, alone = traits.long and rng.random() < 0.08, rng.random() < 0.05
-    many, size = (DOCUMENTS, int(rng.integers(16, 301))) if long else (30, int(rng.integers(2, 13)))
+    many, size = (
+        (DOCUMENTS, int(rng.integers(16, 301)))
+        if long
+        else (30, int(rng.integers(2, 13)))
+    )
     docs = [f"d{number}" for number in rng.permutation(many)[:size]]
     some = int(rng.integers(1, len(docs) + 1))
     worthless = traits.empty and rng.random() < 0.2
@@ -123,25 +156,41 @@ def _query(rng: np.random.Generator, traits: Traits) -> tuple[dict[str, float], 
     pool = pool[:1] if alone and traits.unretrieved else pool
     if traits.duplicates and rng.random() < 0.3:
         pool.append(pool[0])
-    steps = rng.random(len(pool)) < rng.choice([0.1, 0.5, 0.5]) if traits.ties else np.ones(len(pool), int)
+    steps = (
+        rng.random(len(pool)) < rng.choice([0.1, 0.5, 0.5])
+        if traits.ties
+        else np.ones(len(pool), int)
+    )
     scores = 5.0 - np.cumsum(steps) * 0.5 - (0 if traits.signs else -len(pool))
-    return judged, [[doc, float(score)] for doc, score in zip(pool, scores, strict=True)]
+    return judged, [
+        [doc, float(score)] for doc, score in zip(pool, scores, strict=True)
+    ]
 
 
 def _renamed(rng: np.random.Generator, case: dict[str, Any]) -> dict[str, Any]:
     """Give queries and documents ids of any kind, some query that of one of its documents."""
     judged, listed = case["qrels"].items(), case["run"].items()
-    old = {doc for _, docs in judged for doc in docs} | {doc for _, docs in listed for doc, _ in docs}
+    old = {doc for _, docs in judged for doc in docs} | {
+        doc for _, docs in listed for doc, _ in docs
+    }
     docs = _names(rng, sorted(old))
     queries = _names(rng, sorted(case["qrels"].keys() | case["run"].keys()))
     for query in queries:
-        own = [*case["qrels"].get(query, ()), *(doc for doc, _ in case["run"].get(query, ()))]
+        own = [
+            *case["qrels"].get(query, ()),
+            *(doc for doc, _ in case["run"].get(query, ())),
+        ]
         if own and rng.random() < 0.5:
             name = docs[own[int(rng.integers(len(own)))]]
             queries[query] = queries[query] if name in queries.values() else name
     return {
-        "qrels": {queries[q]: {docs[doc]: grade for doc, grade in its.items()} for q, its in judged},
-        "run": {queries[q]: [[docs[doc], score] for doc, score in its] for q, its in listed},
+        "qrels": {
+            queries[q]: {docs[doc]: grade for doc, grade in its.items()}
+            for q, its in judged
+        },
+        "run": {
+            queries[q]: [[docs[doc], score] for doc, score in its] for q, its in listed
+        },
         "k": case["k"],
     }
 
@@ -150,6 +199,13 @@ def _names(rng: np.random.Generator, old: list[str]) -> dict[str, str]:
     """Return a new name for every id, no two alike."""
     new: dict[str, str] = {}
     for one in old:
-        made = "".join(_PARTS[int(at)] for at in rng.integers(0, len(_PARTS), int(rng.integers(1, 5))))
+        made = "".join(
+            _PARTS[int(at)]
+            for at in rng.integers(0, len(_PARTS), int(rng.integers(1, 5)))
+        )
         new[one] = f"{made}{one[1:]}" if made in new.values() else made
-    return new if len(set(new.values())) == len(new) else {one: f"{name}|{one}" for one, name in new.items()}
+    return (
+        new
+        if len(set(new.values())) == len(new)
+        else {one: f"{name}|{one}" for one, name in new.items()}
+    )

@@ -19,7 +19,9 @@ def test_never_worse_than_its_start(measure: str, seed: int) -> None:
     """On the training measure it is at least as good as the rank SVM it began with; usually better."""
     X, y, qid = world(seed, queries=15)
     start = RankSVM().fit(X, y, qid)
-    model = CoordinateAscent(measure, start=start, restarts=1, random_state=seed).fit(X, y, qid)
+    model = CoordinateAscent(measure, start=start, restarts=1, random_state=seed).fit(
+        X, y, qid
+    )
 
     assert model.value_ == pytest.approx(model.score(X, y, qid, measure), abs=1e-12)
     assert model.value_ >= start.score(X, y, qid, measure) - 1e-12
@@ -31,8 +33,12 @@ def test_it_climbs() -> None:
     """Where one feature orders everything and the start ignores it, the start is left far behind."""
     rng = np.random.default_rng(0)
     y = np.tile([0.0, 1.0, 2.0, 0.0], 20)
-    X = np.stack([rng.normal(size=80), y + 0.01 * rng.normal(size=80), np.ones(80)], axis=1)
-    model = CoordinateAscent("nDCG", start=[1.0, 0.0, 0.0], restarts=0).fit(X, y, np.repeat(np.arange(20), 4))
+    X = np.stack(
+        [rng.normal(size=80), y + 0.01 * rng.normal(size=80), np.ones(80)], axis=1
+    )
+    model = CoordinateAscent("nDCG", start=[1.0, 0.0, 0.0], restarts=0).fit(
+        X, y, np.repeat(np.arange(20), 4)
+    )
 
     assert model.value_ == 1.0
     assert model.coef_[2] == 0
@@ -42,7 +48,9 @@ def test_a_zero_start_earns_chance() -> None:
     """Relevant documents stand first in the file; weights of zero gain nothing by that."""
     X, y = np.zeros((4, 2)), [1, 0, 1, 0]
     X[:, 0] = [0, 1, 0, 1]
-    model = CoordinateAscent("RR", start=[0.0, 0.0], restarts=0, max_iter=1).fit(X, y, [1, 1, 2, 2])
+    model = CoordinateAscent("RR", start=[0.0, 0.0], restarts=0, max_iter=1).fit(
+        X, y, [1, 1, 2, 2]
+    )
 
     assert model.value_ == 1.0
     assert model.coef_[0] < 0
@@ -74,7 +82,9 @@ def test_the_seed_decides() -> None:
     X, y, qid = world(7)
     lines = list[int]()
     models = [
-        CoordinateAscent("AP", start=None, restarts=2, random_state=3, progress=lines.append).fit(X, y, qid)
+        CoordinateAscent(
+            "AP", start=None, restarts=2, random_state=3, progress=lines.append
+        ).fit(X, y, qid)
         for _ in range(2)
     ]
 
@@ -94,7 +104,9 @@ def test_the_seed_decides() -> None:
         ({"work": 0}, UsageError, "work"),
     ],
 )
-def test_mistakes(parameters: dict[str, Any], error: type[Exception], told: str) -> None:
+def test_mistakes(
+    parameters: dict[str, Any], error: type[Exception], told: str
+) -> None:
     """What cannot be climbed is refused, and why is said."""
     X, y, qid = world(8)
     with pytest.raises(error, match=told):

@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 
 def ask(*arguments: object) -> Result:
     """Run a command in this process; a mistake is raised as it is."""
-    return CliRunner().invoke(cli, ["ltr", *map(str, arguments)], catch_exceptions=False)
+    return CliRunner().invoke(
+        cli, ["ltr", *map(str, arguments)], catch_exceptions=False
+    )
 
 
 def letor(path: Path, seed: int, queries: int = 12) -> Path:
     X, y, qid = world(seed, queries=queries)
     lines = [
-        f"{label:g} qid:{q} " + " ".join(f"{at}:{value!r}" for at, value in enumerate(row.tolist(), start=1))
+        f"{label:g} qid:{q} "
+        + " ".join(f"{at}:{value!r}" for at, value in enumerate(row.tolist(), start=1))
         for row, label, q in zip(X, y, qid, strict=True)
     ]
     path.write_text("\n".join(lines) + "\n")
@@ -55,10 +58,14 @@ def test_train_and_score(train: Path, tmp_path: Path) -> None:
     assert told.startswith(f"RankSVM: {len(data)} rows, 12 queries, 4 features\n")
     assert "C=3" in told
     lines = ask("score", model, train, "--double").output.split()
-    assert [float(line) for line in lines] == pytest.approx(expected.tolist(), rel=1e-12)
+    assert [float(line) for line in lines] == pytest.approx(
+        expected.tolist(), rel=1e-12
+    )
     for name in ("s.run", "s.csv", "s.parquet", "s.jsonl", "s.txt"):
         ask("score", model, train, "--double", "-o", tmp_path / name)
-    assert pl.read_parquet(tmp_path / "s.parquet")["score"].to_list() == [float(line) for line in lines]
+    assert pl.read_parquet(tmp_path / "s.parquet")["score"].to_list() == [
+        float(line) for line in lines
+    ]
     first = (tmp_path / "s.run").read_text().splitlines()[0].split()
     assert first[1] == "Q0"
     assert first[3] == "1"
@@ -70,7 +77,18 @@ def test_ascent_from_a_model(train: Path, tmp_path: Path) -> None:
     model, better = tmp_path / "m.json", tmp_path / "b.json"
     ask("train", train, "-o", model)
     told = ask(
-        "train", train, "-o", better, "--method", "ascent", "--init", model, "--restarts", 0, "-m", "RR"
+        "train",
+        train,
+        "-o",
+        better,
+        "--method",
+        "ascent",
+        "--init",
+        model,
+        "--restarts",
+        0,
+        "-m",
+        "RR",
     ).output
 
     assert "RR on the training rows" in told
@@ -79,18 +97,40 @@ def test_ascent_from_a_model(train: Path, tmp_path: Path) -> None:
     from rankstone.ltr.estimator_inputs import queries_of
     from rankstone.ltr.predictions import mean_of
 
-    values = [mean_of(m.scores(data), data.y, queries_of(data.qid, len(data)), "RR") for m in (start, found)]
+    values = [
+        mean_of(m.scores(data), data.y, queries_of(data.qid, len(data)), "RR")
+        for m in (start, found)
+    ]
     assert values[1] >= values[0]
 
 
 def test_tune(train: Path, tmp_path: Path) -> None:
     """Every C has its row; the chosen one is written, trained on everything."""
-    shown = ask("tune", train, "--folds", 3, "--values", "10,0.1", "--model", tmp_path / "m.json")
+    shown = ask(
+        "tune",
+        train,
+        "--folds",
+        3,
+        "--values",
+        "10,0.1",
+        "--model",
+        tmp_path / "m.json",
+    )
     lines = shown.output.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["candidate", "C=0.1", "C=10"]
     assert "is what to expect of the choice" in shown.output
     told = json.loads(
-        ask("tune", train, "--folds", 3, "--values", "10,0.1", "--quick", "--format", "json").stdout
+        ask(
+            "tune",
+            train,
+            "--folds",
+            3,
+            "--values",
+            "10,0.1",
+            "--quick",
+            "--format",
+            "json",
+        ).stdout
     )
     assert told["honest"] is None
     found = json.loads((tmp_path / "m.json").read_text())["trained"]["C"]
@@ -99,7 +139,12 @@ def test_tune(train: Path, tmp_path: Path) -> None:
     args = ("--per-query", tmp_path / "pq.csv", "--format", "csv")
     shown = ask("tune", train, "--valid", valid, "--choose", "1se", *args)
     assert shown.stdout.splitlines()[0] == "candidate,mean,behind,error,chosen"
-    assert pl.read_csv(tmp_path / "pq.csv").columns == ["run", "query_id", "measure", "value"]
+    assert pl.read_csv(tmp_path / "pq.csv").columns == [
+        "run",
+        "query_id",
+        "measure",
+        "value",
+    ]
 
 
 def test_eval(train: Path, tmp_path: Path) -> None:
@@ -108,15 +153,35 @@ def test_eval(train: Path, tmp_path: Path) -> None:
     ask("train", train, "-o", model)
     data = read(train)
     pred.write_text("".join(f"{value}\n" for value in np.zeros(len(data))))
-    alone = ask("eval", train, model, "-m", "nDCG@5 RR", "--per-query", tmp_path / "q.csv").stdout
+    alone = ask(
+        "eval", train, model, "-m", "nDCG@5 RR", "--per-query", tmp_path / "q.csv"
+    ).stdout
     assert alone.splitlines()[0].split() == ["run", "nDCG@5", "RR"]
     assert "ties=expected" in alone
-    pair = ask("eval", train, model, f"zero={pred}", "-m", "nDCG@5", "--report", tmp_path / "r.html")
+    pair = ask(
+        "eval",
+        train,
+        model,
+        f"zero={pred}",
+        "-m",
+        "nDCG@5",
+        "--report",
+        tmp_path / "r.html",
+    )
     assert pair.stdout.startswith("m · zero, 12 queries")
     assert "inconclusive" in pair.stdout
     assert "<html" in (tmp_path / "r.html").read_text()
     told = json.loads(
-        ask("eval", train, model, f"zero={pred}", "--convention", "lightgbm", "--format", "json").stdout
+        ask(
+            "eval",
+            train,
+            model,
+            f"zero={pred}",
+            "--convention",
+            "lightgbm",
+            "--format",
+            "json",
+        ).stdout
     )
     assert told
 
@@ -125,8 +190,16 @@ def test_eval(train: Path, tmp_path: Path) -> None:
     ("arguments", "code", "told"),
     [
         (("trian",), 2, "did you mean train?"),
-        (("train", "{train}", "-o", "{out}", "--method", "svn"), 2, "did you mean svm?"),
-        (("train", "{train}", "-o", "{out}", "--restarts", "3"), 2, "--restarts cannot go with --method svm"),
+        (
+            ("train", "{train}", "-o", "{out}", "--method", "svn"),
+            2,
+            "did you mean svm?",
+        ),
+        (
+            ("train", "{train}", "-o", "{out}", "--restarts", "3"),
+            2,
+            "--restarts cannot go with --method svm",
+        ),
         (("train", "{train}", "-o", "{train}"), 2, "is also an input"),
         (("train", "{broken}", "-o", "{out}"), 3, "broken.txt:2: 'x' is not a feature"),
         (("train", "{train}", "-o", "{out}", "--c", "-1"), 2, "C=-1.0"),
@@ -135,11 +208,17 @@ def test_eval(train: Path, tmp_path: Path) -> None:
         (("tune", "{train}", "--values", "a"), 2, "--values must be numbers"),
         (("tune", "{train}", "--folds", "99"), 2, "a number of folds from 2 to 12"),
         (("eval", "{train}", "{broken}"), 3, "is not a score"),
-        (("eval", "{train}", "{zero}", "--baseline", "zero"), 2, "--baseline cannot go with a single system"),
+        (
+            ("eval", "{train}", "{zero}", "--baseline", "zero"),
+            2,
+            "--baseline cannot go with a single system",
+        ),
         (("score", "{train}", "{train}"), 3, "not a model that can be opened"),
     ],
 )
-def test_mistakes(train: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str) -> None:
+def test_mistakes(
+    train: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str
+) -> None:
     """A mistake is a sentence and an exit code; nothing is written."""
     (tmp_path / "broken.txt").write_text("1 qid:1 1:2\n0 qid:1 x\n")
     (tmp_path / "flat.txt").write_text("1 qid:1 1:2\n1 qid:1 1:3\n")
@@ -169,7 +248,9 @@ def test_an_interrupted_training_leaves_no_model(tmp_path: Path) -> None:
         f"from rankstone.cli import main\nmain(['ltr', 'train', {str(train)!r}, '-o', "
         f"{str(tmp_path / 'm.json')!r}, '--method', 'ascent'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode in (130, -signal.SIGINT)
     assert "Traceback" not in done.stderr

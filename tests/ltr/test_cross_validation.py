@@ -27,7 +27,9 @@ def test_whole_queries(model: Any) -> None:
     X, y, qid = world(1, queries=20)
     with sklearn.config_context(enable_metadata_routing=True):
         given = {"qid": qid, "groups": qid}
-        found = cross_val_score(model, X, y, cv=GroupKFold(3), params=given, error_score="raise")
+        found = cross_val_score(
+            model, X, y, cv=GroupKFold(3), params=given, error_score="raise"
+        )
 
     expected = []
     for train, test in GroupKFold(3).split(X, y, qid):
@@ -43,7 +45,10 @@ def test_a_cut_query_is_refused(model: Any) -> None:
     folds = KFold(3, shuffle=True, random_state=0)
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(UsageError, match=r"queries were learnt from with other rows[\s\S]*GroupKFold\(5\)"),
+        pytest.raises(
+            UsageError,
+            match=r"queries were learnt from with other rows[\s\S]*GroupKFold\(5\)",
+        ),
     ):
         cross_val_score(model, X, y, cv=folds, params={"qid": qid}, error_score="raise")
 
@@ -53,7 +58,9 @@ def test_without_queries(how: dict[str, bool]) -> None:
     """Neither nothing nor groups alone tell a ranker its queries: the refusal shows what does."""
     X, y, qid = world(1, queries=20)
     given = {"groups": qid, "cv": GroupKFold(3)} if how else {"cv": 3}
-    with pytest.raises(UsageError, match=r"qid is missing[\s\S]*enable_metadata_routing=True"):
+    with pytest.raises(
+        UsageError, match=r"qid is missing[\s\S]*enable_metadata_routing=True"
+    ):
         cross_val_score(RankSVM(), X, y, error_score="raise", **given)
 
 
@@ -61,7 +68,11 @@ def test_the_advice_runs() -> None:
     """What the message advises is code, and works as it stands."""
     X, y, qid = world(1, queries=20)
     _, advice = in_cross_validation().split(": ", 1)
-    names = {"sklearn": sklearn, "cross_val_score": cross_val_score, "GroupKFold": GroupKFold}
+    names = {
+        "sklearn": sklearn,
+        "cross_val_score": cross_val_score,
+        "GroupKFold": GroupKFold,
+    }
     names |= {"model": RankSVM(), "X": X, "y": y, "qid": qid}
     with sklearn.config_context():
         setting, scoring = advice.split("; ")
@@ -90,7 +101,11 @@ def test_training_queries_may_be_scored() -> None:
     model = RankSVM().fit(X, y, qid)
     order = np.random.default_rng(0).permutation(len(y))
 
-    assert model.score(X[order], y[order], qid[order]) == pytest.approx(model.score(X, y, qid), abs=1e-12)
+    assert model.score(X[order], y[order], qid[order]) == pytest.approx(
+        model.score(X, y, qid), abs=1e-12
+    )
     assert np.isfinite(model.score(X[:-1], y[:-1], qid[:-1] + 1000))
-    with pytest.raises(UsageError, match=r"1 of \d+ queries were learnt from with other rows: \d"):
+    with pytest.raises(
+        UsageError, match=r"1 of \d+ queries were learnt from with other rows: \d"
+    ):
         model.score(X[1:], y[1:], qid[1:])

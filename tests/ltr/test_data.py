@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from tests.real_data import data
 
-from rankstone.errors import BadLine, BadOption, BadValue, EmptyInput, InputError, MissingColumn, UsageError
+from rankstone.errors import (
+    BadLine,
+    BadOption,
+    BadValue,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    UsageError,
+)
 from rankstone.ltr import read
 
 if TYPE_CHECKING:
@@ -60,14 +68,24 @@ def test_packed_and_several(letor: Path, tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.05, 0.6]))
-def test_what_scikit_learn_reads(tmp_path_factory: pytest.TempPathFactory, seed: int, share: float) -> None:
+def test_what_scikit_learn_reads(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, share: float
+) -> None:
     """Numbers are those of scikit-learn's reader, dense or sparse."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 6)) * (rng.random((40, 6)) < share)
     X[0] = 1.5  # every feature occurs
     path = tmp_path_factory.mktemp("letor") / "x.txt"
-    dump_svmlight_file(X, rng.integers(0, 5, 40), str(path), zero_based=False, query_id=np.arange(40) // 5)
-    features, labels, qid = load_svmlight_file(str(path), query_id=True, zero_based=False)
+    dump_svmlight_file(
+        X,
+        rng.integers(0, 5, 40),
+        str(path),
+        zero_based=False,
+        query_id=np.arange(40) // 5,
+    )
+    features, labels, qid = load_svmlight_file(
+        str(path), query_id=True, zero_based=False
+    )
     found = read(path, dtype="float64")
     dense = found.X.toarray() if hasattr(found.X, "toarray") else found.X
 
@@ -168,7 +186,9 @@ def test_tables(tmp_path: Path, suffix: str) -> None:
         ("query_id,relevance,f\n", InputError, "no rows"),
     ],
 )
-def test_broken_tables(tmp_path: Path, text: str, error: type[Exception], told: str) -> None:
+def test_broken_tables(
+    tmp_path: Path, text: str, error: type[Exception], told: str
+) -> None:
     """A cell that is no number is named by its line."""
     path = tmp_path / "t.csv"
     path.write_text(text)
@@ -200,7 +220,11 @@ def test_columns_are_found_by_name(letor: Path, tmp_path: Path) -> None:
     """A model's features are taken by name; in text what never occurs is 0, in tables it is missing."""
     found = read(letor, dtype="float64")
     with pytest.warns(UserWarning, match=r"count as 0: 8|are not used: 2"):
-        assert found.aligned(("3", "1", "8")).tolist() == [[0, 0.5, 0], [0, 1, 0], [4, 0, 0]]
+        assert found.aligned(("3", "1", "8")).tolist() == [
+            [0, 0.5, 0],
+            [0, 1, 0],
+            [4, 0, 0],
+        ]
     (tmp_path / "t.csv").write_text("query_id,relevance,bm25\n1,1,2\n")
     with pytest.raises(MissingColumn, match="no feature bm52"):
         read(tmp_path / "t.csv").aligned(("bm52",))
@@ -210,11 +234,18 @@ def test_columns_are_found_by_name(letor: Path, tmp_path: Path) -> None:
     ("name", "shape", "queries", "first"),
     [
         ("lightgbm-lambdarank/rank.test.gz", (768, 300), 50, None),
-        ("letor-clueweb09/fold1.test.txt.gz", (5309, 42), 12, "clueweb09-en0006-78-20618"),
+        (
+            "letor-clueweb09/fold1.test.txt.gz",
+            (5309, 42),
+            12,
+            "clueweb09-en0006-78-20618",
+        ),
         ("ltr-tiny/pytorchltr-dataset.txt", (39, 45), 4, "244338"),
     ],
 )
-def test_real_files(name: str, shape: tuple[int, int], queries: int, first: str | None) -> None:
+def test_real_files(
+    name: str, shape: tuple[int, int], queries: int, first: str | None
+) -> None:
     """Real collections are read whole."""
     found = read(data(*name.split("/")))
 

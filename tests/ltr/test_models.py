@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from tests.ltr.worlds import world
 
-from rankstone.errors import EmptyInput, InputError, MissingExtra, UnknownFormat, UsageError
+from rankstone.errors import (
+    EmptyInput,
+    InputError,
+    MissingExtra,
+    UnknownFormat,
+    UsageError,
+)
 from rankstone.ltr import CoordinateAscent, LinearModel, RankSVM, load, read, select
 from rankstone.ltr.predictions import read_predictions
 
@@ -22,14 +28,17 @@ if TYPE_CHECKING:
 def letor(tmp_path: Path) -> Path:
     X, y, qid = world(3)
     lines = [
-        f"{label:g} qid:{q} " + " ".join(f"{at}:{value!r}" for at, value in enumerate(row.tolist(), start=1))
+        f"{label:g} qid:{q} "
+        + " ".join(f"{at}:{value!r}" for at, value in enumerate(row.tolist(), start=1))
         for row, label, q in zip(X, y, qid, strict=True)
     ]
     (tmp_path / "train.txt").write_text("\n".join(lines))
     return tmp_path / "train.txt"
 
 
-@pytest.mark.parametrize("estimator", [RankSVM(2.0), CoordinateAscent("RR", start=None, restarts=1)])
+@pytest.mark.parametrize(
+    "estimator", [RankSVM(2.0), CoordinateAscent("RR", start=None, restarts=1)]
+)
 def test_written_and_opened(letor: Path, tmp_path: Path, estimator: Any) -> None:
     """A model comes back bit by bit, with all it knows of how it came about."""
     data = read(letor, dtype="float64")
@@ -45,7 +54,9 @@ def test_written_and_opened(letor: Path, tmp_path: Path, estimator: Any) -> None
     assert json.loads((tmp_path / "m.json").read_text())["rankstone_ltr"] == 1
 
 
-def test_a_crash_leaves_nothing(letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_leaves_nothing(
+    letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever goes wrong while a model is written, what stood there before still does."""
     data = read(letor)
     model = LinearModel.of(RankSVM().fit(data.X, data.y, data.qid), data)
@@ -65,7 +76,11 @@ def test_a_crash_leaves_nothing(letor: Path, tmp_path: Path, monkeypatch: pytest
         (b"\x00\x01", UnknownFormat, "not a model"),
         (b"{", InputError, "not JSON"),
         (b"{}", UnknownFormat, "not a model of rankstone"),
-        (b'{"rankstone_ltr": 1, "kind": "linear", "features": []}', InputError, "features cannot be read"),
+        (
+            b'{"rankstone_ltr": 1, "kind": "linear", "features": []}',
+            InputError,
+            "features cannot be read",
+        ),
         (
             b'{"rankstone_ltr": 1, "kind": "linear", "features": [{"name": "a", "weight": "x"}]}',
             InputError,
@@ -73,7 +88,9 @@ def test_a_crash_leaves_nothing(letor: Path, tmp_path: Path, monkeypatch: pytest
         ),
     ],
 )
-def test_no_model(tmp_path: Path, content: bytes, error: type[Exception], told: str) -> None:
+def test_no_model(
+    tmp_path: Path, content: bytes, error: type[Exception], told: str
+) -> None:
     """A file that holds no model is refused."""
     (tmp_path / "m.json").write_bytes(content)
     with pytest.raises(error, match=told):
@@ -82,15 +99,24 @@ def test_no_model(tmp_path: Path, content: bytes, error: type[Exception], told: 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.txt", b"tree\nversion=v4\n"), ("b.json", b'{"learner": {}}'), ("c.cbm", b"CBM1\x00")],
+    [
+        ("a.txt", b"tree\nversion=v4\n"),
+        ("b.json", b'{"learner": {}}'),
+        ("c.cbm", b"CBM1\x00"),
+    ],
 )
 def test_models_of_libraries(
-    letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
+    letor: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: bytes,
 ) -> None:
     """Files of boosting libraries are recognised; without the library a sentence says what to install."""
     (tmp_path / name).write_bytes(content)
     monkeypatch.setattr(
-        "rankstone.ltr.model_files.import_module", lambda _: (_ for _ in ()).throw(ImportError())
+        "rankstone.ltr.model_files.import_module",
+        lambda _: (_ for _ in ()).throw(ImportError()),
     )
     with pytest.raises(MissingExtra, match="pip install"):
         load(tmp_path / name).scores(read(letor))
@@ -137,7 +163,11 @@ def test_select_measures_all() -> None:
 def test_noise_is_warned_of() -> None:
     """Two rankers that nothing tells apart: the winner's lead is called noise, the simpler one is named."""
     rng = np.random.default_rng(0)
-    X, y, qid = rng.normal(size=(60, 2)), rng.integers(0, 3, 60), np.repeat(np.arange(12), 5)
+    X, y, qid = (
+        rng.normal(size=(60, 2)),
+        rng.integers(0, 3, 60),
+        np.repeat(np.arange(12), 5),
+    )
     with pytest.warns(UserWarning, match="do not distinguish it from"):
         found = select(np.eye(2), X, y, qid)
     assert found.one_se == "w0"
@@ -161,7 +191,11 @@ def test_cross_validation_is_by_query() -> None:
         alone.score(X[inside], y[inside], qid[inside], "nDCG@5"), abs=1e-3
     )
     assert found.honest is not None
-    assert found.values.min(axis=1).mean() <= found.honest <= found.values.max(axis=1).mean()
+    assert (
+        found.values.min(axis=1).mean()
+        <= found.honest
+        <= found.values.max(axis=1).mean()
+    )
 
 
 def test_weights_are_judged_without_their_fold() -> None:
@@ -172,7 +206,10 @@ def test_weights_are_judged_without_their_fold() -> None:
         found = select(np.eye(4), X, y, qid, "RR", cv=5)
     assert found.folds is not None
     earned = [
-        found.values[found.folds == f, found.values[found.folds != f].mean(axis=0).argmax()] for f in range(5)
+        found.values[
+            found.folds == f, found.values[found.folds != f].mean(axis=0).argmax()
+        ]
+        for f in range(5)
     ]
     assert found.honest == pytest.approx(np.concatenate(earned).mean())
 
@@ -184,7 +221,9 @@ def test_lower_may_be_better() -> None:
         warnings.simplefilter("ignore")
         found = select({"a": np.eye(4)[0], "b": np.eye(4)[1]}, X, y, qid, "LastRel")
     assert found.means[found.candidates.index(found.best)] == found.means.min()
-    model = CoordinateAscent("LastRel", start=[1.0, 0, 0, 0], restarts=0, max_iter=3).fit(X, y, qid)
+    model = CoordinateAscent(
+        "LastRel", start=[1.0, 0, 0, 0], restarts=0, max_iter=3
+    ).fit(X, y, qid)
     assert model.value_ <= found.means[0] + 1e-12
 
 

@@ -27,7 +27,9 @@ NAMES = ["a", "b", "c", "d"]
 FRAMES: dict[str, Any] = {
     "pandas": lambda X, names: pd.DataFrame(X, columns=names),
     "polars": lambda X, names: pl.DataFrame(X, schema=names),
-    "arrow": lambda X, names: pa.table({name: X[:, at] for at, name in enumerate(names)}),
+    "arrow": lambda X, names: pa.table(
+        {name: X[:, at] for at, name in enumerate(names)}
+    ),
 }
 MODELS = [RankSVM(10.0), CoordinateAscent("nDCG@3", start=None, restarts=1)]
 
@@ -50,7 +52,9 @@ def test_order_of_columns_does_not_matter(kind: str, model: Any) -> None:
     assert fitted.n_features_in_ == 4
     for each in (fitted, again):
         assert (each.predict(FRAMES[kind](*turned(X))) == fitted.predict(X)).all()
-        assert each.score(FRAMES[kind](*turned(X)), y, qid, "nDCG@3") == fitted.score(X, y, qid, "nDCG@3")
+        assert each.score(FRAMES[kind](*turned(X)), y, qid, "nDCG@3") == fitted.score(
+            X, y, qid, "nDCG@3"
+        )
 
 
 @pytest.mark.parametrize("kind", FRAMES)
@@ -58,7 +62,9 @@ def test_other_columns_are_refused(kind: str) -> None:
     """A renamed, missing or further column is named, and what to do; arrays must be as wide."""
     X, y, qid = world(1)
     model = RankSVM().fit(FRAMES[kind](X, NAMES), y, qid)
-    with pytest.raises(MissingColumn, match=r"missing: a; unknown: z[\s\S]*X\.to_numpy"):
+    with pytest.raises(
+        MissingColumn, match=r"missing: a; unknown: z[\s\S]*X\.to_numpy"
+    ):
         model.predict(FRAMES[kind](X, ["z", "b", "c", "d"]))
     with pytest.raises(MissingColumn, match="missing: b, d"):
         model.predict(FRAMES[kind](X[:, [0, 2]], ["a", "c"]))
@@ -73,23 +79,38 @@ def test_names_are_those_of_the_last_fit() -> None:
     X, y, qid = world(1)
     model = RankSVM().fit(pd.DataFrame(X, columns=NAMES), y, qid).fit(X, y, qid)
     assert not hasattr(model, "feature_names_in_")
-    assert (model.predict(pd.DataFrame(X, columns=list("wxyz"))) == model.predict(X)).all()
-    ascent = CoordinateAscent("RR", start=None, restarts=1).fit(pd.DataFrame(X, columns=NAMES), y, qid)
+    assert (
+        model.predict(pd.DataFrame(X, columns=list("wxyz"))) == model.predict(X)
+    ).all()
+    ascent = CoordinateAscent("RR", start=None, restarts=1).fit(
+        pd.DataFrame(X, columns=NAMES), y, qid
+    )
     assert not hasattr(ascent.fit(X, y, qid), "feature_names_in_")
 
 
 def test_a_start_goes_by_name() -> None:
     """A warm start, and a model that an ascent starts at, meet their own columns in another frame."""
     X, y, qid = world(2)
-    frame, other = pd.DataFrame(X, columns=NAMES), pd.DataFrame(turned(X)[0], columns=turned(X)[1])
+    frame, other = (
+        pd.DataFrame(X, columns=NAMES),
+        pd.DataFrame(turned(X)[0], columns=turned(X)[1]),
+    )
     model = RankSVM(10.0, warm_start=True).fit(frame, y, qid)
-    climbed = [CoordinateAscent("nDCG@3", start=model, restarts=0, max_iter=1) for _ in range(2)]
+    climbed = [
+        CoordinateAscent("nDCG@3", start=model, restarts=0, max_iter=1)
+        for _ in range(2)
+    ]
 
-    here, there = climbed[0].fit(frame, y, qid).history_[0], climbed[1].fit(other, y, qid).history_[0]
+    here, there = (
+        climbed[0].fit(frame, y, qid).history_[0],
+        climbed[1].fit(other, y, qid).history_[0],
+    )
     assert min(here[2], there[2]) >= model.score(frame, y, qid, "nDCG@3") - 1e-12
     assert model.fit(other, y, qid).n_iter_ == 0  # it begins where the last fit ended
     with pytest.raises(MissingColumn, match=r"start: the columns are not the features"):
-        CoordinateAscent("RR", start=model).fit(frame.rename(columns={"a": "z"}), y, qid)
+        CoordinateAscent("RR", start=model).fit(
+            frame.rename(columns={"a": "z"}), y, qid
+        )
 
 
 def test_candidates_go_by_name() -> None:
@@ -106,14 +127,19 @@ def test_candidates_go_by_name() -> None:
         found = select({"svm": svm, "model": model}, other, y, qid, "nDCG@3")
     assert found.per_query.equals(plain.per_query)
     with pytest.raises(MissingColumn, match="candidate model: the columns"):
-        select({"svm": svm.coef_, "model": model}, frame.rename(columns={"d": "e"}), y, qid)
+        select(
+            {"svm": svm.coef_, "model": model}, frame.rename(columns={"d": "e"}), y, qid
+        )
 
 
 @pytest.mark.parametrize(
     ("frame", "told"),
     [
         (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "two columns are named a"),
-        (pd.DataFrame(np.ones((2, 2)), columns=["a", 1]), "some columns have texts as names"),
+        (
+            pd.DataFrame(np.ones((2, 2)), columns=["a", 1]),
+            "some columns have texts as names",
+        ),
     ],
 )
 def test_names_that_say_nothing(frame: pd.DataFrame, told: str) -> None:
@@ -126,7 +152,8 @@ def written(path: Path, numbers: list[int], seed: int = 1) -> Path:
     """Write LETOR lines whose features have these numbers."""
     X, y, qid = world(seed)
     rows = (
-        f"{label:g} qid:{q} " + " ".join(f"{at}:{v!r}" for at, v in zip(numbers, row.tolist(), strict=False))
+        f"{label:g} qid:{q} "
+        + " ".join(f"{at}:{v!r}" for at, v in zip(numbers, row.tolist(), strict=False))
         for row, label, q in zip(X, y, qid, strict=True)
     )
     path.write_text("\n".join(rows))
@@ -140,11 +167,16 @@ def test_letor_features_that_are_not_there(tmp_path: Path) -> None:
     model.scores(train)  # without a warning
     lacking = read(written(tmp_path / "lacking.txt", [1, 2, 4]), dtype="float64")
     assert lacking.absent == ("3",)
-    with pytest.warns(UserWarning, match=r"lacking\.txt: features of the model never occur here .* 3$"):
+    with pytest.warns(
+        UserWarning, match=r"lacking\.txt: features of the model never occur here .* 3$"
+    ):
         found = model.scores(lacking)
     assert found == pytest.approx(lacking.X[:, [0, 1, 3]] @ model.weights[[0, 1, 3]])
     further = read(written(tmp_path / "further.txt", [1, 2, 3, 4, 5][1:], 1))
-    with pytest.warns(UserWarning, match="count as 0: 1"), pytest.warns(UserWarning, match="not used: 5"):
+    with (
+        pytest.warns(UserWarning, match="count as 0: 1"),
+        pytest.warns(UserWarning, match="not used: 5"),
+    ):
         model.scores(further)
     with pytest.raises(MissingColumn, match="there is no feature 1"):
         model.scores(read(written(tmp_path / "none.txt", [11, 12, 13, 14])))
@@ -158,7 +190,12 @@ def test_the_command_notes_them(tmp_path: Path) -> None:
     )
     model = str(tmp_path / "m.json")
     shell = CliRunner()
-    assert shell.invoke(cli, ["ltr", "train", str(train), "-o", model], catch_exceptions=False).exit_code == 0
+    assert (
+        shell.invoke(
+            cli, ["ltr", "train", str(train), "-o", model], catch_exceptions=False
+        ).exit_code
+        == 0
+    )
     for command in (["score", model, str(test)], ["eval", str(test), model]):
         told = shell.invoke(cli, ["ltr", *command], catch_exceptions=False).stderr
         assert "note: " in told
@@ -184,7 +221,10 @@ def test_files_that_know_no_names(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="the model has no names of features"):
         assert (old.scores(data) == model.scores(data)).all()
     old.write(tmp_path / "again.json")
-    assert json.loads((tmp_path / "again.json").read_text())["features"] == told["features"]
+    assert (
+        json.loads((tmp_path / "again.json").read_text())["features"]
+        == told["features"]
+    )
     told["features"][0]["name"] = "1"
     (tmp_path / "half.json").write_text(json.dumps(told))
     with pytest.raises(InputError, match="features cannot be read"):
@@ -220,21 +260,34 @@ def test_models_of_libraries_go_by_name(tmp_path: Path, library: str) -> None:
     frame = pd.DataFrame(X, columns=["a b", "b", "c", "f1"])
     if library == "lightgbm":
         data = module.Dataset(frame, y)
-        model = module.train({"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 2}, data, 5)
+        model = module.train(
+            {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 2}, data, 5
+        )
         path = tmp_path / "m.txt"
     elif library == "xgboost":
-        model, path = module.train({"nthread": 1}, module.DMatrix(frame, y), 5), tmp_path / "m.json"
+        model, path = (
+            module.train({"nthread": 1}, module.DMatrix(frame, y), 5),
+            tmp_path / "m.json",
+        )
     else:
-        how = {"iterations": 5, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+        how = {
+            "iterations": 5,
+            "verbose": 0,
+            "thread_count": 1,
+            "allow_writing_files": False,
+        }
         model, path = module.CatBoostRegressor(**how).fit(frame, y), tmp_path / "m.cbm"
     model.save_model(str(path))
     rows = pl.DataFrame({"query_id": qid, "relevance": y}).hstack(pl.from_pandas(frame))
     rows.write_parquet(tmp_path / "test.parquet")
-    rows.select("query_id", "relevance", "c", "f1", "b", "a b").write_parquet(tmp_path / "turned.parquet")
+    rows.select("query_id", "relevance", "c", "f1", "b", "a b").write_parquet(
+        tmp_path / "turned.parquet"
+    )
     rows.drop("c").write_parquet(tmp_path / "lacking.parquet")
 
     found, turned_round = (
-        load(path).scores(read(tmp_path / f"{name}.parquet")) for name in ("test", "turned")
+        load(path).scores(read(tmp_path / f"{name}.parquet"))
+        for name in ("test", "turned")
     )
     assert len(set(found)) > 5
     assert (found == turned_round).all()

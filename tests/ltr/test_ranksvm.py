@@ -21,7 +21,10 @@ from rankstone.errors import BadOption, BadValue, InputError, UsageError
 from rankstone.ltr import RankSVM
 from rankstone.ltr.pair_sums import TrainingPairs, levels_of
 
-QUERY_WEIGHTS, PAIR_WEIGHTS = st.sampled_from(["query", "pair"]), st.sampled_from(["uniform", "gain"])
+QUERY_WEIGHTS, PAIR_WEIGHTS = (
+    st.sampled_from(["query", "pair"]),
+    st.sampled_from(["uniform", "gain"]),
+)
 
 
 def small(y: np.ndarray) -> np.ndarray:
@@ -42,7 +45,9 @@ def test_sums_over_pairs(given_world: Any, seed: int) -> None:
 
     assert active.count == pytest.approx(table.sum(axis=1))
     assert active.excess == pytest.approx((table * better).sum(axis=1))
-    assert active.laplacian(f) == pytest.approx(table.sum(axis=1) * f - table @ f, abs=1e-10)
+    assert active.laplacian(f) == pytest.approx(
+        table.sum(axis=1) * f - table @ f, abs=1e-10
+    )
 
 
 @given(worlds, st.sampled_from([0.1, 3.0, 200.0]), QUERY_WEIGHTS, PAIR_WEIGHTS)
@@ -52,7 +57,9 @@ def test_objective_is_the_sum_over_pairs(
     """The value found is that of all pairs one by one, and their gradient is zero there."""
     X, y, qid = given_world
     y = small(y)
-    model = RankSVM(price, query_weight=query_weight, pair_weight=pair_weight, tol=1e-10).fit(X, y, qid)
+    model = RankSVM(
+        price, query_weight=query_weight, pair_weight=pair_weight, tol=1e-10
+    ).fit(X, y, qid)
     weights = pair_weights(y, qid, query_weight, pair_weight)
     Z = (X - model.mean_) / model.scale_
     value, gradient = objective(model.standardised_coef_, Z, y, qid, price, weights)
@@ -66,18 +73,33 @@ def test_objective_is_the_sum_over_pairs(
 
 @pytest.mark.parametrize("query_weight", ["query", "pair"])
 @pytest.mark.parametrize("seed", range(3))
-def test_weights_are_those_of_an_svm_on_differences(query_weight: str, seed: int) -> None:
+def test_weights_are_those_of_an_svm_on_differences(
+    query_weight: str, seed: int
+) -> None:
     """scikit-learn's LinearSVC on explicit differences has the same minimiser."""
     X, y, qid = world(seed, queries=12)
     price = 20.0
-    model = RankSVM(price, query_weight=query_weight, standardise=False, tol=1e-12).fit(X, y, qid)
+    model = RankSVM(price, query_weight=query_weight, standardise=False, tol=1e-12).fit(
+        X, y, qid
+    )
     weights = pair_weights(y, qid, query_weight, "uniform")
-    turned = np.where(np.arange(len(weights)) % 2, 1.0, -1.0)  # an SVM wants two classes
+    turned = np.where(
+        np.arange(len(weights)) % 2, 1.0, -1.0
+    )  # an SVM wants two classes
     away = np.array([X[i] - X[j] for i, j in pairs(y, qid)]) * turned[:, None]
-    svm = LinearSVC(C=price, loss="squared_hinge", dual=False, fit_intercept=False, tol=1e-12, max_iter=10**6)
+    svm = LinearSVC(
+        C=price,
+        loss="squared_hinge",
+        dual=False,
+        fit_intercept=False,
+        tol=1e-12,
+        max_iter=10**6,
+    )
     svm.fit(away, turned, sample_weight=weights)
 
-    assert model.coef_ == pytest.approx(svm.coef_[0], rel=1e-6, abs=1e-6 * np.abs(svm.coef_).max())
+    assert model.coef_ == pytest.approx(
+        svm.coef_[0], rel=1e-6, abs=1e-6 * np.abs(svm.coef_).max()
+    )
 
 
 @given(worlds)
@@ -90,7 +112,9 @@ def test_dense_sparse_and_single_precision_agree(given_world: Any) -> None:
     scale = np.abs(exact.standardised_coef_).max()
 
     assert sparse.coef_ == pytest.approx(exact.coef_, rel=1e-6, abs=1e-8)
-    assert single.standardised_coef_ == pytest.approx(exact.standardised_coef_, abs=5e-3 * scale + 1e-6)
+    assert single.standardised_coef_ == pytest.approx(
+        exact.standardised_coef_, abs=5e-3 * scale + 1e-6
+    )
 
 
 @given(worlds, st.integers(0, 10**6))
@@ -99,7 +123,9 @@ def test_the_order_of_rows_says_nothing(given_world: Any, seed: int) -> None:
     X, y, qid = given_world
     at = np.random.default_rng(seed).permutation(len(y))
     model = RankSVM(5.0, tol=1e-10).fit(X, y, qid)
-    mixed = RankSVM(5.0, tol=1e-10).fit(X[at], 3 * y[at] + 1, [f"query {q}" for q in qid[at]])
+    mixed = RankSVM(5.0, tol=1e-10).fit(
+        X[at], 3 * y[at] + 1, [f"query {q}" for q in qid[at]]
+    )
 
     assert mixed.coef_ == pytest.approx(model.coef_, rel=1e-6, abs=1e-9)
 
@@ -158,12 +184,17 @@ def test_what_is_not_in_pairs_says_nothing() -> None:
     model = RankSVM(tol=1e-9, standardise=False).fit(X, y, qid)
     more = np.vstack([X, np.full((4, X.shape[1]), 7.0)])
     more = np.hstack([more, np.full((len(more), 1), 3.3)])
-    wider = RankSVM(tol=1e-9, standardise=False).fit(more, [*y, 2, 1, 1, -1], [*qid, 900, 901, 901, qid[0]])
+    wider = RankSVM(tol=1e-9, standardise=False).fit(
+        more, [*y, 2, 1, 1, -1], [*qid, 900, 901, 901, qid[0]]
+    )
 
     assert wider.coef_[:-1] == pytest.approx(model.coef_, rel=1e-6)
     assert wider.coef_[-1] == 0
     assert wider.n_queries_ == model.n_queries_
-    assert RankSVM().fit(more, [*y, 2, 1, 1, -1], [*qid, 900, 901, 901, 900]).coef_[-1] == 0
+    assert (
+        RankSVM().fit(more, [*y, 2, 1, 1, -1], [*qid, 900, 901, 901, 900]).coef_[-1]
+        == 0
+    )
 
 
 def test_half_precision_and_frames() -> None:
@@ -172,7 +203,12 @@ def test_half_precision_and_frames() -> None:
 
     X, y, qid = world(5)
     frame = pl.DataFrame(X, schema=["a", "b", "c", "d"])
-    assert RankSVM().fit(frame, y, pl.Series(qid)).feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert RankSVM().fit(frame, y, pl.Series(qid)).feature_names_in_.tolist() == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
     assert np.isfinite(RankSVM().fit(X.astype(np.float16), y, qid).coef_).all()
 
 
@@ -208,8 +244,16 @@ X, Y, QID = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]]), [1, 0, 2], [1, 1, 1]
         ({"y": [1, 1, 1]}, InputError, "nothing to learn from"),
         ({"y": [-1, 1, 1]}, InputError, "nothing to learn from"),
         ({"qid": [1, 2, 3]}, InputError, "nothing to learn from"),
-        ({"X": [[1.0, 2.0], [np.nan, 0.0], [0.0, 0.0]]}, BadValue, "row 1, feature 0: a feature is nan"),
-        ({"X": csr_array([[1.0, 2.0], [0.0, np.inf], [0.0, 0.0]])}, BadValue, "row 1, feature 1"),
+        (
+            {"X": [[1.0, 2.0], [np.nan, 0.0], [0.0, 0.0]]},
+            BadValue,
+            "row 1, feature 0: a feature is nan",
+        ),
+        (
+            {"X": csr_array([[1.0, 2.0], [0.0, np.inf], [0.0, 0.0]])},
+            BadValue,
+            "row 1, feature 1",
+        ),
         ({"X": [1.0, 2.0, 3.0]}, InputError, "1 dimensions"),
         ({"X": [["a", "b"]] * 3}, BadValue, "expected:"),
         ({"X": np.empty((0, 2)), "y": [], "qid": []}, InputError, "there are no rows"),

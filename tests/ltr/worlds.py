@@ -14,8 +14,13 @@ def world(
     """Draw features, labels (any numbers for ``levels=None``) and query ids; lists of 1 to 12 documents."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(queries), rng.integers(1, 13, queries))
-    X = rng.normal(size=(len(qid), width)) * rng.uniform(0.1, 20, width) + rng.normal(size=width) * 5
-    worth = (X - X.mean(0)) / X.std(0) @ rng.normal(size=width) + rng.normal(size=len(qid))
+    X = (
+        rng.normal(size=(len(qid), width)) * rng.uniform(0.1, 20, width)
+        + rng.normal(size=width) * 5
+    )
+    worth = (X - X.mean(0)) / X.std(0) @ rng.normal(size=width) + rng.normal(
+        size=len(qid)
+    )
     y = worth - worth.min() if levels is None else np.floor(3 * np.abs(worth)) % levels
     y[:2], qid[:2] = [0, 1], qid[0]  # something to learn, always
     return X, y, qid
@@ -27,19 +32,33 @@ def pairs(y: np.ndarray, qid: np.ndarray) -> list[tuple[int, int]]:
     return [(i, j) for i in rows for j in rows if qid[i] == qid[j] and y[i] > y[j] >= 0]
 
 
-def pair_weights(y: np.ndarray, qid: np.ndarray, query_weight: str, pair_weight: str) -> np.ndarray:
+def pair_weights(
+    y: np.ndarray, qid: np.ndarray, query_weight: str, pair_weight: str
+) -> np.ndarray:
     """Return what each pair weighs in the loss; 1 together."""
     listed = pairs(y, qid)
-    each = np.array([2.0 ** y[i] - 2.0 ** y[j] if pair_weight == "gain" else 1.0 for i, j in listed])
+    each = np.array(
+        [2.0 ** y[i] - 2.0 ** y[j] if pair_weight == "gain" else 1.0 for i, j in listed]
+    )
     if query_weight == "pair":
         return np.asarray(each / each.sum())
-    total = {q: sum(w for w, (i, _) in zip(each, listed, strict=True) if qid[i] == q) for q in set(qid)}
+    total = {
+        q: sum(w for w, (i, _) in zip(each, listed, strict=True) if qid[i] == q)
+        for q in set(qid)
+    }
     some = sum(value > 0 for value in total.values())
-    return np.array([w / total[qid[i]] / some for w, (i, _) in zip(each, listed, strict=True)])
+    return np.array(
+        [w / total[qid[i]] / some for w, (i, _) in zip(each, listed, strict=True)]
+    )
 
 
 def objective(
-    w: np.ndarray, X: np.ndarray, y: np.ndarray, qid: np.ndarray, price: float, weights: np.ndarray
+    w: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    qid: np.ndarray,
+    price: float,
+    weights: np.ndarray,
 ) -> tuple[float, np.ndarray]:
     """Return the objective of a rank SVM and its gradient, pair by pair."""
     value, gradient = 0.5 * float(w @ w), w.copy()
@@ -52,5 +71,9 @@ def objective(
 
 
 worlds: st.SearchStrategy[Any] = st.builds(
-    world, st.integers(0, 10**6), st.integers(2, 9), st.integers(1, 5), st.sampled_from([2, 3, 5, None])
+    world,
+    st.integers(0, 10**6),
+    st.integers(2, 9),
+    st.integers(1, 5),
+    st.sampled_from([2, 3, 5, None]),
 )

@@ -46,7 +46,11 @@ def retention(
     seen: dict[Hashable, set[int]] = {}
     for user, period in log:
         seen.setdefault(user, set()).add(period)
-    cohort = {user: min(when) for user, when in seen.items()} if registered is None else dict(registered)
+    cohort = (
+        {user: min(when) for user, when in seen.items()}
+        if registered is None
+        else dict(registered)
+    )
     first = min(period for _, period in log)
     end = max(period for _, period in log) if last is None else last
     cells: dict[tuple[int, int], tuple[int, int] | None] = {}
@@ -57,7 +61,11 @@ def retention(
                 cells[one, place] = None
                 continue
             stop = end if high is None else one + high
-            back = [u for u in members if any(one + low <= at <= stop for at in seen.get(u, ()))]
+            back = [
+                u
+                for u in members
+                if any(one + low <= at <= stop for at in seen.get(u, ()))
+            ]
             cells[one, place] = len(back), len(members)
     spans = range(min(first, *cohort.values()), max(end, *cohort.values()) + 1)
     there = {at: {user for user, when in seen.items() if at in when} for at in spans}

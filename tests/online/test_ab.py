@@ -40,13 +40,21 @@ def made(users: int = 200, variants: str = "ab", seed: int = 0) -> pl.DataFrame:
     user = np.repeat(np.arange(users), rng.integers(1, 5, users))
     taste = rng.beta(2, 6, users)[user]
     clicks = rng.random((len(user), 5)) < taste[:, None] / np.arange(1, 6) ** 0.5
-    frame = pl.DataFrame({"user_id": user, "variant": np.array(list(variants))[user % len(variants)]})
-    frame = frame.with_row_index("impression_id").with_columns(clicked=pl.Series(clicks.astype(np.int64)))
-    frame = frame.with_columns(pl.col("clicked").arr.to_list(), position=pl.lit([1, 2, 3, 4, 5]))
+    frame = pl.DataFrame(
+        {"user_id": user, "variant": np.array(list(variants))[user % len(variants)]}
+    )
+    frame = frame.with_row_index("impression_id").with_columns(
+        clicked=pl.Series(clicks.astype(np.int64))
+    )
+    frame = frame.with_columns(
+        pl.col("clicked").arr.to_list(), position=pl.lit([1, 2, 3, 4, 5])
+    )
     return frame.explode("clicked", "position")
 
 
-def of(found: Experiment, table: str, measure: str, variant: str = "b") -> dict[str, Any]:
+def of(
+    found: Experiment, table: str, measure: str, variant: str = "b"
+) -> dict[str, Any]:
     rows = found.tables[table].filter(measure=measure, variant=variant)
     return rows.row(0, named=True)
 
@@ -65,7 +73,9 @@ def test_values_are_plain_ratios() -> None:
             "mean_click_rank": part.filter(clicked=1)["position"].mean(),
             "abandonment": 1 - every.cast(pl.Float64).mean(),  # type: ignore[operator]
         }
-        values = {name: of(found, "variants", name, variant)["value"] for name in expected}
+        values = {
+            name: of(found, "variants", name, variant)["value"] for name in expected
+        }
         assert values == pytest.approx(expected)
     one, other = (of(found, "variants", "CTR@3", variant)["value"] for variant in "ab")
     assert of(found, "differences", "CTR@3")["difference"] == pytest.approx(other - one)
@@ -77,7 +87,9 @@ def test_one_impression_a_user_is_welch() -> None:
     log = (
         made()
         .join(log, on="user_id")
-        .filter(pl.col("impression_id") == pl.col("impression_id").min().over("user_id"))
+        .filter(
+            pl.col("impression_id") == pl.col("impression_id").min().over("user_id")
+        )
     )
     found = ab(log, correction="none")
     clicked = log.group_by("user_id", "variant").agg(pl.col("clicked").max())
@@ -96,9 +108,13 @@ def test_users_are_the_units() -> None:
     log = made()
     again = log.with_columns(pl.col("impression_id") + 10_000)
     others = again.with_columns(pl.col("user_id") + 10_000)
-    once, twice, more = (ab(part) for part in (log, pl.concat([log, again]), pl.concat([log, others])))
+    once, twice, more = (
+        ab(part) for part in (log, pl.concat([log, again]), pl.concat([log, others]))
+    )
     for measure in ("CTR@10", "mean_click_rank"):
-        errors = [of(found, "differences", measure)["error"] for found in (once, twice, more)]
+        errors = [
+            of(found, "differences", measure)["error"] for found in (once, twice, more)
+        ]
         assert errors[1] == pytest.approx(errors[0])
         assert errors[2] == pytest.approx(errors[0] / 2**0.5, rel=0.01)
 
@@ -109,11 +125,15 @@ def test_the_same_users_in_both() -> None:
     one, both = rng.random(50), np.arange(50)
     other, every = one + rng.normal(0, 0.1, 50), np.ones(50, bool)
     ones = np.ones(50)
-    found = difference(make_arm(other, ones, both, 50, every), make_arm(one, ones, both, 50, every))
+    found = difference(
+        make_arm(other, ones, both, 50, every), make_arm(one, ones, both, 50, every)
+    )
     assert found is not None
     assert found.error == pytest.approx(stats.sem(other - one))
     log = made().with_columns(
-        variant=pl.when(pl.col("impression_id") % 2 == 0).then(pl.lit("a")).otherwise(pl.lit("b"))
+        variant=pl.when(pl.col("impression_id") % 2 == 0)
+        .then(pl.lit("a"))
+        .otherwise(pl.lit("b"))
     )
     warned = ab(log).audit
     assert warned.counts["several"] > 0  # type: ignore[operator]
@@ -124,7 +144,9 @@ def test_false_alarms() -> None:
     """Variants that do the same differ in no more of 400 experiments than they may."""
     alarms = {"CTR@10": 0, "clicked@10": 0, "mean_click_rank": 0, "abandonment": 0}
     for seed in range(400):
-        rows = ab(made(80, seed=seed), correction="none").differences.select("measure", "p")
+        rows = ab(made(80, seed=seed), correction="none").differences.select(
+            "measure", "p"
+        )
         for measure, p in rows.rows():
             alarms[measure] += p <= 0.05
     most = 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
@@ -133,22 +155,30 @@ def test_false_alarms() -> None:
 
 def counts_of(found: Experiment) -> int:
     """Return how many questions there are in the family, from Bonferroni's p of one that is far from 1."""
-    p, adjusted = min(found.differences.drop_nulls("p").select("p", "p_adjusted").rows())
+    p, adjusted = min(
+        found.differences.drop_nulls("p").select("p", "p_adjusted").rows()
+    )
     return round(float(adjusted) / float(p))
 
 
 def test_one_question_is_paid_for_once() -> None:
     """Abandonment is 1 - clicked@k where k covers all lists, clicked@1 is CTR@1: one question each."""
     log = made(2000).with_columns(
-        clicked=pl.when((pl.col("variant") == "b") & (pl.col("impression_id") % 13 == 0))
+        clicked=pl.when(
+            (pl.col("variant") == "b") & (pl.col("impression_id") % 13 == 0)
+        )
         .then(1)
         .otherwise(pl.col("clicked"))
     )
     whole, part, top = (ab(log, k=k, correction="bonferroni") for k in (5, 3, 1))
     assert [counts_of(found) for found in (whole, part, top)] == [3, 4, 3]
-    clicked, lost = (of(whole, "differences", measure) for measure in ("clicked@5", "abandonment"))
+    clicked, lost = (
+        of(whole, "differences", measure) for measure in ("clicked@5", "abandonment")
+    )
     assert lost["p"] == clicked["p"]
-    assert (lost["low"], lost["high"]) == pytest.approx((-clicked["high"], -clicked["low"]))
+    assert (lost["low"], lost["high"]) == pytest.approx(
+        (-clicked["high"], -clicked["low"])
+    )
     assert lost["verdict"] == clicked["verdict"]
     assert whole.audit.remarks["abandonment"].startswith("equals clicked@5")
     assert top.audit.remarks["clicked@1"].startswith("equals CTR@1")
@@ -159,7 +189,12 @@ def alike(users: int, clicked: int) -> pl.DataFrame:
     """Return a log in which all of variant b did the same, and one half of a did."""
     user = np.arange(2 * users)
     some = np.where(user % 2 == 0, (user // 2) % 2, clicked)
-    columns = {"user_id": user, "impression_id": user, "clicked": some, "position": np.ones_like(user)}
+    columns = {
+        "user_id": user,
+        "impression_id": user,
+        "clicked": some,
+        "position": np.ones_like(user),
+    }
     return pl.DataFrame(columns | {"variant": np.array(["a", "b"])[user % 2]})
 
 
@@ -167,22 +202,31 @@ def alike(users: int, clicked: int) -> pl.DataFrame:
 @pytest.mark.parametrize("sequential", [False, True])
 def test_no_spread_is_no_certainty(clicked: int, sequential: bool) -> None:  # noqa: FBT001 - a case
     """All of n users alike: the interval is that of n of n by Clopper and Pearson, never a point."""
-    few, many = (ab(alike(users, clicked), k=1, sequential=sequential) for users in (3, 400))
+    few, many = (
+        ab(alike(users, clicked), k=1, sequential=sequential) for users in (3, 400)
+    )
     row = of(many, "variants", "CTR@1")
     if not sequential:
         bound = stats.binomtest(400 * clicked, 400).proportion_ci(0.95, "exact")
         inner = bound.low if clicked else bound.high
         assert row["low" if clicked else "high"] == pytest.approx(inner)
     assert row["low"] < row["value"] < row["high"]
-    assert any(f"CTR@1 is {clicked} for all 400 units of b" in line for line in many.audit.warnings)
+    assert any(
+        f"CTR@1 is {clicked} for all 400 units of b" in line
+        for line in many.audit.warnings
+    )
     assert of(few, "differences", "CTR@1")["verdict"] == "inconclusive"
-    assert of(many, "differences", "CTR@1")["verdict"] == ("better" if clicked else "worse")
+    assert of(many, "differences", "CTR@1")["verdict"] == (
+        "better" if clicked else "worse"
+    )
 
 
 def test_few_users_of_two_minds() -> None:
     """Of three users against three who all did otherwise nothing follows: chance does so one time in ten."""
     for users in (2, 3):
-        log = alike(users, 1).with_columns(clicked=pl.when(pl.col("variant") == "a").then(0).otherwise(1))
+        log = alike(users, 1).with_columns(
+            clicked=pl.when(pl.col("variant") == "a").then(0).otherwise(1)
+        )
         row = of(ab(log, k=1, correction="none"), "differences", "CTR@1")
         assert (row["difference"], row["verdict"]) == (1, "inconclusive")
         assert row["p"] >= 0.05
@@ -192,7 +236,12 @@ def test_what_cannot_vary_has_no_interval() -> None:
     """Where only the first position is shown a click's rank is 1: no error, no p, and no verdict."""
     found = ab(alike(50, 1), k=1)
     row = of(found, "differences", "mean_click_rank")
-    assert (row["difference"], row["low"], row["p"], row["verdict"]) == (0, None, None, "inconclusive")
+    assert (row["difference"], row["low"], row["p"], row["verdict"]) == (
+        0,
+        None,
+        None,
+        "inconclusive",
+    )
     assert any("it has no interval" in line for line in found.audit.warnings)
 
 
@@ -217,7 +266,10 @@ def looks(
         one, other = (make_arm(seen, ones, unit, n, unit % 2 == at) for at in (1, 0))
         found = difference(one, other)
         assert found is not None
-        ps = [ClaimSettings(None, "none", 0.95, sequential).p_value(found) for sequential in (False, True)]
+        ps = [
+            ClaimSettings(None, "none", 0.95, sequential).p_value(found)
+            for sequential in (False, True)
+        ]
         alarms = np.vstack([alarms, np.array(ps) <= 0.05])
     once, always = (bool(column.any()) for column in alarms.T)
     return once, always
@@ -232,7 +284,9 @@ def looks(
     ],
     ids=["normal", "clicks", "skewed"],
 )
-def test_ten_looks(draw: Callable[[np.random.Generator, int], Any], least: float) -> None:
+def test_ten_looks(
+    draw: Callable[[np.random.Generator, int], Any], least: float
+) -> None:
     """Ten looks: p of one look alarm far too often, always-valid ones no more often than they may."""
     alarms = np.array([looks(draw, seed, range(200, 2001, 200)) for seed in range(200)])
     once, always = alarms.mean(axis=0)
@@ -249,13 +303,23 @@ def test_sequential_results_agree() -> None:
     )
     for correction in CORRECTIONS:
         found = ab(log, k=3, sequential=True, correction=correction)
-        for row, once in zip(found.differences.to_dicts(), ab(log, k=3).differences.to_dicts(), strict=True):
+        for row, once in zip(
+            found.differences.to_dicts(),
+            ab(log, k=3).differences.to_dicts(),
+            strict=True,
+        ):
             outside = row["low"] > 0 or row["high"] < 0
-            assert outside == (row["p_adjusted"] <= 0.05) == (row["verdict"] != "inconclusive")
+            assert (
+                outside
+                == (row["p_adjusted"] <= 0.05)
+                == (row["verdict"] != "inconclusive")
+            )
             assert row["p"] >= once["p"]
     assert (found.differences["verdict"] != "inconclusive").any()
     assert found.conventions["sequential"] is True
-    wide, narrow = (of(ab(log, sequential=on), "variants", "CTR@10") for on in (True, False))
+    wide, narrow = (
+        of(ab(log, sequential=on), "variants", "CTR@10") for on in (True, False)
+    )
     assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
 
 
@@ -263,10 +327,16 @@ def test_always_valid_ends_are_where_p_is_alpha() -> None:
     """An estimate that lies one end away from 0 has a p of just that alpha."""
     for units in (10, 300, 100_000):
         for alpha in (0.2, 0.05, 0.001):
-            reach = always_valid_interval(Estimate(0.0, 1.0, units, df=units - 2), alpha)[1]
-            assert always_valid_p(Estimate(reach, 1.0, units, df=units - 2)) == pytest.approx(alpha, rel=1e-6)
+            reach = always_valid_interval(
+                Estimate(0.0, 1.0, units, df=units - 2), alpha
+            )[1]
+            assert always_valid_p(
+                Estimate(reach, 1.0, units, df=units - 2)
+            ) == pytest.approx(alpha, rel=1e-6)
     counts = [5200, 4800]
-    expected = stats.betabinom(10_000, 50, 50).pmf(5200) / stats.binom(10_000, 0.5).pmf(5200)
+    expected = stats.betabinom(10_000, 50, 50).pmf(5200) / stats.binom(10_000, 0.5).pmf(
+        5200
+    )
     assert always_valid_ratio(counts, [0.5, 0.5]) == pytest.approx(min(1, 1 / expected))
 
 
@@ -274,12 +344,18 @@ def test_a_running_experiment_is_told() -> None:
     """Before the units it was planned for there is a warning, unless results hold at every look."""
     log = made(200)
     warned = ab(log, planned=500).audit.warnings
-    assert any("still running, with 200 of 500 units" in line and "sequential" in line for line in warned)
+    assert any(
+        "still running, with 200 of 500 units" in line and "sequential" in line
+        for line in warned
+    )
     for fine in (ab(log, planned=200), ab(log, planned=500, sequential=True)):
         assert not any("running" in line for line in fine.audit.warnings)
     assert "one look" in ab(log).audit.remarks["looks"]
     assert "every look" in ab(log, sequential=True).audit.remarks["looks"]
-    assert "clicked impressions only" in ab(log).audit.to_dict()["remarks"]["mean_click_rank"]
+    assert (
+        "clicked impressions only"
+        in ab(log).audit.to_dict()["remarks"]["mean_click_rank"]
+    )
 
 
 def test_families_and_verdicts() -> None:
@@ -293,22 +369,41 @@ def test_families_and_verdicts() -> None:
     assert found.differences["variant"].unique().sort().to_list() == ["a", "c"]
     for row in found.differences.to_dicts():
         outside = row["low"] > 0 or row["high"] < 0
-        assert outside == (row["p_adjusted"] <= 0.05) == (row["verdict"] in ("better", "worse"))
-    verdicts = {row["measure"]: row["verdict"] for row in found.differences.filter(variant="c").to_dicts()}
-    assert verdicts == dict.fromkeys(("CTR@1", "clicked@1", "mean_click_rank", "abandonment"), "better")
+        assert (
+            outside
+            == (row["p_adjusted"] <= 0.05)
+            == (row["verdict"] in ("better", "worse"))
+        )
+    verdicts = {
+        row["measure"]: row["verdict"]
+        for row in found.differences.filter(variant="c").to_dicts()
+    }
+    assert verdicts == dict.fromkeys(
+        ("CTR@1", "clicked@1", "mean_click_rank", "abandonment"), "better"
+    )
     assert "equivalent" in ab(log, margin=0.9).differences["verdict"].to_list()
 
 
 def test_sample_ratio() -> None:
     """The p of two counts is exact, as a sum over all of them; of more it is chi-square's."""
-    for counts, share in [([60, 40], 0.5), ([3, 9], 0.4), ([0, 5], 0.5), ([7, 7], 0.5), ([1, 0], 0.9)]:
+    for counts, share in [
+        ([60, 40], 0.5),
+        ([3, 9], 0.4),
+        ([0, 5], 0.5),
+        ([7, 7], 0.5),
+        ([1, 0], 0.9),
+    ]:
         n, due = sum(counts), share * sum(counts)
         pmf = stats.binom.pmf(np.arange(n + 1), n, share)
         far = np.abs(np.arange(n + 1) - due) >= abs(counts[0] - due) - 1e-9
-        assert sample_ratio(counts, [share, 1 - share]).p == pytest.approx(pmf[far].sum()), counts
+        assert sample_ratio(counts, [share, 1 - share]).p == pytest.approx(
+            pmf[far].sum()
+        ), counts
     three = sample_ratio([50, 60, 70], [1 / 3] * 3)
     expected = stats.chisquare([50, 60, 70])
-    assert (three.chi_square, three.p) == pytest.approx((expected.statistic, expected.pvalue))
+    assert (three.chi_square, three.p) == pytest.approx(
+        (expected.statistic, expected.pvalue)
+    )
 
     log = made().filter((pl.col("variant") == "a") | (pl.col("user_id") % 4 == 1))
     found = ab(log)
@@ -319,16 +414,21 @@ def test_sample_ratio() -> None:
 
 def test_no_click_is_no_rank() -> None:
     """A variant without a click has no mean click rank: no number, and no verdict from one."""
-    log = made().with_columns(clicked=pl.when(pl.col("variant") == "b").then(0).otherwise(pl.col("clicked")))
+    log = made().with_columns(
+        clicked=pl.when(pl.col("variant") == "b").then(0).otherwise(pl.col("clicked"))
+    )
     row = of(ab(log), "differences", "mean_click_rank")
     assert (row["difference"], row["p"], row["verdict"]) == (None, None, "inconclusive")
     assert of(ab(log), "variants", "abandonment")["value"] == 1
 
 
 GOOD: dict[str, list[Any]] = {
-    "user_id": [1, 2, 3, 4], "impression_id": [1, 2, 3, 4], "variant": ["a", "a", "b", "b"],
-    "position": [1, 1, 1, 1], "clicked": [1, 0, 1, 1],
-}  # fmt: skip
+    "user_id": [1, 2, 3, 4],
+    "impression_id": [1, 2, 3, 4],
+    "variant": ["a", "a", "b", "b"],
+    "position": [1, 1, 1, 1],
+    "clicked": [1, 0, 1, 1],
+}
 
 
 @each(
@@ -338,7 +438,12 @@ GOOD: dict[str, list[Any]] = {
         ({"variant": ["a", None, "b", "b"]}, {}, BadValue, "missing or cannot be read"),
         ({"clicked": [2, 0, 1, 1]}, {}, BadValue, "neither 0 nor 1"),
         ({"position": [0, 1, 1, 1]}, {}, BadValue, "with an invalid position"),
-        ({"impression_id": [1, 1, 3, 4]}, {}, DuplicateRows, "share an impression and a position"),
+        (
+            {"impression_id": [1, 1, 3, 4]},
+            {},
+            DuplicateRows,
+            "share an impression and a position",
+        ),
         (
             {"impression_id": [1, 2, 2, 4], "position": [1, 1, 2, 1]},
             {},
@@ -355,7 +460,10 @@ GOOD: dict[str, list[Any]] = {
     ],
 )
 def test_mistakes(
-    changed: dict[str, Any], options: dict[str, Any], error: type[RankstoneError], says: str
+    changed: dict[str, Any],
+    options: dict[str, Any],
+    error: type[RankstoneError],
+    says: str,
 ) -> None:
     """A log that is none, and a question that cannot be asked."""
     with pytest.raises(error, match=says):
@@ -371,7 +479,9 @@ def test_rows_left_out_are_counted() -> None:
 
 def test_a_click_by_another_name_and_positions_that_are_skipped() -> None:
     """A column click is clicked; impressions whose positions have gaps are counted, and warned of."""
-    other = {"click" if name == "clicked" else name: values for name, values in GOOD.items()}
+    other = {
+        "click" if name == "clicked" else name: values for name, values in GOOD.items()
+    }
     assert ab(other).differences.equals(ab(GOOD).differences)
     assert ab(GOOD).audit.counts["skipping"] == 0
 

@@ -34,7 +34,11 @@ LOG: dict[str, list[Any]] = {
 
 def of(found: Clicks, column: str = "relevance") -> list[Any]:
     """Return a column for (q, a), (q, b), (r, a)."""
-    assert found.judgments.select("query_id", "doc_id").rows() == [("q", "a"), ("q", "b"), ("r", "a")]
+    assert found.judgments.select("query_id", "doc_id").rows() == [
+        ("q", "a"),
+        ("q", "b"),
+        ("r", "a"),
+    ]
     return found.judgments[column].to_list()
 
 
@@ -45,13 +49,21 @@ def test_click_rates() -> None:
     assert of(found) == [2 / 3, 2 / 3, 0 / 1]
     assert of(found, "impressions") == [3, 3, 1]
     assert of(found, "clicks") == [2, 2, 0]
-    assert of(found, "standard_error") == pytest.approx([math.sqrt(2 / 3 * 1 / 3 / 3)] * 2 + [0])
+    assert of(found, "standard_error") == pytest.approx(
+        [math.sqrt(2 / 3 * 1 / 3 / 3)] * 2 + [0]
+    )
     low, high = stats.binomtest(2, 3).proportion_ci(method="wilson")
-    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx((low, high))
+    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx(
+        (low, high)
+    )
     assert found.audit.warnings == (
         "method=ctr counts fractions as clicks; method=satisfaction takes their mean",
     )
-    assert (found.audit.unclicked, found.audit.fractions, found.audit.queries) == (1, 1, 2)
+    assert (found.audit.unclicked, found.audit.fractions, found.audit.queries) == (
+        1,
+        1,
+        2,
+    )
 
 
 def test_ever_clicked() -> None:
@@ -75,9 +87,13 @@ def test_smoothing_is_a_prior() -> None:
     """Clicks and impressions without one are added to every pair."""
     found = clicks(LOG, smoothing="1,9")
 
-    assert of(found) == pytest.approx([(2 + 1) / (3 + 10), (2 + 1) / (3 + 10), (0 + 1) / (1 + 10)])
+    assert of(found) == pytest.approx(
+        [(2 + 1) / (3 + 10), (2 + 1) / (3 + 10), (0 + 1) / (1 + 10)]
+    )
     low, high = stats.binomtest(3, 13).proportion_ci(method="wilson")
-    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx((low, high))
+    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx(
+        (low, high)
+    )
     weighted = clicks(LOG, "ips", propensities="1,1", smoothing=(1, 9))
     assert of(weighted) == pytest.approx([(2 + 1) / 13, (1.5 + 1) / 13, 1 / 11])
 
@@ -89,10 +105,16 @@ def test_weights() -> None:
     column = rows.with_columns(propensity=1 / pl.col("position"))
 
     assert of(found) == [(1 + 1 / 0.5 + 0) / 3, (0 + 1 + 0.5 / 0.5) / 3, 0]
-    assert of(found, "effective") == pytest.approx([(1 + 2 + 1) ** 2 / 6, (2 + 1 + 2) ** 2 / 9, 1])
+    assert of(found, "effective") == pytest.approx(
+        [(1 + 2 + 1) ** 2 / 6, (2 + 1 + 2) ** 2 / 9, 1]
+    )
     each = np.array([1, 2, 0])
-    assert found.judgments["standard_error"][0] == pytest.approx(each.std() / math.sqrt(3))
-    assert found.judgments["standard_error"][2] is None  # no click tells nothing of spread
+    assert found.judgments["standard_error"][0] == pytest.approx(
+        each.std() / math.sqrt(3)
+    )
+    assert (
+        found.judgments["standard_error"][2] is None
+    )  # no click tells nothing of spread
     for other in (
         clicks(column, "ips"),
         clicks(LOG, "ips", propensities="1,0.5"),
@@ -123,9 +145,12 @@ def test_clipping_is_told() -> None:
     weighing = found.audit.weighing
     assert weighing is not None
     assert (weighing.impressions, weighing.clicks) == (3, 2)
-    assert "clipped 42.86% of impressions, 50.00% of clicks" in "\n".join(found.audit.lines())
-    assert f"effective sample size {(4 * 1 + 3 * 2) ** 2 / (4 + 3 * 4):,.1f} of 7 impressions" in "\n".join(
+    assert "clipped 42.86% of impressions, 50.00% of clicks" in "\n".join(
         found.audit.lines()
+    )
+    assert (
+        f"effective sample size {(4 * 1 + 3 * 2) ** 2 / (4 + 3 * 4):,.1f} of 7 impressions"
+        in "\n".join(found.audit.lines())
     )
 
 
@@ -156,12 +181,21 @@ def test_judgments_are_judgments(tmp_path: Path) -> None:
     for name in names:
         found.write(tmp_path / name)
     found.write_qrels(tmp_path / "q.txt")
-    given = [found, found.judgments, *(str(tmp_path / name) for name in [*names, "q.txt"])]
-    scores = [rankstone.evaluate(judgments, run, "nDCG@10 AP(rel=0.6)").to_dict() for judgments in given]
+    given = [
+        found,
+        found.judgments,
+        *(str(tmp_path / name) for name in [*names, "q.txt"]),
+    ]
+    scores = [
+        rankstone.evaluate(judgments, run, "nDCG@10 AP(rel=0.6)").to_dict()
+        for judgments in given
+    ]
 
     assert scores == [scores[0]] * len(scores)
     ndcg = (0.5 + 2 / 3 / math.log2(3)) / (2 / 3 + 0.5 / math.log2(3))
-    assert scores[0]["run"]["nDCG@10"] == pytest.approx(ndcg / 2)  # the other query has no click
+    assert scores[0]["run"]["nDCG@10"] == pytest.approx(
+        ndcg / 2
+    )  # the other query has no click
 
 
 def test_as_counted_by_others() -> None:
@@ -172,9 +206,15 @@ def test_as_counted_by_others() -> None:
     found = clicks(plain, columns={"item_id": "doc_id", "click": "clicked"})
     told = found.judgments.select("doc_id", "impressions", "clicks", "relevance").rows()
 
-    by = plain.group_by("item_id").agg(pl.len(), pl.col("click").sum(), rate=pl.col("click").mean())
+    by = plain.group_by("item_id").agg(
+        pl.len(), pl.col("click").sum(), rate=pl.col("click").mean()
+    )
     assert told == by.sort("item_id").rows()
-    rows = duckdb.read_csv(path).aggregate("item_id, count(*), sum(click), avg(click)").order("item_id")
+    rows = (
+        duckdb.read_csv(path)
+        .aggregate("item_id, count(*), sum(click), avg(click)")
+        .order("item_id")
+    )
     assert told == rows.fetchall()
     assert found.audit.impressions == 10_000
 
@@ -213,7 +253,9 @@ def test_position_bias_is_found(seed: int) -> None:
     assert found.audit.fit.converged
     error = found.judgments["estimate"].to_numpy() - relevant.ravel()
     true = pl.Series("true", relevant.ravel())
-    inside = found.judgments.with_columns(true).select(pl.col("true").is_between("low", "high"))["true"]
+    inside = found.judgments.with_columns(true).select(
+        pl.col("true").is_between("low", "high")
+    )["true"]
     assert np.sqrt(np.mean(error**2)) < 0.03
     assert inside.sum() > 0.9 * inside.len()
     # what positions hide, click rates do not give back
@@ -225,15 +267,26 @@ def test_the_model_is_as_likely_as_can_be() -> None:
     """No other examinations make likelier where clicks fell, and no other relevances the clicks."""
     log, _ = simulated(5, [1.0, 0.5, 0.25], queries=4, lists=600)
     found = clicks(log, "pbm", tolerance=1e-10)
-    chance = dict(zip(found.positions["position"], found.positions["propensity"], strict=True))
-    liked = {(q, d): g for q, d, g in found.judgments.select("query_id", "doc_id", "estimate").rows()}
-    rows = log.group_by("query_id", "doc_id", "position").agg(n=pl.len(), c=pl.col("clicked").sum()).rows()
+    chance = dict(
+        zip(found.positions["position"], found.positions["propensity"], strict=True)
+    )
+    liked = {
+        (q, d): g
+        for q, d, g in found.judgments.select("query_id", "doc_id", "estimate").rows()
+    }
+    rows = (
+        log.group_by("query_id", "doc_id", "position")
+        .agg(n=pl.len(), c=pl.col("clicked").sum())
+        .rows()
+    )
 
     def where(by_place: dict[int, float]) -> float:
         every = dict.fromkeys(liked, 0.0)
         for q, d, k, n, _ in rows:
             every[q, d] += n * by_place[k]
-        return math.fsum(c * math.log(n * by_place[k] / every[q, d]) for q, d, k, n, c in rows if c)
+        return math.fsum(
+            c * math.log(n * by_place[k] / every[q, d]) for q, d, k, n, c in rows if c
+        )
 
     def likelihood(by_pair: dict[tuple[int, int], float]) -> float:
         terms = []
@@ -260,10 +313,16 @@ def test_few_impressions_a_query(sessions: bool) -> None:  # noqa: FBT001 - a ca
         made = clicks(log if sessions else log.drop("session"), "pbm")
         table = made.positions.filter(pl.col("position") > 1)
         truth = np.array([0.7, 0.4])
-        held.append(((table["low"].to_numpy() <= truth) & (truth <= table["high"].to_numpy())).mean())
+        held.append(
+            (
+                (table["low"].to_numpy() <= truth) & (truth <= table["high"].to_numpy())
+            ).mean()
+        )
         found.append(table["propensity"].to_list())
         ends = made.judgments.select("low", "high").to_numpy().T
-        true = relevant[made.judgments["query_id"].to_numpy(), made.judgments["doc_id"].to_numpy()]
+        true = relevant[
+            made.judgments["query_id"].to_numpy(), made.judgments["doc_id"].to_numpy()
+        ]
         pairs.append(((ends[0] <= true) & (true <= ends[1])).mean())
         assert (made.positions["low"][0], made.positions["high"][0]) == (None, None)
     assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.03)
@@ -273,11 +332,15 @@ def test_few_impressions_a_query(sessions: bool) -> None:  # noqa: FBT001 - a ca
 
 def test_threads_change_no_bit(tmp_path: Path) -> None:
     """At sixty positions, where linear algebra would be shared out, one thread and two say the same."""
-    log, _ = simulated(3, [1 / (at + 1) ** 0.5 for at in range(60)], queries=10, lists=200)
+    log, _ = simulated(
+        3, [1 / (at + 1) ** 0.5 for at in range(60)], queries=10, lists=200
+    )
     log.write_parquet(tmp_path / "log.parquet")
     told = []
     for threads in ("1", "2"):
-        many = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+        many = dict.fromkeys(
+            ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), threads
+        )
         command = [
             sys.executable,
             "-m",
@@ -289,7 +352,10 @@ def test_threads_change_no_bit(tmp_path: Path) -> None:
             "pbm",
         ]
         done = subprocess.run(
-            [*command, "--format", "json"], capture_output=True, check=True, env=os.environ | many
+            [*command, "--format", "json"],
+            capture_output=True,
+            check=True,
+            env=os.environ | many,
         )
         told.append(done.stdout)
     assert told[0] == told[1]
@@ -308,8 +374,16 @@ def test_few_swaps_warn() -> None:
     }
     found = clicks(log, "pbm")
     assert found.positions["moved"].to_list() == [8, 8]  # four of either document
-    few = [line for line in found.audit.warnings if "too few swaps at position 2 (8)" in line]
-    wide = [line for line in found.audit.warnings if "not known within a factor of 2" in line]
+    few = [
+        line
+        for line in found.audit.warnings
+        if "too few swaps at position 2 (8)" in line
+    ]
+    wide = [
+        line
+        for line in found.audit.warnings
+        if "not known within a factor of 2" in line
+    ]
     assert few
     assert wide
     many, _ = simulated(1, [1.0, 0.7], queries=20, lists=4000)
@@ -349,7 +423,9 @@ def test_two_positions_by_hand() -> None:
     spread, share = 1 / 10 + 1 / 40, 25 / (1 - 0.1) / (25 / (1 - 0.1) + 100 / (1 - 0.4))
     error = math.sqrt(gamma * 0.6 / worth + (gamma * share) ** 2 * spread)
     assert found.judgments["standard_error"].to_list() == pytest.approx([error])
-    assert found.judgments["effective"].to_list() == pytest.approx([gamma * 0.6 / error**2])
+    assert found.judgments["effective"].to_list() == pytest.approx(
+        [gamma * 0.6 / error**2]
+    )
     reach = stats.norm.ppf(0.975) * math.sqrt(spread)
     ends = found.positions.select("low", "high").row(1)
     assert ends == pytest.approx((0.25 * math.exp(-reach), 0.25 * math.exp(reach)))

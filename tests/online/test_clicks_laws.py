@@ -66,7 +66,10 @@ def expected(rows: list[Row], method: str) -> Mapping[tuple[str, str], float]:
 def test_grades_are_as_written_down(rows: list[Row], method: str) -> None:
     """Every pair has a grade, and it is what the rows of the pair say."""
     found = judged(frame(rows), method).judgments
-    told = {(query, doc): grade for query, doc, grade in found.select(found.columns[:3]).rows()}
+    told = {
+        (query, doc): grade
+        for query, doc, grade in found.select(found.columns[:3]).rows()
+    }
 
     assert told == pytest.approx(dict(expected(rows, method)), rel=1e-12, abs=1e-15)
     assert found["impressions"].sum() == len(rows)
@@ -77,7 +80,9 @@ def test_grades_are_as_written_down(rows: list[Row], method: str) -> None:
 
 
 @given(ROWS, st.sampled_from(METHODS), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(rows: list[Row], method: str, dice: random.Random) -> None:
+def test_the_order_of_rows_changes_nothing(
+    rows: list[Row], method: str, dice: random.Random
+) -> None:
     """Not a bit, whatever the order."""
     shuffled = list(rows)
     dice.shuffle(shuffled)
@@ -108,7 +113,9 @@ def test_propensities_of_one_change_nothing(rows: list[Row]) -> None:
     weighted = clicks(frame(rows), "ips", propensities="1,1,1", lists="keep").judgments
     plain = clicks(frame(rows), "satisfaction", lists="keep").judgments
     for column in ("relevance", "impressions", "clicks", "effective"):
-        assert weighted[column].to_list() == pytest.approx(plain[column].to_list(), abs=1e-12)
+        assert weighted[column].to_list() == pytest.approx(
+            plain[column].to_list(), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("method", [*METHODS, "pbm"])
@@ -118,7 +125,13 @@ def test_files_and_portions_change_nothing(
     """One frame, parts in several files, and queries taken a few at a time give the same bits."""
     dice = random.Random(4)
     rows = [
-        (at // 3, f"q{dice.randrange(9)}", dice.choice("abcd"), 1 + at % 3, float(dice.random() < 0.4))
+        (
+            at // 3,
+            f"q{dice.randrange(9)}",
+            dice.choice("abcd"),
+            1 + at % 3,
+            float(dice.random() < 0.4),
+        )
         for at in range(900)
     ]
     whole = judged(frame(rows), method)
@@ -133,7 +146,9 @@ def test_files_and_portions_change_nothing(
     monkeypatch.setattr(lists, "_LISTS_AT_ONCE", 100)
     few = judged(frame(rows), method)
     assert few.audit.lists == whole.audit.lists
-    if method == "pbm":  # pairs stand in another order, in which examinations are added up
+    if (
+        method == "pbm"
+    ):  # pairs stand in another order, in which examinations are added up
         assert few.positions["propensity"].to_list() == pytest.approx(
             whole.positions["propensity"].to_list(), rel=1e-6
         )
@@ -145,7 +160,9 @@ def test_files_and_portions_change_nothing(
 def test_the_model_is_never_lost(rows: list[Row]) -> None:
     """Whatever the log, the model is fitted or refused; what it leaves out is counted."""
     try:
-        found = clicks(frame(rows), "pbm", lists="keep", unlinked="drop", max_iterations=60)
+        found = clicks(
+            frame(rows), "pbm", lists="keep", unlinked="drop", max_iterations=60
+        )
     except BadValue:  # nothing tells positions apart, or nobody clicked at the first
         return
     shown = found.judgments["impressions"].sum() + sum(found.audit.unlinked.values())
@@ -165,7 +182,11 @@ def test_lists_are_looked_at(rows: list[Row]) -> None:
     skips = {key for key, places in by.items() if max(places) > len(set(places))}
     found = judged(frame(rows), "ctr").audit.lists
     assert found is not None
-    assert (found.count, found.repeating, found.skipping) == (len(by), len(repeats), len(skips - repeats))
+    assert (found.count, found.repeating, found.skipping) == (
+        len(by),
+        len(repeats),
+        len(skips - repeats),
+    )
     kept = [row for row in rows if (row[0], row[1]) not in repeats | skips]
     if repeats | skips:
         with pytest.raises(BadValue, match="list"):
@@ -177,7 +198,8 @@ def test_lists_are_looked_at(rows: list[Row]) -> None:
 
 
 @pytest.mark.parametrize(
-    "places", [[*range(1, 201)], [*range(1, 64), 65], [*range(1, 131), 64], [64, 65], [128]]
+    "places",
+    [[*range(1, 201)], [*range(1, 64), 65], [*range(1, 131), 64], [64, 65], [128]],
 )
 def test_long_lists_are_looked_at(places: list[int]) -> None:
     """Lists longer than a word of bits: whole, with a gap at its end, and with a position twice."""
@@ -185,4 +207,7 @@ def test_long_lists_are_looked_at(places: list[int]) -> None:
     found = clicks(frame(rows), lists="keep").audit.lists
     repeats = len(set(places)) < len(places)
     assert found is not None
-    assert (found.repeating, found.skipping) == (repeats, not repeats and max(places) > len(places))
+    assert (found.repeating, found.skipping) == (
+        repeats,
+        not repeats and max(places) > len(places),
+    )

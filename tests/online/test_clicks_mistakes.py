@@ -8,7 +8,15 @@ import polars as pl
 import pytest
 from tests.rows import each
 
-from rankstone.errors import BadOption, BadValue, EmptyInput, InputError, MissingColumn, MixedIds, UsageError
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    MixedIds,
+    UsageError,
+)
 from rankstone.online.click_judgments import clicks
 
 if TYPE_CHECKING:
@@ -51,14 +59,23 @@ def test_rows_that_say_nothing(tmp_path: Path, row: str, what: str) -> None:
     assert "invalid=drop" in str(refused.value)
 
     found = clicks(log, invalid="drop")
-    assert (found.audit.rows, found.audit.impressions, sum(found.audit.left_out.values())) == (2, 1, 1)
+    assert (
+        found.audit.rows,
+        found.audit.impressions,
+        sum(found.audit.left_out.values()),
+    ) == (2, 1, 1)
     assert f"{what.partition(' that is')[0]}" in found.audit.lines()[0]
 
 
 @pytest.mark.parametrize("chance", ["0", "-1", "1.01", "", "nan", "often"])
 def test_propensities_out_of_range(tmp_path: Path, chance: str) -> None:
     """Of a column: refused with the line, or left out; the column is not looked at where nobody asks."""
-    log = written(tmp_path, "q,a,1,0.5", f"q,b,0,{chance}", head="query_id,doc_id,clicked,propensity")
+    log = written(
+        tmp_path,
+        "q,a,1,0.5",
+        f"q,b,0,{chance}",
+        head="query_id,doc_id,clicked,propensity",
+    )
     with pytest.raises(BadValue, match="propensity") as refused:
         clicks(log, "ips")
     assert refused.value.where == f"{log}:3"
@@ -69,17 +86,24 @@ def test_propensities_out_of_range(tmp_path: Path, chance: str) -> None:
 def test_lists_with_odd_positions(tmp_path: Path) -> None:
     """Positions that skip or repeat are refused, with row and list; or kept, or left out, and counted."""
     log = written(tmp_path, GOOD, "1,q,b,2,0", "2,q,a,1,0", "2,q,b,3,1")
-    with pytest.raises(BadValue, match="a list skips position 2; 1 list in all") as refused:
+    with pytest.raises(
+        BadValue, match="a list skips position 2; 1 list in all"
+    ) as refused:
         clicks(log)
     assert refused.value.where == f"{log}:5"
     assert refused.value.given == "session 2, query q: positions 1, 3"
     log = written(tmp_path, GOOD, "1,q,b,2,0", "1,q,c,2,0", "2,q,b,1,1")
-    with pytest.raises(BadValue, match="position 2 occurs more than once in a list") as refused:
+    with pytest.raises(
+        BadValue, match="position 2 occurs more than once in a list"
+    ) as refused:
         clicks(log)
     assert refused.value.where == f"{log}:3"
 
     kept, dropped = clicks(log, lists="keep"), clicks(log, lists="drop")
-    assert kept.audit.lines()[1] == "lists  2 lists · 1 that repeat a position · 3 impressions in these kept"
+    assert (
+        kept.audit.lines()[1]
+        == "lists  2 lists · 1 that repeat a position · 3 impressions in these kept"
+    )
     assert dropped.audit.lines()[1].endswith("3 impressions in these left out")
     assert dropped.judgments.select("doc_id", "relevance").rows() == [("b", 1.0)]
     assert (dropped.audit.impressions, dropped.audit.clicks) == (1, 1)
@@ -123,7 +147,11 @@ def test_empty_logs(tmp_path: Path) -> None:
         assert none.audit.warnings == ("the log has no click",)
 
 
-PLAIN: dict[str, list[Any]] = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "clicked": [1, 0]}
+PLAIN: dict[str, list[Any]] = {
+    "query_id": ["q", "q"],
+    "doc_id": ["a", "b"],
+    "clicked": [1, 0],
+}
 
 
 def test_columns_of_all_kinds() -> None:
@@ -134,19 +162,28 @@ def test_columns_of_all_kinds() -> None:
     assert clicks(PLAIN | {"doc_id": [7, 10]}).judgments["doc_id"].to_list() == [7, 10]
     with pytest.raises(InputError, match="clicked holds List"):
         clicks(PLAIN | {"clicked": [[1], [0]]})
-    with pytest.raises(InputError, match="the column doc_id has values of different types"):
+    with pytest.raises(
+        InputError, match="the column doc_id has values of different types"
+    ):
         clicks(PLAIN | {"doc_id": ["a", 1]})
     with pytest.raises(MixedIds, match="doc_id holds Float64"):
         clicks(PLAIN | {"doc_id": [0.5, 1.5]})
     with pytest.raises(MissingColumn, match="no column clicked") as refused:
         clicks({"query_id": ["q"], "doc_id": ["a"], "is_click": [1]})
     assert "is_click=clicked" in str(refused.value)
-    assert clicks({"query_id": ["q"], "doc_id": ["a"], "click": [1]}).judgments["clicks"].item() == 1
+    assert (
+        clicks({"query_id": ["q"], "doc_id": ["a"], "click": [1]})
+        .judgments["clicks"]
+        .item()
+        == 1
+    )
     with pytest.raises(MissingColumn, match="no column position"):
         clicks(PLAIN, "pbm")
     with pytest.raises(MissingColumn, match="no column propensity") as unknown:
         clicks(PLAIN | {"position": [1] * len(PLAIN["clicked"])}, "ips")
-    assert "fix:" not in str(unknown.value)  # a column that is something else is not proposed
+    assert "fix:" not in str(
+        unknown.value
+    )  # a column that is something else is not proposed
     with pytest.raises(MissingColumn, match="no column time"):
         clicks(PLAIN, start="2024-01-01")
     with pytest.raises(BadValue, match="without a time"):
@@ -200,13 +237,19 @@ def test_positions_that_nothing_tells_apart() -> None:
 
 def test_positions_without_a_link() -> None:
     """Positions that no document links with the first are refused, or left out and counted."""
-    log = shown(("a", 1, 1), ("a", 2, 1), ("a", 2, 0), ("b", 3, 1), ("b", 4, 1), ("c", 3, 0))
-    with pytest.raises(BadValue, match=r"no document links 2 positions \(3, 4\) with position 1"):
+    log = shown(
+        ("a", 1, 1), ("a", 2, 1), ("a", 2, 0), ("b", 3, 1), ("b", 4, 1), ("c", 3, 0)
+    )
+    with pytest.raises(
+        BadValue, match=r"no document links 2 positions \(3, 4\) with position 1"
+    ):
         clicks(log, "pbm")
     found = clicks(log, "pbm", unlinked="drop")
     assert found.audit.unlinked == {3: 2, 4: 1}
     assert "2 positions not linked left out (3 impressions)" in found.audit.lines()[2]
-    assert found.positions["propensity"].to_list() == pytest.approx([1, 0.5, None, None], nan_ok=True)
+    assert found.positions["propensity"].to_list() == pytest.approx(
+        [1, 0.5, None, None], nan_ok=True
+    )
     assert found.judgments["doc_id"].to_list() == ["a"]
 
 
@@ -236,7 +279,9 @@ def test_a_fit_that_does_not_end() -> None:
 
     assert found.audit.fit is not None
     assert not found.audit.fit.converged
-    assert any("did not converge in 1 iteration:" in line for line in found.audit.lines())
+    assert any(
+        "did not converge in 1 iteration:" in line for line in found.audit.lines()
+    )
 
 
 def test_ids_that_trec_cannot_hold(tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ from scipy import stats
 from tests.real_data import data
 from tests.rows import each
 
-from rankstone.errors import BadOption, BadValue, DuplicateRows, MissingColumn, NotComparable, UsageError
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    DuplicateRows,
+    MissingColumn,
+    NotComparable,
+    UsageError,
+)
 from rankstone.online.counterfactual_estimates import Counterfactual, counterfactual
 from rankstone.online.estimators import Estimators, WeightedRows, parse_discount
 
@@ -29,7 +36,9 @@ def made(impressions: int = 300, places: int = 3, seed: int = 0) -> pl.DataFrame
     frame = pl.DataFrame(
         {
             "impression_id": np.repeat(np.arange(impressions), places),
-            "user_id": np.repeat(rng.integers(0, impressions // 5, impressions), places),
+            "user_id": np.repeat(
+                rng.integers(0, impressions // 5, impressions), places
+            ),
             "position": np.tile(np.arange(1, places + 1), impressions),
             "propensity": rng.uniform(0.05, 1, rows),
             "target_propensity": rng.uniform(0, 1, rows),
@@ -43,7 +52,9 @@ def made(impressions: int = 300, places: int = 3, seed: int = 0) -> pl.DataFrame
 
 def of(found: Counterfactual, estimator: str) -> dict[str, Any]:
     """Return one row of the estimates."""
-    return found.estimates.row(by_predicate=pl.col("estimator") == estimator, named=True)
+    return found.estimates.row(
+        by_predicate=pl.col("estimator") == estimator, named=True
+    )
 
 
 def test_estimates_are_plain_sums() -> None:
@@ -61,7 +72,9 @@ def test_estimates_are_plain_sums() -> None:
         "dm": (lam * column["target_prediction"]).sum() / n,
         "dr": (lam * (column["target_prediction"] + w * wrong)).sum() / n,
     }
-    assert {row["estimator"]: row["value"] for row in found.estimates.to_dicts()} == pytest.approx(expected)
+    assert {
+        row["estimator"]: row["value"] for row in found.estimates.to_dicts()
+    } == pytest.approx(expected)
 
     each = (
         log.with_columns(v=pl.Series(lam * w * r))
@@ -70,7 +83,9 @@ def test_estimates_are_plain_sums() -> None:
         .to_numpy()
     )
     low, high = stats.t.interval(0.95, n - 1, each.mean(), stats.sem(each))
-    assert (of(found, "ips")["low"], of(found, "ips")["high"]) == pytest.approx((low, high))
+    assert (of(found, "ips")["low"], of(found, "ips")["high"]) == pytest.approx(
+        (low, high)
+    )
     used = w[column["position"] <= 2]
     weights = found.weights.row(0, named=True)
     assert weights["effective"] == pytest.approx(used.sum() ** 2 / (used**2).sum())
@@ -104,7 +119,11 @@ def test_bias_is_told() -> None:
 def test_units_that_agree_are_no_certainty() -> None:
     """Where no impression earned anything there is a value, but no error, no interval, and a warning."""
     found = counterfactual(made().with_columns(reward=pl.lit(0.0)))
-    assert (of(found, "ips")["value"], of(found, "ips")["error"], of(found, "ips")["low"]) == (0, None, None)
+    assert (
+        of(found, "ips")["value"],
+        of(found, "ips")["error"],
+        of(found, "ips")["low"],
+    ) == (0, None, None)
     assert any("ips is 0 for every unit" in line for line in found.audit.warnings)
 
 
@@ -112,12 +131,21 @@ def test_units_that_agree_are_no_certainty() -> None:
 def test_open_bandit(policy: str) -> None:
     """On real logs IPS and SNIPS are the plain sums."""
     log = pl.read_csv(data("open-bandit", f"{policy}.men.csv.gz"))
-    log = log.with_columns(target_propensity=pl.lit(1 / 34) if policy == "bts" else pl.lit(0.05))
-    found = counterfactual(log, columns={"click": "reward", "propensity_score": "propensity"})
-    w, r = (log["target_propensity"] / log["propensity_score"]).to_numpy(), log["click"].to_numpy()
+    log = log.with_columns(
+        target_propensity=pl.lit(1 / 34) if policy == "bts" else pl.lit(0.05)
+    )
+    found = counterfactual(
+        log, columns={"click": "reward", "propensity_score": "propensity"}
+    )
+    w, r = (
+        (log["target_propensity"] / log["propensity_score"]).to_numpy(),
+        log["click"].to_numpy(),
+    )
 
     assert of(found, "ips")["value"] == pytest.approx((w * r).sum() / len(r), rel=1e-12)
-    assert of(found, "snips")["value"] == pytest.approx((w * r).sum() / w.sum(), rel=1e-12)
+    assert of(found, "snips")["value"] == pytest.approx(
+        (w * r).sum() / w.sum(), rel=1e-12
+    )
     assert of(found, "logged")["value"] == pytest.approx(r.mean(), rel=1e-12)
     if policy == "random":  # these propensities are 1/34: weights of 1.7, far from 1
         assert any("the mean weight is 1.7" in line for line in found.audit.warnings)
@@ -140,9 +168,14 @@ def test_intervals_cover(users: int | None) -> None:
         if cluster is None:
             shown, luck = rng.choice(3, n, p=chance), rng.random(n)
         else:  # a user sees one thing and has one taste
-            shown, luck = rng.choice(3, users, p=chance)[cluster], rng.random(users)[cluster]
+            shown, luck = (
+                rng.choice(3, users, p=chance)[cluster],
+                rng.random(users)[cluster],
+            )
         reward = (luck < good[shown]).astype(np.float64)
-        found = Estimators(rows((target / chance)[shown], reward), np.arange(n), cluster).all(None)
+        found = Estimators(
+            rows((target / chance)[shown], reward), np.arange(n), cluster
+        ).all(None)
         for name in held:
             estimate = found[name]
             assert estimate is not None
@@ -150,7 +183,9 @@ def test_intervals_cover(users: int | None) -> None:
             held[name] += low <= truth <= high
 
     assert 0.94 <= held["ips"] / simulations <= 0.96
-    assert 0.935 <= held["snips"] / simulations <= 0.96  # a ratio: a little bias is left
+    assert (
+        0.935 <= held["snips"] / simulations <= 0.96
+    )  # a ratio: a little bias is left
 
 
 @given(st.floats(0.01, 1), st.integers(0, 1000))
@@ -158,9 +193,13 @@ def test_self_normalised_does_not_mind_scale(scale: float, seed: int) -> None:
     """All weights times a number leave SNIPS and its interval as they are; IPS is times that."""
     log = made(30, 2, seed)
     one = counterfactual(log, discount="log2")
-    other = counterfactual(log.with_columns(pl.col("target_propensity") * scale), discount="log2")
+    other = counterfactual(
+        log.with_columns(pl.col("target_propensity") * scale), discount="log2"
+    )
     for part in ("value", "error", "low", "high"):
-        assert of(other, "snips")[part] == pytest.approx(of(one, "snips")[part], rel=1e-9, abs=1e-12)
+        assert of(other, "snips")[part] == pytest.approx(
+            of(one, "snips")[part], rel=1e-9, abs=1e-12
+        )
     assert of(other, "ips")["value"] == pytest.approx(scale * of(one, "ips")["value"])
 
 
@@ -174,7 +213,9 @@ def test_doubly_robust(seed: int, propensity: str) -> None:
     if propensity == "examination":
         told = pl.col("reward") / pl.col("examination")
         log = log.filter(pl.col("examination") > 0)
-    exact = counterfactual(log.with_columns(prediction=told), propensity=propensity, discount="log2")
+    exact = counterfactual(
+        log.with_columns(prediction=told), propensity=propensity, discount="log2"
+    )
     silent = log.with_columns(prediction=pl.lit(0.0), target_prediction=pl.lit(0.0))
     nothing = counterfactual(silent, propensity=propensity, discount="log2")
 
@@ -195,17 +236,31 @@ def test_examination_is_ips_dcg() -> None:
     run = {"q": {"c": 3.0, "a": 2.0, "e": 1.0}, "p": {"d": 2.0}}
     found = counterfactual(log, run, propensity="examination", discount="log2", k=10)
 
-    assert of(found, "ips")["value"] == pytest.approx((1 / math.log2(3) / 1 + 1 / math.log2(2) / 0.25) / 2)
+    assert of(found, "ips")["value"] == pytest.approx(
+        (1 / math.log2(3) / 1 + 1 / math.log2(2) / 0.25) / 2
+    )
     counts = found.audit.counts
-    assert (counts["not_in_target"], counts["not_shown"], counts["never_examined"]) == (2, 1, 0)
+    assert (counts["not_in_target"], counts["not_shown"], counts["never_examined"]) == (
+        2,
+        1,
+        0,
+    )
     placed = log | {"target_position": [2, None, 1, None, 1]}
-    assert counterfactual(placed, propensity="examination", discount="log2").estimates.equals(found.estimates)
+    assert counterfactual(
+        placed, propensity="examination", discount="log2"
+    ).estimates.equals(found.estimates)
 
 
 def test_a_target_that_is_one_list() -> None:
     """With positions for propensities of actions the target does what it does surely."""
-    log = made().with_columns(target_position=pl.col("position") % 3 + 1).drop("target_propensity")
-    log = log.with_columns(target_position=pl.when(pl.col("reward") > 0).then(1).otherwise(2))
+    log = (
+        made()
+        .with_columns(target_position=pl.col("position") % 3 + 1)
+        .drop("target_propensity")
+    )
+    log = log.with_columns(
+        target_position=pl.when(pl.col("reward") > 0).then(1).otherwise(2)
+    )
     found = counterfactual(log)
     w = (log["target_position"] == log["position"]).cast(pl.Float64) / log["propensity"]
 
@@ -216,7 +271,10 @@ def test_clusters() -> None:
     """A user's impressions are one unit: twice the log by the same users is no more certain."""
     log = made()
     again = log.with_columns(pl.col("impression_id") + 1000)
-    once, twice = (counterfactual(part, cluster="user_id") for part in (log, pl.concat([log, again])))
+    once, twice = (
+        counterfactual(part, cluster="user_id")
+        for part in (log, pl.concat([log, again]))
+    )
     for name in ("ips", "snips", "dr"):
         assert of(twice, name)["error"] == pytest.approx(of(once, name)["error"])
     assert once.audit.counts["clusters"] == log["user_id"].n_unique()
@@ -228,31 +286,71 @@ def test_clusters() -> None:
 def test_rows_in_any_order_and_form(tmp_path: Path) -> None:
     """Order, format and names of columns change no digit."""
     log, found = made(), counterfactual(made(), discount="reciprocal")
-    log.sample(fraction=1, shuffle=True, seed=3).rename({"reward": "click"}).write_csv(tmp_path / "log.csv")
-    other = counterfactual(tmp_path / "log.csv", discount="reciprocal", columns={"click": "reward"})
+    log.sample(fraction=1, shuffle=True, seed=3).rename({"reward": "click"}).write_csv(
+        tmp_path / "log.csv"
+    )
+    other = counterfactual(
+        tmp_path / "log.csv", discount="reciprocal", columns={"click": "reward"}
+    )
     assert other.estimates.equals(found.estimates)
-    assert parse_discount([1, 0.5], None)(np.array([1.0, 2.0, 3.0, np.nan])).tolist() == [1, 0.5, 0, 0]
+    assert parse_discount([1, 0.5], None)(
+        np.array([1.0, 2.0, 3.0, np.nan])
+    ).tolist() == [1, 0.5, 0, 0]
 
 
-GOOD = {"reward": [1, 0, 1], "propensity": [0.5, 0.5, 0.5], "target_propensity": [1.0, 0.0, 1.0]}
+GOOD = {
+    "reward": [1, 0, 1],
+    "propensity": [0.5, 0.5, 0.5],
+    "target_propensity": [1.0, 0.0, 1.0],
+}
 
 
 @each(
     ("changed", "options", "error", "says"),
     [
-        ({"propensity": [0.5, 0.5, 0.0]}, {}, BadValue, "1 row with a reward and a propensity of 0"),
-        ({"propensity": [0.5, -0.5, 0.5]}, {}, BadValue, "1 row with a negative propensity"),
+        (
+            {"propensity": [0.5, 0.5, 0.0]},
+            {},
+            BadValue,
+            "1 row with a reward and a propensity of 0",
+        ),
+        (
+            {"propensity": [0.5, -0.5, 0.5]},
+            {},
+            BadValue,
+            "1 row with a negative propensity",
+        ),
         ({"propensity": [0.5, 0.0, 0.5]}, {}, BadValue, "1 row with a propensity of 0"),
-        ({"propensity": [0.5, 7, 0.5]}, {}, BadValue, "whose propensity is not a probability"),
+        (
+            {"propensity": [0.5, 7, 0.5]},
+            {},
+            BadValue,
+            "whose propensity is not a probability",
+        ),
         ({"propensity": [0.5, None, 0.5]}, {}, BadValue, "missing or cannot be read"),
         ({"reward": [1, 0, float("nan")]}, {}, BadValue, "missing or cannot be read"),
         ({"reward": ["1", "0", "often"]}, {}, BadValue, "missing or cannot be read"),
         ({"position": [1, 0, 1]}, {}, BadValue, "with an invalid position"),
-        ({"target_propensity": [2.0, 0, 0]}, {}, BadValue, "whose target_propensity is not a probability"),
+        (
+            {"target_propensity": [2.0, 0, 0]},
+            {},
+            BadValue,
+            "whose target_propensity is not a probability",
+        ),
         ({"prediction": [1, 1, 1]}, {}, MissingColumn, "no column target_prediction"),
-        ({"impression_id": [1, 1, 2], "position": [1, 1, 1]}, {}, DuplicateRows, "share an impression"),
+        (
+            {"impression_id": [1, 1, 2], "position": [1, 1, 1]},
+            {},
+            DuplicateRows,
+            "share an impression",
+        ),
         ({}, {"discount": "log2"}, MissingColumn, "no column position"),
-        ({}, {"propensity": "examination"}, MissingColumn, "where the target would rank"),
+        (
+            {},
+            {"propensity": "examination"},
+            MissingColumn,
+            "where the target would rank",
+        ),
         ({}, {"target": {"q": ["d"]}}, UsageError, "the log has target_propensity"),
         ({}, {"cluster": "user_id"}, MissingColumn, "no column user_id"),
         ({}, {"discount": "log3"}, BadOption, "no discount 'log3'"),
@@ -290,11 +388,19 @@ def test_the_row_is_named(tmp_path: Path) -> None:
 def test_warnings() -> None:
     """Few effective rows, one heavy row, propensities of another log: each is said."""
     chances = [0.001] + [0.9] * 999
-    log = {"reward": [1] * 1000, "propensity": chances, "target_propensity": [0.5] * 1000}
+    log = {
+        "reward": [1] * 1000,
+        "propensity": chances,
+        "target_propensity": [0.5] * 1000,
+    }
     warned = " ".join(counterfactual(log).audit.warnings)
     assert "effective sample size" in warned
     assert "one row has" in warned
-    fine = {"reward": [1, 0] * 100, "propensity": [0.5] * 200, "target_propensity": [0.9, 0.1] * 100}
+    fine = {
+        "reward": [1, 0] * 100,
+        "propensity": [0.5] * 200,
+        "target_propensity": [0.9, 0.1] * 100,
+    }
     assert counterfactual(fine).audit.warnings == ()
     nothing = counterfactual(fine | {"target_propensity": [0.0] * 200})
     assert of(nothing, "snips")["value"] is None
@@ -303,7 +409,12 @@ def test_warnings() -> None:
 
 def test_positions_that_are_skipped_are_counted() -> None:
     """An impression with rows at 1 and 3 has lost one, which nobody is told by its estimate."""
-    log = {"impression_id": [1, 1, 2], "position": [1, 3, 1], "reward": [1, 0, 1], "propensity": [0.5] * 3}
+    log = {
+        "impression_id": [1, 1, 2],
+        "position": [1, 3, 1],
+        "reward": [1, 0, 1],
+        "propensity": [0.5] * 3,
+    }
     found = counterfactual(log | {"target_propensity": [0.5] * 3})
     assert found.audit.counts["skipping"] == 1
     assert "1 impression with positions left out" in found.audit.lines()[0]

@@ -25,24 +25,41 @@ def log(seed: int = 4, users: int = 300) -> pl.DataFrame:
     for user in range(users):
         for version in rng.choice(["1.0", "2.0"], rng.integers(1, 3), replace=False):
             begun = int(rng.integers(0, 20))
-            back = 1 + np.flatnonzero(rng.random(30) < (0.1 if version == "1.0" else 0.25))
-            rows += [(user, FIRST + timedelta(days=begun + int(age)), version) for age in (0, *back)]
-    return pl.DataFrame(rows, {"user_id": pl.Int64, "time": pl.Date, "version": pl.String}, orient="row")
+            back = 1 + np.flatnonzero(
+                rng.random(30) < (0.1 if version == "1.0" else 0.25)
+            )
+            rows += [
+                (user, FIRST + timedelta(days=begun + int(age)), version)
+                for age in (0, *back)
+            ]
+    return pl.DataFrame(
+        rows, {"user_id": pl.Int64, "time": pl.Date, "version": pl.String}, orient="row"
+    )
 
 
 def found_of(events: pl.DataFrame, segments: str) -> Retention:
-    return retention(events, "1,7,14", by="version", segments=segments, end=FIRST + timedelta(days=60))
+    return retention(
+        events,
+        "1,7,14",
+        by="version",
+        segments=segments,
+        end=FIRST + timedelta(days=60),
+    )
 
 
 def test_users_apart_are_two_proportions() -> None:
     """Rates, difference and p are those of the counts, corrected for all rows together."""
     found = found_of(log(), "first")
-    days = {(row["version"], row["at"]): row for row in found.days.iter_rows(named=True)}
+    days = {
+        (row["version"], row["at"]): row for row in found.days.iter_rows(named=True)
+    }
     rows = list(found.differences.iter_rows(named=True))
     plain = []
     for row in rows:
         one, other = days["2.0", row["at"]], days["1.0", row["at"]]
-        told = proportion_difference((one["retained"], one["users"]), (other["retained"], other["users"]))
+        told = proportion_difference(
+            (one["retained"], one["users"]), (other["retained"], other["users"])
+        )
         assert (row["segment"], row["versus"]) == ("2.0", "1.0")
         assert (row["rate"], row["rate_versus"], row["difference"]) == (
             one["rate"],
@@ -52,7 +69,9 @@ def test_users_apart_are_two_proportions() -> None:
         assert row["p"] == told.p
         plain.append(told.p)
 
-    assert [row["p_adjusted"] for row in rows] == pytest.approx(list(adjusted(plain, "holm")))
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(
+        list(adjusted(plain, "holm"))
+    )
     assert all(row["low"] > 0 for row in rows if row["p_adjusted"] < 0.01)
 
 
@@ -64,39 +83,58 @@ def test_users_of_both_are_clusters() -> None:
     seen = set(events.select("user_id", "version", "time").rows())
     for user, version, day in sorted(seen, key=lambda row: row[2]):
         first.setdefault((user, version), day)
-    both = {user for user, version in first if (user, "1.0") in first and (user, "2.0") in first}
+    both = {
+        user
+        for user, version in first
+        if (user, "1.0") in first and (user, "2.0") in first
+    }
     assert both
     level = 1 - family_level(found.differences["p"].to_list())
     for row in found.differences.iter_rows(named=True):
         came = {
-            key: (key[0], key[1], begun + timedelta(days=row["age"])) in seen for key, begun in first.items()
+            key: (key[0], key[1], begun + timedelta(days=row["age"])) in seen
+            for key, begun in first.items()
         }
         counts = {
-            version: (sum(came[k] for k in came if k[1] == version), sum(k[1] == version for k in came))
+            version: (
+                sum(came[k] for k in came if k[1] == version),
+                sum(k[1] == version for k in came),
+            )
             for version in ("1.0", "2.0")
         }
         pairs = [(came[user, "2.0"], came[user, "1.0"]) for user in both]
         shared = Shared(
-            len(both), sum(x for x, _ in pairs), sum(y for _, y in pairs), sum(x and y for x, y in pairs)
+            len(both),
+            sum(x for x, _ in pairs),
+            sum(y for _, y in pairs),
+            sum(x and y for x, y in pairs),
         )
         told = proportion_difference(counts["2.0"], counts["1.0"], shared, level)
         assert (row["low"], row["high"]) == pytest.approx((told.low, told.high))
-        assert (row["users"], row["users_versus"]) == (counts["2.0"][1], counts["1.0"][1])
+        assert (row["users"], row["users_versus"]) == (
+            counts["2.0"][1],
+            counts["1.0"][1],
+        )
         assert row["difference"] == pytest.approx(told.value)
         assert row["p"] == pytest.approx(told.p)
 
 
 def test_one_is_held_against_the_others() -> None:
     """versus= names the one; nothing is said where nobody was watched."""
-    events = log().with_columns(pl.col("user_id") % 3, version=(pl.col("user_id") % 3).cast(pl.String))
+    events = log().with_columns(
+        pl.col("user_id") % 3, version=(pl.col("user_id") % 3).cast(pl.String)
+    )
     found = retention(events, "1,400", by="version", versus="1")
 
-    assert found.differences.select("segment", "versus").unique().sort("segment").rows() == [
-        ("0", "1"),
-        ("2", "1"),
-    ]
+    assert found.differences.select("segment", "versus").unique().sort(
+        "segment"
+    ).rows() == [("0", "1"), ("2", "1")]
     unknown = found.differences.filter(at="400")
     assert (
-        unknown.select(pl.col("rate", "difference", "low", "high", "p", "p_adjusted").is_null().all()).row(0)
+        unknown.select(
+            pl.col("rate", "difference", "low", "high", "p", "p_adjusted")
+            .is_null()
+            .all()
+        ).row(0)
         == (True,) * 6
     )

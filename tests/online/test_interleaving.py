@@ -41,13 +41,27 @@ RANKINGS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=
 
 
 @settings(deadline=None)
-@given(RANKINGS, RANKINGS, st.integers(1, 7), st.integers(0, 1000), st.sampled_from(sorted(METHODS)))
+@given(
+    RANKINGS,
+    RANKINGS,
+    st.integers(1, 7),
+    st.integers(0, 1000),
+    st.sampled_from(sorted(METHODS)),
+)
 def test_every_list(a: list[str], b: list[str], k: int, seed: int, method: str) -> None:
     """A list is as long as it can be, holds a document once, and takes the best that is left of a ranking."""
     drawn = METHODS[method](a, b, k, np.random.default_rng(seed))
-    assert len(drawn.docs) == len(set(drawn.docs)) == min(k, len({*a, *b})) == len(drawn.credit)
+    assert (
+        len(drawn.docs)
+        == len(set(drawn.docs))
+        == min(k, len({*a, *b}))
+        == len(drawn.credit)
+    )
     for at, doc in enumerate(drawn.docs):
-        left = [[other for other in ranking if other not in drawn.docs[:at]] for ranking in (a, b)]
+        left = [
+            [other for other in ranking if other not in drawn.docs[:at]]
+            for ranking in (a, b)
+        ]
         assert doc in [ranking[0] for ranking in left if ranking]
 
 
@@ -66,7 +80,10 @@ def test_the_golden_example() -> None:
         ("bacd", (-1, 1, 1, -1)),
         ("badc", (-1, 1, -1, 1)),
     }
-    lists = {"".join(balanced(a, b, 4, np.random.default_rng(seed)).docs) for seed in range(50)}
+    lists = {
+        "".join(balanced(a, b, 4, np.random.default_rng(seed)).docs)
+        for seed in range(50)
+    }
     assert lists == {"abdc", "badc"}
 
 
@@ -74,7 +91,13 @@ def test_the_golden_example() -> None:
 def test_random_clicks_prefer_nobody(method: str) -> None:
     """Whatever two rankings are, a click at any one place is worth nothing on average."""
     rng = np.random.default_rng(5)
-    for a, b, k in [("abc", "bca", 3), ("a", "ab", 2), ("ab", "cd", 3), ("abcd", "bc", 4), ("abc", "abd", 2)]:
+    for a, b, k in [
+        ("abc", "bca", 3),
+        ("a", "ab", 2),
+        ("ab", "cd", 3),
+        ("abcd", "bc", 4),
+        ("abc", "abd", 2),
+    ]:
         drawn = [METHODS[method](list(a), list(b), k, rng).credit for _ in range(4000)]
         worth = np.array(drawn)
         error = worth.std(axis=0) / len(worth) ** 0.5
@@ -88,10 +111,16 @@ def test_optimised_is_fair_exactly() -> None:
         lists, chances = _list_probabilities(first, second, 4)
         worth = np.array([_credits(docs, first, second) for docs in lists])
         assert sum(chances) == pytest.approx(1)
-        assert np.cumsum(worth, axis=1).T @ np.array(chances) == pytest.approx(np.zeros(4), abs=1e-9)
+        assert np.cumsum(worth, axis=1).T @ np.array(chances) == pytest.approx(
+            np.zeros(4), abs=1e-9
+        )
     assert _all_lists("ab", "ba", 2) == (("a", "b"), ("b", "a"))
     assert len(_all_lists("abcdefghij", "klmnopqrst", 10)) == 2**10
-    assert optimised(list("abc"), list("abc"), 3, np.random.default_rng(0)).docs == ("a", "b", "c")
+    assert optimised(list("abc"), list("abc"), 3, np.random.default_rng(0)).docs == (
+        "a",
+        "b",
+        "c",
+    )
 
 
 #: no mixture of these is fair: the least sum of what depths are unfair by is 0.0007
@@ -104,7 +133,9 @@ def test_no_fair_mixture_is_a_team_draft() -> None:
     assert _list_probabilities(tuple(a), tuple(b), 10)[1] == ()
     fine = {"other": ["x", "y"]}
     made = interleave(fine | {"q": a}, fine | {"q": b}, "optimised", draws=3, seed=1)
-    by_query = dict(made.lists.group_by("query_id").agg(pl.col("method").unique()).rows())
+    by_query = dict(
+        made.lists.group_by("query_id").agg(pl.col("method").unique()).rows()
+    )
     assert by_query == {"q": ["team_draft"], "other": ["optimised"]}
     assert set(made.lists.filter(query_id="q")["credit"]) <= {-1.0, 0.0, 1.0}
     assert made.audit.counts["fallback"] == 1
@@ -114,7 +145,10 @@ def test_no_fair_mixture_is_a_team_draft() -> None:
 
     log = clicked(made.lists, [(0, a[0]), (1, "x")])
     found = interleaving_preference(log, made)
-    assert (found.conventions["method"], found.preference["impressions"][0]) == ("optimised", 6)
+    assert (found.conventions["method"], found.preference["impressions"][0]) == (
+        "optimised",
+        6,
+    )
     assert interleave(fine, fine, "optimised").audit.counts["fallback"] == 0
 
 
@@ -122,29 +156,49 @@ def test_no_fair_mixture_is_a_team_draft() -> None:
 @pytest.mark.parametrize("cluster", [None, "impression_id"])
 def test_all_of_one_mind_is_no_certainty(n: int, cluster: str | None) -> None:
     """Where every impression is won the interval is no point, and ends where n wins of n leave .025."""
-    log = {"query_id": ["q"] * n, "draw": [0] * n, "doc_id": ["x"] * n, "impression_id": list(range(n))}
+    log = {
+        "query_id": ["q"] * n,
+        "draw": [0] * n,
+        "doc_id": ["x"] * n,
+        "impression_id": list(range(n)),
+    }
     lists = interleave({"q": ["x", "y"]}, {"q": ["y", "z"]}, k=1, draws=1, seed=1).lists
     lists = lists.with_columns(doc_id=pl.lit("x"), credit=pl.lit(1.0))
-    row = interleaving_preference(log, lists, cluster=cluster).preference.row(0, named=True)
+    row = interleaving_preference(log, lists, cluster=cluster).preference.row(
+        0, named=True
+    )
     assert row["preference"] == 0.5
     assert row["low"] == pytest.approx(0.025 ** (1 / n) - 0.5)
-    assert (row["verdict"] == "better") == (2 * 0.5**n <= 0.05) == (row["p_sign"] <= 0.05)
+    assert (
+        (row["verdict"] == "better") == (2 * 0.5**n <= 0.05) == (row["p_sign"] <= 0.05)
+    )
     assert row["win_low"] < 1
 
 
 def test_balanced_is_biased() -> None:
     """The known case, rankings a b c and b c a: random clicks prefer the second, though nobody reads."""
-    lists = interleave({"q": list("abc")}, {"q": list("bca")}, "balanced", k=3, draws=200, seed=1)
-    drafted = interleave({"q": list("abc")}, {"q": list("bca")}, "team_draft", k=3, draws=200, seed=1)
+    lists = interleave(
+        {"q": list("abc")}, {"q": list("bca")}, "balanced", k=3, draws=200, seed=1
+    )
+    drafted = interleave(
+        {"q": list("abc")}, {"q": list("bca")}, "team_draft", k=3, draws=200, seed=1
+    )
     verdicts = {}
     for name, made in (("balanced", lists), ("team_draft", drafted)):
         every = [
-            {"query_id": "q", "draw": draw, "position": place, "impression_id": f"{draw} {place} {again}"}
+            {
+                "query_id": "q",
+                "draw": draw,
+                "position": place,
+                "impression_id": f"{draw} {place} {again}",
+            }
             for draw in range(200)
             for place in (1, 2, 3)
             for again in range(3)
         ]
-        verdicts[name] = interleaving_preference(pl.DataFrame(every), made).preference.row(0, named=True)
+        verdicts[name] = interleaving_preference(
+            pl.DataFrame(every), made
+        ).preference.row(0, named=True)
     # a click at a place, each as likely: lists abc and bac (a first: a, b, c; b first: b, a, c)
     # abc: a is a's, b is b's, c is b's; bac: b is b's, a is a's, c is b's: two of three for b
     assert verdicts["balanced"]["win_rate"] == pytest.approx(1 / 3)
@@ -168,9 +222,9 @@ def test_false_alarms() -> None:
         alarms["verdict"] += row["verdict"] != "inconclusive"
 
     most = alpha + 2 * (alpha * (1 - alpha) / experiments) ** 0.5
-    assert {name: count / experiments <= most for name, count in alarms.items()} == dict.fromkeys(
-        alarms, True
-    )
+    assert {
+        name: count / experiments <= most for name, count in alarms.items()
+    } == dict.fromkeys(alarms, True)
     assert abs(np.mean(rates)) <= 3 * np.std(rates) / experiments**0.5
 
 
@@ -181,25 +235,51 @@ def _quick(difference: Any) -> tuple[dict[str, Any], int]:
 def clicked(lists: pl.DataFrame, docs: list[tuple[int, str]]) -> pl.DataFrame:
     """Return a log of everything shown, with clicks on some documents of some draws."""
     on = {(draw, doc) for draw, doc in docs}
-    return lists.select("query_id", "draw", "doc_id", "position", impression_id="draw").with_columns(
-        clicked=pl.Series([int((draw, doc) in on) for draw, doc in lists.select("draw", "doc_id").rows()])
+    return lists.select(
+        "query_id", "draw", "doc_id", "position", impression_id="draw"
+    ).with_columns(
+        clicked=pl.Series(
+            [
+                int((draw, doc) in on)
+                for draw, doc in lists.select("draw", "doc_id").rows()
+            ]
+        )
     )
 
 
 def test_the_outcome() -> None:
     """Wins, ties and losses, and every figure beside them by its definition."""
-    lists = interleave({"q": ["x", "y"]}, {"q": ["y", "z"]}, k=2, draws=40, seed=2).lists
-    by_a = {draw: doc for draw, doc, credit in lists.select("draw", "doc_id", "credit").rows() if credit > 0}
-    by_b = {draw: doc for draw, doc, credit in lists.select("draw", "doc_id", "credit").rows() if credit < 0}
-    docs = [(draw, by_a[draw]) for draw in range(20)] + [(draw, by_b[draw]) for draw in range(15, 26)]
+    lists = interleave(
+        {"q": ["x", "y"]}, {"q": ["y", "z"]}, k=2, draws=40, seed=2
+    ).lists
+    by_a = {
+        draw: doc
+        for draw, doc, credit in lists.select("draw", "doc_id", "credit").rows()
+        if credit > 0
+    }
+    by_b = {
+        draw: doc
+        for draw, doc, credit in lists.select("draw", "doc_id", "credit").rows()
+        if credit < 0
+    }
+    docs = [(draw, by_a[draw]) for draw in range(20)] + [
+        (draw, by_b[draw]) for draw in range(15, 26)
+    ]
     found = interleaving_preference(clicked(lists, docs), lists, confidence=0.9)
     row = found.preference.row(0, named=True)
 
-    assert (row["impressions"], row["wins"], row["ties"], row["losses"]) == (40, 15, 19, 6)
+    assert (row["impressions"], row["wins"], row["ties"], row["losses"]) == (
+        40,
+        15,
+        19,
+        6,
+    )
     assert row["win_rate"] == 15 / 21
     assert row["preference"] == pytest.approx((15 + 19 / 2) / 40 - 1 / 2)
     assert row["p_sign"] == pytest.approx(stats.binomtest(15, 21).pvalue)
-    assert row["p_randomisation"] == pytest.approx(stats.binomtest(15, 21).pvalue, abs=0.005)
+    assert row["p_randomisation"] == pytest.approx(
+        stats.binomtest(15, 21).pvalue, abs=0.005
+    )
     outcome = np.repeat([0.5, 0.0, -0.5], [15, 19, 6])
     expected = stats.t.interval(0.9, 39, outcome.mean(), stats.sem(outcome))
     assert (row["low"], row["high"]) == pytest.approx(expected)
@@ -208,7 +288,9 @@ def test_the_outcome() -> None:
     assert row["verdict"] == "better"
     assert found.audit.counts["clicked"] == 26
     assert (
-        interleaving_preference(clicked(lists, docs), lists, margin=0.9).preference["verdict"][0]
+        interleaving_preference(clicked(lists, docs), lists, margin=0.9).preference[
+            "verdict"
+        ][0]
         == "equivalent"
     )
 
@@ -216,13 +298,17 @@ def test_the_outcome() -> None:
 def test_clusters_and_files(tmp_path: Path) -> None:
     """One user with many impressions is one unit; lists and clicks survive files."""
     made = interleave({"q": ["x", "y"]}, {"q": ["y", "z"]}, k=2, draws=30, seed=2)
-    log = clicked(made.lists, [(draw, "x") for draw in range(30)]).with_columns(user_id=pl.col("draw") % 3)
+    log = clicked(made.lists, [(draw, "x") for draw in range(30)]).with_columns(
+        user_id=pl.col("draw") % 3
+    )
     made.write(tmp_path / "lists.csv")
     made.write(tmp_path / "lists.parquet")
     log.write_csv(tmp_path / "log.csv")
     one = interleaving_preference(log, made, cluster="user_id").preference
     for name in ("lists.csv", "lists.parquet"):
-        again = interleaving_preference(tmp_path / "log.csv", tmp_path / name, cluster="user_id").preference
+        again = interleaving_preference(
+            tmp_path / "log.csv", tmp_path / name, cluster="user_id"
+        ).preference
         assert again.equals(one)
     assert one["p_sign"][0] == pytest.approx(2 * 0.5**3)
     assert one["p_randomisation"][0] == pytest.approx(2 * 0.5**3)
@@ -232,7 +318,10 @@ def test_lists_depend_on_their_query_alone() -> None:
     """The same seed gives the same list, whatever other queries there are; another seed others."""
     a = {f"q{n}": list("abcdef") for n in range(9)}
     b = {f"q{n}": list("fbdcxa") for n in range(9)}
-    every, one = interleave(a, b, draws=5).lists, interleave({"q3": a["q3"]}, {"q3": b["q3"]}, draws=5).lists
+    every, one = (
+        interleave(a, b, draws=5).lists,
+        interleave({"q3": a["q3"]}, {"q3": b["q3"]}, draws=5).lists,
+    )
     assert every.filter(query_id="q3").equals(one)
     assert not interleave(a, b, draws=5, seed=1).lists.equals(every)
     assert interleave(a, b, draws=5).lists.equals(every)
@@ -251,7 +340,12 @@ CLICK = {"query_id": ["q"], "draw": [0], "doc_id": ["y"], "impression_id": [1]}
         ({"clicked": [7]}, LISTS, BadValue, "1 row where clicked is neither 0 nor 1"),
         ({"click": [-1]}, LISTS, BadValue, "1 row where clicked is neither 0 nor 1"),
         ({"draw": [9]}, LISTS, InputError, "(?s)without a list.*draw 9"),
-        ({"doc_id": ["w"]}, LISTS, BadValue, "1 click on documents that are not in the list"),
+        (
+            {"doc_id": ["w"]},
+            LISTS,
+            BadValue,
+            "1 click on documents that are not in the list",
+        ),
         ({"query_id": ["p"]}, LISTS, InputError, "without a list"),
         ({"draw": None}, LISTS, MissingColumn, "several lists"),
         ({"doc_id": None}, LISTS, MissingColumn, "no column says what was clicked"),
@@ -264,17 +358,27 @@ def test_mistakes(
     changed: dict[str, Any], lists: pl.DataFrame, error: type[RankstoneError], says: str
 ) -> None:
     """Clicks that do not belong to the lists are refused, or counted where that was asked for."""
-    log = {name: value for name, value in (CLICK | changed).items() if value is not None}
+    log = {
+        name: value for name, value in (CLICK | changed).items() if value is not None
+    }
     with pytest.raises(error, match=says):
         interleaving_preference(log, lists)
 
 
 def test_counted() -> None:
     """Clicks elsewhere and clicks again are counted."""
-    log = {"query_id": ["q"] * 3, "draw": [0] * 3, "doc_id": ["y", "y", "w"], "impression_id": [1] * 3}
+    log = {
+        "query_id": ["q"] * 3,
+        "draw": [0] * 3,
+        "doc_id": ["y", "y", "w"],
+        "impression_id": [1] * 3,
+    }
     found = interleaving_preference(log, LISTS, unknown="drop")
     assert (found.audit.counts["elsewhere"], found.audit.counts["repeated"]) == (1, 1)
-    assert any(line.startswith("looks  ") and "one look" in line for line in found.audit.lines())
+    assert any(
+        line.startswith("looks  ") and "one look" in line
+        for line in found.audit.lines()
+    )
     assert any("no column clicked" in line for line in found.audit.warnings)
     with pytest.raises(NotComparable, match="no query is in both"):
         interleave({"q": ["x"]}, {"p": ["x"]})

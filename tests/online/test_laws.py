@@ -27,7 +27,9 @@ WINDOWS = {"exact": "1,2,5,40", "rolling": "1,2,5,40", "bracket": "1,1..3,4..9,2
 #: users, days after the first, perhaps a segment
 EVENTS = st.lists(
     st.tuples(
-        st.integers(0, 9), st.integers(0, 12) | st.integers(0, 150), st.sampled_from("xyz") | st.none()
+        st.integers(0, 9),
+        st.integers(0, 12) | st.integers(0, 150),
+        st.sampled_from("xyz") | st.none(),
     ),
     min_size=1,
     max_size=60,
@@ -35,8 +37,15 @@ EVENTS = st.lists(
 
 
 def frame(events: Sequence[tuple[int, int, str | None]]) -> pl.DataFrame:
-    rows = [(f"u{user}", FIRST + timedelta(days=day), segment) for user, day, segment in events]
-    return pl.DataFrame(rows, {"user_id": pl.String, "time": pl.Date, "segment": pl.String}, orient="row")
+    rows = [
+        (f"u{user}", FIRST + timedelta(days=day), segment)
+        for user, day, segment in events
+    ]
+    return pl.DataFrame(
+        rows,
+        {"user_id": pl.String, "time": pl.Date, "segment": pl.String},
+        orient="row",
+    )
 
 
 def numbers(found: Retention) -> list[list[tuple[Any, ...]]]:
@@ -48,12 +57,17 @@ def numbers(found: Retention) -> list[list[tuple[Any, ...]]]:
 
 def spans(kind: str) -> list[tuple[int, int | None]]:
     pairs = [entry.split("..") for entry in WINDOWS[kind].split(",")]
-    return [(int(pair[0]), None if kind == "rolling" else int(pair[-1])) for pair in pairs]
+    return [
+        (int(pair[0]), None if kind == "rolling" else int(pair[-1])) for pair in pairs
+    ]
 
 
 @pytest.mark.parametrize("kind", WINDOWS)
 @given(events=EVENTS, blocks=st.sampled_from([1, 2, 8]))
-@example(events=[(0, 63, None), (0, 64, None), (0, 127, None), (1, 0, None), (1, 128, None)], blocks=1)
+@example(
+    events=[(0, 63, None), (0, 64, None), (0, 127, None), (1, 0, None), (1, 128, None)],
+    blocks=1,
+)
 def test_sets_of_users_say_the_same(
     kind: str, events: list[tuple[int, int, str | None]], blocks: int
 ) -> None:
@@ -70,7 +84,9 @@ def test_sets_of_users_say_the_same(
         cell = slow.cells[(row["cohort"] - FIRST).days, labels.index(row["at"])]
         assert row["censored"] == (cell is None)
         assert cell is None or (row["retained"], row["size"]) == cell
-        assert row["rate"] == (None if cell is None or not cell[1] else cell[0] / cell[1])
+        assert row["rate"] == (
+            None if cell is None or not cell[1] else cell[0] / cell[1]
+        )
     assert found.periods["new"].to_list() == list(slow.new.values())
     assert found.periods["login"].to_list() == list(slow.login.values())
     assert found.periods["returning"].to_list() == list(slow.returning.values())
@@ -78,9 +94,13 @@ def test_sets_of_users_say_the_same(
 
 
 @given(events=EVENTS, later=st.dictionaries(st.integers(0, 11), st.integers(0, 160)))
-def test_with_registrations(events: list[tuple[int, int, str | None]], later: dict[int, int]) -> None:
+def test_with_registrations(
+    events: list[tuple[int, int, str | None]], later: dict[int, int]
+) -> None:
     """Cohorts are those of registrations; who registers and never comes counts among the new."""
-    first = {user: min(day for who, day, _ in events if who == user) for user, _, _ in events}
+    first = {
+        user: min(day for who, day, _ in events if who == user) for user, _, _ in events
+    }
     registered = {user: min(day, later.get(user, day)) for user, day in first.items()}
     registered |= {user: day for user, day in later.items() if user not in first}
     table = {
@@ -88,7 +108,9 @@ def test_with_registrations(events: list[tuple[int, int, str | None]], later: di
         "time": [FIRST + timedelta(days=day) for day in registered.values()],
     }
     found = retention(frame(events), WINDOWS["exact"], registrations=table)
-    slow = expected([(user, day) for user, day, _ in events], spans("exact"), registered=registered)
+    slow = expected(
+        [(user, day) for user, day, _ in events], spans("exact"), registered=registered
+    )
 
     labels = [window.at for window in found.windows.requested]
     for row in found.triangle.iter_rows(named=True):
@@ -132,7 +154,9 @@ def test_files_in_parts(
 
 
 @given(events=EVENTS, copies=st.integers(1, 3))
-def test_copies_change_the_audit_alone(events: list[tuple[int, int, str | None]], copies: int) -> None:
+def test_copies_change_the_audit_alone(
+    events: list[tuple[int, int, str | None]], copies: int
+) -> None:
     """Events that stand there again change no number; the audit counts them."""
     once, again = (
         retention(frame(events), by="segment"),
@@ -146,14 +170,21 @@ def test_copies_change_the_audit_alone(events: list[tuple[int, int, str | None]]
 
 
 @given(events=EVENTS, more=st.integers(1, 40))
-def test_who_was_not_watched_is_not_missed(events: list[tuple[int, int, str | None]], more: int) -> None:
+def test_who_was_not_watched_is_not_missed(
+    events: list[tuple[int, int, str | None]], more: int
+) -> None:
     """What is censored has no rate; watching longer without seeing anybody adds nothing but zeros."""
     short = retention(frame(events), "1..60")
     last = FIRST + timedelta(days=max(day for _, day, _ in events) + more)
     longer = retention(frame(events), "1..60", end=last)
-    both = short.cohorts.join(longer.cohorts, on=["cohort", "at"], how="inner", suffix="_longer")
+    both = short.cohorts.join(
+        longer.cohorts, on=["cohort", "at"], how="inner", suffix="_longer"
+    )
 
-    assert short.cohorts.filter("censored")["rate"].null_count() == short.cohorts["censored"].sum()
+    assert (
+        short.cohorts.filter("censored")["rate"].null_count()
+        == short.cohorts["censored"].sum()
+    )
     known = both.filter(~pl.col("censored"))
     assert known["rate"].equals(known["rate_longer"])
     fresh = both.filter("censored", ~pl.col("censored_longer"))
@@ -164,20 +195,30 @@ def test_who_was_not_watched_is_not_missed(events: list[tuple[int, int, str | No
 def test_kinds_are_in_order(events: list[tuple[int, int, str | None]]) -> None:
     """Exact is at most bracket, and that at most rolling; all are shares; the first day's are all."""
     rows = frame(events)
-    exact, rolling = (retention(rows, "4,9", kind=kind).curve for kind in ("exact", "rolling"))
+    exact, rolling = (
+        retention(rows, "4,9", kind=kind).curve for kind in ("exact", "rolling")
+    )
     bracket = retention(rows, "4..9", kind="bracket").triangle
     pairs = exact.join(rolling, on="at", suffix="_rolling")
     assert (pairs["retained"] <= pairs["retained_rolling"]).all()
     fourth = retention(rows, "4", kind="rolling").triangle
     ninth = retention(rows, "9").triangle
-    for one, any_of, ever in zip(ninth["retained"], bracket["retained"], fourth["retained"], strict=True):
+    for one, any_of, ever in zip(
+        ninth["retained"], bracket["retained"], fourth["retained"], strict=True
+    ):
         if one is not None:
             assert one <= any_of <= ever
     for table in (exact, rolling):
-        assert table.filter(pl.col("rate").is_not_null()).select(pl.col("rate").is_between(0, 1).all()).item()
+        assert (
+            table.filter(pl.col("rate").is_not_null())
+            .select(pl.col("rate").is_between(0, 1).all())
+            .item()
+        )
         assert table["rate"][0] == 1
         assert (
-            table.select((pl.col("low") <= pl.col("rate")) & (pl.col("rate") <= pl.col("high")))
+            table.select(
+                (pl.col("low") <= pl.col("rate")) & (pl.col("rate") <= pl.col("high"))
+            )
             .to_series()
             .all()
         )
@@ -191,28 +232,49 @@ def test_everybody_is_new_once(events: list[tuple[int, int, str | None]]) -> Non
         found = retention(frame(events), by=by)
         assert found.periods["new"].sum() == users == found.audit.users
         assert found.cohorts.filter(age=0)["size"].sum() == users
-        assert (found.periods["new"] + found.periods["returning"]).equals(found.periods["login"])
+        assert (found.periods["new"] + found.periods["returning"]).equals(
+            found.periods["login"]
+        )
     each = retention(frame(events), by="segment", segments="each")
-    assert each.periods["new"].sum() == len({(user, segment) for user, _, segment in events})
+    assert each.periods["new"].sum() == len(
+        {(user, segment) for user, _, segment in events}
+    )
 
 
 @given(events=EVENTS)
 def test_users_apart_are_told_apart(events: list[tuple[int, int, str | None]]) -> None:
     """Where nobody changes segments, first and each are the same, and a segment alone gives its numbers."""
     settled = [(user, day, "xyz"[user % 3]) for user, day, _ in events]
-    first, each = (retention(frame(settled), by="segment", segments=how) for how in ("first", "each"))
+    first, each = (
+        retention(frame(settled), by="segment", segments=how)
+        for how in ("first", "each")
+    )
     assert numbers(first) == numbers(each)
     for name in first.periods["segment"].unique():
         last = FIRST + timedelta(days=max(day for _, day, _ in settled))
-        alone = retention(frame([row for row in settled if row[2] == name]), end=last).days
-        assert first.days.filter(segment=name).drop("segment", "censored").equals(alone.drop("censored"))
+        alone = retention(
+            frame([row for row in settled if row[2] == name]), end=last
+        ).days
+        assert (
+            first.days.filter(segment=name)
+            .drop("segment", "censored")
+            .equals(alone.drop("censored"))
+        )
 
 
 @given(
-    instants=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40 * 86_400)), min_size=1, max_size=40),
-    start=st.sampled_from([datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 10, 20, tzinfo=UTC)]),
+    instants=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 40 * 86_400)),
+        min_size=1,
+        max_size=40,
+    ),
+    start=st.sampled_from(
+        [datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 10, 20, tzinfo=UTC)]
+    ),
 )
-def test_all_forms_of_a_time_are_one(instants: list[tuple[int, int]], start: datetime) -> None:
+def test_all_forms_of_a_time_are_one(
+    instants: list[tuple[int, int]], start: datetime
+) -> None:
     """Times with a zone, texts, and numbers of every unit mean the same days."""
     times = [start + timedelta(seconds=second) for _, second in instants]
     users = [user for user, _ in instants]
@@ -226,5 +288,8 @@ def test_all_forms_of_a_time_are_one(instants: list[tuple[int, int]], start: dat
         [str(second) for second in seconds],
         [second + 0.25 for second in seconds],
     ]
-    found = [numbers(retention({"user_id": users, "time": form}, tz="America/New_York")) for form in forms]
+    found = [
+        numbers(retention({"user_id": users, "time": form}, tz="America/New_York"))
+        for form in forms
+    ]
     assert all(one == found[0] for one in found)

@@ -35,7 +35,9 @@ LOG: dict[str, list[Any]] = {
 def test_rows_that_say_nothing(tmp_path: Path) -> None:
     """Rows without a user, a time, or one that can be read are refused with their line, or counted."""
     log = tmp_path / "log.csv"
-    log.write_text("user_id,time\na,2024-01-01\n,2024-01-01\nb,\nc,2024-01-32\nd,2024-01-02\n")
+    log.write_text(
+        "user_id,time\na,2024-01-01\n,2024-01-01\nb,\nc,2024-01-32\nd,2024-01-02\n"
+    )
     with pytest.raises(BadValue, match="1 row without a user") as refused:
         retention(str(log))
     assert refused.value.where == f"{log}:3"
@@ -44,7 +46,9 @@ def test_rows_that_say_nothing(tmp_path: Path) -> None:
         retention(str(log))
     assert (refused.value.where, refused.value.given) == (f"{log}:3", "user b")
     log.write_text("user_id,time\na,2024-01-01\nc,2024-02-30\nd,soon\ne,2024-01-02\n")
-    with pytest.raises(BadValue, match="2 rows with a time that cannot be read") as refused:
+    with pytest.raises(
+        BadValue, match="2 rows with a time that cannot be read"
+    ) as refused:
         retention(str(log))
     assert (refused.value.where, refused.value.given) == (f"{log}:3", "2024-02-30")
 
@@ -56,7 +60,11 @@ def test_rows_that_say_nothing(tmp_path: Path) -> None:
 def test_days_outside(tmp_path: Path) -> None:
     """Events before the start and after the end are left out and counted; all of them is an error."""
     found = retention(LOG, "1", start="2024-01-02", end=date(2024, 1, 2))
-    assert (found.audit.outside, found.audit.users, found.first) == (3, 1, date(2024, 1, 2))
+    assert (found.audit.outside, found.audit.users, found.first) == (
+        3,
+        1,
+        date(2024, 1, 2),
+    )
     with pytest.raises(EmptyInput, match="between start and end"):
         retention(LOG, start="2025-01-01")
     with pytest.raises(BadOption, match="is not a date"):
@@ -65,7 +73,12 @@ def test_days_outside(tmp_path: Path) -> None:
     with pytest.raises(EmptyInput, match="the file is empty"):
         retention(str(tmp_path / "empty.csv"))
     with pytest.raises(EmptyInput):
-        retention({"user_id": pl.Series([], dtype=pl.String), "time": pl.Series([], dtype=pl.Date)})
+        retention(
+            {
+                "user_id": pl.Series([], dtype=pl.String),
+                "time": pl.Series([], dtype=pl.Date),
+            }
+        )
 
 
 def test_since_is_the_first_cohort() -> None:
@@ -86,8 +99,13 @@ def test_a_clock_that_jumped() -> None:
     jumped = {"user_id": [*LOG["user_id"], "z"], "time": [*LOG["time"], "1999-01-01"]}
     warned = retention(jumped, unit="month", end="2024-01-31")
     assert "check for wrong times" in warned.audit.lines()[-1]
-    assert "no event for 299 months between 1999-01-01 and 2024-01-01" in warned.audit.lines()[-1]
-    assert not retention(jumped, unit="month", start="2024-01-01", end="2024-01-31").audit.warnings
+    assert (
+        "no event for 299 months between 1999-01-01 and 2024-01-01"
+        in warned.audit.lines()[-1]
+    )
+    assert not retention(
+        jumped, unit="month", start="2024-01-01", end="2024-01-31"
+    ).audit.warnings
     with pytest.raises(BadValue, match="too many cells") as refused:
         retention({"user_id": ["a", "a"], "time": ["1970-01-01", "2024-01-01"]})
     assert "start=" in str(refused.value)
@@ -95,12 +113,18 @@ def test_a_clock_that_jumped() -> None:
 
 def test_weeks_that_are_not_over() -> None:
     """The last week is told to be incomplete unless it is watched to its end."""
-    assert "the last week is not complete by 2024-01-03" in retention(LOG, unit="week").audit.lines()[-1]
+    assert (
+        "the last week is not complete by 2024-01-03"
+        in retention(LOG, unit="week").audit.lines()[-1]
+    )
     assert not retention(LOG, unit="week", end="2024-01-07").audit.warnings
 
 
 # -- registrations -------------------------------------------------------------------------------------------
-ACCOUNTS = {"user_id": ["a", "b", "c", "d"], "time": ["2024-01-01", "2024-01-01", "2024-01-03", "2024-01-02"]}
+ACCOUNTS = {
+    "user_id": ["a", "b", "c", "d"],
+    "time": ["2024-01-01", "2024-01-01", "2024-01-03", "2024-01-02"],
+}
 
 
 def changed(**days: str) -> dict[str, list[str]]:
@@ -110,11 +134,15 @@ def changed(**days: str) -> dict[str, list[str]]:
 def test_events_before_the_registration() -> None:
     """Refused, left out, or taken for the registration."""
     late = changed(a="2024-01-02", b="2024-01-01", c="2024-01-03")
-    with pytest.raises(BadValue, match="1 user with events before their registration, such as a") as refused:
+    with pytest.raises(
+        BadValue, match="1 user with events before their registration, such as a"
+    ) as refused:
         retention(LOG, registrations=late)
     assert refused.value.where == "events, row 1"
 
-    dropped, moved = (retention(LOG, "1", registrations=late, early=how) for how in ("drop", "move"))
+    dropped, moved = (
+        retention(LOG, "1", registrations=late, early=how) for how in ("drop", "move")
+    )
     assert dropped.audit.registrations is not None
     assert dropped.audit.registrations.early == 1
     assert "1 user and period before registration" in dropped.audit.lines()[1]
@@ -127,7 +155,9 @@ def test_events_before_the_registration() -> None:
 def test_users_without_a_registration() -> None:
     """Refused, left out, registered by their first event, or there before."""
     some = changed(a="2024-01-01", b="2024-01-01")
-    with pytest.raises(BadValue, match="1 user with events and without a registration, such as c"):
+    with pytest.raises(
+        BadValue, match="1 user with events and without a registration, such as c"
+    ):
         retention(LOG, registrations=some)
     counts = {}
     for how in ("drop", "first", "earlier"):
@@ -143,21 +173,36 @@ def test_who_registers_and_never_comes() -> None:
     found = retention(LOG, "1", registrations=ACCOUNTS)
 
     assert found.periods["new"].to_list() == [2, 1, 1]
-    assert found.triangle.filter(cohort=date(2024, 1, 2)).select("size", "retained").row(0) == (1, 0)
+    assert found.triangle.filter(cohort=date(2024, 1, 2)).select(
+        "size", "retained"
+    ).row(0) == (1, 0)
     assert "1 user without an event" in found.audit.lines()[1]
 
 
 def test_users_who_register_twice() -> None:
     """On one day it is one registration; on several days it is refused, or one of them counts."""
-    same = {"user_id": [*ACCOUNTS["user_id"], "a"], "time": [*ACCOUNTS["time"], "2024-01-01"]}
-    assert retention(LOG, registrations=same).periods.equals(retention(LOG, registrations=ACCOUNTS).periods)
-    assert "1 user more than once" in retention(LOG, registrations=same).audit.lines()[1]
-    twice = {"user_id": [*ACCOUNTS["user_id"], "d"], "time": [*ACCOUNTS["time"], "2024-01-03"]}
+    same = {
+        "user_id": [*ACCOUNTS["user_id"], "a"],
+        "time": [*ACCOUNTS["time"], "2024-01-01"],
+    }
+    assert retention(LOG, registrations=same).periods.equals(
+        retention(LOG, registrations=ACCOUNTS).periods
+    )
+    assert (
+        "1 user more than once" in retention(LOG, registrations=same).audit.lines()[1]
+    )
+    twice = {
+        "user_id": [*ACCOUNTS["user_id"], "d"],
+        "time": [*ACCOUNTS["time"], "2024-01-03"],
+    }
     with pytest.raises(DuplicateRows, match="1 user on several days, such as d"):
         retention(LOG, registrations=twice)
     for how, new in (("first", [2, 1, 1]), ("last", [2, 0, 2])):
         assert (
-            retention(LOG, registrations=twice, duplicate_registrations=how).periods["new"].to_list() == new
+            retention(LOG, registrations=twice, duplicate_registrations=how)
+            .periods["new"]
+            .to_list()
+            == new
         )
 
 
@@ -175,11 +220,24 @@ def test_ids_of_two_kinds(tmp_path: Path) -> None:
 # -- segments ------------------------------------------------------------------------------------------------
 def test_who_has_several_segments_or_none() -> None:
     """The first event's segment counts, and of several at one time the least; who has none is told apart."""
-    first, each = (retention(LOG, "1", by="app", segments=how) for how in ("first", "each"))
+    first, each = (
+        retention(LOG, "1", by="app", segments=how) for how in ("first", "each")
+    )
     assert (first.audit.several_segments, first.audit.no_segment) == (1, 1)
-    assert dict(first.periods.group_by("app").agg(pl.col("new").sum()).rows()) == {"1": 2, None: 1}
-    assert dict(each.periods.group_by("app").agg(pl.col("new").sum()).rows()) == {"1": 2, "2": 1, None: 1}
-    tie = {"user_id": ["u", "u"], "time": ["2024-01-01T00:00:00Z"] * 2, "app": ["b", "a"]}
+    assert dict(first.periods.group_by("app").agg(pl.col("new").sum()).rows()) == {
+        "1": 2,
+        None: 1,
+    }
+    assert dict(each.periods.group_by("app").agg(pl.col("new").sum()).rows()) == {
+        "1": 2,
+        "2": 1,
+        None: 1,
+    }
+    tie = {
+        "user_id": ["u", "u"],
+        "time": ["2024-01-01T00:00:00Z"] * 2,
+        "app": ["b", "a"],
+    }
     assert retention(tie, by="app").periods["app"].to_list() == ["a"]
 
 
@@ -188,7 +246,10 @@ def test_segments_of_the_registrations() -> None:
     accounts = {**ACCOUNTS, "channel": ["ad", "ad", "friend", "friend"]}
     found = retention(LOG, "1", registrations=accounts, by="channel")
 
-    assert dict(found.periods.group_by("channel").agg(pl.col("new").sum()).rows()) == {"ad": 2, "friend": 2}
+    assert dict(found.periods.group_by("channel").agg(pl.col("new").sum()).rows()) == {
+        "ad": 2,
+        "friend": 2,
+    }
     assert found.audit.no_segment == 0
 
 
@@ -202,7 +263,11 @@ def test_a_segment_that_nobody_is_in() -> None:
         retention(LOG, by="platform")
     with pytest.raises(UsageError, match="no segments to compare"):
         _ = retention(LOG).differences
-    many = {"user_id": list(range(2000)), "time": [date(2024, 1, 1)] * 2000, "id": list(range(2000))}
+    many = {
+        "user_id": list(range(2000)),
+        "time": [date(2024, 1, 1)] * 2000,
+        "id": list(range(2000)),
+    }
     with pytest.raises(UsageError, match="group the values into segments first"):
         retention(many, by="id")
     some = {**many, "id": [at % 60 for at in range(2000)]}
@@ -252,13 +317,17 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         retention(str(broken))
     assert refused.value.where == f"{broken}:3"
     broken.write_text("user_id,time,x\na,2024-01-01,1\nb,what,is,this\n")
-    with pytest.raises(InputError, match="the row has 4 columns") as unread:  # also where nobody asks for x
+    with pytest.raises(
+        InputError, match="the row has 4 columns"
+    ) as unread:  # also where nobody asks for x
         retention(str(broken))
     assert unread.value.where == f"{broken}:3"
     broken.write_text("user_id,time\n")
     with pytest.raises(EmptyInput, match="there are no rows"):
         retention(str(broken))
-    (tmp_path / "log.jsonl").write_text('{"user_id": 1, "time": "2024-01-01"}\n{"user_id": \n')
+    (tmp_path / "log.jsonl").write_text(
+        '{"user_id": 1, "time": "2024-01-01"}\n{"user_id": \n'
+    )
     with pytest.raises(InputError, match="not a JSON object"):
         retention(str(tmp_path / "log.jsonl"))
     with pytest.raises(InputError, match="cannot be read as a table"):

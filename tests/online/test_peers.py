@@ -26,15 +26,21 @@ def made() -> pl.DataFrame:
     rng = np.random.default_rng(7)
     users, per = 400, 12
     first = rng.integers(0, 300, users)
-    day = np.minimum(np.repeat(first, per) + (rng.exponential(25, users * per)).astype(np.int64), 364)
+    day = np.minimum(
+        np.repeat(first, per) + (rng.exponential(25, users * per)).astype(np.int64), 364
+    )
     second = rng.integers(0, 86_400, users * per)
-    time = pl.Series((day * 86_400 + second) * 1_000 + 1_672_531_200_000).cast(pl.Datetime("ms", "UTC"))
+    time = pl.Series((day * 86_400 + second) * 1_000 + 1_672_531_200_000).cast(
+        pl.Datetime("ms", "UTC")
+    )
     return pl.DataFrame({"user_id": np.repeat(np.arange(users), per), "time": time})
 
 
 def ecom() -> pl.DataFrame:
     table = pl.read_csv(data("ecom-sessions", "ecom.csv.gz"))
-    return table.select("user_id", time=pl.col("timestamp").str.to_datetime("%Y-%m-%d %H:%M:%S"))
+    return table.select(
+        "user_id", time=pl.col("timestamp").str.to_datetime("%Y-%m-%d %H:%M:%S")
+    )
 
 
 def cdnow() -> pl.DataFrame:
@@ -44,7 +50,11 @@ def cdnow() -> pl.DataFrame:
     return pl.DataFrame({"user_id": [row[1] for row in fields], "time": days})
 
 
-TABLES: dict[str, Callable[[], pl.DataFrame]] = {"made": made, "ecom": ecom, "cdnow": cdnow}
+TABLES: dict[str, Callable[[], pl.DataFrame]] = {
+    "made": made,
+    "ecom": ecom,
+    "cdnow": cdnow,
+}
 
 
 def in_sql(
@@ -79,8 +89,12 @@ def in_sql(
 
 
 def told(found: Retention) -> list[tuple[Any, ...]]:
-    known = found.triangle.filter(~pl.col("censored"), pl.col("size") > 0).sort("cohort", "age")
-    return known.select("cohort", "size", pl.col("at").cast(pl.Int64), "retained").rows()
+    known = found.triangle.filter(~pl.col("censored"), pl.col("size") > 0).sort(
+        "cohort", "age"
+    )
+    return known.select(
+        "cohort", "size", pl.col("at").cast(pl.Int64), "retained"
+    ).rows()
 
 
 @pytest.mark.parametrize("kind", ["exact", "rolling"])
@@ -117,7 +131,10 @@ def test_pandas_says_the_same(name: str) -> None:
     for row in found.days.iter_rows(named=True):
         watched = pairs[pairs["cohort"] + pd.Timedelta(days=row["age"]) <= last]
         assert row["users"] == watched["user_id"].nunique()
-        assert row["retained"] == watched[watched["age"] == row["age"]]["user_id"].nunique()
+        assert (
+            row["retained"]
+            == watched[watched["age"] == row["age"]]["user_id"].nunique()
+        )
 
 
 def test_a_log_from_anywhere(tmp_path: Path) -> None:
@@ -139,5 +156,7 @@ def test_a_log_from_anywhere(tmp_path: Path) -> None:
         for name, source in sources.items():
             assert retention(source).cohorts.equals(expected), name
     read: list[int] = []
-    assert retention(f"duckdb:{path}#events", tz="UTC", progress=read.append).cohorts.equals(expected)
+    assert retention(
+        f"duckdb:{path}#events", tz="UTC", progress=read.append
+    ).cohorts.equals(expected)
     assert sum(read) >= 2 * table.height  # two looks, each told of

@@ -35,7 +35,9 @@ CHANGES = [
 
 def days(times: Any, **clock: Any) -> list[date | None]:
     """Return the local days of times."""
-    events = read_events(pl.DataFrame({"user_id": range(len(times)), "time": times}, strict=False))
+    events = read_events(
+        pl.DataFrame({"user_id": range(len(times)), "time": times}, strict=False)
+    )
     read = read_times(events, Clock(**clock))
     return events.frame.select(read.day.cast(pl.Date)).collect().to_series().to_list()
 
@@ -44,17 +46,31 @@ def test_every_zone_has_its_days() -> None:
     """Instants at random, in every zone there is, are of the days that the standard library says."""
     drawn = random.Random(3)
     first = datetime(2010, 1, 1, tzinfo=UTC)
-    times = [first + timedelta(seconds=drawn.randrange(14 * 365 * 86_400)) for _ in range(300)]
+    times = [
+        first + timedelta(seconds=drawn.randrange(14 * 365 * 86_400))
+        for _ in range(300)
+    ]
     events = read_events(pl.DataFrame({"user_id": range(len(times)), "time": times}))
-    zones = sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc"))
-    reads = {zone: read_times(events, Clock(tz=zone)).day.cast(pl.Date).alias(zone) for zone in zones}
+    zones = sorted(
+        zone
+        for zone in available_timezones()
+        if "/" in zone and not zone.startswith("Etc")
+    )
+    reads = {
+        zone: read_times(events, Clock(tz=zone)).day.cast(pl.Date).alias(zone)
+        for zone in zones
+    }
     found = events.frame.select(**reads).collect()
 
     for zone in zones:
-        assert found[zone].to_list() == [time.astimezone(ZoneInfo(zone)).date() for time in times], zone
+        assert found[zone].to_list() == [
+            time.astimezone(ZoneInfo(zone)).date() for time in times
+        ], zone
 
 
-@pytest.mark.parametrize(("zone", "change"), CHANGES, ids=[f"{zone} {when:%Y-%m}" for zone, when in CHANGES])
+@pytest.mark.parametrize(
+    ("zone", "change"), CHANGES, ids=[f"{zone} {when:%Y-%m}" for zone, when in CHANGES]
+)
 @pytest.mark.parametrize("unit", UNITS)
 def test_where_clocks_change(zone: str, change: datetime, unit: str) -> None:
     """Minute by minute around a change of clocks, days, weeks and months are those of the wall calendar."""
@@ -67,10 +83,16 @@ def test_where_clocks_change(zone: str, change: datetime, unit: str) -> None:
     for day in walls:
         expected[calendar.start(calendar.of(day))] += 1
 
-    assert dict(found.filter(pl.col("new") > 0).select("period", "new").rows()) == expected
+    assert (
+        dict(found.filter(pl.col("new") > 0).select("period", "new").rows()) == expected
+    )
 
 
-@given(st.dates(date(1901, 1, 1), date(2099, 12, 31)), st.sampled_from(UNITS), st.sampled_from(WEEKDAYS))
+@given(
+    st.dates(date(1901, 1, 1), date(2099, 12, 31)),
+    st.sampled_from(UNITS),
+    st.sampled_from(WEEKDAYS),
+)
 def test_a_period_holds_its_days(day: date, unit: str, week_start: str) -> None:
     """Periods begin where they should, end the day before the next one, and Polars numbers them alike."""
     calendar = Calendar(unit, week_start)
@@ -83,7 +105,9 @@ def test_a_period_holds_its_days(day: date, unit: str, week_start: str) -> None:
         assert WEEKDAYS[start.weekday()] == week_start
         assert (end - start).days == 7
     assert unit != "month" or start.day == 1
-    days_since = pl.DataFrame({"day": [day]}).select(calendar.number(pl.col("day").cast(pl.Int32)))
+    days_since = pl.DataFrame({"day": [day]}).select(
+        calendar.number(pl.col("day").cast(pl.Int32))
+    )
     assert days_since.item() == number
     assert calendar.starts(number, 2).to_list() == [start, end]
 
@@ -94,10 +118,14 @@ def test_times_without_a_zone() -> None:
 
     assert days(late) == [date(2024, 1, 31)]
     assert (
-        days(late, times_in="Asia/Tokyo") == days(late, times_in="Asia/Tokyo", tz="Asia/Tokyo") == days(late)
+        days(late, times_in="Asia/Tokyo")
+        == days(late, times_in="Asia/Tokyo", tz="Asia/Tokyo")
+        == days(late)
     )
     assert days(late, times_in="UTC", tz="Europe/Berlin") == [date(2024, 2, 1)]
-    assert days(["2024-01-31 23:30"], times_in="UTC", tz="Europe/Berlin") == [date(2024, 2, 1)]
+    assert days(["2024-01-31 23:30"], times_in="UTC", tz="Europe/Berlin") == [
+        date(2024, 2, 1)
+    ]
     with pytest.raises(BadOption, match="no time zone to convert from"):
         days(late, tz="Europe/Berlin")
 
@@ -109,30 +137,49 @@ def test_an_hour_that_came_twice_and_one_that_never_came() -> None:
     assert found.audit.twice == 1
     assert "in an hour that occurs twice" in found.audit.lines()[0]
 
-    never = {"user_id": ["u", "v"], "time": ["2024-03-31 12:00:00", "2024-03-31 02:30:00"]}
+    never = {
+        "user_id": ["u", "v"],
+        "time": ["2024-03-31 12:00:00", "2024-03-31 02:30:00"],
+    }
     with pytest.raises(BadValue, match="or does not exist") as refused:
         retention(never, times_in="Europe/Berlin", tz="UTC")
     assert refused.value.where == "events, row 2"
-    assert retention(never, times_in="Europe/Berlin", tz="UTC", invalid="drop").audit.unreadable == 1
+    assert (
+        retention(
+            never, times_in="Europe/Berlin", tz="UTC", invalid="drop"
+        ).audit.unreadable
+        == 1
+    )
 
 
 def test_texts_of_many_forms_and_with_a_zone_in_some() -> None:
     """ISO 8601 in all its dress; without a zone beside others only where that is said."""
     zoned = [
-        "2024-01-31T23:30:00Z", "2024-01-31t23:30:00z", "2024-02-01 00:30:00+01:00", "2024-02-01T00:30+0100",
-        "2024-01-31 18:30:00.250-05", "2024-01-31 23:30 UTC", "2024-02-01T05:00:00,5+05:30",
-    ]  # fmt: skip
+        "2024-01-31T23:30:00Z",
+        "2024-01-31t23:30:00z",
+        "2024-02-01 00:30:00+01:00",
+        "2024-02-01T00:30+0100",
+        "2024-01-31 18:30:00.250-05",
+        "2024-01-31 23:30 UTC",
+        "2024-02-01T05:00:00,5+05:30",
+    ]
     assert days(zoned) == [date(2024, 1, 31)] * len(zoned)
     assert days(zoned, tz="Europe/Berlin") == [date(2024, 2, 1)] * len(zoned)
 
     mixed = ["2024-01-31T23:30:00Z", "2024-01-31 23:30:00"]
     with pytest.raises(InputError, match="several formats") as refused:
         days(mixed)
-    assert "1 row of times with a zone, such as 2024-01-31T23:30:00Z (events, row 1)" in str(refused.value)
+    assert (
+        "1 row of times with a zone, such as 2024-01-31T23:30:00Z (events, row 1)"
+        in str(refused.value)
+    )
     assert "times_in=" in str(refused.value)
     assert days(mixed, times_in="UTC") == [date(2024, 1, 31)] * 2
     assert days(mixed, times_in="UTC", tz="Europe/Berlin") == [date(2024, 2, 1)] * 2
-    assert days(mixed, times_in="Asia/Tokyo", tz="Asia/Tokyo") == [date(2024, 2, 1), date(2024, 1, 31)]
+    assert days(mixed, times_in="Asia/Tokyo", tz="Asia/Tokyo") == [
+        date(2024, 2, 1),
+        date(2024, 1, 31),
+    ]
     assert days(mixed, times_in="Asia/Tokyo") == [date(2024, 2, 1), date(2024, 1, 31)]
     with pytest.raises(InputError, match="several formats"):
         days(["2024-01-31", "2024-01-31 10:00:00"])
@@ -141,15 +188,29 @@ def test_texts_of_many_forms_and_with_a_zone_in_some() -> None:
 def test_the_unit_of_numbers_is_recognised_or_said() -> None:
     """Seconds to nanoseconds by their size, dates written as numbers; else nothing is guessed."""
     seconds = int(datetime(2024, 2, 29, 12, tzinfo=UTC).timestamp())
-    for per, name in ((1, "seconds"), (10**3, "milli"), (10**6, "micro"), (10**9, "nano")):
-        assert days([seconds * per]) == days([str(seconds * per)]) == [date(2024, 2, 29)]
+    for per, name in (
+        (1, "seconds"),
+        (10**3, "milli"),
+        (10**6, "micro"),
+        (10**9, "nano"),
+    ):
+        assert (
+            days([seconds * per]) == days([str(seconds * per)]) == [date(2024, 2, 29)]
+        )
         told = retention({"user_id": ["u"], "time": [seconds * per]}).audit.times
         assert name in told
         assert "recognised" in told
-    assert days([20240229]) == days(["20240229"]) == days([20240229.0]) == [date(2024, 2, 29)]
+    assert (
+        days([20240229])
+        == days(["20240229"])
+        == days([20240229.0])
+        == [date(2024, 2, 29)]
+    )
     assert days([seconds + 0.75]) == [date(2024, 2, 29)]
     assert days([5], time_unit="s") == [date(1970, 1, 1)]
-    assert days([seconds * 1000], time_unit="ms", tz="Pacific/Kiritimati") == [date(2024, 3, 1)]
+    assert days([seconds * 1000], time_unit="ms", tz="Pacific/Kiritimati") == [
+        date(2024, 3, 1)
+    ]
     for unclear in ([0, seconds], [seconds, seconds * 1000], [5]):
         with pytest.raises(BadValue, match="no unit"):
             days(unclear)
@@ -169,7 +230,9 @@ def test_the_unit_of_numbers_is_recognised_or_said() -> None:
         ([float("nan")], {}, BadValue, "no time can be read"),
     ],
 )
-def test_what_is_no_time(times: list[Any], clock: dict[str, str], error: type[Exception], match: str) -> None:
+def test_what_is_no_time(
+    times: list[Any], clock: dict[str, str], error: type[Exception], match: str
+) -> None:
     """Errors say what there was and what was expected."""
     with pytest.raises(error, match=match):
         days(times, **clock)

@@ -33,7 +33,9 @@ def subtopics(doc: Id, grade: float) -> dict[str, float]:
     """Return the grades of a document for its subtopics; the highest is the grade given."""
     code = _code(doc)
     first = NAMES[code % 3]
-    others = [name for at, name in enumerate(NAMES) if code >> (5 + at) & 1 and name != first]
+    others = [
+        name for at, name in enumerate(NAMES) if code >> (5 + at) & 1 and name != first
+    ]
     return {first: grade, **dict.fromkeys(others, grade - 1 if grade >= 1 else grade)}
 
 
@@ -45,7 +47,9 @@ def propensity(doc: Id) -> float:
 def split(rows: Iterable[Row]) -> list[tuple[Id, str, Id, float]]:
     """Return judgments (query, subtopic, document, grade)."""
     return [
-        (query, name, doc, own) for query, doc, grade in rows for name, own in subtopics(doc, grade).items()
+        (query, name, doc, own)
+        for query, doc, grade in rows
+        for name, own in subtopics(doc, grade).items()
     ]
 
 
@@ -63,8 +67,13 @@ def serves(doc: Id, grade: float, spec: Spec) -> set[str]:
 
 def weights(facts: Facts, spec: Spec) -> dict[str, Fraction]:
     """Return what each subtopic weighs that some document is relevant to."""
-    some = {name for doc, grade in facts.pool for name in serves(doc, grade, _inner(spec))}
-    chosen = {name: Fraction(WEIGHTS[name]) if facts.weighted else Fraction(1) for name in sorted(some)}
+    some = {
+        name for doc, grade in facts.pool for name in serves(doc, grade, _inner(spec))
+    }
+    chosen = {
+        name: Fraction(WEIGHTS[name]) if facts.weighted else Fraction(1)
+        for name in sorted(some)
+    }
     return {name: weight for name, weight in chosen.items() if weight > 0}
 
 
@@ -80,7 +89,10 @@ def ranked(facts: Facts, k: int | None) -> list[tuple[Id, float] | None]:
     shown = facts.slots[:k]
     return [
         (slot.doc, slot.grade)
-        if slot is not None and slot.judged and slot.grade is not None and slot.doc is not None
+        if slot is not None
+        and slot.judged
+        and slot.grade is not None
+        and slot.doc is not None
         else None
         for slot in shown
     ]
@@ -91,7 +103,9 @@ def _alpha(spec: Spec) -> Fraction:
     return Fraction(str(spec.get("alpha", 0.5)))
 
 
-def new_gains(docs: Sequence[tuple[Id, float] | None], facts: Facts, spec: Spec) -> list[Fraction]:
+def new_gains(
+    docs: Sequence[tuple[Id, float] | None], facts: Facts, spec: Spec
+) -> list[Fraction]:
     """Return what each rank gains: a subtopic is worth 1 − α times what it was, each time it is served."""
     fresh = weights(facts, spec)
     gains = []
@@ -108,7 +122,10 @@ def greedy(facts: Facts, spec: Spec) -> list[tuple[Id, float] | None]:
     left = list(facts.pool)
     chosen: list[tuple[Id, float] | None] = []
     while left:
-        tried = [(new_gains([*chosen, one], facts, spec)[-1], str(one[0]).encode(), one) for one in left]
+        tried = [
+            (new_gains([*chosen, one], facts, spec)[-1], str(one[0]).encode(), one)
+            for one in left
+        ]
         best = max(tried, key=lambda entry: entry[:2])[2]
         chosen.append(best)
         left.remove(best)
@@ -119,12 +136,18 @@ def cost(rank: int, spec: Spec) -> float:
     """Return what a gain at a rank is divided by."""
     if "DCG" in spec.name:
         return math.log2(rank + 1)
-    return float(rank) if "ERR" in spec.name else float(spec.get("beta", 0.5)) ** (1 - rank)
+    return (
+        float(rank)
+        if "ERR" in spec.name
+        else float(spec.get("beta", 0.5)) ** (1 - rank)
+    )
 
 
 def discounted(gains: Iterable[Fraction], spec: Spec) -> float:
     """Each gain over its rank's cost, added."""
-    return sum(float(gain) / cost(rank, spec) for rank, gain in enumerate(gains, start=1))
+    return sum(
+        float(gain) / cost(rank, spec) for rank, gain in enumerate(gains, start=1)
+    )
 
 
 def novelty(facts: Facts, spec: Spec) -> float:
@@ -134,9 +157,13 @@ def novelty(facts: Facts, spec: Spec) -> float:
         norm = discounted(new_gains(greedy(facts, spec)[: spec.k], facts, spec), spec)
     else:
         depth = spec.k if spec.k is not None and spec.name != "NRBP" else 4000
-        fading = enumerate((float(1 - _alpha(spec)) ** i for i in range(depth)), start=1)
+        fading = enumerate(
+            (float(1 - _alpha(spec)) ** i for i in range(depth)), start=1
+        )
         whole = float(sum(weights(facts, spec).values()))
-        norm = whole * sum(share / cost(rank, spec) for rank, share in fading if share > TINY)
+        norm = whole * sum(
+            share / cost(rank, spec) for rank, share in fading if share > TINY
+        )
     return reached / norm if norm else 0.0
 
 
@@ -144,7 +171,12 @@ def novelty(facts: Facts, spec: Spec) -> float:
 def coverage(facts: Facts, spec: Spec) -> float:
     """Divide the subtopics shown by those there are."""
     exist = set(weights(facts, spec))
-    shown = {name for one in ranked(facts, spec.k) if one is not None for name in serves(*one, spec)} & exist
+    shown = {
+        name
+        for one in ranked(facts, spec.k)
+        if one is not None
+        for name in serves(*one, spec)
+    } & exist
     return len(shown) / len(exist) if exist else 0.0
 
 
@@ -155,7 +187,11 @@ def _inner(spec: Spec) -> Spec:
     if spec.name == "IA":
         given = read_measure(str(spec.given["of"]))
         return Made(given.name, spec.k, given.given)
-    return Made(spec.name.removesuffix("_IA"), spec.k, spec.given) if spec.name in ("AP_IA", "P_IA") else spec
+    return (
+        Made(spec.name.removesuffix("_IA"), spec.k, spec.given)
+        if spec.name in ("AP_IA", "P_IA")
+        else spec
+    )
 
 
 def over_intents(facts: Facts, spec: Spec) -> float:
@@ -169,11 +205,21 @@ def over_intents(facts: Facts, spec: Spec) -> float:
         slots = tuple(
             None
             if slot is None
-            else Slot(None if one is None else subtopics(*one).get(name), judged=one is not None)
+            else Slot(
+                None if one is None else subtopics(*one).get(name),
+                judged=one is not None,
+            )
             for slot, one in zip(facts.slots, ranked(facts, None), strict=True)
         )
-        own = [g for doc, grade in facts.pool for n, g in subtopics(doc, grade).items() if n == name]
-        part = Made(slots, facts.n, tuple(sorted(own, reverse=True)), facts.lowest, facts.found)
+        own = [
+            g
+            for doc, grade in facts.pool
+            for n, g in subtopics(doc, grade).items()
+            if n == name
+        ]
+        part = Made(
+            slots, facts.n, tuple(sorted(own, reverse=True)), facts.lowest, facts.found
+        )
         added += float(weight) * float(ALL[inner.name](part, inner) or 0.0)
     return added / float(sum(whole.values())) if whole else 0.0
 
@@ -196,12 +242,20 @@ def global_gain(doc: Id, grade: float, facts: Facts, spec: Spec) -> float:
 
 def d_ndcg(facts: Facts, spec: Spec) -> float:
     """Return nDCG of global gains."""
-    shown = [0.0 if one is None else global_gain(*one, facts, spec) for one in ranked(facts, spec.k)]
-    every = sorted((global_gain(doc, grade, facts, spec) for doc, grade in facts.pool), reverse=True)
+    shown = [
+        0.0 if one is None else global_gain(*one, facts, spec)
+        for one in ranked(facts, spec.k)
+    ]
+    every = sorted(
+        (global_gain(doc, grade, facts, spec) for doc, grade in facts.pool),
+        reverse=True,
+    )
     ideal = every[: spec.k]
 
     def dcg(gains: Sequence[float]) -> float:
-        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+        return sum(
+            gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1)
+        )
 
     return dcg(shown) / dcg(ideal) if dcg(ideal) else 0.0
 
@@ -219,11 +273,16 @@ def propensity_scored(facts: Facts, spec: Spec) -> float:
         1 / propensity(one[0]) if one is not None and counts(one[1], spec) else 0.0
         for one in ranked(facts, spec.k)
     ]
-    best = sorted((1 / propensity(doc) for doc, g in facts.pool if counts(g, spec)), reverse=True)[: spec.k]
+    best = sorted(
+        (1 / propensity(doc) for doc, g in facts.pool if counts(g, spec)), reverse=True
+    )[: spec.k]
 
     def added(values: Sequence[float]) -> float:
         plain = spec.name == "PSP"
-        return sum(v if plain else v / math.log2(rank + 1) for rank, v in enumerate(values, start=1))
+        return sum(
+            v if plain else v / math.log2(rank + 1)
+            for rank, v in enumerate(values, start=1)
+        )
 
     return added(found) / added(best) if best else 0.0
 
@@ -234,22 +293,31 @@ def in_session(facts: Facts, spec: Spec) -> float:
     from tests.oracle.oracle import dcg, ideal_dcg
 
     if spec.name == "nsDCG":
-        return dcg(facts, spec) / ideal_dcg(facts, spec) if ideal_dcg(facts, spec) else 0.0
+        return (
+            dcg(facts, spec) / ideal_dcg(facts, spec) if ideal_dcg(facts, spec) else 0.0
+        )
     base, late = float(spec.get("bq", 4)), spec.get("late", "plus_one")
     return dcg(facts, spec) / (
-        1 + math.log(PLACE, base) if late == "plus_one" else math.log(PLACE + base - 1, base)
+        1 + math.log(PLACE, base)
+        if late == "plus_one"
+        else math.log(PLACE + base - 1, base)
     )
 
 
 GROUPED: dict[str, Callable[[Facts, Spec], float]] = {
-    **dict.fromkeys(("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP"), novelty),
+    **dict.fromkeys(
+        ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP"), novelty
+    ),
     "StRecall": coverage,
     **dict.fromkeys(("P_IA", "AP_IA", "IA"), over_intents),
     "D_nDCG": d_ndcg,
     "Dsharp_nDCG": d_sharp,
 }
 #: measures that look at documents, not at grades alone
-NAMED: dict[str, Any] = {**GROUPED, **dict.fromkeys(("PSP", "PSnDCG"), propensity_scored)}
+NAMED: dict[str, Any] = {
+    **GROUPED,
+    **dict.fromkeys(("PSP", "PSnDCG"), propensity_scored),
+}
 FORMULAS: dict[str, Any] = {**NAMED, **dict.fromkeys(("sDCG", "nsDCG"), in_session)}
 #: what a query without a relevant document leaves as it is
 INDIFFERENT = ("sDCG",)

@@ -27,7 +27,14 @@ Id = str | int
 Row = tuple[Id, Id, float]
 Grades = dict[Id, float]
 
-IMPUTED = ("query_mean", "query_median", "doc_mean", "doc_median", "global_mean", "global_median")
+IMPUTED = (
+    "query_mean",
+    "query_median",
+    "doc_mean",
+    "doc_median",
+    "global_mean",
+    "global_median",
+)
 
 
 # -- measures as texts ---------------------------------------------------------------------------------
@@ -123,7 +130,9 @@ def _merged(grades: list[float], merge: str) -> float:
     if len(grades) == 1:
         return grades[0]
     counts = Counter(grades)
-    commonest = [grade for grade, count in counts.items() if count == max(counts.values())]
+    commonest = [
+        grade for grade, count in counts.items() if count == max(counts.values())
+    ]
     return {
         "max": max(grades),
         "sum": sum(grades),
@@ -155,7 +164,9 @@ def _bytes(doc: Id) -> bytes:
     return str(doc).encode("utf-8")
 
 
-def tie_blocks(docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]) -> list[list[Id]]:
+def tie_blocks(
+    docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]
+) -> list[list[Id]]:
     """Return the documents from the best key to the worst, those of equal keys together."""
     if options.get("order", "score") == "input":
         return [[doc] for doc, _ in docs]
@@ -164,14 +175,18 @@ def tie_blocks(docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]) -> 
     return [[doc for doc, its in keyed if its == key] for key in keys]
 
 
-def orders(docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]) -> Iterator[list[Id]]:
+def orders(
+    docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]
+) -> Iterator[list[Id]]:
     """Yield every order of the documents that the rule for ties leaves open."""
     ties = options.get("ties", "docid_desc")
     blocks = tie_blocks(docs, options)
     if ties in ("expected", "best", "worst"):
         if options.get("duplicates") in ("first_drop", "last_drop"):
             blocks = [list(dict.fromkeys(block)) for block in blocks]
-        for arranged in itertools.product(*(itertools.permutations(block) for block in blocks)):
+        for arranged in itertools.product(
+            *(itertools.permutations(block) for block in blocks)
+        ):
             yield [doc for block in arranged for doc in block]
         return
     if ties == "docid_desc":
@@ -203,7 +218,11 @@ def settle(
         worthless = [doc in copies[:at] for at, doc in enumerate(copies)]
     elif duplicates in ("first_drop", "last_drop"):
         backwards = duplicates == "last_drop"
-        copies = list(dict.fromkeys(copies[::-1]))[::-1] if backwards else list(dict.fromkeys(copies))
+        copies = (
+            list(dict.fromkeys(copies[::-1]))[::-1]
+            if backwards
+            else list(dict.fromkeys(copies))
+        )
         worthless = [False] * len(copies)
     depth = options.get("depth")
     copies, worthless = copies[:depth], worthless[:depth]
@@ -223,7 +242,9 @@ def settle(
                 ideal.append(imputed[doc])
             entered.add(doc)
         elif options.get("unjudged", "nonrelevant") == "nonrelevant":
-            slots.append(Slot(None, judged=False, block=block.get(doc, 0), pooled=doc in pool))
+            slots.append(
+                Slot(None, judged=False, block=block.get(doc, 0), pooled=doc in pool)
+            )
         elif options["unjudged"] == "condensed_keep_rank":
             slots.append(None)
         if len(slots) > before:
@@ -232,7 +253,11 @@ def settle(
     known = tuple(grades.items()) if named else ()
     ideal.sort(reverse=True)
     candidates = options.get("candidates") or 0
-    more: dict[str, Any] = {"pool": known, "candidates": candidates, "ends": tuple(ends.items())}
+    more: dict[str, Any] = {
+        "pool": known,
+        "candidates": candidates,
+        "ends": tuple(ends.items()),
+    }
     return Facts(tuple(slots), n, tuple(ideal), lowest, found=True, **more)
 
 
@@ -241,7 +266,10 @@ def _mean(grades: Sequence[float]) -> float:
 
 
 def impute(
-    query: Id, docs: Iterable[Id], judged: Mapping[Id, Grades], options: Mapping[str, Any]
+    query: Id,
+    docs: Iterable[Id],
+    judged: Mapping[Id, Grades],
+    options: Mapping[str, Any],
 ) -> Grades | None:
     """Return a grade for each retrieved unjudged document; None when they stay unjudged."""
     rule = options.get("unjudged", "nonrelevant")
@@ -294,15 +322,28 @@ def align(
                 ideal = tuple(sorted(grades.values(), reverse=True))
                 pool = tuple(grades.items()) if named else ()
                 candidates = options.get("candidates") or 0
-                facts = Facts((), 0, ideal, lowest, found=False, pool=pool, candidates=candidates)
+                facts = Facts(
+                    (), 0, ideal, lowest, found=False, pool=pool, candidates=candidates
+                )
                 possible[query] = {facts: 1}
             continue
         docs = [(doc, key) for doc, key in lists[query] if (query, doc) not in out]
         imputed = impute(query, [doc for doc, _ in docs], judged, options)
         pooled_docs = set(signed.get(query, {})) - set(grades)
-        block = {doc: at for at, tied in enumerate(tie_blocks(docs, options)) for doc in tied}
+        block = {
+            doc: at for at, tied in enumerate(tie_blocks(docs, options)) for doc in tied
+        }
         possible[query] = Counter(
-            settle(order, grades, imputed, options, lowest, named=named, pool=pooled_docs, block=block)
+            settle(
+                order,
+                grades,
+                imputed,
+                options,
+                lowest,
+                named=named,
+                pool=pooled_docs,
+                block=block,
+            )
             for order in orders(docs, options)
         )
     return possible
@@ -386,7 +427,11 @@ def average_precision(facts: Facts, spec: Spec) -> float:
     for rank in range(1, min(len(facts.slots), spec.k or len(facts.slots)) + 1):
         slot = facts.slots[rank - 1]
         if slot is not None and is_hit(slot, spec):
-            end = dict(facts.ends)[slot.block] if spec.get("tied", "order") == "block" else rank
+            end = (
+                dict(facts.ends)[slot.block]
+                if spec.get("tied", "order") == "block"
+                else rank
+            )
             added += hits_until(facts, spec, end) / end
     total = relevant_total(facts, spec)
     denominator = {
@@ -467,7 +512,9 @@ def discounted(gains: Iterable[float], spec: Spec) -> float:
 
 def dcg(facts: Facts, spec: Spec) -> float:
     """Gains over divisors, added."""
-    return discounted(padded(facts, [slot_gain(slot, spec) for slot in facts.slots], spec), spec)
+    return discounted(
+        padded(facts, [slot_gain(slot, spec) for slot in facts.slots], spec), spec
+    )
 
 
 def ideal_dcg(facts: Facts, spec: Spec) -> float:
@@ -541,9 +588,17 @@ FORMULAS: dict[str, Callable[[Facts, Spec], float | None]] = {
 }
 #: measures that a query without a relevant document leaves as they are
 INDIFFERENT = (
-    "CG", "DCG", "NumRet", "NumRel", "NumRelRet", "Judged", *user_models.INDIFFERENT, *trec.INDIFFERENT,
-    *pairs.INDIFFERENT, *diversity.INDIFFERENT,
-)  # fmt: skip
+    "CG",
+    "DCG",
+    "NumRet",
+    "NumRel",
+    "NumRelRet",
+    "Judged",
+    *user_models.INDIFFERENT,
+    *trec.INDIFFERENT,
+    *pairs.INDIFFERENT,
+    *diversity.INDIFFERENT,
+)
 
 
 @dataclass(frozen=True)
@@ -554,14 +609,20 @@ class Score:
     status: str
 
 
-def score(possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any]) -> Score | None:
+def score(
+    possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any]
+) -> Score | None:
     """Return one query's score; None when the query is left out."""
     some = next(iter(possible))
     empty = options.get("empty", "zero")
-    without = spec.name not in ("Judged", "Unjudged") and relevant_total(some, spec) == 0
+    without = (
+        spec.name not in ("Judged", "Unjudged") and relevant_total(some, spec) == 0
+    )
     if without and empty == "drop":
         return None
-    values = [(FORMULAS[spec.name](facts, spec), count) for facts, count in possible.items()]
+    values = [
+        (FORMULAS[spec.name](facts, spec), count) for facts, count in possible.items()
+    ]
     status = "ok"
     if any(value is None for value, _ in values):
         return Score(None, "undefined")
@@ -576,11 +637,15 @@ def score(possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any])
     return Score(value, status if some.found else "missing")
 
 
-def _over_ties(values: Sequence[tuple[float, int]], options: Mapping[str, Any], *, lower: bool) -> float:
+def _over_ties(
+    values: Sequence[tuple[float, int]], options: Mapping[str, Any], *, lower: bool
+) -> float:
     ties = options.get("ties")
     if ties in ("best", "worst"):
         return (min if (ties == "best") == lower else max)(value for value, _ in values)
-    return math.fsum(value * count for value, count in values) / sum(count for _, count in values)
+    return math.fsum(value * count for value, count in values) / sum(
+        count for _, count in values
+    )
 
 
 def scores(
@@ -588,7 +653,9 @@ def scores(
 ) -> dict[str, Score]:
     """Return the scores of all queries that count, by the query's text."""
     spec = read_measure(text)
-    every = {str(query): score(lists, spec, options) for query, lists in possible.items()}
+    every = {
+        str(query): score(lists, spec, options) for query, lists in possible.items()
+    }
     return {query: one for query, one in every.items() if one is not None}
 
 

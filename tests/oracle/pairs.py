@@ -72,7 +72,9 @@ def auc(facts: Facts, spec: Spec) -> float | None:
     positives = [doc for doc in listed if doc[2]]
     negatives = [doc for doc in listed if not doc[2]]
     rule = spec.get("unreturned", "bottom_tied")
-    if not facts.found and (rule == "exclude" or spec.get("negatives", None) == "candidates"):
+    if not facts.found and (
+        rule == "exclude" or spec.get("negatives", None) == "candidates"
+    ):
         return _alone(spec, facts)
     earned = sum(_right(one, other, spec) for one in positives for other in negatives)
     lost = _total(facts, spec) - len(positives)
@@ -94,7 +96,9 @@ def partial_auc(facts: Facts, spec: Spec) -> float | None:
     shown = len(listed) - positives
     relevant = positives if rule == "exclude" else _total(facts, spec)
     negatives = shown if rule == "exclude" else _known_negatives(facts, spec, None)
-    if not facts.found and (rule == "exclude" or spec.get("negatives", None) == "candidates"):
+    if not facts.found and (
+        rule == "exclude" or spec.get("negatives", None) == "candidates"
+    ):
         return _alone(spec, facts)
     first = min(spec.k, negatives)
     if not relevant * first:
@@ -107,9 +111,15 @@ def partial_auc(facts: Facts, spec: Spec) -> float | None:
             above += not hit
         values.append(earned)
     below = 0.0
-    if rule == "bottom_tied" and facts.found:  # of the rest any number comes before a lost document
+    if (
+        rule == "bottom_tied" and facts.found
+    ):  # of the rest any number comes before a lost document
         rest = negatives - shown
-        below = (relevant - positives) * sum(max(first - shown - x, 0) for x in range(rest + 1)) / (rest + 1)
+        below = (
+            (relevant - positives)
+            * sum(max(first - shown - x, 0) for x in range(rest + 1))
+            / (rest + 1)
+        )
     return (sum(values) / len(values) + below) / (relevant * first)
 
 
@@ -117,8 +127,12 @@ def _orders(listed: list[Returned], spec: Spec) -> Iterator[list[Returned]]:
     if spec.get("tied", "half") != "half":
         yield listed
         return
-    blocks = [list(block) for _, block in itertools.groupby(listed, key=lambda doc: doc[1])]
-    for arranged in itertools.product(*(itertools.permutations(block) for block in blocks)):
+    blocks = [
+        list(block) for _, block in itertools.groupby(listed, key=lambda doc: doc[1])
+    ]
+    for arranged in itertools.product(
+        *(itertools.permutations(block) for block in blocks)
+    ):
         yield [doc for block in arranged for doc in block]
 
 
@@ -166,7 +180,11 @@ def rank_correlation(facts: Facts, spec: Spec) -> float | None:
     """Try every ideal order and keep the best."""
     if not facts.found:
         return 0.0
-    docs = [(slot.grade, slot.block) for slot in facts.slots if slot is not None and slot.grade is not None]
+    docs = [
+        (slot.grade, slot.block)
+        for slot in facts.slots
+        if slot is not None and slot.grade is not None
+    ]
     grades, blocks = [grade for grade, _ in docs], [block for _, block in docs]
     weights = [_mean_of_block(blocks, at, spec) for at in range(len(docs))]
     best = None
@@ -179,7 +197,11 @@ def rank_correlation(facts: Facts, spec: Spec) -> float | None:
             if spec.get("ties", "max") == "drop" and grades[u] == grades[v]:
                 continue
             added = weights[u] + weights[v]
-            weight = added if spec.get("combine", "add") == "add" else weights[u] * weights[v]
+            weight = (
+                added
+                if spec.get("combine", "add") == "add"
+                else weights[u] * weights[v]
+            )
             whole += weight
             if blocks[u] == blocks[v]:
                 kept += weight if grades[u] == grades[v] else weight / 2
@@ -192,14 +214,19 @@ def rank_correlation(facts: Facts, spec: Spec) -> float | None:
 
 def _ideal_orders(grades: Sequence[Any]) -> Iterator[list[int]]:
     classes = [
-        [doc for doc, its in enumerate(grades) if its == grade] for grade in sorted(set(grades), reverse=True)
+        [doc for doc, its in enumerate(grades) if its == grade]
+        for grade in sorted(set(grades), reverse=True)
     ]
-    for arranged in itertools.product(*(itertools.permutations(members) for members in classes)):
+    for arranged in itertools.product(
+        *(itertools.permutations(members) for members in classes)
+    ):
         yield [doc for members in arranged for doc in members]
 
 
 def _mean_of_block(blocks: list[int], at: int, spec: Spec) -> float:
-    places = [place for place, block in enumerate(blocks, start=1) if block == blocks[at]]
+    places = [
+        place for place, block in enumerate(blocks, start=1) if block == blocks[at]
+    ]
     return sum(_weight(place, spec) for place in places) / len(places)
 
 
@@ -226,10 +253,15 @@ def average_position(facts: Facts, spec: Spec) -> float | None:
         for rank, slot in enumerate(facts.slots, start=1)
         if slot is not None and slot.grade is not None
     ]
-    above, below = sum(rank * worth for rank, worth in graded), sum(worth for _, worth in graded)
+    above, below = (
+        sum(rank * worth for rank, worth in graded),
+        sum(worth for _, worth in graded),
+    )
     if spec.get("unreturned", "exclude") == "bottom_tied":
         everything = sum(gain(grade) for grade in facts.ideal)
-        if sum(gain(grade) > 0 for grade in facts.ideal) > sum(worth > 0 for _, worth in graded):
+        if sum(gain(grade) > 0 for grade in facts.ideal) > sum(
+            worth > 0 for _, worth in graded
+        ):
             ranks = range(len(facts.slots) + 1, facts.candidates + 1)
             above += (everything - below) * sum(ranks) / len(ranks)
             below = everything
@@ -238,21 +270,31 @@ def average_position(facts: Facts, spec: Spec) -> float | None:
 
 def last_relevant(facts: Facts, spec: Spec) -> float | None:
     """Look for the last relevant document."""
-    ranks = [rank for rank, slot in enumerate(facts.slots, start=1) if _is_hit(slot, spec)]
+    ranks = [
+        rank for rank, slot in enumerate(facts.slots, start=1) if _is_hit(slot, spec)
+    ]
     lost, rule = _total(facts, spec) - len(ranks), spec.get("unreturned", "undefined")
     if lost and rule == "undefined":
         return None
     if lost and rule == "bottom_tied":
         places, first = facts.candidates - len(facts.slots), len(facts.slots)
-        ways = {at: math.comb(at - 1, lost - 1) for at in range(lost, places + 1)}  # at is the last of them
-        return sum((first + at) * count for at, count in ways.items()) / sum(ways.values())
+        ways = {
+            at: math.comb(at - 1, lost - 1) for at in range(lost, places + 1)
+        }  # at is the last of them
+        return sum((first + at) * count for at, count in ways.items()) / sum(
+            ways.values()
+        )
     return float(ranks[-1]) if ranks else None
 
 
 def work_saved(facts: Facts, spec: Spec) -> float | None:
     """Read down to the recall and see what is left."""
     recall, relevant = spec.get("recall", 0.95), _total(facts, spec)
-    documents = facts.candidates if spec.get("documents", "list") == "catalogue" else len(facts.slots)
+    documents = (
+        facts.candidates
+        if spec.get("documents", "list") == "catalogue"
+        else len(facts.slots)
+    )
     if not facts.found and relevant:
         return 0.0
     if not relevant or not documents:
@@ -278,6 +320,15 @@ FORMULAS: dict[str, Callable[[Facts, Spec], float | None]] = {
     "WSS": work_saved,
 }
 #: measures that a query without a relevant document leaves as they are
-INDIFFERENT = ("AUC", "GAUC", "pAUC", "Fallout", "RC", "AvgRelPosition", "LastRel", "WSS")
+INDIFFERENT = (
+    "AUC",
+    "GAUC",
+    "pAUC",
+    "Fallout",
+    "RC",
+    "AvgRelPosition",
+    "LastRel",
+    "WSS",
+)
 #: measures of which less is better
 LOWER = ("Fallout", "AvgRelPosition", "LastRel")

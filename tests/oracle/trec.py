@@ -24,7 +24,9 @@ def counts(grade: float | None, spec: Spec) -> bool:
 
 def marks(facts: Facts, spec: Spec) -> list[bool]:
     """Return for each rank down to the cutoff whether something relevant stands there."""
-    return [slot is not None and counts(slot.grade, spec) for slot in facts.slots[: spec.k]]
+    return [
+        slot is not None and counts(slot.grade, spec) for slot in facts.slots[: spec.k]
+    ]
 
 
 def total(facts: Facts, spec: Spec) -> int:
@@ -64,7 +66,9 @@ def interpolated_average(facts: Facts, spec: Spec) -> float:
     """Average over levels."""
     points = spec.get("levels", 11)
     levels = (
-        [at / (points - 1) for at in range(int(points))] if not isinstance(points, set) else sorted(points)
+        [at / (points - 1) for at in range(int(points))]
+        if not isinstance(points, set)
+        else sorted(points)
     )
     return sum(at_level(facts, spec, level) for level in levels) / len(levels)
 
@@ -81,7 +85,9 @@ def utility(facts: Facts, spec: Spec) -> float:
     """Every document at its price."""
     shown = facts.n if spec.k is None else min(spec.k, facts.n)
     hits = sum(marks(facts, spec))
-    a, b, c = (spec.get(name, default) for name, default in (("a", 1), ("b", -1), ("c", 0)))
+    a, b, c = (
+        spec.get(name, default) for name, default in (("a", 1), ("b", -1), ("c", 0))
+    )
     return float(a * hits + b * (shown - hits) + c * (total(facts, spec) - hits))
 
 
@@ -98,12 +104,17 @@ def gain(grade: float | None, spec: Spec) -> float:
 
 def gains(facts: Facts, spec: Spec) -> list[float]:
     """Return the gain of each rank down to the cutoff."""
-    return [0.0 if slot is None else gain(slot.grade, spec) for slot in facts.slots[: spec.k]]
+    return [
+        0.0 if slot is None else gain(slot.grade, spec)
+        for slot in facts.slots[: spec.k]
+    ]
 
 
 def ideal_gains(facts: Facts, spec: Spec) -> list[float]:
     """Return the gains above 0 of all judged documents, best first."""
-    return sorted((g for g in (gain(grade, spec) for grade in facts.ideal) if g > 0), reverse=True)
+    return sorted(
+        (g for g in (gain(grade, spec) for grade in facts.ideal) if g > 0), reverse=True
+    )
 
 
 def dcg(worth: list[float], depth: int) -> float:
@@ -137,7 +148,11 @@ def g(facts: Facts, spec: Spec) -> float:
 def ndcg_at_relevant(facts: Facts, spec: Spec) -> float:
     """Average nDCG over the ranks of relevant documents, and the end for those missed."""
     ideal, shown = ideal_gains(facts, spec), gains(facts, spec)
-    found = [dcg(shown, rank) / dcg(ideal, rank) for rank, worth in enumerate(shown, start=1) if worth > 0]
+    found = [
+        dcg(shown, rank) / dcg(ideal, rank)
+        for rank, worth in enumerate(shown, start=1)
+        if worth > 0
+    ]
     if not ideal:
         return 0.0
     end = dcg(shown, len(shown)) / dcg(ideal, len(ideal))
@@ -147,10 +162,18 @@ def ndcg_at_relevant(facts: Facts, spec: Spec) -> float:
 def ndcg_at_steps(facts: Facts, spec: Spec) -> float:
     """Average nDCG over the depths at which the ideal list steps down, and the end of a longer list."""
     ideal, shown = ideal_gains(facts, spec), gains(facts, spec)
-    depths = [at for at, worth in enumerate(ideal, start=1) if at == len(ideal) or ideal[at] < worth]
+    depths = [
+        at
+        for at, worth in enumerate(ideal, start=1)
+        if at == len(ideal) or ideal[at] < worth
+    ]
     if len(facts.slots) > len(ideal) + 1:
         depths.append(len(facts.slots))
-    return sum(dcg(shown, depth) / dcg(ideal, depth) for depth in depths) / len(depths) if ideal else 0.0
+    return (
+        sum(dcg(shown, depth) / dcg(ideal, depth) for depth in depths) / len(depths)
+        if ideal
+        else 0.0
+    )
 
 
 def ideal_dcg(facts: Facts, spec: Spec) -> float:
@@ -180,7 +203,10 @@ def judged_bad(facts: Facts, spec: Spec) -> float:
     """Count documents judged and found not relevant."""
     return float(
         sum(
-            slot is not None and slot.judged and slot.grade is not None and not counts(slot.grade, spec)
+            slot is not None
+            and slot.judged
+            and slot.grade is not None
+            and not counts(slot.grade, spec)
             for slot in facts.slots[: spec.k]
         )
     )
@@ -196,11 +222,16 @@ def over_groups(name: str) -> Callable[[Facts, Spec], float]:
         from tests.oracle.oracle import Slot as Place
         from tests.oracle.oracle import Spec as Asked
 
-        groups = {group for doc, grade in facts.pool for group in diversity.subtopics(doc, grade)}
+        groups = {
+            group
+            for doc, grade in facts.pool
+            for group in diversity.subtopics(doc, grade)
+        }
         values = []
         for group in groups:
             slots = tuple(
-                None if slot is None else Place(_own(slot, group), judged=slot.judged) for slot in facts.slots
+                None if slot is None else Place(_own(slot, group), judged=slot.judged)
+                for slot in facts.slots
             )
             own = [
                 g
@@ -209,7 +240,9 @@ def over_groups(name: str) -> Callable[[Facts, Spec], float]:
                 if n == group
             ]
             part = Made(slots, facts.n, tuple(own), facts.lowest, facts.found)
-            values.append(float(ALL[name](part, Asked(name, spec.k, spec.given)) or 0.0))
+            values.append(
+                float(ALL[name](part, Asked(name, spec.k, spec.given)) or 0.0)
+            )
         return sum(values) / len(values) if values else 0.0
 
     return mean

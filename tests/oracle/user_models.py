@@ -17,9 +17,17 @@ if TYPE_CHECKING:
 
 #: what a measure's gain is when its text does not say
 USUAL_GAIN = {
-    "ERR": "exp2", "nERR": "exp2", "RBP": "binary", "RBP_residual": "binary", "U": "binary", "Q": "linear",
-    "GAP": "linear", "O_measure": "linear", "P_measure": "linear", "P_plus": "linear",
-}  # fmt: skip
+    "ERR": "exp2",
+    "nERR": "exp2",
+    "RBP": "binary",
+    "RBP_residual": "binary",
+    "U": "binary",
+    "Q": "linear",
+    "GAP": "linear",
+    "O_measure": "linear",
+    "P_measure": "linear",
+    "P_plus": "linear",
+}
 #: rounded fractions that add up to a goal have reached it
 NEARLY = 1e-9
 #: ideal lists of this depth are tried in every order
@@ -38,7 +46,10 @@ def share(grade: float | None, spec: Spec) -> float:
     """Return a gain from 0 to 1."""
     if grade is None or ("rel" in spec.given and not counts(grade, spec)):
         return 0.0
-    gain, top = spec.get("gain", USUAL_GAIN.get(spec.name, "linear")), spec.get("max_grade", None)
+    gain, top = (
+        spec.get("gain", USUAL_GAIN.get(spec.name, "linear")),
+        spec.get("max_grade", None),
+    )
     if isinstance(gain, dict):
         return float({0: 0.0, **gain}[grade])
     if gain == "binary":
@@ -86,7 +97,9 @@ def cascade(chances: Sequence[float]) -> float:
     """Add 1/i times the chance that rank i is the one that satisfies."""
     total = 0.0
     for rank, chance in enumerate(chances, start=1):
-        total += chance / rank * math.prod(1 - earlier for earlier in chances[: rank - 1])
+        total += (
+            chance / rank * math.prod(1 - earlier for earlier in chances[: rank - 1])
+        )
     return total
 
 
@@ -106,7 +119,9 @@ def normalised_err(facts: Facts, spec: Spec) -> float:
 def rank_biased_precision(facts: Facts, spec: Spec) -> float:
     """(1 − p) Σ g p^(i − 1)."""
     p: float = spec.given["p"]
-    return (1 - p) * sum(share(grade, spec) * p**at for at, grade in enumerate(grades(facts, spec)))
+    return (1 - p) * sum(
+        share(grade, spec) * p**at for at, grade in enumerate(grades(facts, spec))
+    )
 
 
 def residual_of_rbp(facts: Facts, spec: Spec) -> float:
@@ -151,19 +166,24 @@ def continuations(model: str, gains: Sequence[float], spec: Spec) -> list[float]
         elif model == "NERR10":
             chances.append(p * (1 - found))
         elif model == "NERR11":
-            chances.append(((rank + 2 * goal - 1) / (rank + 2 * goal)) ** 2 * (1 - found))
+            chances.append(
+                ((rank + 2 * goal - 1) / (rank + 2 * goal)) ** 2 * (1 - found)
+            )
         elif model == "RR":
             chances.append(1.0 if found == 0 else 0.0)
         elif model == "AP":
             here, below = (
-                sum(g / j for j, g in enumerate(gains, start=1) if j >= least) for least in (rank, rank + 1)
+                sum(g / j for j, g in enumerate(gains, start=1) if j >= least)
+                for least in (rank, rank + 1)
             )
             chances.append(below / here if here else 0.0)
         elif model == "TBG":
             spent = spec.get("cost_relevant", cost) if found > 0 else cost
             chances.append(2 ** (-spent / half_life))
         elif model == "U":
-            now, then = (max(0.0, 1 - at * cost / spec.given["L"]) for at in (rank - 1, rank))
+            now, then = (
+                max(0.0, 1 - at * cost / spec.given["L"]) for at in (rank - 1, rank)
+            )
             chances.append(then / now if now else 0.0)
         else:
             assert model == "BPM"
@@ -223,10 +243,18 @@ def time_biased_gain(facts: Facts, spec: Spec) -> float:
     clock, total = 0.0, 0.0
     for grade in grades(facts, spec):
         relevant = counts(grade, spec)
-        click = spec.get("click_relevant", 0.64) if relevant else spec.get("click", 0.39)
+        click = (
+            spec.get("click_relevant", 0.64) if relevant else spec.get("click", 0.39)
+        )
         if relevant:
-            total += click * spec.get("save", 0.77) * 0.5 ** (clock / spec.get("half_life", 224))
-        reading = spec.get("per_word", 0.018) * spec.given["words"] + spec.get("opening", 7.8)
+            total += (
+                click
+                * spec.get("save", 0.77)
+                * 0.5 ** (clock / spec.get("half_life", 224))
+            )
+        reading = spec.get("per_word", 0.018) * spec.given["words"] + spec.get(
+            "opening", 7.8
+        )
         clock += spec.get("summary", 4.4) + reading * click
     return total
 
@@ -263,7 +291,11 @@ def sought(facts: Facts, spec: Spec) -> float:
     if not ratios:
         return 0.0
     best = max(ratios, key=lambda rank: (seen[rank - 1] or 0.0, -rank))
-    ends = {"O_measure": [min(ratios)], "P_measure": [best], "P_plus": [r for r in ratios if r <= best]}
+    ends = {
+        "O_measure": [min(ratios)],
+        "P_measure": [best],
+        "P_plus": [r for r in ratios if r <= best],
+    }
     return sum(ratios[rank] for rank in ends[spec.name]) / len(ends[spec.name])
 
 
@@ -271,7 +303,11 @@ def q_measure(facts: Facts, spec: Spec) -> float:
     """Blend hits and gains at every relevant rank."""
     total = sum(blended(facts, spec).values())
     relevant = sum(counts(grade, spec) for grade in facts.ideal)
-    most = min(relevant, spec.k or relevant) if spec.get("denom", "R") == "min_R_k" else relevant
+    most = (
+        min(relevant, spec.k or relevant)
+        if spec.get("denom", "R") == "min_R_k"
+        else relevant
+    )
     return total / most if most else 0.0
 
 
@@ -303,11 +339,16 @@ def compatibility(facts: Facts, spec: Spec) -> float:
     for grade in seen:
         if grade is not None and grade > 0:
             missed.remove(grade)
-    wanted = {at: grade for at, grade in enumerate(seen) if grade is not None and grade > 0}
+    wanted = {
+        at: grade for at, grade in enumerate(seen) if grade is not None and grade > 0
+    }
     wanted |= {1000 + at: grade for at, grade in enumerate(missed)}
     depth = spec.get("depth", 1000)
     depth = max(len(seen), len(wanted)) if depth == "lists" else int(depth)
-    equal = [[doc for doc in wanted if wanted[doc] == level] for level in sorted(set(wanted.values()))[::-1]]
+    equal = [
+        [doc for doc in wanted if wanted[doc] == level]
+        for level in sorted(set(wanted.values()))[::-1]
+    ]
     ideals = [[doc for group in equal for doc in group]]
     if depth <= TRIED:
         every = itertools.product(*(itertools.permutations(group) for group in equal))
@@ -325,7 +366,10 @@ FORMULAS: dict[str, Callable[[Facts, Spec], float]] = {
     "nERR": normalised_err,
     "RBP": rank_biased_precision,
     "RBP_residual": residual_of_rbp,
-    **dict.fromkeys(("CWL", "SDCG", "INSQ", "INST", "BPM", "NERR8", "NERR9", "NERR10", "NERR11"), user_model),
+    **dict.fromkeys(
+        ("CWL", "SDCG", "INSQ", "INST", "BPM", "NERR8", "NERR9", "NERR10", "NERR11"),
+        user_model,
+    ),
     "TBG": time_biased_gain,
     "U": u_measure,
     "Q": q_measure,

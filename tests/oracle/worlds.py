@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from tests.oracle.oracle import Facts
 
 #: texts whose order by UTF-8 bytes differs from their order by UTF-16 units, by length, or by number
-TEXTS: tuple[Id, ...] = ("d1", "d10", "d2", "D3", "é", "\uff5e", "\U0001d51e", "a b"[:1])
+TEXTS: tuple[Id, ...] = (
+    "d1",
+    "d10",
+    "d2",
+    "D3",
+    "é",
+    "\uff5e",
+    "\U0001d51e",
+    "a b"[:1],
+)
 NUMBERS: tuple[Id, ...] = (9, 10, 100, 2, -1, 30)
 TEXT_QUERIES: tuple[Id, ...] = ("q1", "q10", "q2", "ü")
 NUMBER_QUERIES: tuple[Id, ...] = (1, 10, 2, 7)
@@ -53,9 +62,14 @@ class World:
         kinds = [parsed(text) for text in measures]
         table = frame(self.qrels, "relevance")
         if any("groups" in getattr(kind, "brings", ()) for kind in kinds):
-            rows = [(query, doc, grade) for query, _, doc, grade in diversity.split(self.qrels)]
+            rows = [
+                (query, doc, grade)
+                for query, _, doc, grade in diversity.split(self.qrels)
+            ]
             names = [subtopic for _, subtopic, _, _ in diversity.split(self.qrels)]
-            table = frame(rows, "relevance").with_columns(subtopic=pl.Series(names, dtype=pl.String))
+            table = frame(rows, "relevance").with_columns(
+                subtopic=pl.Series(names, dtype=pl.String)
+            )
         if any("propensity" in getattr(kind, "judgment_columns", ()) for kind in kinds):
             chance = [diversity.propensity(doc) for doc in table["doc_id"]]
             table = table.with_columns(propensity=pl.Series(chance, dtype=pl.Float64))
@@ -63,7 +77,9 @@ class World:
 
     def table(self) -> pl.DataFrame:
         """Return the run as a frame."""
-        return frame(self.run, "rank" if self.options.get("order") == "rank" else "score")
+        return frame(
+            self.run, "rank" if self.options.get("order") == "rank" else "score"
+        )
 
     def evaluate(self, measures: Iterable[str]) -> rankstone.Scores:
         """Let rankstone do it."""
@@ -74,10 +90,18 @@ class World:
         texts, options = list(measures), {"candidates": CANDIDATES, **self.options}
         late = any(getattr(parsed(text), "query_columns", ()) for text in texts)
         names = {query for rows in (self.qrels, self.run) for query, _, _ in rows}
-        place = {query: {"session": str(query), "position": diversity.PLACE} for query in names}
+        place = {
+            query: {"session": str(query), "position": diversity.PLACE}
+            for query in names
+        }
         sessions = place if late else None
         return rankstone.evaluate(
-            self.judgments(texts), self.table(), texts, exclude=out, queries=sessions, **options
+            self.judgments(texts),
+            self.table(),
+            texts,
+            exclude=out,
+            queries=sessions,
+            **options,
         )
 
     def possible(self, *, named: bool = False) -> dict[Id, dict[Facts, int]]:
@@ -100,12 +124,18 @@ def values(scored: rankstone.Scores, measure: str) -> dict[str, float | None]:
     return dict(part.select("query_id", "value").iter_rows())
 
 
-def differences(world: World, measures: Sequence[str], within: float = 1e-12) -> list[str]:
+def differences(
+    world: World, measures: Sequence[str], within: float = 1e-12
+) -> list[str]:
     """Return a line for every value or status in which engine and oracle differ."""
     names = {read_measure(measure).name for measure in measures}
     scored = world.evaluate(measures)
-    possible = world.possible(named=not names.isdisjoint((*diversity.NAMED, *trec.GROUPED)))
-    found: dict[str, dict[str, tuple[float | None, str]]] = {measure: {} for measure in measures}
+    possible = world.possible(
+        named=not names.isdisjoint((*diversity.NAMED, *trec.GROUPED))
+    )
+    found: dict[str, dict[str, tuple[float | None, str]]] = {
+        measure: {} for measure in measures
+    }
     for measure, query, value, status in scored.per_query.select(
         "measure", "query_id", "value", "status"
     ).iter_rows():
@@ -120,9 +150,15 @@ def differences(world: World, measures: Sequence[str], within: float = 1e-12) ->
                 lines.append(f"{measure} {query}: oracle {ours}, engine {theirs}")
                 continue
             value, status = theirs
-            same = value is ours.value if None in (value, ours.value) else close(value, ours.value, within)
+            same = (
+                value is ours.value
+                if None in (value, ours.value)
+                else close(value, ours.value, within)
+            )
             if measure.startswith(("AP", "R")):
-                status = "ok" if status == "no_ideal" else status  # nothing over nothing is plainly 0
+                status = (
+                    "ok" if status == "no_ideal" else status
+                )  # nothing over nothing is plainly 0
             if not same or status != ours.status:
                 lines.append(f"{measure} {query}: oracle {ours}, engine {theirs}")
     return lines
@@ -164,14 +200,20 @@ def worlds(
         Whether every query is judged, answered and has a relevant document, and every retrieved
         document is judged.
     """
-    docs, queries = draw(st.sampled_from([(TEXTS, TEXT_QUERIES), (NUMBERS, NUMBER_QUERIES)]))
+    docs, queries = draw(
+        st.sampled_from([(TEXTS, TEXT_QUERIES), (NUMBERS, NUMBER_QUERIES)])
+    )
     queries = queries[: draw(st.integers(1, 4))]
-    scale = list(grades if grades is not None else draw(st.sampled_from([WHOLE, FRACTIONS])))
+    scale = list(
+        grades if grades is not None else draw(st.sampled_from([WHOLE, FRACTIONS]))
+    )
     scale += [-1.0, -2.0] if negative and not complete else []
     qrels: list[Row] = []
     lists: list[list[Row]] = []
     for at, query in enumerate(queries):
-        judged = draw(st.lists(st.sampled_from(docs), min_size=1, max_size=6, unique=True))
+        judged = draw(
+            st.lists(st.sampled_from(docs), min_size=1, max_size=6, unique=True)
+        )
         given = [draw(st.sampled_from(scale)) for _ in judged]
         if complete:
             given[0] = max(scale)
@@ -179,12 +221,18 @@ def worlds(
         if at and not complete and draw(st.integers(0, 5)) == 0:
             continue
         pool = judged if complete else docs
-        shown = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=longest, unique=True))
+        shown = draw(
+            st.lists(st.sampled_from(pool), min_size=1, max_size=longest, unique=True)
+        )
         given = _scores(draw, len(shown), ties)
-        lists.append([(query, doc, score) for doc, score in zip(shown, given, strict=True)])
+        lists.append(
+            [(query, doc, score) for doc, score in zip(shown, given, strict=True)]
+        )
     if not complete and draw(st.booleans()):
         nobody = EXTRA[type(queries[0])]
-        lists.append([(nobody, doc, 1.0 / at) for at, doc in enumerate(docs[:3], start=1)])
+        lists.append(
+            [(nobody, doc, 1.0 / at) for at, doc in enumerate(docs[:3], start=1)]
+        )
     run = [row for rows in draw(st.permutations(lists)) for row in rows]
     if scattered or (scattered is None and draw(st.booleans())):
         run = draw(st.permutations(run))
@@ -196,13 +244,20 @@ def _scores(draw: st.DrawFn, count: int, ties: bool) -> list[float]:  # noqa: FB
     if ties:
         return [draw(st.sampled_from(TIED)) for _ in range(count)]
     return draw(
-        st.lists(st.sampled_from(range(-50, 50)).map(float), min_size=count, max_size=count, unique=True)
+        st.lists(
+            st.sampled_from(range(-50, 50)).map(float),
+            min_size=count,
+            max_size=count,
+            unique=True,
+        )
     )
 
 
 def options(*names: str) -> st.SearchStrategy[dict[str, Any]]:
     """Draw values of some alignment options, or leave them at their defaults."""
-    return st.fixed_dictionaries({}, optional={name: st.sampled_from(CHOICES[name]) for name in names})
+    return st.fixed_dictionaries(
+        {}, optional={name: st.sampled_from(CHOICES[name]) for name in names}
+    )
 
 
 CHOICES: dict[str, tuple[Any, ...]] = {

@@ -68,17 +68,22 @@ def read_run(path: Path) -> Run:
     return found
 
 
-def ours(qrels: Any, run: Any, measures: list[str], **options: Any) -> dict[str, dict[str, float | None]]:
+def ours(
+    qrels: Any, run: Any, measures: list[str], **options: Any
+) -> dict[str, dict[str, float | None]]:
     """Return ``{query: {measure: value}}``."""
     frame = rankstone.evaluate(qrels, run, measures, **options).per_query
     found: dict[str, dict[str, float | None]] = {}
-    for query, measure, value in frame.select("query_id", "measure", "value").iter_rows():
+    for query, measure, value in frame.select(
+        "query_id", "measure", "value"
+    ).iter_rows():
         found.setdefault(query, {})[measure] = value
     return found
 
 
 def disagreements(
-    expected: Mapping[str, Mapping[str, float]], found: Mapping[str, Mapping[str, float | None]]
+    expected: Mapping[str, Mapping[str, float]],
+    found: Mapping[str, Mapping[str, float | None]],
 ) -> list[str]:
     """Return a line for every number of the peer that we do not have to 1e-12."""
     return [
@@ -93,7 +98,9 @@ DOCS = ["d1", "d10", "d2", "D3", "é", "\uff5e", "\U0001d51e", "z"]
 
 
 @st.composite
-def collections(draw: st.DrawFn, *, ties: bool = True, negative: bool = True) -> tuple[Qrels, Run]:
+def collections(
+    draw: st.DrawFn, *, ties: bool = True, negative: bool = True
+) -> tuple[Qrels, Run]:
     """Draw judgments and a run with unjudged documents, missing and unjudged queries, and ties.
 
     Every query has a grade of 0 or more: where all are negative, pytrec_eval brings Python down.
@@ -101,15 +108,29 @@ def collections(draw: st.DrawFn, *, ties: bool = True, negative: bool = True) ->
     grades = st.integers(-2 if negative else 0, 4)
     names = ["q1", "q2", "q10"]
     qrels = {
-        query: draw(st.dictionaries(st.sampled_from(DOCS), grades, min_size=1, max_size=7)) for query in names
+        query: draw(
+            st.dictionaries(st.sampled_from(DOCS), grades, min_size=1, max_size=7)
+        )
+        for query in names
     }
     for docs in qrels.values():
         if max(docs.values()) < 0:
             docs["d1"] = draw(st.integers(0, 4))
-    scores = st.sampled_from([0.0, 0.5, 1.0, 1.5]) if ties else st.integers(-1000, 1000).map(float)
+    scores = (
+        st.sampled_from([0.0, 0.5, 1.0, 1.5])
+        if ties
+        else st.integers(-1000, 1000).map(float)
+    )
     run = {}
-    for query in [*draw(st.lists(st.sampled_from(names), min_size=1, unique=True)), "nobody"]:
-        shown = draw(st.lists(st.sampled_from(DOCS), min_size=1, max_size=8, unique=True))
-        given = draw(st.lists(scores, min_size=len(shown), max_size=len(shown), unique=not ties))
+    for query in [
+        *draw(st.lists(st.sampled_from(names), min_size=1, unique=True)),
+        "nobody",
+    ]:
+        shown = draw(
+            st.lists(st.sampled_from(DOCS), min_size=1, max_size=8, unique=True)
+        )
+        given = draw(
+            st.lists(scores, min_size=len(shown), max_size=len(shown), unique=not ties)
+        )
         run[query] = dict(zip(shown, given, strict=True))
     return qrels, run

@@ -48,15 +48,21 @@ class Shop:
             past += [(user, i) for i in met[: int(rng.integers(1, 5))]]
         if not cold:
             past += [(99, i) for i in range(ITEMS)]
-        liked = {(u, i) for u, items in lists.items() for i in items if rng.random() < 0.4} | {(1, 0)}
-        features = {i: [float(v) for v in rng.choice([0.0, 1.0, 2.0], 3)] for i in range(ITEMS)}
+        liked = {
+            (u, i) for u, items in lists.items() for i in items if rng.random() < 0.4
+        } | {(1, 0)}
+        features = {
+            i: [float(v) for v in rng.choice([0.0, 1.0, 2.0], 3)] for i in range(ITEMS)
+        }
         for vector in features.values():
             vector[0] += 0.5  # no vector is zero
         return cls(lists, past, liked, features)
 
     def recs(self, user: str, item: str, rank: str | None = None) -> pd.DataFrame:
         """Return the lists as a frame with the peer's names of columns."""
-        rows = [(u, i, r) for u, items in self.lists.items() for r, i in enumerate(items, 1)]
+        rows = [
+            (u, i, r) for u, items in self.lists.items() for r, i in enumerate(items, 1)
+        ]
         frame = pd.DataFrame(rows, columns=[user, item, rank or "rank"])
         return frame if rank else frame[[user, item]]
 
@@ -76,9 +82,14 @@ class Shop:
         qrels: dict[str, dict[str, int]] = {}
         for user, item in self.liked:
             qrels.setdefault(str(user), {})[name(item)] = 1
-        items = {name(i): {"features": v, "x": v[0], "y": v[1], "z": v[2]} for i, v in self.features.items()}
+        items = {
+            name(i): {"features": v, "x": v[0], "y": v[1], "z": v[2]}
+            for i, v in self.features.items()
+        }
         run = {str(u): [name(i) for i in shown] for u, shown in self.lists.items()}
-        return rankstone.beyond(run, measures, history=history, qrels=qrels, items=items, **options)
+        return rankstone.beyond(
+            run, measures, history=history, qrels=qrels, items=items, **options
+        )
 
 
 def one(scores: rankstone.BeyondScores) -> float:
@@ -88,7 +99,9 @@ def one(scores: rankstone.BeyondScores) -> float:
 
 
 def per_user(scores: rankstone.BeyondScores) -> dict[int, float | None]:
-    return {int(u): v for u, v in scores.per_query.select("query_id", "value").iter_rows()}
+    return {
+        int(u): v for u, v in scores.per_query.select("query_id", "value").iter_rows()
+    }
 
 
 def same(theirs: dict[int, float], ours: dict[int, float | None]) -> bool:
@@ -102,7 +115,8 @@ def same(theirs: dict[int, float], ours: dict[int, float | None]) -> bool:
 @pytest.fixture(scope="module")
 def rectools() -> Any:
     return pytest.importorskip(
-        "rectools.metrics", reason="RecTools is not installed (pip install --no-deps rectools)"
+        "rectools.metrics",
+        reason="RecTools is not installed (pip install --no-deps rectools)",
     )
 
 
@@ -111,24 +125,35 @@ def test_rectools(rectools: Any, k: int) -> None:
     """Coverage, novelty, popularity and serendipity are the same, user by user."""
     for seed in range(CASES // 3):
         shop = Shop.draw(1000 * k + seed)
-        recs, past = shop.recs("user_id", "item_id", "rank"), shop.pairs("user_id", "item_id")
+        recs, past = (
+            shop.recs("user_id", "item_id", "rank"),
+            shop.pairs("user_id", "item_id"),
+        )
         liked = pd.DataFrame(sorted(shop.liked), columns=["user_id", "item_id"])
 
-        assert rectools.CatalogCoverage(k=k, normalize=True).calc(recs, range(ITEMS)) == pytest.approx(
-            one(shop.ours(f"Coverage@{k}")), abs=WITHIN
-        )
+        assert rectools.CatalogCoverage(k=k, normalize=True).calc(
+            recs, range(ITEMS)
+        ) == pytest.approx(one(shop.ours(f"Coverage@{k}")), abs=WITHIN)
         assert rectools.CatalogCoverage(k=k).calc(recs, range(ITEMS)) == one(
             shop.ours(f"Coverage(scale=count)@{k}")
         )
         for theirs, ours in (
             (rectools.MeanInvUserFreq(k=k).calc_per_user(recs, past), "Novelty"),
-            (rectools.AvgRecPopularity(k=k).calc_per_user(recs, past), "Popularity(count=records)"),
             (
-                rectools.Serendipity(k=k).calc_per_user(recs, liked, past, range(ITEMS)),
+                rectools.AvgRecPopularity(k=k).calc_per_user(recs, past),
+                "Popularity(count=records)",
+            ),
+            (
+                rectools.Serendipity(k=k).calc_per_user(
+                    recs, liked, past, range(ITEMS)
+                ),
                 "Serendipity(count=records)",
             ),
         ):
-            assert same(theirs.to_dict(), per_user(shop.ours(f"{ours}@{k}"))), (ours, seed)
+            assert same(theirs.to_dict(), per_user(shop.ours(f"{ours}@{k}"))), (
+                ours,
+                seed,
+            )
 
 
 def test_rectools_diversity(rectools: Any) -> None:
@@ -138,9 +163,9 @@ def test_rectools_diversity(rectools: Any) -> None:
         shop = Shop.draw(seed)
         table = pd.DataFrame.from_dict(shop.features, orient="index")
         distance = rectools.PairwiseHammingDistanceCalculator(table)
-        theirs = rectools.IntraListDiversity(k=4, distance_calculator=distance).calc_per_user(
-            shop.recs("user_id", "item_id", "rank")
-        )
+        theirs = rectools.IntraListDiversity(
+            k=4, distance_calculator=distance
+        ).calc_per_user(shop.recs("user_id", "item_id", "rank"))
         ours = per_user(shop.ours("ILD(features=x+y+z, distance=hamming)@4"))
         for user, items in shop.lists.items():
             if len(items) == 1:
@@ -154,25 +179,44 @@ def test_rectools_diversity(rectools: Any) -> None:
 # -- LensKit ---------------------------------------------------------------------------------------
 def test_lenskit() -> None:
     """LensKit's Gini divides by the number of items; its exposure is summed in single precision."""
-    metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed (it needs PyTorch)")
+    metrics = pytest.importorskip(
+        "lenskit.metrics", reason="LensKit is not installed (it needs PyTorch)"
+    )
     data = pytest.importorskip("lenskit.data")
     told = 0
     for seed in range(CASES):
         shop = Shop.draw(seed)
-        outputs = {u: data.ItemList(item_ids=items, ordered=True) for u, items in shop.lists.items()}
+        outputs = {
+            u: data.ItemList(item_ids=items, ordered=True)
+            for u, items in shop.lists.items()
+        }
         for theirs, text, within in (
             (metrics.ListGini(items=ITEMS, n=4), "Gini(denom=m)@4", WITHIN),
-            (metrics.ExposureGini(items=ITEMS, n=4), "Gini(discount=geometric, p=0.85, denom=m)@4", 1e-6),
+            (
+                metrics.ExposureGini(items=ITEMS, n=4),
+                "Gini(discount=geometric, p=0.85, denom=m)@4",
+                1e-6,
+            ),
         ):
-            lists = [theirs.compute_list_data(output, None) for output in outputs.values()]
-            assert theirs.global_aggregate(lists) == pytest.approx(one(shop.ours(text)), abs=within)
-        told += one(shop.ours("Gini(denom=m)@4")) != pytest.approx(one(shop.ours("Gini@4")))
+            lists = [
+                theirs.compute_list_data(output, None) for output in outputs.values()
+            ]
+            assert theirs.global_aggregate(lists) == pytest.approx(
+                one(shop.ours(text)), abs=within
+            )
+        told += one(shop.ours("Gini(denom=m)@4")) != pytest.approx(
+            one(shop.ours("Gini@4"))
+        )
         past = shop.pairs("user_id", "item_id")
         known = data.from_interactions_df(past)
         rank = metrics.MeanPopRank(known, n=4)
-        found = {u: float(rank.measure_list(output, None)) for u, output in outputs.items()}
+        found = {
+            u: float(rank.measure_list(output, None)) for u, output in outputs.items()
+        }
         ours = per_user(shop.ours("Popularity(scale=quantile)@4"))
-        assert all(math.isclose(found[u], ours[u] or 0.0, abs_tol=1e-9) for u in found), seed
+        assert all(
+            math.isclose(found[u], ours[u] or 0.0, abs_tol=1e-9) for u in found
+        ), seed
     assert told == CASES
 
 
@@ -180,7 +224,8 @@ def test_lenskit() -> None:
 def test_recommenders() -> None:
     """Novelty is pooled and gives cold items nothing; coverage divides by the items of the past."""
     theirs = pytest.importorskip(
-        "recommenders.evaluation.python_evaluation", reason="recommenders is not installed"
+        "recommenders.evaluation.python_evaluation",
+        reason="recommenders is not installed",
     )
     cold_met = 0
     for seed in range(CASES):
@@ -194,11 +239,15 @@ def test_recommenders() -> None:
             one(shop.ours("Entropy")), abs=WITHIN
         )
         met, shown = set(train["i"]), set(recs["i"])
-        assert theirs.catalog_coverage(train, recs, **names) == pytest.approx(len(shown) / len(met))
+        assert theirs.catalog_coverage(train, recs, **names) == pytest.approx(
+            len(shown) / len(met)
+        )
         ours = rankstone.beyond(
             {str(u): [str(i) for i in items] for u, items in shop.lists.items()},
             "Coverage",
-            history={str(u): [str(i) for v, i in shop.past if v == u] for u, _ in shop.past},
+            history={
+                str(u): [str(i) for v, i in shop.past if v == u] for u, _ in shop.past
+            },
         )
         assert one(ours) == pytest.approx(len(shown & met) / len(met))
         cold_met += bool(shown - met)
@@ -208,32 +257,55 @@ def test_recommenders() -> None:
 def test_recommenders_diversity() -> None:
     """Diversity and serendipity over feature vectors are the same; lists of one item have no diversity."""
     theirs = pytest.importorskip(
-        "recommenders.evaluation.python_evaluation", reason="recommenders is not installed"
+        "recommenders.evaluation.python_evaluation",
+        reason="recommenders is not installed",
     )
     for seed in range(CASES):
         shop = Shop.draw(seed)
         table = pd.DataFrame(
-            {"i": list(shop.features), "features": [np.array(v) for v in shop.features.values()]}
+            {
+                "i": list(shop.features),
+                "features": [np.array(v) for v in shop.features.values()],
+            }
         )
-        names: dict[str, Any] = {"col_user": "u", "col_item": "i", "item_feature_df": table}
+        names: dict[str, Any] = {
+            "col_user": "u",
+            "col_item": "i",
+            "item_feature_df": table,
+        }
         names["item_sim_measure"] = "item_feature_vector"
         train, recs = shop.pairs("u", "i"), shop.recs("u", "i")
-        recs["relevance"] = [float((u, i) in shop.liked) for u, i in recs[["u", "i"]].itertuples(index=False)]
-        found = theirs.user_diversity(train, recs, **names).set_index("u")["user_diversity"].to_dict()
+        recs["relevance"] = [
+            float((u, i) in shop.liked)
+            for u, i in recs[["u", "i"]].itertuples(index=False)
+        ]
+        found = (
+            theirs.user_diversity(train, recs, **names)
+            .set_index("u")["user_diversity"]
+            .to_dict()
+        )
         ours = per_user(shop.ours("ILD(features=features)"))
         assert {u for u, v in ours.items() if v is not None} == set(found)
         assert all(math.isclose(found[u], ours[u] or 0.0, abs_tol=1e-9) for u in found)
-        surprise = theirs.user_serendipity(train, recs, col_relevance="relevance", **names)
+        surprise = theirs.user_serendipity(
+            train, recs, col_relevance="relevance", **names
+        )
         got = surprise.set_index("u")["user_serendipity"].to_dict()
         ours = per_user(shop.ours("Serendipity(expected=history, features=features)"))
-        assert all(math.isclose(got[u], ours[u] or 0.0, abs_tol=1e-3) for u in got)  # they weigh in float16
+        assert all(
+            math.isclose(got[u], ours[u] or 0.0, abs_tol=1e-3) for u in got
+        )  # they weigh in float16
 
 
 # -- RecBole ---------------------------------------------------------------------------------------
 def test_recbole(monkeypatch: pytest.MonkeyPatch) -> None:
     """RecBole's entropy is in nats and divided by the number of distinct items, its Gini by all items."""
-    monkeypatch.setattr(np, "float", float, raising=False)  # its last release still says np.float
-    theirs = pytest.importorskip("recbole.evaluator.metrics", reason="RecBole is not installed")
+    monkeypatch.setattr(
+        np, "float", float, raising=False
+    )  # its last release still says np.float
+    theirs = pytest.importorskip(
+        "recbole.evaluator.metrics", reason="RecBole is not installed"
+    )
     config = {"topk": [4], "metric_decimal_place": 15, "tail_ratio": 0.3}
     for seed in range(CASES):
         shop = Shop.draw(seed, least=4, cold=False)

@@ -25,7 +25,10 @@ def tables(*, tied: bool) -> list[np.ndarray]:
     """Return scores of few and of many systems, on few and on many data sets."""
     rng = np.random.default_rng(SEED + tied)
     sizes = [(rng.integers(3, 30), rng.integers(3, 15)) for _ in range(25)]
-    return [rng.integers(0, 6, size) / 7 if tied else rng.normal(size=size) for size in sizes]
+    return [
+        rng.integers(0, 6, size) / 7 if tied else rng.normal(size=size)
+        for size in sizes
+    ]
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -55,7 +58,9 @@ def test_nemenyi_with_ties() -> None:
         mean = ranks(table).mean(axis=0)
         error = math.sqrt(items * (items + 1) / (12 * n))
         pairs = posthocs.posthoc_nemenyi_friedman(table).to_numpy()
-        assert range_tail(np.abs(mean[:, None] - mean) / error, items) == pytest.approx(pairs, abs=1e-10)
+        assert range_tail(np.abs(mean[:, None] - mean) / error, items) == pytest.approx(
+            pairs, abs=1e-10
+        )
         assert (nemenyi(table) <= pairs + 1e-12).all()
 
 
@@ -80,14 +85,22 @@ def test_bradley_terry_of_evalica() -> None:
     evalica = pytest.importorskip("evalica")
     for seed in range(20):
         one = battles(seed)
-        winners = np.array([evalica.Winner.X, evalica.Winner.Y, evalica.Winner.Draw])[one.outcome]
+        winners = np.array([evalica.Winner.X, evalica.Winner.Y, evalica.Winner.Draw])[
+            one.outcome
+        ]
         names = [f"i{at:02}" for at in range(one.items)]
         sides = [[names[at] for at in side] for side in (one.left, one.right)]
-        result = evalica.bradley_terry(*sides, winners.tolist(), tolerance=1e-15, limit=100_000)
+        result = evalica.bradley_terry(
+            *sides, winners.tolist(), tolerance=1e-15, limit=100_000
+        )
         theirs = np.log(result.scores.reindex(names).to_numpy())
-        assert fit_strengths(one).strengths == pytest.approx(theirs - theirs.mean(), abs=1e-8)
+        assert fit_strengths(one).strengths == pytest.approx(
+            theirs - theirs.mean(), abs=1e-8
+        )
         rated = evalica.elo(*sides, winners.tolist()).scores.reindex(names).to_numpy()
-        assert elo(one.left, one.right, one.outcome, one.items) == pytest.approx(rated, abs=1e-8)
+        assert elo(one.left, one.right, one.outcome, one.items) == pytest.approx(
+            rated, abs=1e-8
+        )
 
 
 def test_bradley_terry_of_choix() -> None:
@@ -95,35 +108,66 @@ def test_bradley_terry_of_choix() -> None:
     choix = pytest.importorskip("choix")
     for seed in range(20):
         one = battles(100 + seed, ties=False)
-        won = [(a, b) if o == 0 else (b, a) for a, b, o in zip(one.left, one.right, one.outcome, strict=True)]
+        won = [
+            (a, b) if o == 0 else (b, a)
+            for a, b, o in zip(one.left, one.right, one.outcome, strict=True)
+        ]
         for theirs in (
             choix.ilsr_pairwise(one.items, won, alpha=0.0, tol=1e-13, max_iter=10_000),
             choix.mm_pairwise(one.items, won, alpha=0.0, tol=1e-13, max_iter=100_000),
         ):
-            assert fit_strengths(one).strengths == pytest.approx(theirs - theirs.mean(), abs=1e-8)
+            assert fit_strengths(one).strengths == pytest.approx(
+                theirs - theirs.mean(), abs=1e-8
+            )
 
 
 def test_variance_of_statsmodels() -> None:
     """Sums of squares, degrees of freedom and F of two factors, with replicates and without, and of three."""
-    pandas, formulas = pytest.importorskip("pandas"), pytest.importorskip("statsmodels.formula.api")
+    pandas, formulas = (
+        pytest.importorskip("pandas"),
+        pytest.importorskip("statsmodels.formula.api"),
+    )
     anova = pytest.importorskip("statsmodels.api").stats.anova_lm
     rng = np.random.default_rng(SEED + 7)
     for _ in range(8):
         shape = rng.integers(3, 7, 3)
-        table = rng.normal(size=shape) + rng.normal(size=(shape[0], 1, 1)) + rng.normal(size=(1, shape[1], 1))
+        table = (
+            rng.normal(size=shape)
+            + rng.normal(size=(shape[0], 1, 1))
+            + rng.normal(size=(1, shape[1], 1))
+        )
         long = pandas.DataFrame(
-            [(s, t, u, value) for (s, t, u), value in np.ndenumerate(table)], columns=["s", "t", "u", "y"]
+            [(s, t, u, value) for (s, t, u), value in np.ndenumerate(table)],
+            columns=["s", "t", "u", "y"],
         )
         means = long.groupby(["s", "t"]).y.mean().reset_index()
         cases = (
-            ("y ~ C(s) * C(t)", long, variance_components(table, ["s", "t"], replicated=True)),
-            ("y ~ C(s) + C(t)", means, variance_components(table.mean(axis=2), ["s", "t"])),
-            ("y ~ (C(s) + C(t) + C(u)) ** 2", long, variance_components(table, ["s", "t", "u"])),
+            (
+                "y ~ C(s) * C(t)",
+                long,
+                variance_components(table, ["s", "t"], replicated=True),
+            ),
+            (
+                "y ~ C(s) + C(t)",
+                means,
+                variance_components(table.mean(axis=2), ["s", "t"]),
+            ),
+            (
+                "y ~ (C(s) + C(t) + C(u)) ** 2",
+                long,
+                variance_components(table, ["s", "t", "u"]),
+            ),
         )
         for formula, frame, found in cases:
             expected = anova(formulas.ols(formula, frame).fit())
-            assert [one.squares for one in found] == pytest.approx(expected["sum_sq"].tolist(), rel=1e-8)
+            assert [one.squares for one in found] == pytest.approx(
+                expected["sum_sq"].tolist(), rel=1e-8
+            )
             assert [one.df for one in found] == expected["df"].tolist()
         two, blocked = cases[1][2], anova(formulas.ols(cases[1][0], means).fit())
-        assert [one.f for one in two[:2]] == pytest.approx(blocked["F"].tolist()[:2], rel=1e-8)
-        assert [one.p for one in two[:2]] == pytest.approx(blocked["PR(>F)"].tolist()[:2], rel=1e-8)
+        assert [one.f for one in two[:2]] == pytest.approx(
+            blocked["F"].tolist()[:2], rel=1e-8
+        )
+        assert [one.p for one in two[:2]] == pytest.approx(
+            blocked["PR(>F)"].tolist()[:2], rel=1e-8
+        )

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 pytestmark = pytest.mark.parity
-pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: make parity")
-metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed: make parity")
+pytrec_eval = pytest.importorskip(
+    "pytrec_eval", reason="pytrec_eval is not installed: make parity"
+)
+metrics = pytest.importorskip(
+    "sklearn.metrics", reason="scikit-learn is not installed: make parity"
+)
 
 CASES = 400
 LEVELS = [f"{level / 10:.2f}" for level in range(11)]
@@ -35,17 +39,24 @@ def collection(draw: np.random.Generator) -> tuple[Qrels, Run]:
         docs = [f"d{number}" for number in range(60)]
         judged = draw.choice(docs, draw.integers(1, 40), replace=False)
         share = draw.choice([0.0, 0.1, 0.5, 0.9])
-        qrels[query] = {doc: int(draw.random() < share) * int(draw.integers(1, 4)) for doc in judged}
+        qrels[query] = {
+            doc: int(draw.random() < share) * int(draw.integers(1, 4)) for doc in judged
+        }
         shown = draw.choice(docs, draw.integers(1, 60), replace=False)
         scores = draw.integers(0, draw.choice([5, 10_000]), len(shown))
-        run[query] = {doc: float(score) for doc, score in zip(shown, scores, strict=True)}
+        run[query] = {
+            doc: float(score) for doc, score in zip(shown, scores, strict=True)
+        }
     return qrels, run
 
 
 def theirs(qrels: Qrels, run: Run) -> dict[str, list[float]]:
     """Return ``{query: precision at recall 0, 0.1 … 1}``."""
     found = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
-    return {query: [row[f"iprec_at_recall_{level}"] for level in LEVELS] for query, row in found.items()}
+    return {
+        query: [row[f"iprec_at_recall_{level}"] for level in LEVELS]
+        for query, row in found.items()
+    }
 
 
 def ours(qrels: Any, run: Any, curve: str, **options: Any) -> dict[str, list[float]]:
@@ -56,7 +67,9 @@ def ours(qrels: Any, run: Any, curve: str, **options: Any) -> dict[str, list[flo
 
 
 def agree(expected: list[float], found: list[float]) -> bool:
-    return all(close(one, other, 1e-12) for one, other in zip(expected, found, strict=True))
+    return all(
+        close(one, other, 1e-12) for one, other in zip(expected, found, strict=True)
+    )
 
 
 def test_trec9_on_random_collections() -> None:
@@ -65,7 +78,9 @@ def test_trec9_on_random_collections() -> None:
     for seed in range(CASES):
         qrels, run = collection(np.random.Generator(np.random.Philox(seed)))
         expected = theirs(qrels, run)
-        found = ours(qrels, run, "PR(interp=trec9)", score_dtype="float32", missing="drop")
+        found = ours(
+            qrels, run, "PR(interp=trec9)", score_dtype="float32", missing="drop"
+        )
         for query, row in expected.items():
             if max(qrels[query].values()) > 0:
                 assert agree(row, found[query]), (seed, query)
@@ -82,7 +97,9 @@ def test_exact_and_trec9_differ_where_rounding_moves_a_level() -> None:
     """With R = 3 and hits at 1, 2, 5, trec_eval lets two documents make up recall 0.7, though 2/3 is less."""
     qrels = {"q": dict.fromkeys(["d1", "d2", "d5"], 1)}
     run = {"q": {f"d{rank}": -float(rank) for rank in range(1, 8)}}
-    exact, trec9, trec10 = (ours(qrels, run, f"PR(interp={i})")["q"] for i in ("exact", "trec9", "trec10"))
+    exact, trec9, trec10 = (
+        ours(qrels, run, f"PR(interp={i})")["q"] for i in ("exact", "trec9", "trec10")
+    )
 
     assert theirs(qrels, run)["q"] == pytest.approx(trec9, abs=1e-12)
     assert [level for level in range(11) if exact[level] != trec9[level]] == [7]
@@ -102,15 +119,29 @@ def test_trec9_on_real_collections(folder: str, judgments: str, run: str) -> Non
     """Every level of every query, and their means, read from the files."""
     qrels, ranked = data(folder, judgments), data(folder, run)
     judged = read_qrels(qrels)
-    expected = {q: row for q, row in theirs(judged, read_run(ranked)).items() if max(judged[q].values()) > 0}
+    expected = {
+        q: row
+        for q, row in theirs(judged, read_run(ranked)).items()
+        if max(judged[q].values()) > 0
+    }
     found = rankstone.curve(
-        qrels, ranked, "PR(interp=trec9)", score_dtype="float32", missing="drop", resamples=2
+        qrels,
+        ranked,
+        "PR(interp=trec9)",
+        score_dtype="float32",
+        missing="drop",
+        resamples=2,
     )
-    rows = dict(found.per_query.group_by("query_id", maintain_order=True).agg("y").iter_rows())
+    rows = dict(
+        found.per_query.group_by("query_id", maintain_order=True).agg("y").iter_rows()
+    )
 
     assert set(rows) == set(expected)
     assert all(agree(row, rows[query]) for query, row in expected.items())
-    means = [math.fsum(column) / len(expected) for column in zip(*expected.values(), strict=True)]
+    means = [
+        math.fsum(column) / len(expected)
+        for column in zip(*expected.values(), strict=True)
+    ]
     assert agree(means, found.mean()["mean"].to_list())
 
 
@@ -140,30 +171,48 @@ def test_precision_recall_curve() -> None:
     """PR(interp=none) passes through scikit-learn's points, which end in an extra (recall 0, precision 1)."""
     for seed in range(CASES):
         labels, scores = labelled(np.random.Generator(np.random.Philox(seed)))
-        precision, recall, _ = metrics.precision_recall_curve(labels, scores, drop_intermediate=True)
+        precision, recall, _ = metrics.precision_recall_curve(
+            labels, scores, drop_intermediate=True
+        )
         assert (recall[-1], precision[-1]) == (0, 1)
         theirs_ = set(zip(recall[:-1].tolist(), precision[:-1].tolist(), strict=True))
-        found = rankstone.curve(table=frame(labels, scores), curves="PR(interp=none)", resamples=2)
+        found = rankstone.curve(
+            table=frame(labels, scores), curves="PR(interp=none)", resamples=2
+        )
         ours_ = set(corners(found))
         every, their_every = ours_, metrics.precision_recall_curve(labels, scores)
         assert len(theirs_) == len(ours_), seed
         assert _near(theirs_, ours_), seed
         assert _near(
-            every, set(zip(their_every[1].tolist(), their_every[0].tolist(), strict=True)), part=True
+            every,
+            set(zip(their_every[1].tolist(), their_every[0].tolist(), strict=True)),
+            part=True,
         )
         area = sum((r - before) * p for (before, _), (r, p) in _steps(corners(found)))
-        assert close(area, float(metrics.average_precision_score(labels, scores)), 1e-12)
+        assert close(
+            area, float(metrics.average_precision_score(labels, scores)), 1e-12
+        )
 
 
-def _steps(points: list[tuple[float, float]]) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+def _steps(
+    points: list[tuple[float, float]],
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
     return list(zip([(0.0, 0.0), *points], points, strict=False))
 
 
-def _near(some: set[tuple[float, float]], others: set[tuple[float, float]], *, part: bool = False) -> bool:
+def _near(
+    some: set[tuple[float, float]],
+    others: set[tuple[float, float]],
+    *,
+    part: bool = False,
+) -> bool:
     """Tell whether points are the same to 1e-12, or all of some among the others."""
     rows, all_ = np.array(sorted(some)), np.array(sorted(others))
     distance = np.abs(rows[:, None, :] - all_[None, :, :]).max(axis=2)
-    return bool((distance.min(axis=1) < 1e-12).all() and (part or (distance.min(axis=0) < 1e-12).all()))
+    return bool(
+        (distance.min(axis=1) < 1e-12).all()
+        and (part or (distance.min(axis=0) < 1e-12).all())
+    )
 
 
 def test_roc_curve_and_auc() -> None:
@@ -172,12 +221,18 @@ def test_roc_curve_and_auc() -> None:
         labels, scores = labelled(np.random.Generator(np.random.Philox(seed)))
         false, true, _ = metrics.roc_curve(labels, scores, drop_intermediate=False)
         every = set(zip(false.tolist(), true.tolist(), strict=True))
-        found = rankstone.curve(table=frame(labels, scores), curves="ROC(negatives=candidates)", resamples=2)
+        found = rankstone.curve(
+            table=frame(labels, scores), curves="ROC(negatives=candidates)", resamples=2
+        )
         ours_ = corners(found)
         assert _near(set(ours_), every, part=True), seed
         assert all(_on(point, ours_) for point in every), seed
         x, y = zip(*ours_, strict=True)
-        assert close(float(np.trapezoid(y, x)), float(metrics.roc_auc_score(labels, scores)), 1e-12)
+        assert close(
+            float(np.trapezoid(y, x)),
+            float(metrics.roc_auc_score(labels, scores)),
+            1e-12,
+        )
         assert close(float(metrics.auc(false, true)), float(np.trapezoid(y, x)), 1e-12)
 
 

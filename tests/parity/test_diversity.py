@@ -33,18 +33,29 @@ CASES = 400
 Row = tuple[str, str, str, int]
 
 
-def names(k: int, *, level: int = 1, alpha: float = 0.5, beta: float = 0.5) -> dict[str, str]:
+def names(
+    k: int, *, level: int = 1, alpha: float = 0.5, beta: float = 0.5
+) -> dict[str, str]:
     """Return {ndeval's name: ours}."""
     found = {}
     for theirs, text in NAMES.items():
-        said = text.format(k=k, rel=f"rel={level}, ", alpha=alpha, beta=beta).replace(", )", ")")
+        said = text.format(k=k, rel=f"rel={level}, ", alpha=alpha, beta=beta).replace(
+            ", )", ")"
+        )
         found[theirs.format(k=k)] = str(rankstone.parse_measure(said))
     return found
 
 
-def peer(qrels: list[Row], run: list[tuple[str, str, float]], asked: list[str], **options: Any) -> Any:
+def peer(
+    qrels: list[Row],
+    run: list[tuple[str, str, float]],
+    asked: list[str],
+    **options: Any,
+) -> Any:
     """Ask pyndeval, one evaluator at a time: its constants are global."""
-    pyndeval = pytest.importorskip("pyndeval", reason="pyndeval is not installed: make parity")
+    pyndeval = pytest.importorskip(
+        "pyndeval", reason="pyndeval is not installed: make parity"
+    )
     return pyndeval.RelevanceEvaluator(qrels, asked, **options).evaluate(run)
 
 
@@ -64,11 +75,19 @@ def drawn(seed: int) -> tuple[list[Row], list[tuple[str, str, float]]]:
     for query in ("q1", "q2", "q10")[: rng.integers(1, 4)]:
         docs = [f"d{at}" for at in range(30)]
         judged = rng.permutation(docs)[: rng.integers(1, 25)].tolist()
-        pairs = [(doc, str(at)) for doc in judged for at in range(1, int(rng.integers(2, 8)))]
-        qrels += [(query, at, doc, int(rng.integers(0, 4))) for doc, at in pairs if rng.random() < 0.5]
+        pairs = [
+            (doc, str(at)) for doc in judged for at in range(1, int(rng.integers(2, 8)))
+        ]
+        qrels += [
+            (query, at, doc, int(rng.integers(0, 4)))
+            for doc, at in pairs
+            if rng.random() < 0.5
+        ]
         shown = rng.permutation(docs)[: rng.integers(1, 25)].tolist()
         scores = rng.integers(0, 8, len(shown)) if seed % 2 else rng.random(len(shown))
-        run += [(query, doc, float(score)) for doc, score in zip(shown, scores, strict=True)]
+        run += [
+            (query, doc, float(score)) for doc, score in zip(shown, scores, strict=True)
+        ]
     return qrels, run
 
 
@@ -78,18 +97,29 @@ def test_random_collections() -> None:
     for seed in range(CASES):
         qrels, run = drawn(seed)
         rng = np.random.default_rng(seed + 10**6)
-        alpha, beta = float(rng.choice([0.5, 0.25, 0.9, 1 / 3, 0.0, 1.0])), float(rng.choice([0.5, 0.8]))
+        alpha, beta = (
+            float(rng.choice([0.5, 0.25, 0.9, 1 / 3, 0.0, 1.0])),
+            float(rng.choice([0.5, 0.8])),
+        )
         level, k = int(rng.integers(1, 4)), int(rng.integers(2, 21))
         if not {query for query, *_ in qrels} & {query for query, *_ in run}:
             continue
         asked = names(k, level=level, alpha=alpha, beta=beta)
-        found = peer(qrels, run, list(asked), relevance_level=level, alpha=alpha, beta=beta)
+        found = peer(
+            qrels, run, list(asked), relevance_level=level, alpha=alpha, beta=beta
+        )
         lists: dict[str, dict[str, float]] = {}
         for query, doc, score in run:
             lists.setdefault(query, {})[doc] = score
-        mine = ours(nested(qrels), lists, list(asked.values()), ties="docid_asc", missing="drop")
+        mine = ours(
+            nested(qrels), lists, list(asked.values()), ties="docid_asc", missing="drop"
+        )
         expected = {
-            query: {asked[name]: value for name, value in row.items() if not math.isnan(value)}
+            query: {
+                asked[name]: value
+                for name, value in row.items()
+                if not math.isnan(value)
+            }
             for query, row in found.items()
         }
         assert not disagreements(expected, mine)
@@ -106,16 +136,26 @@ def test_the_web_track() -> None:
     asked = {theirs: text for k in (5, 10, 20) for theirs, text in names(k).items()}
     found = peer(judged, shown, list(asked))
     mine = ours(qrels, run, list(asked.values()), ties="docid_asc")
-    expected = {query: {asked[name]: value for name, value in row.items()} for query, row in found.items()}
+    expected = {
+        query: {asked[name]: value for name, value in row.items()}
+        for query, row in found.items()
+    }
     assert len(expected) == 50
     assert not disagreements(expected, mine)
 
 
 # -- known differences ---------------------------------------------------------------------------------
-QRELS: list[Row] = [("q", "1", "a", 1), ("q", "2", "a", 1), ("q", "1", "b", 1), ("q", "3", "c", 0)]
+QRELS: list[Row] = [
+    ("q", "1", "a", 1),
+    ("q", "2", "a", 1),
+    ("q", "1", "b", 1),
+    ("q", "3", "c", 0),
+]
 
 
-@pytest.mark.parametrize(("theirs", "text"), [("alpha-DCG@1", "alpha_DCG@1"), ("ERR-IA@1", "ERR_IA@1")])
+@pytest.mark.parametrize(
+    ("theirs", "text"), [("alpha-DCG@1", "alpha_DCG@1"), ("ERR-IA@1", "ERR_IA@1")]
+)
 def test_ndeval_does_not_divide_at_rank_one(theirs: str, text: str) -> None:
     """Its loop of divisions begins at the second rank, so @1 is the number of subtopics served."""
     value = peer(QRELS, [("q", "a", 1.0)], [theirs])["q"][theirs]
@@ -136,26 +176,40 @@ def test_ndeval_divides_zero_by_zero() -> None:
 def test_pyndeval_breaks_ties_the_other_way() -> None:
     """Equal scores go to the smaller document id there, as in ir_measures, not to the larger as in TREC."""
     tied = {"q": {"a": 1.0, "x": 1.0}}
-    value = peer(QRELS, [("q", "a", 1.0), ("q", "x", 1.0)], ["nERR-IA@2"])["q"]["nERR-IA@2"]
+    value = peer(QRELS, [("q", "a", 1.0), ("q", "x", 1.0)], ["nERR-IA@2"])["q"][
+        "nERR-IA@2"
+    ]
     text = "nERR_IA@2"
     assert not close(value, ours(nested(QRELS), tied, [text])["q"][text], 1e-12)
-    assert close(value, ours(nested(QRELS), tied, [text], ties="docid_asc")["q"][text], 1e-12)
+    assert close(
+        value, ours(nested(QRELS), tied, [text], ties="docid_asc")["q"][text], 1e-12
+    )
 
 
 def test_ir_measures_loses_the_second_alpha() -> None:
     """Two values of α in one call: its second one comes out 0, as the run has been read to its end."""
-    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed: make parity")
+    ir_measures = pytest.importorskip(
+        "ir_measures", reason="ir_measures is not installed: make parity"
+    )
     pytest.importorskip("pyndeval", reason="pyndeval is not installed: make parity")
     qrels = [ir_measures.Qrel(q, d, g, s) for q, s, d, g in QRELS]
     run = [ir_measures.ScoredDoc("q", "b", 1.0)]
     texts = ["alpha_nDCG@5", "alpha_nDCG(alpha=0.9)@5"]
-    found = ir_measures.calc_aggregate([ir_measures.parse_measure(text) for text in texts], qrels, run)
+    found = ir_measures.calc_aggregate(
+        [ir_measures.parse_measure(text) for text in texts], qrels, run
+    )
     theirs = {str(measure): value for measure, value in found.items()}
     mine = ours(nested(QRELS), {"q": {"b": 1.0}}, texts)["q"]
     assert min(theirs.values()) == 0.0
     assert all((value or 0.0) > 0 for value in mine.values())
-    alone = [ir_measures.calc_aggregate([ir_measures.parse_measure(t)], qrels, run) for t in texts]
-    assert all(close(next(iter(one.values())), mine[t], 1e-12) for one, t in zip(alone, texts, strict=True))
+    alone = [
+        ir_measures.calc_aggregate([ir_measures.parse_measure(t)], qrels, run)
+        for t in texts
+    ]
+    assert all(
+        close(next(iter(one.values())), mine[t], 1e-12)
+        for one, t in zip(alone, texts, strict=True)
+    )
 
 
 # -- extreme classification ----------------------------------------------------------------------------
@@ -177,7 +231,12 @@ def test_the_formulas_of_the_xml_repository() -> None:
         plain = np.concatenate(([1.0], np.cumsum(1 / np.log2(np.arange(labels) + 2))))
         query, doc = np.divmod(np.arange(n * labels), labels)
         chance = rankstone.measures.label_propensity(frequency, 50)
-        judged = {"query_id": query, "doc_id": doc, "relevance": truth.ravel(), "propensity": chance[doc]}
+        judged = {
+            "query_id": query,
+            "doc_id": doc,
+            "relevance": truth.ravel(),
+            "propensity": chance[doc],
+        }
         shown = pl.DataFrame({"query_id": query, "doc_id": doc, "score": score.ravel()})
         for depth in range(1, k + 1):
             norm = plain[np.minimum(truth.sum(1).astype(int), depth)]
@@ -186,6 +245,12 @@ def test_the_formulas_of_the_xml_repository() -> None:
                 (best * cost)[:, :depth].sum(1) / norm
             ).mean()
             texts = [f"PSP@{depth}", f"PSnDCG@{depth}"]
-            mine = rankstone.evaluate(pl.DataFrame(judged), shown, texts).to_dict()["run"]
-            worst = max(worst, abs((mine[texts[0]] or 0) - psp), abs((mine[texts[1]] or 0) - psn))
+            mine = rankstone.evaluate(pl.DataFrame(judged), shown, texts).to_dict()[
+                "run"
+            ]
+            worst = max(
+                worst,
+                abs((mine[texts[0]] or 0) - psp),
+                abs((mine[texts[1]] or 0) - psn),
+            )
     assert worst < 1e-12

@@ -137,7 +137,9 @@ KNOWN_DIFFERENCES: Final = [
 
 def by_pytrec_eval(qrels: Qrels, run: Run, asked: str) -> float:
     """Return the mean over the queries it returns."""
-    peer = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: make parity")
+    peer = pytest.importorskip(
+        "pytrec_eval", reason="pytrec_eval is not installed: make parity"
+    )
     found = peer.RelevanceEvaluator(qrels, {asked}).evaluate(run)
     values = [next(iter(row.values())) for row in found.values()]
     return math.fsum(values) / len(values)
@@ -146,15 +148,21 @@ def by_pytrec_eval(qrels: Qrels, run: Run, asked: str) -> float:
 def by_ir_measures(qrels: Qrels, run: Run, asked: str) -> float:
     """Return its aggregate."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its parser uses names that Python is about to drop
-        peer = pytest.importorskip("ir_measures", reason="ir_measures is not installed: make parity")
+        warnings.simplefilter(
+            "ignore"
+        )  # its parser uses names that Python is about to drop
+        peer = pytest.importorskip(
+            "ir_measures", reason="ir_measures is not installed: make parity"
+        )
         measure = peer.parse_measure(asked)
         return float(peer.calc_aggregate([measure], qrels, run)[measure])
 
 
 def by_scikit_learn(qrels: Qrels, run: Run, asked: str) -> float:
     """Return its score of the one query, the passed list being the run's."""
-    peer = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed: make parity")
+    peer = pytest.importorskip(
+        "sklearn.metrics", reason="scikit-learn is not installed: make parity"
+    )
     grades = [qrels["q"].get(doc, 0) for doc in run["q"]]
     return float(getattr(peer, asked)([grades], [list(run["q"].values())]))
 
@@ -168,20 +176,28 @@ ASK: Final[dict[str, Callable[[Qrels, Run, str], float]]] = {
 
 def ours(difference: Difference, measure: str, **options: Any) -> float:
     """Return our mean."""
-    found = rankstone.evaluate(difference.qrels, difference.run, [measure], **options).to_dict()["run"]
+    found = rankstone.evaluate(
+        difference.qrels, difference.run, [measure], **options
+    ).to_dict()["run"]
     value = next(iter(found.values()))
     assert value is not None
     return value
 
 
-@pytest.mark.parametrize("known", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.asked}: {d.reason}")
+@pytest.mark.parametrize(
+    "known", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.asked}: {d.reason}"
+)
 def test_the_difference_shows(known: Difference) -> None:
     """The peer's number is not ours of that name; if they agree now, the table is out of date."""
     theirs = ASK[known.peer](known.qrels, known.run, known.asked)
-    assert not close(theirs, ours(known, known.measure), 1e-6), "an agreement nobody expected"
+    assert not close(theirs, ours(known, known.measure), 1e-6), (
+        "an agreement nobody expected"
+    )
 
 
-@pytest.mark.parametrize("known", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.asked}: {d.reason}")
+@pytest.mark.parametrize(
+    "known", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.asked}: {d.reason}"
+)
 def test_the_canonical_text_is_the_peers_number(known: Difference) -> None:
     """Under the measure and options the table names, our number is the peer's."""
     theirs = ASK[known.peer](known.qrels, known.run, known.asked)

@@ -18,7 +18,9 @@ CASES = 400
 
 @pytest.fixture(scope="module")
 def stats() -> Any:
-    return pytest.importorskip("scipy.stats", reason="SciPy is not installed: make parity")
+    return pytest.importorskip(
+        "scipy.stats", reason="SciPy is not installed: make parity"
+    )
 
 
 def worlds() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -26,9 +28,14 @@ def worlds() -> tuple[dict[str, Any], dict[str, Any]]:
     rng = np.random.default_rng(17)
     runs: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for at in range(CASES):
-        n, levels = int(rng.integers(2, 60)), int(rng.choice([1, 2, 5, 1000], p=[0.02, 0.28, 0.4, 0.3]))
+        n, levels = (
+            int(rng.integers(2, 60)),
+            int(rng.choice([1, 2, 5, 1000], p=[0.02, 0.28, 0.4, 0.3])),
+        )
         for run in runs:
-            run[f"q{at}"] = {f"d{i}": float(v) for i, v in enumerate(rng.integers(0, levels, n))}
+            run[f"q{at}"] = {
+                f"d{i}": float(v) for i, v in enumerate(rng.integers(0, levels, n))
+            }
     return runs
 
 
@@ -43,9 +50,15 @@ PEERS = {
     "tau_b": lambda stats, x, y: stats.kendalltau(x, y).statistic,
     "rho": lambda stats, x, y: stats.spearmanr(x, y).statistic,
     "wtau": lambda stats, x, y: stats.weightedtau(x, y).statistic,
-    "wtau(weights=multiplicative)": lambda stats, x, y: stats.weightedtau(x, y, additive=False).statistic,
-    "wtau(ranks=first)": lambda stats, x, y: stats.weightedtau(x, y, rank=lexicographic(x, y)).statistic,
-    "wtau(ranks=second)": lambda stats, x, y: stats.weightedtau(x, y, rank=lexicographic(y, x)).statistic,
+    "wtau(weights=multiplicative)": lambda stats, x, y: (
+        stats.weightedtau(x, y, additive=False).statistic
+    ),
+    "wtau(ranks=first)": lambda stats, x, y: (
+        stats.weightedtau(x, y, rank=lexicographic(x, y)).statistic
+    ),
+    "wtau(ranks=second)": lambda stats, x, y: (
+        stats.weightedtau(x, y, rank=lexicographic(y, x)).statistic
+    ),
 }
 
 
@@ -61,7 +74,9 @@ def test_scipy(stats: Any, text: str) -> None:
             warnings.simplefilter("ignore")  # a constant is worth a warning to SciPy
             expected = float(PEERS[text](stats, x, y))
         undefined += status == "constant"
-        if math.isnan(expected) != (value is None) or (value is not None and abs(value - expected) > 1e-12):
+        if math.isnan(expected) != (value is None) or (
+            value is not None and abs(value - expected) > 1e-12
+        ):
             wrong.append((query, value, expected))
 
     assert not wrong
@@ -71,7 +86,14 @@ def test_scipy(stats: Any, text: str) -> None:
 def test_scipy_on_a_long_list(stats: Any) -> None:
     """A hundred thousand documents, many of them tied, counted in one go."""
     rng = np.random.default_rng(23)
-    x, y = rng.integers(0, 30_000, 100_000).astype(float), rng.integers(0, 500, 100_000).astype(float)
+    x, y = (
+        rng.integers(0, 30_000, 100_000).astype(float),
+        rng.integers(0, 500, 100_000).astype(float),
+    )
 
-    assert rankstone.similarity(x, y, "tau_b") == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
-    assert rankstone.similarity(x, y, "wtau") == pytest.approx(stats.weightedtau(x, y).statistic, abs=1e-9)
+    assert rankstone.similarity(x, y, "tau_b") == pytest.approx(
+        stats.kendalltau(x, y).statistic, abs=1e-12
+    )
+    assert rankstone.similarity(x, y, "wtau") == pytest.approx(
+        stats.weightedtau(x, y).statistic, abs=1e-9
+    )

@@ -33,9 +33,15 @@ def labelled(*, ties: bool, grades: int = 2, longest: int = 40) -> pl.DataFrame:
     parts = []
     for query in range(CASES):
         n = int(draw.integers(2, longest))
-        score = draw.integers(0, draw.integers(1, 12), n) if ties else draw.permutation(n)
+        score = (
+            draw.integers(0, draw.integers(1, 12), n) if ties else draw.permutation(n)
+        )
         label = draw.permutation(n) if grades > longest else draw.integers(0, grades, n)
-        parts.append(pl.DataFrame({"query_id": [query] * n, "score": score.astype(float), "label": label}))
+        parts.append(
+            pl.DataFrame(
+                {"query_id": [query] * n, "score": score.astype(float), "label": label}
+            )
+        )
     return pl.concat(parts)
 
 
@@ -47,17 +53,25 @@ def collection(*, ties: bool = True) -> tuple[Qrels, Run]:
     for at in range(2 * CASES):
         docs = [f"d{i}" for i in draw.permutation(30)]
         judged = docs[: draw.integers(1, 20)]
-        qrels[f"q{at}"] = {doc: int(draw.choice([-2, -1, 0, 0, 0, 1, 1, 2, 3])) for doc in judged}
-        qrels[f"q{at}"][judged[0]] = int(draw.integers(0, 3))  # where all are negative pytrec_eval dies
+        qrels[f"q{at}"] = {
+            doc: int(draw.choice([-2, -1, 0, 0, 0, 1, 1, 2, 3])) for doc in judged
+        }
+        qrels[f"q{at}"][judged[0]] = int(
+            draw.integers(0, 3)
+        )  # where all are negative pytrec_eval dies
         shown = draw.permutation(docs)[: draw.integers(1, 25)].tolist()
-        score = draw.integers(0, 6, len(shown)) if ties else draw.permutation(len(shown))
+        score = (
+            draw.integers(0, 6, len(shown)) if ties else draw.permutation(len(shown))
+        )
         run[f"q{at}"] = dict(zip(shown, score.astype(float).tolist(), strict=True))
     return qrels, run
 
 
 # -- scikit-learn ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("text", ["AUC(negatives=judged)", "AUC(negatives=candidates)", "RC(ties=drop)"])
+@pytest.mark.parametrize(
+    "text", ["AUC(negatives=judged)", "AUC(negatives=candidates)", "RC(ties=drop)"]
+)
 def test_scikit_learn_auc(text: str, ties: bool) -> None:  # noqa: FBT001
     """roc_auc_score of every list; one class has no value in either."""
     metrics, rows = peer("sklearn.metrics"), labelled(ties=ties)
@@ -69,7 +83,9 @@ def test_scikit_learn_auc(text: str, ties: bool) -> None:  # noqa: FBT001
             assert value is None
             continue
         compared += 1
-        assert close(float(metrics.roc_auc_score(part["label"], part["score"])), value, 1e-12)
+        assert close(
+            float(metrics.roc_auc_score(part["label"], part["score"])), value, 1e-12
+        )
     assert compared >= 300
 
 
@@ -78,8 +94,14 @@ def test_scikit_learn_auc_of_all_rows(ties: bool) -> None:  # noqa: FBT001
     """roc_auc_score of all users' rows at once is our AUC of one group, on 300 samples of users."""
     metrics, rows = peer("sklearn.metrics"), labelled(ties=ties)
     for seed in range(300):
-        part = rows.filter(pl.col("query_id").is_in(np.random.default_rng(seed).choice(CASES, 5).tolist()))
-        found = rankstone.evaluate(table=part, measures="AUC(negatives=candidates)", one_group=True).to_dict()
+        part = rows.filter(
+            pl.col("query_id").is_in(
+                np.random.default_rng(seed).choice(CASES, 5).tolist()
+            )
+        )
+        found = rankstone.evaluate(
+            table=part, measures="AUC(negatives=candidates)", one_group=True
+        ).to_dict()
         expected = float(metrics.roc_auc_score(part["label"], part["score"]))
         assert close(expected, found["run"]["AUC(negatives=candidates)"], 1e-12)
 
@@ -88,7 +110,9 @@ def test_scipy_mann_whitney() -> None:
     """AUC · R · N is the Mann–Whitney U of the relevant documents' scores."""
     stats, rows = peer("scipy.stats"), labelled(ties=True)
     found = rankstone.evaluate(table=rows, measures="AUC(negatives=judged)").per_query
-    for query, numerator in found.filter(status="ok").select("query_id", "numerator").iter_rows():
+    for query, numerator in (
+        found.filter(status="ok").select("query_id", "numerator").iter_rows()
+    ):
         part = rows.filter(pl.col("query_id") == int(query))
         good, bad = (part.filter(label=label)["score"].to_numpy() for label in (1, 0))
         assert float(stats.mannwhitneyu(good, bad).statistic) == numerator
@@ -99,7 +123,9 @@ def test_scipy_mann_whitney() -> None:
 def test_pytrec_eval(level: int) -> None:
     """Bpref and infAP of every query, with ties and grades below zero, at two levels of relevance."""
     qrels, run = collection()
-    evaluator = peer("pytrec_eval").RelevanceEvaluator(qrels, {"bpref", "infAP"}, relevance_level=level)
+    evaluator = peer("pytrec_eval").RelevanceEvaluator(
+        qrels, {"bpref", "infAP"}, relevance_level=level
+    )
     rel = "" if level == 1 else "(rel=2)"
     expected = {
         query: {f"Bpref{rel}": row["bpref"], f"infAP{rel}": row["infAP"]}
@@ -115,33 +141,49 @@ def test_pytrec_eval_geometric_mean() -> None:
     qrels, run = collection()
     logs = peer("pytrec_eval").RelevanceEvaluator(qrels, {"gm_bpref"}).evaluate(run)
     mean = math.exp(math.fsum(row["gm_bpref"] for row in logs.values()) / len(logs))
-    found = rankstone.evaluate(qrels, run, "gm_bpref").to_dict()["run"]["Bpref(agg=gmean)"]
+    found = rankstone.evaluate(qrels, run, "gm_bpref").to_dict()["run"][
+        "Bpref(agg=gmean)"
+    ]
     assert close(mean, found, 1e-12)
 
 
 def test_pytrec_eval_judged_documents_only() -> None:
     """trec_eval's -J leaves Bpref alone, and makes infAP look at judged documents only."""
     qrels, run = collection()
-    peers = peer("pytrec_eval").RelevanceEvaluator(qrels, {"bpref", "infAP"}, judged_docs_only_flag=True)
-    expected = {q: {"Bpref": row["bpref"], "infAP": row["infAP"]} for q, row in peers.evaluate(run).items()}
-    assert not disagreements(expected, ours(qrels, run, ["Bpref", "infAP"], unjudged="condensed"))
+    peers = peer("pytrec_eval").RelevanceEvaluator(
+        qrels, {"bpref", "infAP"}, judged_docs_only_flag=True
+    )
+    expected = {
+        q: {"Bpref": row["bpref"], "infAP": row["infAP"]}
+        for q, row in peers.evaluate(run).items()
+    }
+    assert not disagreements(
+        expected, ours(qrels, run, ["Bpref", "infAP"], unjudged="condensed")
+    )
 
 
 # -- ir_measures -----------------------------------------------------------------------------------------
 def by_ir_measures(qrels: Qrels, run: Run, text: str) -> dict[str, float]:
     """Return ``{query: value}``."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its parser uses names that Python is about to drop
+        warnings.simplefilter(
+            "ignore"
+        )  # its parser uses names that Python is about to drop
         library = peer("ir_measures")
         found = library.iter_calc([library.parse_measure(text)], qrels, run)
         return {metric.query_id: metric.value for metric in found}
 
 
-@pytest.mark.parametrize(("text", "measure"), [("Bpref", "Bpref"), ("infAP", "infAP"), ("Bpref(rel=2)",) * 2])
+@pytest.mark.parametrize(
+    ("text", "measure"), [("Bpref", "Bpref"), ("infAP", "infAP"), ("Bpref(rel=2)",) * 2]
+)
 def test_ir_measures(text: str, measure: str) -> None:
     """Its names are ours."""
     qrels, run = collection()
-    expected = {query: {measure: value} for query, value in by_ir_measures(qrels, run, text).items()}
+    expected = {
+        query: {measure: value}
+        for query, value in by_ir_measures(qrels, run, text).items()
+    }
     assert not disagreements(expected, ours(qrels, run, [measure]))
 
 
@@ -152,8 +194,13 @@ def test_ir_measures_accuracy(k: int | None) -> None:
     cut = "" if k is None else f"@{k}"
     text = f"AUC(negatives=candidates, unreturned=exclude, tied=order){cut}"
     found = ours(qrels, run, [text], ties="input")
-    ready = {query: docs for query, docs in run.items() if found[query][text] is not None}
-    expected = {query: {text: v} for query, v in by_ir_measures(qrels, ready, f"Accuracy{cut}").items()}
+    ready = {
+        query: docs for query, docs in run.items() if found[query][text] is not None
+    }
+    expected = {
+        query: {text: v}
+        for query, v in by_ir_measures(qrels, ready, f"Accuracy{cut}").items()
+    }
     assert len(expected) == len(ready) >= 300
     assert not disagreements(expected, found)
 
@@ -190,8 +237,14 @@ def test_scipy_kendall() -> None:
         assert close((1 + tau) / 2, value, 1e-12)
 
 
-@pytest.mark.parametrize(("text", "weigher", "additive"), WEIGHTED, ids=[row[0] for row in WEIGHTED])
-def test_scipy_weighted_tau(text: str, weigher: Callable[[int], float], additive: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(
+    ("text", "weigher", "additive"), WEIGHTED, ids=[row[0] for row in WEIGHTED]
+)
+def test_scipy_weighted_tau(
+    text: str,
+    weigher: Callable[[int], float],
+    additive: bool,  # noqa: FBT001
+) -> None:
     """RC with weights of the ranking's places = (1 + weighted tau) / 2, ranked by the scores."""
     stats, rows = peer("scipy.stats"), labelled(ties=False, grades=100)
     found = rankstone.evaluate(table=rows, measures=text, ties="input").per_query
@@ -200,5 +253,7 @@ def test_scipy_weighted_tau(text: str, weigher: Callable[[int], float], additive
         score, label = part["score"].to_numpy(), part["label"].to_numpy()
         place = np.empty(len(score), np.intp)
         place[np.argsort(-score)] = np.arange(len(score))
-        tau = stats.weightedtau(score, label, rank=place, weigher=weigher, additive=additive).statistic
+        tau = stats.weightedtau(
+            score, label, rank=place, weigher=weigher, additive=additive
+        ).statistic
         assert close((1 + float(tau)) / 2, value, 1e-12)

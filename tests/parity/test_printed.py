@@ -24,7 +24,12 @@ KNOWN = re.compile(
 OUTPUTS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("out.test", "qrels.test", "results.test", {"missing": "drop"}),
     ("out.test", "qrels.test.with-comments", "results.test", {"missing": "drop"}),
-    ("out.comment.test", "qrels.comment.test.gz", "results.comment.test.gz", {"missing": "drop"}),
+    (
+        "out.comment.test",
+        "qrels.comment.test.gz",
+        "results.comment.test.gz",
+        {"missing": "drop"},
+    ),
     ("out.test.a", "qrels.test", "results.test", {"missing": "drop"}),
     ("out.test.aq", "qrels.test", "results.test", {"missing": "drop"}),
     ("out.test.aqc", "qrels.test", "results.trunc", {}),
@@ -46,16 +51,31 @@ def our_text(name: str, level: int) -> str:
 
 
 @pytest.mark.parametrize(("output", "judgments", "run", "options"), OUTPUTS)
-def test_what_trec_eval_prints(output: str, judgments: str, run: str, options: dict[str, Any]) -> None:
+def test_what_trec_eval_prints(
+    output: str, judgments: str, run: str, options: dict[str, Any]
+) -> None:
     """Every printed digit of every measure we have, per query and over all."""
     folder = data("trec_eval-fixtures")
     level = 2 if output.endswith("aql") else 1
-    printed = {(name, query): text for name, query, text, *_ in lines(folder / output) if KNOWN.match(name)}
+    printed = {
+        (name, query): text
+        for name, query, text, *_ in lines(folder / output)
+        if KNOWN.match(name)
+    }
     names = {name: our_text(name, level) for name, _ in printed}
     assert len(names) >= 10
-    scored = rankstone.evaluate(folder / judgments, folder / run, list(names.values()), **options)
-    values = {(m, q): v for m, q, v in scored.per_query.select("measure", "query_id", "value").iter_rows()}
-    values |= {(m, "all"): v for m, v in scored.to_dict()[next(iter(scored.runs))].items()}
+    scored = rankstone.evaluate(
+        folder / judgments, folder / run, list(names.values()), **options
+    )
+    values = {
+        (m, q): v
+        for m, q, v in scored.per_query.select(
+            "measure", "query_id", "value"
+        ).iter_rows()
+    }
+    values |= {
+        (m, "all"): v for m, v in scored.to_dict()[next(iter(scored.runs))].items()
+    }
     wrong = []
     for (name, query), text in printed.items():
         value = values[str(rankstone.parse_measure(names[name])), query]
@@ -70,11 +90,28 @@ def test_measure_parameters() -> None:
     folder = data("trec_eval-fixtures")
     names = {"ndcg_1=3,2=9,4=4.5": "nDCG(gain={1: 3, 2: 9, 4: 4.5})"} | {
         name: our_text(name, 1)
-        for name in ("P_3", "P_5", "P_7", "recall_20", "recall_2000", "ndcg_cut_10", "ndcg_cut_20",
-                     "success_2", "success_5", "success_20")
-    }  # fmt: skip
-    scored = rankstone.evaluate(folder / "qrels.test", folder / "results.test", list(names.values()))
-    values = {(m, q): v for m, q, v in scored.per_query.select("measure", "query_id", "value").iter_rows()}
+        for name in (
+            "P_3",
+            "P_5",
+            "P_7",
+            "recall_20",
+            "recall_2000",
+            "ndcg_cut_10",
+            "ndcg_cut_20",
+            "success_2",
+            "success_5",
+            "success_20",
+        )
+    }
+    scored = rankstone.evaluate(
+        folder / "qrels.test", folder / "results.test", list(names.values())
+    )
+    values = {
+        (m, q): v
+        for m, q, v in scored.per_query.select(
+            "measure", "query_id", "value"
+        ).iter_rows()
+    }
     met = set()
     for name, query, text, *_ in lines(folder / "out.test.meas_params"):
         if name in names and query != "all":
@@ -102,8 +139,14 @@ def test_the_trec_covid_leaderboard(ties: str) -> None:
     the judged shares by ascending id.
     """
     folder = data("trec-covid-r3")
-    columns = {column: text for column, (text, rule) in LEADERBOARD.items() if rule == ties}
-    ready = rankstone.Prepared(folder / "qrels.covid-round3.txt", list(columns.values()), ties=ties)  # type: ignore[arg-type]
+    columns = {
+        column: text for column, (text, rule) in LEADERBOARD.items() if rule == ties
+    }
+    ready = rankstone.Prepared(
+        folder / "qrels.covid-round3.txt",
+        list(columns.values()),
+        ties=ties,  # type: ignore[arg-type]
+    )
     with (folder / "leaderboard.csv").open() as file:
         table = {row["run"]: row for row in csv.DictReader(file)}
     runs = sorted((folder / "runs").glob("*.gz"))
@@ -111,7 +154,9 @@ def test_the_trec_covid_leaderboard(ties: str) -> None:
     for path in runs:
         row = table[path.name.removesuffix(".gz")]
         found = ready.evaluate({"run": path}).to_dict()["run"]
-        assert {c: row[c] for c in columns} == {c: f"{found[text]:.4f}" for c, text in columns.items()}
+        assert {c: row[c] for c in columns} == {
+            c: f"{found[text]:.4f}" for c, text in columns.items()
+        }
 
 
 def test_the_leaderboard_needs_both_rules() -> None:

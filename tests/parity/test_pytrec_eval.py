@@ -21,19 +21,36 @@ from tests.parity.peers import (
 from tests.real_data import data
 
 pytestmark = pytest.mark.parity
-pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: make parity")
+pytrec_eval = pytest.importorskip(
+    "pytrec_eval", reason="pytrec_eval is not installed: make parity"
+)
 
 ASKED = {
-    "map", "map_cut.2,5", "P.1,5,20", "recall.2,5", "ndcg", "ndcg_cut.2,10", "recip_rank", "Rprec",
-    "success.1,5", "num_ret", "num_rel", "num_rel_ret", "set_P", "set_recall", "set_F",
-}  # fmt: skip
+    "map",
+    "map_cut.2,5",
+    "P.1,5,20",
+    "recall.2,5",
+    "ndcg",
+    "ndcg_cut.2,10",
+    "recip_rank",
+    "Rprec",
+    "success.1,5",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+    "set_P",
+    "set_recall",
+    "set_F",
+}
 
 
 def theirs(qrels: Qrels, run: Run, **options: Any) -> dict[str, dict[str, float]]:
     """Return ``{query: {our measure: their value}}``."""
     found = pytrec_eval.RelevanceEvaluator(qrels, ASKED, **options).evaluate(run)
     return {
-        query: {TREC_NAMES[name]: value for name, value in row.items() if name in TREC_NAMES}
+        query: {
+            TREC_NAMES[name]: value for name, value in row.items() if name in TREC_NAMES
+        }
         for query, row in found.items()
     }
 
@@ -56,11 +73,23 @@ def test_relevance_levels(collection: tuple[Qrels, Run], level: int) -> None:
     """trec_eval's -l is our rel=; nDCG knows no level in either."""
     qrels, run = collection
     expected = theirs(qrels, run, relevance_level=level)
-    names = {"AP": f"AP(rel={level})", "RR": f"RR(rel={level})", "P@5": f"P(rel={level})@5",
-             "R@2": f"R(rel={level})@2", "Rprec": f"Rprec(rel={level})", "nDCG@10": "nDCG@10",
-             "Success@1": f"Success(rel={level})@1", "NumRelRet": f"NumRelRet(rel={level})"}  # fmt: skip
-    wanted = {q: {names[m]: v for m, v in row.items() if m in names} for q, row in expected.items()}
-    assert not disagreements(wanted, ours(qrels, run, list(names.values()), missing="drop"))
+    names = {
+        "AP": f"AP(rel={level})",
+        "RR": f"RR(rel={level})",
+        "P@5": f"P(rel={level})@5",
+        "R@2": f"R(rel={level})@2",
+        "Rprec": f"Rprec(rel={level})",
+        "nDCG@10": "nDCG@10",
+        "Success@1": f"Success(rel={level})@1",
+        "NumRelRet": f"NumRelRet(rel={level})",
+    }
+    wanted = {
+        q: {names[m]: v for m, v in row.items() if m in names}
+        for q, row in expected.items()
+    }
+    assert not disagreements(
+        wanted, ours(qrels, run, list(names.values()), missing="drop")
+    )
 
 
 @given(collection=collections())
@@ -68,7 +97,9 @@ def test_judged_documents_only(collection: tuple[Qrels, Run]) -> None:
     """trec_eval's -J is our unjudged=condensed."""
     qrels, run = collection
     expected = theirs(qrels, run, judged_docs_only_flag=True)
-    assert not disagreements(expected, ours(qrels, run, MEASURES, missing="drop", unjudged="condensed"))
+    assert not disagreements(
+        expected, ours(qrels, run, MEASURES, missing="drop", unjudged="condensed")
+    )
 
 
 @given(collection=collections())
@@ -78,7 +109,9 @@ def test_geometric_mean(collection: tuple[Qrels, Run]) -> None:
     logs = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map"}).evaluate(run)
     found = ours(qrels, run, ["AP"], missing="drop")
     expected = {query: {"AP": row["gm_map"]} for query, row in logs.items()}
-    floored = {q: {"AP": math.log(max(row["AP"] or 0.0, 1e-5))} for q, row in found.items()}
+    floored = {
+        q: {"AP": math.log(max(row["AP"] or 0.0, 1e-5))} for q, row in found.items()
+    }
     assert not disagreements(expected, floored)
 
 
@@ -89,7 +122,10 @@ def test_scores_that_only_double_precision_tells_apart(
     """Scores that differ behind the eighth digit tie for trec_eval 9, and with score_dtype=float32."""
     qrels, run = collection
     near = {
-        query: {doc: 1.0 + data_.draw(st.sampled_from([0.0, 1e-9, 2e-9, 1.0])) for doc in docs}
+        query: {
+            doc: 1.0 + data_.draw(st.sampled_from([0.0, 1e-9, 2e-9, 1.0]))
+            for doc in docs
+        }
         for query, docs in run.items()
     }
     found = ours(qrels, near, MEASURES, score_dtype="float32", missing="drop")
@@ -104,7 +140,11 @@ REAL = [
     ("cacm", "qrels.cacm.txt", "run.bm25.txt"),
     ("trec-dl19-passage", "qrels.dl19-passage.txt", "run.BM25.txt.gz"),
     ("trec-dl19-passage", "qrels.dl19-passage.txt", "run.REP_LLAMA.txt.gz"),
-    ("trec-dl19-passage", "qrels.dl19-passage.txt", "run.SPLADE_P_P_ENSEMBLE_DISTIL.txt.gz"),
+    (
+        "trec-dl19-passage",
+        "qrels.dl19-passage.txt",
+        "run.SPLADE_P_P_ENSEMBLE_DISTIL.txt.gz",
+    ),
     ("trec-covid-r3", "qrels.covid-round3.txt", "runs/factum-sparse.gz"),
     ("trec-covid-r3", "qrels.covid-round3.txt", "runs/sim_run.gz"),
 ]

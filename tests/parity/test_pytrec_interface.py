@@ -13,26 +13,36 @@ from rankstone import trec_eval
 from rankstone.errors import UsageError
 
 pytestmark = pytest.mark.parity
-pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: make parity")
+pytrec_eval = pytest.importorskip(
+    "pytrec_eval", reason="pytrec_eval is not installed: make parity"
+)
 
 DOCS = [f"d{at}" for at in range(40)] + ["é", "\uff5e", "\U0001d51e", "D3"]
 #: a name that pytrec_eval fills with whatever stands in memory
 MEASURES = set(pytrec_eval.supported_measures) - {"runid"}
 
 
-def world(rng: np.random.Generator) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def world(
+    rng: np.random.Generator,
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Draw judgments and a run: ties, near ties, negative grades, unjudged and missing queries."""
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {"nobody": {"d1": 1.0}}
     top = int(rng.choice([1, 2, 4, 12]))
     for at in range(int(rng.integers(1, 4))):
-        judged, shown = (rng.permutation(DOCS)[: int(rng.integers(1, len(DOCS)))] for _ in range(2))
+        judged, shown = (
+            rng.permutation(DOCS)[: int(rng.integers(1, len(DOCS)))] for _ in range(2)
+        )
         qrels[f"q{at}"] = {str(doc): int(rng.integers(-2, top + 1)) for doc in judged}
         qrels[f"q{at}"].setdefault("d1", 0)
-        qrels[f"q{at}"]["d1"] = max(0, qrels[f"q{at}"]["d1"])  # all below zero is a crash there
+        qrels[f"q{at}"]["d1"] = max(
+            0, qrels[f"q{at}"]["d1"]
+        )  # all below zero is a crash there
         if rng.random() < 0.9 or not at:
             scores = np.round(rng.normal(size=len(shown)), int(rng.integers(0, 9)))
-            run[f"q{at}"] = {str(doc): float(score) for doc, score in zip(shown, scores, strict=True)}
+            run[f"q{at}"] = {
+                str(doc): float(score) for doc, score in zip(shown, scores, strict=True)
+            }
     return qrels, run
 
 
@@ -113,7 +123,9 @@ def test_what_pytrec_eval_refuses() -> None:
     with pytest.raises(TypeError):
         pytrec_eval.RelevanceEvaluator(qrels, {"map"})
 
-    assert trec_eval.RelevanceEvaluator(qrels, {"map"}).evaluate(run) == {1: {"map": 1 / 2}}
+    assert trec_eval.RelevanceEvaluator(qrels, {"map"}).evaluate(run) == {
+        1: {"map": 1 / 2}
+    }
 
 
 def test_unknown_measures() -> None:

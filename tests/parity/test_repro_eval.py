@@ -31,12 +31,16 @@ MEASURES = "AP nDCG@10 P@5"
 Runs = dict[str, dict[str, dict[str, float]]]
 
 
-def experiment(rng: np.random.Generator) -> tuple[dict[str, dict[str, int]], Runs, Runs]:
+def experiment(
+    rng: np.random.Generator,
+) -> tuple[dict[str, dict[str, int]], Runs, Runs]:
     """Return judgments, and runs of several systems twice; lists with ties, of one length for a query."""
     queries = [f"q{at}" for at in range(int(rng.integers(2, 12)))]
     docs = np.array([f"d{at}" for at in rng.permutation(60)])
     qrels = {
-        q: dict.fromkeys(rng.choice(docs, 8, replace=False), 1) | {docs[0]: 2, docs[1]: 0} for q in queries
+        q: dict.fromkeys(rng.choice(docs, 8, replace=False), 1)
+        | {docs[0]: 2, docs[1]: 0}
+        for q in queries
     }
     sizes = {q: int(rng.integers(2, 30)) for q in queries}
 
@@ -45,8 +49,12 @@ def experiment(rng: np.random.Generator) -> tuple[dict[str, dict[str, int]], Run
         for q in queries:
             about = {doc: qrels[q].get(doc, 0) + noise * rng.normal() for doc in docs}
             best = sorted(about, key=about.__getitem__, reverse=True)[: sizes[q]]
-            scores = {doc: float(round(about[doc], int(rng.integers(0, 3)))) for doc in best}
-            made[q] = dict(sorted(scores.items(), key=lambda one: (one[1], one[0]), reverse=True))
+            scores = {
+                doc: float(round(about[doc], int(rng.integers(0, 3)))) for doc in best
+            }
+            made[q] = dict(
+                sorted(scores.items(), key=lambda one: (one[1], one[0]), reverse=True)
+            )
         return made
 
     systems = [f"s{at}" for at in range(5)]
@@ -59,28 +67,43 @@ def experiment(rng: np.random.Generator) -> tuple[dict[str, dict[str, int]], Run
 
 def scores(qrels: Any, run: Any) -> Any:
     """Return what repro_eval scores a run with."""
-    return evaluate_run([ir_measures.parse_measure(name) for name in MEASURES.split()], qrels, run)
+    return evaluate_run(
+        [ir_measures.parse_measure(name) for name in MEASURES.split()], qrels, run
+    )
 
 
-@pytest.mark.filterwarnings("ignore:Precision loss", "ignore::scipy.stats.ConstantInputWarning")
+@pytest.mark.filterwarnings(
+    "ignore:Precision loss", "ignore::scipy.stats.ConstantInputWarning"
+)
 def test_same_collection() -> None:
     """τ and RBO of documents, RMSE, p, effect ratio, ΔRI and the order of systems, on the same queries."""
     for seed in range(COUNT):
         qrels, original, again = experiment(np.random.default_rng([SEED, seed]))
         found = reproduce(original, again, MEASURES, qrels=qrels, baseline="s0")
-        first, second = ({s: scores(qrels, run) for s, run in runs.items()} for runs in (original, again))
+        first, second = (
+            {s: scores(qrels, run) for s, run in runs.items()}
+            for runs in (original, again)
+        )
         for s in original:
             pair = original[s], again[s]
             theirs = (
                 KTU(*(dict(run) for run in pair)),
                 RBO(*(dict(run) for run in pair), 0.95, 1000, False, False),
             )
-            ours = [one.value for one in found.figures if one.system == s and one.measure is None]
+            ours = [
+                one.value
+                for one in found.figures
+                if one.system == s and one.measure is None
+            ]
             assert ours[-2:] == pytest.approx([theirs[1], theirs[0]], abs=1e-9)
             for name, function in (("RMSE", RMSE), ("nRMSE", nRMSE), ("p", ttest)):
                 for measure, value in function(first[s], second[s]).items():
-                    if not (name == "p" and np.isnan(value)):  # equal scores, of which ours is 1
-                        assert found.figure(s, measure, name).value == pytest.approx(value, abs=1e-9)
+                    if not (
+                        name == "p" and np.isnan(value)
+                    ):  # equal scores, of which ours is 1
+                        assert found.figure(s, measure, name).value == pytest.approx(
+                            value, abs=1e-9
+                        )
             if s != "s0":
                 effects(found, s, (first[s], first["s0"], second[s], second["s0"]))
         for measure in MEASURES.split():
@@ -106,18 +129,24 @@ def effects(found: Any, system: str, sides: tuple[Any, ...]) -> None:
                 assert ours == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:Precision loss", "ignore::scipy.stats.ConstantInputWarning")
+@pytest.mark.filterwarnings(
+    "ignore:Precision loss", "ignore::scipy.stats.ConstantInputWarning"
+)
 def test_other_collection() -> None:
     """P of two samples, effect ratio and ΔRI, on other queries."""
     for seed in range(-(-COUNT // 3)):
         rng = np.random.default_rng([SEED, 1000 + seed])
         (qrels, original, _), (other, _, again) = experiment(rng), experiment(rng)
-        found = reproduce(original, again, MEASURES, qrels=qrels, qrels_again=other, baseline="s0")
+        found = reproduce(
+            original, again, MEASURES, qrels=qrels, qrels_again=other, baseline="s0"
+        )
         first = {s: scores(qrels, run) for s, run in original.items()}
         second = {s: scores(other, run) for s, run in again.items()}
         for s in original:
             for measure, value in ttest(first[s], second[s], rpd=False).items():
                 if not np.isnan(value):
-                    assert found.figure(s, measure, "p").value == pytest.approx(value, abs=1e-9)
+                    assert found.figure(s, measure, "p").value == pytest.approx(
+                        value, abs=1e-9
+                    )
             if s != "s0":
                 effects(found, s, (first[s], first["s0"], second[s], second["s0"]))

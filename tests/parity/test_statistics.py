@@ -28,7 +28,8 @@ from rankstone.stats.sampling_units import Units
 pytestmark = pytest.mark.parity
 stats = pytest.importorskip("scipy.stats")
 DATA = (
-    Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared/data")) / "trec-score-matrices"
+    Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared/data"))
+    / "trec-score-matrices"
 )
 
 
@@ -36,7 +37,9 @@ def made(seed: int) -> np.ndarray:
     """Return scores of 50 queries and 12 systems: some queries are hard, some systems are better."""
     draw = np.random.default_rng(seed)
     level = draw.beta(1, 2, (50, 1))
-    return np.clip(level + draw.normal(0.02 * np.arange(12), 0.1, (50, 12)), 0, 1).round(3)
+    return np.clip(
+        level + draw.normal(0.02 * np.arange(12), 0.1, (50, 12)), 0, 1
+    ).round(3)
 
 
 def real(name: str) -> np.ndarray:
@@ -48,7 +51,15 @@ def real(name: str) -> np.ndarray:
     return whole[:, order[: 5 * 12 : 5]]  # twelve systems, from the best downwards
 
 
-SOURCES = ["made 1", "made 2", "adhoc5_ap", "adhoc6_rr", "web2010_ndcg20", "web2011_err20", "adhoc5_p10"]
+SOURCES = [
+    "made 1",
+    "made 2",
+    "adhoc5_ap",
+    "adhoc6_rr",
+    "web2010_ndcg20",
+    "web2011_err20",
+    "adhoc5_p10",
+]
 
 
 @pytest.fixture(params=SOURCES)
@@ -81,7 +92,9 @@ def test_wilcoxon(table: np.ndarray) -> None:
         cleaned = np.where(np.abs(differences) < 1e-12, 0.0, differences)
         peer = stats.wilcoxon(cleaned).pvalue
 
-        assert wilcoxon(Units.of(table).difference(one, other)) == pytest.approx(peer, abs=1e-10)
+        assert wilcoxon(Units.of(table).difference(one, other)) == pytest.approx(
+            peer, abs=1e-10
+        )
 
 
 def test_two_one_sided_t(table: np.ndarray) -> None:
@@ -92,7 +105,9 @@ def test_two_one_sided_t(table: np.ndarray) -> None:
             stats.ttest_1samp(differences, -0.05, alternative="greater").pvalue,
             stats.ttest_1samp(differences, 0.05, alternative="less").pvalue,
         )
-        assert tost(Units.of(table).difference(one, other), 0.05) == pytest.approx(peer, rel=1e-9, abs=1e-12)
+        assert tost(Units.of(table).difference(one, other), 0.05) == pytest.approx(
+            peer, rel=1e-9, abs=1e-12
+        )
 
 
 def test_sign_flips(table: np.ndarray) -> None:
@@ -100,7 +115,12 @@ def test_sign_flips(table: np.ndarray) -> None:
     for one, other in pairs(table)[:4]:
         differences = table[:, one] - table[:, other]
         peer = stats.permutation_test(
-            (differences,), np.mean, permutation_type="samples", n_resamples=9999, vectorized=True, rng=1
+            (differences,),
+            np.mean,
+            permutation_type="samples",
+            n_resamples=9999,
+            vectorized=True,
+            rng=1,
         ).pvalue
         found = sign_flips(differences[:, None], flips=100_000)[0].p
 
@@ -112,7 +132,9 @@ def test_bootstrap(table: np.ndarray, method: str) -> None:
     """scipy.stats.bootstrap, within the error of either sample: a tenth of a standard error."""
     for one, other in pairs(table)[:3]:
         differences = table[:, one] - table[:, other]
-        peer = stats.bootstrap((differences,), np.mean, method=method, n_resamples=20_000, rng=1)
+        peer = stats.bootstrap(
+            (differences,), np.mean, method=method, n_resamples=20_000, rng=1
+        )
         found = estimates(Units.of(differences[:, None]), method, resamples=20_000)[0]
 
         ends = tuple(peer.confidence_interval)
@@ -158,7 +180,9 @@ def test_analysis_of_variance(table: np.ndarray) -> None:
     assert found.queries == pytest.approx(peer.loc["C(query)", "sum_sq"], rel=1e-10)
     assert found.residual == pytest.approx(peer.loc["Residual", "sum_sq"], rel=1e-10)
     assert found.f == pytest.approx(peer.loc["C(system)", "F"], rel=1e-10)
-    assert found.p == pytest.approx(peer.loc["C(system)", "PR(>F)"], rel=1e-10, abs=1e-300)
+    assert found.p == pytest.approx(
+        peer.loc["C(system)", "PR(>F)"], rel=1e-10, abs=1e-300
+    )
 
 
 def test_tukey(table: np.ndarray) -> None:
@@ -167,13 +191,18 @@ def test_tukey(table: np.ndarray) -> None:
     error = two_way(table).error
     queries, systems = table.shape
     for one, other in pairs(table)[:4]:
-        q = abs(table[:, one].mean() - table[:, other].mean()) / (error / queries) ** 0.5
+        q = (
+            abs(table[:, one].mean() - table[:, other].mean())
+            / (error / queries) ** 0.5
+        )
         peer = stats.studentized_range.sf(q, systems, (systems - 1) * (queries - 1))
         assert found[one, other] == pytest.approx(peer, rel=1e-9, abs=1e-12)
     alike = table - table.mean(axis=0)
     quantile = stats.studentized_range.ppf(0.95, systems, (systems - 1) * (queries - 1))
     critical = randomised_tukey(alike[:, :, None], shuffles=20_000).critical(0.05)[0]
-    assert critical == pytest.approx(quantile * (two_way(alike).error / queries) ** 0.5, rel=0.05)
+    assert critical == pytest.approx(
+        quantile * (two_way(alike).error / queries) ** 0.5, rel=0.05
+    )
 
 
 def test_friedman_and_nemenyi(table: np.ndarray) -> None:
@@ -183,7 +212,10 @@ def test_friedman_and_nemenyi(table: np.ndarray) -> None:
         peer = stats.friedmanchisquare(*table.T)
         assert friedman(table).chi_square == pytest.approx(peer.statistic, rel=1e-9)
         assert friedman(table).p_chi_square == pytest.approx(peer.pvalue, rel=1e-9)
-    found, error = nemenyi(table), (places.var(axis=1, ddof=1).mean() / len(table)) ** 0.5
+    found, error = (
+        nemenyi(table),
+        (places.var(axis=1, ddof=1).mean() / len(table)) ** 0.5,
+    )
     for one, other in pairs(table)[:4]:
         q = abs(places[:, one].mean() - places[:, other].mean()) / error
         assert found[one, other] == pytest.approx(

@@ -29,12 +29,32 @@ COMMANDS = [
     ("out.test.aq", "-m all_trec -q", "qrels.test", "results.test"),
     ("out.test.aqc", "-m all_trec -q -c", "qrels.test", "results.trunc"),
     ("out.test.aqcM", "-m all_trec -q -c -M100", "qrels.test", "results.trunc"),
-    ("out.test.aql", "-m all_trec -mrelstring.20 -q -l2", "qrels.rel_level", "results.test"),
+    (
+        "out.test.aql",
+        "-m all_trec -mrelstring.20 -q -l2",
+        "qrels.rel_level",
+        "results.test",
+    ),
     ("out.test.prefs", "-m all_prefs -q -R prefs", "prefs.test", "prefs.results.test"),
-    ("out.test.prefs", "-m all_prefs -q -R prefs", "prefs.comment.test", "prefs.results.test"),
-    ("out.test.qrels_prefs", "-m all_prefs -q -R qrels_prefs", "qrels.test", "results.test"),
+    (
+        "out.test.prefs",
+        "-m all_prefs -q -R prefs",
+        "prefs.comment.test",
+        "prefs.results.test",
+    ),
+    (
+        "out.test.qrels_prefs",
+        "-m all_prefs -q -R qrels_prefs",
+        "qrels.test",
+        "results.test",
+    ),
     ("out.test.qrels_jg", "-m qrels_jg -q -R qrels_jg", "qrels.123", "results.test"),
-    ("out.test.qrels_jg", "-m qrels_jg -q -R qrels_jg", "qrels.comments.123", "results.test"),
+    (
+        "out.test.qrels_jg",
+        "-m qrels_jg -q -R qrels_jg",
+        "qrels.comments.123",
+        "results.test",
+    ),
     ("out.test.meas_params", _PARAMETERS, "qrels.test", "results.test"),
     ("out.test.aqZ", "-q -m all_trec -Z zscores_file", "qrels.test", "results.test"),
 ]
@@ -90,7 +110,9 @@ _ROUNDED = {
 
 
 @pytest.mark.parametrize(("expected", "options", "judgments", "run"), COMMANDS)
-def test_version_9_differs_where_it_says(expected: str, options: str, judgments: str, run: str) -> None:
+def test_version_9_differs_where_it_says(
+    expected: str, options: str, judgments: str, run: str
+) -> None:
     """Under --compat 9 recall levels are rounded otherwise, and new measures and missing queries are gone."""
     folder = data("trec_eval-fixtures")
     ninth = _split(printed(folder, options, judgments, run, "--compat", "9"))
@@ -98,8 +120,13 @@ def test_version_9_differs_where_it_says(expected: str, options: str, judgments:
     answered = {query.rpartition(" ")[2] for query in ninth}
     gone = {key.rpartition(" ") for key in tenth if key not in ninth}
 
-    assert {key for key in ninth if ninth[key] != tenth[key]} == _ROUNDED.get(expected, set())
-    assert all(name.removeprefix("Z") in _NEW or query not in answered for name, _, query in gone)
+    assert {key for key in ninth if ninth[key] != tenth[key]} == _ROUNDED.get(
+        expected, set()
+    )
+    assert all(
+        name.removeprefix("Z") in _NEW or query not in answered
+        for name, _, query in gone
+    )
 
 
 def _split(text: str) -> dict[str, str]:

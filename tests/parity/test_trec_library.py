@@ -12,7 +12,11 @@ from tests.oracle.worlds import close
 
 import rankstone
 from rankstone.conventions.trec_eval.line_values import PreparedLines, Results
-from rankstone.conventions.trec_eval.output_lines import TrecLine, lines_of, requested_measures
+from rankstone.conventions.trec_eval.output_lines import (
+    TrecLine,
+    lines_of,
+    requested_measures,
+)
 from rankstone.conventions.trec_eval.program import TrecJudgments
 from rankstone.conventions.trec_eval.relevance_evaluator import Settings
 
@@ -25,15 +29,50 @@ library = pytest.importorskip("tests.parity.trec_eval_library")
 
 WORLDS = 300
 DOCS = [f"d{at}" for at in range(24)] + ["é", "\uff5e", "\U0001d51e", "D3"]
-PLAIN = ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "recip_rank",
-         "iprec_at_recall", "P.1,3,10", "recall.2,7", "Rprec_mult.0.05,0.5,1.0,2.5", "11pt_avg", "binG", "G",
-         "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut.1,4", "map_cut.3,9", "relative_P.2,8", "success.1,4", "set_P",
-         "set_relative_P", "set_recall", "set_map", "set_F.0.3", "num_nonrel_judged_ret", "yaap"]  # fmt: skip
+PLAIN = [
+    "num_q",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+    "map",
+    "gm_map",
+    "Rprec",
+    "recip_rank",
+    "iprec_at_recall",
+    "P.1,3,10",
+    "recall.2,7",
+    "Rprec_mult.0.05,0.5,1.0,2.5",
+    "11pt_avg",
+    "binG",
+    "G",
+    "ndcg",
+    "ndcg_rel",
+    "Rndcg",
+    "ndcg_cut.1,4",
+    "map_cut.3,9",
+    "relative_P.2,8",
+    "success.1,4",
+    "set_P",
+    "set_relative_P",
+    "set_recall",
+    "set_map",
+    "set_F.0.3",
+    "num_nonrel_judged_ret",
+    "yaap",
+]
 GROUPS = ["num_q", "map_avgjg", "P_avgjg.1,4", "Rprec_mult_avgjg.0.3,1.0,1.7"]
 PREFERENCES = [
-    f"prefs_{name}{suffix}" for name in ("simp", "pair", "avgjg") for suffix in ("", "_ret", "_imp")
-] + ["prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret", "prefs_num_prefs_poss", "prefs_num_prefs_ful",
-     "prefs_num_prefs_ful_ret", "num_q"]  # fmt: skip
+    f"prefs_{name}{suffix}"
+    for name in ("simp", "pair", "avgjg")
+    for suffix in ("", "_ret", "_imp")
+] + [
+    "prefs_avgjg_Rnonrel",
+    "prefs_avgjg_Rnonrel_ret",
+    "prefs_num_prefs_poss",
+    "prefs_num_prefs_ful",
+    "prefs_num_prefs_ful_ret",
+    "num_q",
+]
 
 
 @dataclass
@@ -47,8 +86,14 @@ class Files:
         """Draw a small world in one of the formats of judgments."""
         queries = [library.fresh_id("q") for _ in range(int(self.rng.integers(1, 5)))]
         judged = [line for query in queries for line in self._judgments(query, form)]
-        answered = [query for query in queries if self.rng.random() < 0.8] or queries[:1]
-        ranked = [line for query in [*answered, library.fresh_id("x")] for line in self._list(query)]
+        answered = [query for query in queries if self.rng.random() < 0.8] or queries[
+            :1
+        ]
+        ranked = [
+            line
+            for query in [*answered, library.fresh_id("x")]
+            for line in self._list(query)
+        ]
         qrels, run = self.folder / "qrels.txt", self.folder / "run.txt"
         qrels.write_text("".join(judged), "utf-8")
         run.write_text("".join(ranked), "utf-8")
@@ -56,12 +101,17 @@ class Files:
 
     def some(self, most: int) -> list[str]:
         """Draw documents."""
-        return [str(doc) for doc in self.rng.permutation(DOCS)[: int(self.rng.integers(1, most + 1))]]
+        return [
+            str(doc)
+            for doc in self.rng.permutation(DOCS)[: int(self.rng.integers(1, most + 1))]
+        ]
 
     def _judgments(self, query: str, form: str) -> list[str]:
         top = int(self.rng.choice([1, 2, 4]))
         if form == "qrels":
-            grades = {doc: int(self.rng.integers(-2, top + 1)) for doc in self.some(len(DOCS))}
+            grades = {
+                doc: int(self.rng.integers(-2, top + 1)) for doc in self.some(len(DOCS))
+            }
             grades.setdefault("d1", 0)
             grades["d1"] = max(
                 grades["d1"], 0
@@ -106,11 +156,21 @@ def ours(
     return PreparedLines(judgments.table, lines, settings)(run), lines, settings
 
 
-def disagreements(qrels: Path, run: Path, names: list[str], **options: Any) -> list[str]:
+def disagreements(
+    qrels: Path, run: Path, names: list[str], **options: Any
+) -> list[str]:
     """Return a line for every number that we do not have to 1e-12, per query and over all."""
-    told = {"level": "level", "depth": "depth", "complete": "complete", "judged_only": "judged_only",
-            "collection": "collection", "judgments": "judgments"}  # fmt: skip
-    theirs, total = library.trec_eval_9(qrels, run, names, **{told[name]: v for name, v in options.items()})
+    told = {
+        "level": "level",
+        "depth": "depth",
+        "complete": "complete",
+        "judged_only": "judged_only",
+        "collection": "collection",
+        "judgments": "judgments",
+    }
+    theirs, total = library.trec_eval_9(
+        qrels, run, names, **{told[name]: v for name, v in options.items()}
+    )
     results, lines, settings = ours(qrels, run, names, **options)
     assert results.queries == sorted(theirs, key=str.encode)
     wrong = []
@@ -124,7 +184,9 @@ def disagreements(qrels: Path, run: Path, names: list[str], **options: Any) -> l
         for query, expected, found in pairs:
             nothing = math.isnan(expected) and _has_no_number(line.trec.name, options)
             if not nothing and not close(expected, found, 1e-12):
-                wrong.append(f"{line.name} {query}: trec_eval {expected!r}, rankstone {found!r} {options}")
+                wrong.append(
+                    f"{line.name} {query}: trec_eval {expected!r}, rankstone {found!r} {options}"
+                )
     return wrong
 
 
@@ -133,7 +195,9 @@ def _has_no_number(name: str, options: dict[str, Any]) -> bool:
 
     Interpolated precision of a list that -J has emptied, and Rndcg under -l 0 of a query without gain.
     """
-    hollow = name in ("iprec_at_recall", "11pt_avg") and options.get("judged_only", False)
+    hollow = name in ("iprec_at_recall", "11pt_avg") and options.get(
+        "judged_only", False
+    )
     return hollow or (name == "Rndcg" and options.get("level") == 0)
 
 
@@ -144,7 +208,10 @@ def test_plain_judgments(tmp_path: Path) -> None:
     wrong = []
     for _ in range(WORLDS):
         qrels, run = files.write("qrels")
-        options: dict[str, Any] = {"level": int(rng.integers(0, 4)), "complete": bool(rng.integers(0, 2))}
+        options: dict[str, Any] = {
+            "level": int(rng.integers(0, 4)),
+            "complete": bool(rng.integers(0, 2)),
+        }
         if rng.random() < 0.4:
             options["depth"] = int(rng.integers(1, 9))
         if rng.random() < 0.3:
@@ -160,7 +227,9 @@ def test_utility_with_a_collection(tmp_path: Path) -> None:
     for _ in range(60):
         qrels, run = files.write("qrels")
         prices = ",".join(str(round(float(price), 2)) for price in rng.normal(size=4))
-        assert not disagreements(qrels, run, [f"utility.{prices}"], collection=1000, level=2)
+        assert not disagreements(
+            qrels, run, [f"utility.{prices}"], collection=1000, level=2
+        )
 
 
 def test_judgment_groups(tmp_path: Path) -> None:
@@ -170,7 +239,10 @@ def test_judgment_groups(tmp_path: Path) -> None:
     wrong = []
     for _ in range(WORLDS):
         qrels, run = files.write("qrels_jg")
-        options: dict[str, Any] = {"judgments": "qrels_jg", "level": int(rng.integers(1, 3))}
+        options: dict[str, Any] = {
+            "judgments": "qrels_jg",
+            "level": int(rng.integers(1, 3)),
+        }
         if rng.random() < 0.4:
             options["depth"] = int(rng.integers(1, 9))
         wrong += disagreements(qrels, run, GROUPS, **options)
@@ -185,7 +257,10 @@ def test_preferences(form: str, tmp_path: Path) -> None:
     wrong = []
     for _ in range(WORLDS):
         qrels, run = files.write(form)
-        options: dict[str, Any] = {"judgments": form, "complete": bool(rng.integers(0, 2))}
+        options: dict[str, Any] = {
+            "judgments": form,
+            "complete": bool(rng.integers(0, 2)),
+        }
         if rng.random() < 0.4:
             options["depth"] = int(rng.integers(1, 9))
         wrong += disagreements(qrels, run, PREFERENCES, **options)
@@ -198,7 +273,11 @@ def test_a_tie_at_the_fourth_decimal(tmp_path: Path) -> None:
     ids = [library.fresh_id("q") for _ in range(100)]
     counts = dict(zip(ids, [*found, 665 - sum(found)], strict=True))
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
-    qrels.write_text("".join(f"{q} 0 d{at} 1\n" for q, many in counts.items() for at in range(many or 1)))
+    qrels.write_text(
+        "".join(
+            f"{q} 0 d{at} 1\n" for q, many in counts.items() for at in range(many or 1)
+        )
+    )
     run.write_text(
         "".join(
             f"{q} Q0 {'d' if at < many else 'x'}{at} 1 {-at} r\n"
@@ -207,6 +286,11 @@ def test_a_tie_at_the_fourth_decimal(tmp_path: Path) -> None:
         )
     )
     _, theirs = library.trec_eval_9(qrels, run, ["set_P"])
-    ours = rankstone.evaluate(qrels, run, "set_P", convention="trec_eval-9").to_dict()["run"]
+    ours = rankstone.evaluate(qrels, run, "set_P", convention="trec_eval-9").to_dict()[
+        "run"
+    ]
     assert f"{ours['set_P']:.4f}" == f"{theirs['set_P']:.4f}"
-    assert f"{theirs['set_P']:.4f}" != f"{math.fsum(many / 200 for many in counts.values()) / 100:.4f}"
+    assert (
+        f"{theirs['set_P']:.4f}"
+        != f"{math.fsum(many / 200 for many in counts.values()) / 100:.4f}"
+    )

@@ -39,17 +39,25 @@ def collection(
     return qrels, lists, run
 
 
-def by_ir_measures(qrels: Qrels, run: Run, texts: Sequence[str]) -> dict[str, dict[str, float]]:
+def by_ir_measures(
+    qrels: Qrels, run: Run, texts: Sequence[str]
+) -> dict[str, dict[str, float]]:
     """Return ``{query: {text: value}}``."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its parser uses names that Python is about to drop
-        peer = pytest.importorskip("ir_measures", reason="ir_measures is not installed: make parity")
+        warnings.simplefilter(
+            "ignore"
+        )  # its parser uses names that Python is about to drop
+        peer = pytest.importorskip(
+            "ir_measures", reason="ir_measures is not installed: make parity"
+        )
         pytest.importorskip("cwl", reason="cwl-eval is not installed: make parity")
         asked = {text: peer.parse_measure(text) for text in texts}
         spelt = {str(measure): text for text, measure in asked.items()}
         found: dict[str, dict[str, float]] = {}
         for metric in peer.iter_calc(list(asked.values()), qrels, run):
-            found.setdefault(metric.query_id, {})[spelt[str(metric.measure)]] = metric.value
+            found.setdefault(metric.query_id, {})[spelt[str(metric.measure)]] = (
+                metric.value
+            )
     return found
 
 
@@ -61,7 +69,10 @@ def under_their_text(
 
     spelt = {str(rankstone.parse_measure(text)): text for text in texts}
     found = ours(qrels, run, list(texts), **options)
-    return {query: {spelt[name]: value for name, value in row.items()} for query, row in found.items()}
+    return {
+        query: {spelt[name]: value for name, value in row.items()}
+        for query, row in found.items()
+    }
 
 
 # -- ir_measures -----------------------------------------------------------------------------------------
@@ -104,7 +115,9 @@ def test_rbp_of_ir_measures_is_over_the_weights_of_1000_ranks() -> None:
     for query, row in theirs.items():
         assert close(row[text] * (1 - 0.999**1000), found[query][text], 1e-12)
         assert close(row[text], walks[query][walk], 1e-12)
-        assert not row[text] or not close(row[text], found[query][text], 1e-6), "an agreement nobody expected"
+        assert not row[text] or not close(row[text], found[query][text], 1e-6), (
+            "an agreement nobody expected"
+        )
 
 
 # -- cwl_eval --------------------------------------------------------------------------------------------
@@ -127,7 +140,12 @@ MODELS = [
     ("BPM", {"T": 1}, "@10", "BPMCWLMetric(1.0, 10)"),
     ("BPM", {"T": 3}, "@8", "BPMCWLMetric(3.0, 8)"),
     ("BPM", {"T": 2, "hb": 0.5}, "@10", "BPMDCWLMetric(2, 10, 0.5, 1.0, 0.5)"),
-    ("BPM", {"T": 2, "hb": 1.5, "gain_med": 0.25}, "@10", "BPMDCWLMetric(2, 10, 1.5, 1.0, 0.25)"),
+    (
+        "BPM",
+        {"T": 2, "hb": 1.5, "gain_med": 0.25},
+        "@10",
+        "BPMDCWLMetric(2, 10, 1.5, 1.0, 0.25)",
+    ),
     ("TBG", {"half_life": 22}, "", "TBGCWLMetric(22)"),
     ("TBG", {"half_life": 224, "cost": 30}, "", "TBGCWLMetric(224)"),
     ("U", {"L": 20}, "", "UMeasureCWLMetric(20)"),
@@ -139,9 +157,13 @@ def cwl(spelt: str) -> Any:
     """Build one of cwl_eval's metrics."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # backslashes in its docstrings
-        ruler = pytest.importorskip("cwl.ruler.cwl_ruler", reason="cwl-eval is not installed: make parity")
+        ruler = pytest.importorskip(
+            "cwl.ruler.cwl_ruler", reason="cwl-eval is not installed: make parity"
+        )
     name, _, inside = spelt.rstrip(")").partition("(")
-    return getattr(ruler, name)(*(float(x) if "." in x else int(x) for x in inside.split(",") if x))
+    return getattr(ruler, name)(
+        *(float(x) if "." in x else int(x) for x in inside.split(",") if x)
+    )
 
 
 def by_cwl_eval(spelt: str, gains: Sequence[float], cost: float) -> dict[str, float]:
@@ -151,17 +173,33 @@ def by_cwl_eval(spelt: str, gains: Sequence[float], cost: float) -> dict[str, fl
         from cwl.ruler.ranking import Ranking
     metric = cwl(spelt)
     metric.residuals = True
-    metric.measure(Ranking("q", list(gains), [cost] * len(gains), max_cost=cost, min_cost=cost))
+    metric.measure(
+        Ranking("q", list(gains), [cost] * len(gains), max_cost=cost, min_cost=cost)
+    )
     names = ("utility", "total_utility", "cost", "total_cost", "items")
-    told = dict(zip(OUTPUTS[:5], (getattr(metric, f"expected_{name}") for name in names), strict=True))
-    rest = (getattr(metric, f"residual_expected_{name}") for name in ("utility", "total_utility", "items"))
+    told = dict(
+        zip(
+            OUTPUTS[:5],
+            (getattr(metric, f"expected_{name}") for name in names),
+            strict=True,
+        )
+    )
+    rest = (
+        getattr(metric, f"residual_expected_{name}")
+        for name in ("utility", "total_utility", "items")
+    )
     return {**told, **dict(zip(OUTPUTS[5:], rest, strict=True))}
 
 
-def texts_of(model: str, given: dict[str, Any], cut: str, **more: Any) -> dict[str, str]:
+def texts_of(
+    model: str, given: dict[str, Any], cut: str, **more: Any
+) -> dict[str, str]:
     """Return our text for every output."""
     said = "".join(f", {name}={value}" for name, value in {**given, **more}.items())
-    return {output: f"CWL(max_grade=4, model={model}, output={output}{said}){cut}" for output in OUTPUTS}
+    return {
+        output: f"CWL(max_grade=4, model={model}, output={output}{said}){cut}"
+        for output in OUTPUTS
+    }
 
 
 @pytest.mark.parametrize(("model", "given", "cut", "spelt"), MODELS, ids=str)
@@ -185,20 +223,29 @@ def test_cwl_eval(model: str, given: dict[str, Any], cut: str, spelt: str) -> No
     for query, docs in lists.items():
         looking = (still[query][onward] or 0.0) - (still[query][texts["ED"]] or 0.0)
         gains = [qrels[query].get(doc, 0) / TOP for doc in docs]
-        theirs = by_cwl_eval(spelt, [qrels[query].get(doc, math.nan) / TOP for doc in docs], cost)
-        ours_etu, ours_etc = (found[query][texts[output]] or 0.0 for output in ("ETU", "ETC"))
+        theirs = by_cwl_eval(
+            spelt, [qrels[query].get(doc, math.nan) / TOP for doc in docs], cost
+        )
+        ours_etu, ours_etc = (
+            found[query][texts[output]] or 0.0 for output in ("ETU", "ETC")
+        )
         if model in ("TBG", "U"):
             looking = 0.0  # their V is cut off there
         assert close(theirs["ETU"], ours_etu - looking * sum(gains), 1e-9)
         assert close(theirs["ETC"], ours_etc - looking * 1000 * cost, 1e-9)
         if looking > 1e-9:
-            assert not close(theirs["ETC"], ours_etc, 1e-9), "an agreement nobody expected"
+            assert not close(theirs["ETC"], ours_etc, 1e-9), (
+                "an agreement nobody expected"
+            )
 
 
 def test_u_of_cwl_eval_leaves_out_rank_1000() -> None:
     """Its W has a 0 there whatever L is, so for a large L its ED is that of 999 ranks."""
     theirs = by_cwl_eval("UMeasureCWLMetric(5000)", [1.0], 1.0)["ED"]
-    told = {ranks: f"CWL(gain=binary, n_max={ranks}, model=U, output=ED, L=5000)" for ranks in (999, 1000)}
+    told = {
+        ranks: f"CWL(gain=binary, n_max={ranks}, model=U, output=ED, L=5000)"
+        for ranks in (999, 1000)
+    }
     found = under_their_text({"q": {"a": 1}}, {"q": ["a"]}, list(told.values()))["q"]
     assert close(theirs, found[told[999]], 1e-9)
     assert not close(theirs, found[told[1000]], 1e-9)
@@ -210,7 +257,9 @@ def test_ap_of_cwl_eval_divides_by_the_finds() -> None:
     found = ours(qrels, lists, ["AP(denom=hits)", "AP"])
     differs = 0
     for query, docs in lists.items():
-        theirs = by_cwl_eval("APCWLMetric()", [qrels[query].get(doc, math.nan) for doc in docs], 1.0)["EU"]
+        theirs = by_cwl_eval(
+            "APCWLMetric()", [qrels[query].get(doc, math.nan) for doc in docs], 1.0
+        )["EU"]
         assert close(theirs, found[query]["AP(denom=hits)"], 1e-12)
         differs += not close(theirs, found[query]["AP"], 1e-6)
     assert differs > 30
@@ -237,14 +286,24 @@ def test_gdeval_through_ir_measures() -> None:
 def test_pyntcireval() -> None:
     """ERR, nERR, RBP, AP and the Q-measure of levels 0 … 4 with gains 1, 2, 3, 4."""
     metrics = pytest.importorskip(
-        "pyNTCIREVAL.metrics", reason="pyNTCIREVAL is not installed: make parity", exc_type=ImportError
+        "pyNTCIREVAL.metrics",
+        reason="pyNTCIREVAL is not installed: make parity",
+        exc_type=ImportError,
     )
     gains = [1, 2, 3, 4]
     build: dict[str, Callable[[list[int]], Any]] = {
-        "ERR(gain=linear_plus1, max_grade=4)": lambda counts: metrics.ERR(counts, gains),
-        "nERR(gain=linear_plus1, max_grade=4)@5": lambda counts: metrics.nERR(counts, gains, 5),
-        "nERR(gain=linear_plus1, max_grade=4)@40": lambda counts: metrics.nERR(counts, gains, 40),
-        "RBP(gain=linear, max_grade=4, p=0.95)": lambda counts: metrics.RBP(counts, gains, 0.95),
+        "ERR(gain=linear_plus1, max_grade=4)": lambda counts: metrics.ERR(
+            counts, gains
+        ),
+        "nERR(gain=linear_plus1, max_grade=4)@5": lambda counts: metrics.nERR(
+            counts, gains, 5
+        ),
+        "nERR(gain=linear_plus1, max_grade=4)@40": lambda counts: metrics.nERR(
+            counts, gains, 40
+        ),
+        "RBP(gain=linear, max_grade=4, p=0.95)": lambda counts: metrics.RBP(
+            counts, gains, 0.95
+        ),
         "Q": lambda counts: metrics.QMeasure(counts, gains, 1.0),
         "Q(beta=10)": lambda counts: metrics.QMeasure(counts, gains, 10.0),
         "Q(denom=min_R_k)@5": lambda counts: metrics.QMeasure(counts, gains, 1.0, 5),
@@ -263,7 +322,9 @@ def test_pyntcireval() -> None:
         counts = [judged.count(level) for level in range(TOP + 1)]
         ranked = [(doc, qrels[query].get(doc)) for doc in docs]
         if sum(counts[1:]):
-            expected[query] = {text: make(counts).compute(ranked) for text, make in build.items()}
+            expected[query] = {
+                text: make(counts).compute(ranked) for text, make in build.items()
+            }
     assert len(expected) > 0.9 * CASES
     assert not disagreements(expected, found)
 
@@ -274,7 +335,11 @@ COMPATIBILITIES = ["Compat", "Compat(p=0.8)", "Compat(p=0.9,normalize=False)"]
 
 def at_depth(text: str, depth: object) -> str:
     """Add the depth to a text of ir_measures."""
-    return f"{text[:-1]},depth={depth})" if text.endswith(")") else f"{text}(depth={depth})"
+    return (
+        f"{text[:-1]},depth={depth})"
+        if text.endswith(")")
+        else f"{text}(depth={depth})"
+    )
 
 
 def test_compatibility_of_ir_measures() -> None:
@@ -283,12 +348,19 @@ def test_compatibility_of_ir_measures() -> None:
     theirs = by_ir_measures(qrels, run, COMPATIBILITIES)
     deep = {text: at_depth(text, "lists") for text in COMPATIBILITIES}
     found = under_their_text(qrels, run, list(deep.values()))
-    expected = {query: {deep[text]: value for text, value in row.items()} for query, row in theirs.items()}
+    expected = {
+        query: {deep[text]: value for text, value in row.items()}
+        for query, row in theirs.items()
+    }
     assert len(expected) == CASES
     assert not disagreements(expected, found)
 
     whole = under_their_text(qrels, run, ["Compat"])
-    apart = [query for query in theirs if not close(theirs[query]["Compat"], whole[query]["Compat"], 1e-6)]
+    apart = [
+        query
+        for query in theirs
+        if not close(theirs[query]["Compat"], whole[query]["Compat"], 1e-6)
+    ]
     assert len(apart) > CASES / 2, "an agreement nobody expected"
 
 
@@ -296,7 +368,9 @@ def test_compatibility_to_depth_1000() -> None:
     """Down to rank 1000, as in the authors' script, ours is ir_measures' overlap with that script's ideal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        peer = pytest.importorskip("ir_measures.providers.compat_provider", reason="ir_measures: make parity")
+        peer = pytest.importorskip(
+            "ir_measures.providers.compat_provider", reason="ir_measures: make parity"
+        )
     qrels, lists, _ = collection(9)
     found = ours(qrels, lists, ["Compat", "Compat(p=0.8, normalize=False)"])
     for query, docs in lists.items():
@@ -315,7 +389,9 @@ def test_compatibility_of_ir_measures_with_ties() -> None:
     qrels, _, run = collection(7, ties=True)
     theirs = by_ir_measures(qrels, run, ["Compat"])
     found = ours(qrels, run, ["Compat(depth=lists)"], ties="docid_asc")
-    gaps = [(found[q]["Compat(depth=lists)"] or 0.0) - theirs[q]["Compat"] for q in theirs]
+    gaps = [
+        (found[q]["Compat(depth=lists)"] or 0.0) - theirs[q]["Compat"] for q in theirs
+    ]
     assert min(gaps) > -1e-12
     assert max(gaps) > 1e-3
 
@@ -327,7 +403,9 @@ def test_compatibility_of_ir_measures_with_negative_scores() -> None:
     for shift in (0.0, -10.0):
         run = {"q": {"a": 2.0 + shift, "c": 1.0 + shift}}
         theirs.append(by_ir_measures(qrels, run, ["Compat"])["q"]["Compat"])
-        found.append(ours(qrels, run, ["Compat(depth=lists)"])["q"]["Compat(depth=lists)"])
+        found.append(
+            ours(qrels, run, ["Compat(depth=lists)"])["q"]["Compat(depth=lists)"]
+        )
     assert found[0] == found[1]
     assert close(theirs[0], found[0], 1e-12)
     assert theirs[1] < theirs[0] - 0.1

@@ -11,7 +11,16 @@ import ctypes
 import itertools
 import shutil
 import tempfile
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_long, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_double,
+    c_int,
+    c_long,
+    c_void_p,
+)
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -69,19 +78,35 @@ class _List(Structure):
 
 
 class _Lists(Structure):
-    _fields_: ClassVar[Any] = [("count", c_long), ("room", c_long), ("each", POINTER(_List))]
+    _fields_: ClassVar[Any] = [
+        ("count", c_long),
+        ("room", c_long),
+        ("each", POINTER(_List)),
+    ]
 
 
 class _Judged(Structure):
-    _fields_: ClassVar[Any] = [("query", c_char_p), ("form", c_char_p), ("content", c_void_p)]
+    _fields_: ClassVar[Any] = [
+        ("query", c_char_p),
+        ("form", c_char_p),
+        ("content", c_void_p),
+    ]
 
 
 class _Judgments(Structure):
-    _fields_: ClassVar[Any] = [("count", c_long), ("room", c_long), ("each", POINTER(_Judged))]
+    _fields_: ClassVar[Any] = [
+        ("count", c_long),
+        ("room", c_long),
+        ("each", POINTER(_Judged)),
+    ]
 
 
 class _Parameters(Structure):
-    _fields_: ClassVar[Any] = [("text", c_void_p), ("count", c_long), ("values", c_void_p)]
+    _fields_: ClassVar[Any] = [
+        ("text", c_void_p),
+        ("count", c_long),
+        ("values", c_void_p),
+    ]
 
 
 class _Measure(Structure):
@@ -95,10 +120,27 @@ _Measure._fields_ = [
     ("start", ctypes.CFUNCTYPE(c_int, POINTER(_Settings), _ONE, POINTER(_Values))),
     (
         "compute",
-        ctypes.CFUNCTYPE(c_int, POINTER(_Settings), POINTER(_Judged), POINTER(_List), _ONE, POINTER(_Values)),
+        ctypes.CFUNCTYPE(
+            c_int,
+            POINTER(_Settings),
+            POINTER(_Judged),
+            POINTER(_List),
+            _ONE,
+            POINTER(_Values),
+        ),
     ),
-    ("add", ctypes.CFUNCTYPE(c_int, POINTER(_Settings), _ONE, POINTER(_Values), POINTER(_Values))),
-    ("average", ctypes.CFUNCTYPE(c_int, POINTER(_Settings), _ONE, POINTER(_Judgments), POINTER(_Values))),
+    (
+        "add",
+        ctypes.CFUNCTYPE(
+            c_int, POINTER(_Settings), _ONE, POINTER(_Values), POINTER(_Values)
+        ),
+    ),
+    (
+        "average",
+        ctypes.CFUNCTYPE(
+            c_int, POINTER(_Settings), _ONE, POINTER(_Judgments), POINTER(_Values)
+        ),
+    ),
     ("print_query", c_void_p),
     ("print_all", c_void_p),
     ("parameters", POINTER(_Parameters)),
@@ -156,7 +198,11 @@ def trec_eval_9(
     """
     form = options.pop("judgments", "qrels")
     settings = _Settings(
-        relational=1, level=1, depth=_ENDLESS, judgments=form.encode(), results=b"trec_results"
+        relational=1,
+        level=1,
+        depth=_ENDLESS,
+        judgments=form.encode(),
+        results=b"trec_results",
     )
     for name, value in options.items():
         setattr(settings, name, int(value))
@@ -164,12 +210,17 @@ def trec_eval_9(
     judged, lists = _Judgments(), _Lists()
     read = getattr(_library(), _READERS[form])
     assert read(byref(settings), str(qrels).encode(), byref(judged)) == 1
-    assert _library().te_get_trec_results(byref(settings), str(run).encode(), byref(lists)) == 1
+    assert (
+        _library().te_get_trec_results(byref(settings), str(run).encode(), byref(lists))
+        == 1
+    )
     total = _Values(query=b"all")
     for one in chosen:
         one.contents.index = -2
         assert one.contents.start(byref(settings), one, byref(total)) == 1
-    values = (_Value * max(total.count, 1))(*(total.values[at] for at in range(total.count)))
+    values = (_Value * max(total.count, 1))(
+        *(total.values[at] for at in range(total.count))
+    )
     query = _Values(values=values, count=total.count)
     place = {judged.each[at].query: at for at in range(judged.count)}
     found = {}
@@ -182,13 +233,23 @@ def trec_eval_9(
         query.query = mine.query
         for one in chosen:
             of = judged.each[place[mine.query]]
-            assert one.contents.compute(byref(settings), byref(of), byref(mine), one, byref(query)) >= 0
+            assert (
+                one.contents.compute(
+                    byref(settings), byref(of), byref(mine), one, byref(query)
+                )
+                >= 0
+            )
             one.contents.add(byref(settings), one, byref(query), byref(total))
-        found[mine.query.decode()] = {value.name.decode(): value.value for value in values if value.name}
+        found[mine.query.decode()] = {
+            value.name.decode(): value.value for value in values if value.name
+        }
         total.queries += 1
     for one in chosen:
         one.contents.average(byref(settings), one, byref(judged), byref(total))
-    summary = {total.values[at].name.decode(): total.values[at].value for at in range(total.count)}
+    summary = {
+        total.values[at].name.decode(): total.values[at].value
+        for at in range(total.count)
+    }
     _KEPT.append((settings, judged, lists, total, values))
     return found, summary
 
@@ -201,7 +262,9 @@ def _asked(settings: _Settings, names: list[str]) -> list[Any]:
         own.text, own.count, own.values = text, count, default
     given = [name.partition(".") for name in names]
     arguments = (_Argument * (len(given) + 1))()
-    for argument, (name, _, parameters) in zip(arguments, [g for g in given if g[1]], strict=False):
+    for argument, (name, _, parameters) in zip(
+        arguments, [g for g in given if g[1]], strict=False
+    ):
         buffer = ctypes.create_string_buffer(parameters.encode(), len(parameters) + 2)
         _KEPT.append(buffer)
         argument.name, argument.parameters = name.encode(), ctypes.addressof(buffer)

@@ -57,7 +57,9 @@ def count_orders(ranking: Ranking) -> int:
 
 def orders(ranking: Ranking) -> Iterator[Order]:
     """Write down every order that the ties leave open."""
-    for parts in itertools.product(*(itertools.permutations(group) for group in ranking)):
+    for parts in itertools.product(
+        *(itertools.permutations(group) for group in ranking)
+    ):
         yield [doc for part in parts for doc in part]
 
 
@@ -95,7 +97,9 @@ def tau_b(x: Ranking, y: Ranking) -> float | None:
     x, y = common(x, y)
     pairs = [(a, b) for _, _, a, b in pair_signs(x, y)]
     in_x, in_y = sum(a != 0 for a, _ in pairs), sum(b != 0 for _, b in pairs)
-    return sum(a * b for a, b in pairs) / math.sqrt(in_x * in_y) if in_x * in_y else None
+    return (
+        sum(a * b for a, b in pairs) / math.sqrt(in_x * in_y) if in_x * in_y else None
+    )
 
 
 def rho(x: Ranking, y: Ranking) -> float | None:
@@ -103,7 +107,9 @@ def rho(x: Ranking, y: Ranking) -> float | None:
     in_x, in_y = middle(x), middle(y)
     mean = Fraction(len(in_x) + 1, 2)
     over = sum((in_x[d] - mean) * (in_y[d] - mean) for d in in_x)
-    squares = sum((r - mean) ** 2 for r in in_x.values()) * sum((r - mean) ** 2 for r in in_y.values())
+    squares = sum((r - mean) ** 2 for r in in_x.values()) * sum(
+        (r - mean) ** 2 for r in in_y.values()
+    )
     return float(over) / math.sqrt(squares) if len(in_x) > 1 and squares else None
 
 
@@ -119,7 +125,11 @@ def wtau(x: Ranking, y: Ranking, weights: str, ranks: str) -> float | None:
         place = {doc: Fraction(at) for at, doc in enumerate(by[source], start=1)}
         inner = {"xy": Fraction(0), "xx": Fraction(0), "yy": Fraction(0)}
         for i, j, a, b in pair_signs(x, y):
-            weight = 1 / place[i] + 1 / place[j] if weights == "additive" else 1 / (place[i] * place[j])
+            weight = (
+                1 / place[i] + 1 / place[j]
+                if weights == "additive"
+                else 1 / (place[i] * place[j])
+            )
             for which, product in (("xy", a * b), ("xx", a * a), ("yy", b * b)):
                 inner[which] += product * weight
         if not inner["xx"] * inner["yy"]:
@@ -158,7 +168,10 @@ def tau_ap_b(x: Ranking, y: Ranking) -> float | None:
         place, shares, above = block(reference), [], list[str]()
         for group in estimate:
             below = group if above else []
-            shares += [sum(place[other] < place[doc] for other in above) / len(above) for doc in below]
+            shares += [
+                sum(place[other] < place[doc] for other in above) / len(above)
+                for doc in below
+            ]
             above += group
         ways.append(2 * sum(shares) / len(shares) - 1)
     return sum(ways) / 2
@@ -168,14 +181,25 @@ def tau_ap_b(x: Ranking, y: Ranking) -> float | None:
 def footrule(x: Ranking, y: Ranking) -> float | None:
     x, y = common(x, y)
     in_x, in_y, n = middle(x), middle(y), len(documents(x))
-    return float(sum(abs(in_x[d] - in_y[d]) for d in in_x) / (n * n // 2)) if n > 1 else None
+    return (
+        float(sum(abs(in_x[d] - in_y[d]) for d in in_x) / (n * n // 2))
+        if n > 1
+        else None
+    )
 
 
 def fagin_f(x: Ranking, y: Ranking, location: float | None = None) -> float:
-    in_x, in_y = ({doc: float(rank) for doc, rank in middle(ranking).items()} for ranking in (x, y))
+    in_x, in_y = (
+        {doc: float(rank) for doc, rank in middle(ranking).items()}
+        for ranking in (x, y)
+    )
     below = max(len(in_x), len(in_y)) + 1 if location is None else location
-    moved = math.fsum(abs(in_x.get(d, below) - in_y.get(d, below)) for d in {**in_x, **in_y})
-    most = math.fsum(abs(below - i) for n in (len(in_x), len(in_y)) for i in range(1, n + 1))
+    moved = math.fsum(
+        abs(in_x.get(d, below) - in_y.get(d, below)) for d in {**in_x, **in_y}
+    )
+    most = math.fsum(
+        abs(below - i) for n in (len(in_x), len(in_y)) for i in range(1, n + 1)
+    )
     return moved / most
 
 
@@ -240,13 +264,17 @@ def rbo(x: Order, y: Order, p: float, score: str) -> float:
         if depth <= s:
             return shared(short, long, depth) / depth
         at_s = shared(short, long, s) / s
-        return (shared(short, long, min(depth, n)) + at_s * (min(depth, n) - s)) / min(depth, n)
+        return (shared(short, long, min(depth, n)) + at_s * (min(depth, n) - s)) / min(
+            depth, n
+        )
 
     missing = [d for d in long if d not in short]
     both_ends = [d for d in short if d not in long]
     unknown = [f"unknown {i}" for i in range(deepest)]
     filled = ([*short, *missing, *unknown], [*long, *both_ends, *unknown])
-    return (1 - p) * math.fsum(p ** (d - 1) * agreement(d) for d in range(1, deepest + 1))
+    return (1 - p) * math.fsum(
+        p ** (d - 1) * agreement(d) for d in range(1, deepest + 1)
+    )
 
 
 def part(ranking: Ranking, depth: int, ties: str) -> dict[str, Fraction]:
@@ -254,7 +282,9 @@ def part(ranking: Ranking, depth: int, ties: str) -> dict[str, Fraction]:
     found, above = {}, 0
     for group in ranking:
         taken = Fraction(min(max(depth - above, 0), len(group)), len(group))
-        found.update(dict.fromkeys(group, Fraction(taken > 0) if ties == "w" else taken))
+        found.update(
+            dict.fromkeys(group, Fraction(taken > 0) if ties == "w" else taken)
+        )
         above += len(group)
     return {doc: taken for doc, taken in found.items() if taken}
 
@@ -273,7 +303,9 @@ def tied_rbo(x: Ranking, y: Ranking, p: float, ties: str, score: str) -> float:
             return float(2 * total / (sum(a.values()) + extra + sum(b.values())))
         if ties == "a":
             return float(total / depth)
-        squares = (sum(v * v for v in a.values()) + extra) * sum(v * v for v in b.values())
+        squares = (sum(v * v for v in a.values()) + extra) * sum(
+            v * v for v in b.values()
+        )
         return float(total) / math.sqrt(squares)
 
     def unseen(depth: int) -> Fraction:
@@ -301,6 +333,8 @@ def tied_rbo(x: Ranking, y: Ranking, p: float, ties: str, score: str) -> float:
     return (1 - p) * math.fsum([*seen, *rest])
 
 
-def mean_over_orders(x: Ranking, y: Ranking, value: Callable[[Order, Order], float]) -> float:
+def mean_over_orders(
+    x: Ranking, y: Ranking, value: Callable[[Order, Order], float]
+) -> float:
     values = [value(a, b) for a in orders(x) for b in orders(y)]
     return math.fsum(values) / len(values)

@@ -38,20 +38,37 @@ def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
     words = [line.split() for line in lines]
     head = [
         word
-        for line in words[: words.index(next(line for line in words if "0.3333" in line))]
+        for line in words[
+            : words.index(next(line for line in words if "0.3333" in line))
+        ]
         for word in line
     ]
 
-    assert head == ["measure", "mean", "min", "median", "max", "queries", "without", "value"]
+    assert head == [
+        "measure",
+        "mean",
+        "min",
+        "median",
+        "max",
+        "queries",
+        "without",
+        "value",
+    ]
     assert ["Jaccard@2", "0.3333", "0.3333", "0.3333", "0.3333", "1", "2"] in words
     assert ["tau_b", "-1.0000", "-1.0000", "-1.0000", "-1.0000", "1", "2"] in words
-    assert "old   2 queries × 1–3 (median 2) documents · 2 tied rows in 1 query" in lines
+    assert (
+        "old   2 queries × 1–3 (median 2) documents · 2 tied rows in 1 query" in lines
+    )
     assert any(
-        line.startswith("both  1 query in common · 1 query only in old (q2), without") for line in lines
+        line.startswith("both  1 query in common · 1 query only in old (q2), without")
+        for line in lines
     )
     assert lines[-1] == "conventions  defaults: ties=docid_desc …"
     whole = run(*files, "-m", "Jaccard@2 tau_b", "--verbose").stdout.splitlines()
-    assert whole[-1] == "conventions  order=score score_dtype=float64 ties=docid_desc duplicates=error"
+    assert (
+        whole[-1]
+        == "conventions  order=score score_dtype=float64 ties=docid_desc duplicates=error"
+    )
 
 
 def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
@@ -65,7 +82,9 @@ def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
         ["2", "d3", "~", "gone", "d1", "▼", "1"],
         ["3", "d2", "~", "1", "d4", "new"],
     ]
-    assert any(line.startswith("~ ties in score with a neighbour") for line in lines[6:])
+    assert any(
+        line.startswith("~ ties in score with a neighbour") for line in lines[6:]
+    )
 
 
 def test_long_lists_are_cut_for_the_eye() -> None:
@@ -74,37 +93,62 @@ def test_long_lists_are_cut_for_the_eye() -> None:
 
     assert out[-1] == "30 more ranks; --depth N shows and compares the first N"
     assert _ranks(out[:-1]) == list(range(1, 21))
-    assert _ranks(run(BM25, TFIDF, "--query", "q14", "--depth", "5").stdout.splitlines()) == [1, 2, 3, 4, 5]
+    assert _ranks(
+        run(BM25, TFIDF, "--query", "q14", "--depth", "5").stdout.splitlines()
+    ) == [1, 2, 3, 4, 5]
 
 
 def _ranks(lines: list[str]) -> list[int]:
-    return [int(line.split()[0]) for line in lines if line.strip() and line.split()[0].isdigit()]
+    return [
+        int(line.split()[0])
+        for line in lines
+        if line.strip() and line.split()[0].isdigit()
+    ]
 
 
 def test_queries_that_changed_most() -> None:
     """--top shows as many queries, the least alike by the first measure first."""
     out = run(BM25, TFIDF, "-m", "RBO(p=0.9) tau_b", "--top", "3").stdout
-    rows = [json.loads(line) for line in run(
-        BM25, TFIDF, "-m", "RBO(p=0.9) tau_b", "--top", "3", "--format", "jsonl"
-    ).stdout.splitlines()]  # fmt: skip
+    rows = [
+        json.loads(line)
+        for line in run(
+            BM25, TFIDF, "-m", "RBO(p=0.9) tau_b", "--top", "3", "--format", "jsonl"
+        ).stdout.splitlines()
+    ]
 
     assert "changed most by RBO(p=0.9)" in out
     assert [row["query_id"] for row in rows] == [
-        line.split()[0] for line in out.splitlines() if line.startswith(" q") and " 0." in line
+        line.split()[0]
+        for line in out.splitlines()
+        if line.startswith(" q") and " 0." in line
     ]
-    assert [row["RBO(p=0.9)"] for row in rows] == sorted(row["RBO(p=0.9)"] for row in rows)
+    assert [row["RBO(p=0.9)"] for row in rows] == sorted(
+        row["RBO(p=0.9)"] for row in rows
+    )
 
 
 def test_machine_formats_carry_full_precision() -> None:
     """CSV, JSON lines and JSON hold every digit; the audit goes to standard error."""
     done = run(BM25, TFIDF, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    lines = [json.loads(line) for line in run(BM25, TFIDF, "--format", "jsonl").stdout.splitlines()]
+    lines = [
+        json.loads(line)
+        for line in run(BM25, TFIDF, "--format", "jsonl").stdout.splitlines()
+    ]
     report = json.loads(run(BM25, TFIDF, "--format", "json", "--top", "2").stdout)
 
     assert [float(row["value"]) for row in rows] == [line["value"] for line in lines]
-    assert [entry["value"] for entry in report["measures"].values()] == [line["value"] for line in lines]
-    assert set(report) == {"measures", "notes", "audit", "conventions", "inputs", "changed"}
+    assert [entry["value"] for entry in report["measures"].values()] == [
+        line["value"] for line in lines
+    ]
+    assert set(report) == {
+        "measures",
+        "notes",
+        "audit",
+        "conventions",
+        "inputs",
+        "changed",
+    }
     assert len(report["changed"]) == 2
     assert "31 queries in common" in done.stderr
     assert not run(BM25, TFIDF, "--format", "csv", "--quiet").stderr
@@ -113,14 +157,25 @@ def test_machine_formats_carry_full_precision() -> None:
 def test_a_query_in_every_format(files: tuple[Path, Path]) -> None:
     """The lists of a query are rows in CSV and JSON lines, an object in JSON, a table in Markdown."""
     query = json.loads(run(*files, "--query", "q1", "--format", "json").stdout)
-    rows = list(csv.DictReader(io.StringIO(run(*files, "--query", "q1", "--format", "csv").stdout)))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(run(*files, "--query", "q1", "--format", "csv").stdout)
+        )
+    )
 
     assert query["query_id"] == "q1"
-    assert [row["b"] for row in query["lists"]] == [row["b"] for row in rows] == ["d2", "d1", "d4"]
     assert (
-        "\n| rank | old | now at | new | moved |\n" in run(*files, "--query", "q1", "--format", "md").stdout
+        [row["b"] for row in query["lists"]]
+        == [row["b"] for row in rows]
+        == ["d2", "d1", "d4"]
     )
-    assert len(run(*files, "--query", "q1", "--format", "jsonl").stdout.splitlines()) == 3
+    assert (
+        "\n| rank | old | now at | new | moved |\n"
+        in run(*files, "--query", "q1", "--format", "md").stdout
+    )
+    assert (
+        len(run(*files, "--query", "q1", "--format", "jsonl").stdout.splitlines()) == 3
+    )
     assert "(only_a)" in run(*files, "--query", "q2").stdout
 
 
@@ -131,7 +186,10 @@ def test_values_per_query_are_written(files: tuple[Path, Path], tmp_path: Path) 
 
     assert not done.stdout
     assert pl.read_parquet(target).height == 3 * 3
-    assert json.loads(text.read_text())["inputs"] == {"a": str(files[0]), "b": str(files[1])}
+    assert json.loads(text.read_text())["inputs"] == {
+        "a": str(files[0]),
+        "b": str(files[1]),
+    }
     assert "is also an input" in run(*files, "-o", files[0], code=2).stderr
     assert "no known suffix" in run(*files, "--per-query", "values.xls", code=2).stderr
 
@@ -155,7 +213,9 @@ def test_ids_are_untrusted(tmp_path: Path) -> None:
 def test_names_and_standard_input(files: tuple[Path, Path]) -> None:
     """name=FILE names a run; one of the runs may come from standard input, and be read twice."""
     assert "before" in run(f"before={files[0]}", f"after={files[0]}").stdout
-    assert "d4" in run(files[0], "-", "--query", "q1", stdin=files[1].read_text()).stdout
+    assert (
+        "d4" in run(files[0], "-", "--query", "q1", stdin=files[1].read_text()).stdout
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,14 +34,25 @@ def test_every_pair_is_counted_on_its_side(x: Scores, order: Scores) -> None:
     docs = documents(of_x)
     in_x, in_y = block(of_x), block(of_y)
     sides = {
-        doc: [(np.sign(in_x[o] - in_x[doc]), np.sign(in_y[o] - in_y[doc])) for o in docs] for doc in docs
+        doc: [
+            (np.sign(in_x[o] - in_x[doc]), np.sign(in_y[o] - in_y[doc])) for o in docs
+        ]
+        for doc in docs
     }
-    edges = [np.array([spans(ranking)[doc] for doc in docs]).T for ranking in (of_x, of_y)]
-    found = counts(np.array([0, len(docs)]), (edges[0][0], edges[0][1]), (edges[1][0], edges[1][1]))
+    edges = [
+        np.array([spans(ranking)[doc] for doc in docs]).T for ranking in (of_x, of_y)
+    ]
+    found = counts(
+        np.array([0, len(docs)]), (edges[0][0], edges[0][1]), (edges[1][0], edges[1][1])
+    )
 
     assert found.above.tolist() == [sides[doc].count((-1, -1)) for doc in docs]
-    assert found.agree.tolist() == [sum(a * b == 1 for a, b in sides[doc]) for doc in docs]
-    assert found.differ.tolist() == [sum(a * b == -1 for a, b in sides[doc]) for doc in docs]
+    assert found.agree.tolist() == [
+        sum(a * b == 1 for a, b in sides[doc]) for doc in docs
+    ]
+    assert found.differ.tolist() == [
+        sum(a * b == -1 for a, b in sides[doc]) for doc in docs
+    ]
     assert found.x_tied_above.tolist() == [sides[doc].count((0, -1)) for doc in docs]
     assert found.y_tied_above.tolist() == [sides[doc].count((-1, 0)) for doc in docs]
     assert found.tied_in_both.tolist() == [sides[doc].count((0, 0)) for doc in docs]
@@ -52,7 +63,8 @@ def test_many_long_lists() -> None:
     rng = np.random.default_rng(8)
     pool = [f"d{i}" for i in range(3000)]
     first, second = (
-        {f"q{at}": scores(random_ranking(rng, pool, 0.2, 3000)) for at in range(120)} for _ in range(2)
+        {f"q{at}": scores(random_ranking(rng, pool, 0.2, 3000)) for at in range(120)}
+        for _ in range(2)
     )
     texts = "tau_b tau_ap wtau RBO(p=0.9) Fagin_K@50"
     together = diff(first, second, texts).per_query
@@ -64,4 +76,6 @@ def test_many_long_lists() -> None:
 
 def test_documents_are_told_apart_by_their_whole_id() -> None:
     """Ids that are alike to the eye are not: case, width, blanks and numbers of other scripts."""
-    assert diff({"q": DOCS}, {"q": [f"{doc} " for doc in DOCS]}, "Jaccard").to_dict() == {"Jaccard": 0.0}
+    assert diff(
+        {"q": DOCS}, {"q": [f"{doc} " for doc in DOCS]}, "Jaccard"
+    ).to_dict() == {"Jaccard": 0.0}

@@ -28,8 +28,16 @@ from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 if TYPE_CHECKING:
     from pathlib import Path
 
-OLD = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 1.0}, "q3": {"d1": 1.0, "d2": 1.0}}
-NEW = {"q1": {"d2": 3.0, "d1": 2.0, "d4": 1.0}, "q3": {"d1": 2.0, "d2": 1.0}, "q4": {"d1": 1.0, "d5": 0.0}}
+OLD = {
+    "q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0},
+    "q2": {"d1": 1.0},
+    "q3": {"d1": 1.0, "d2": 1.0},
+}
+NEW = {
+    "q1": {"d2": 3.0, "d1": 2.0, "d4": 1.0},
+    "q3": {"d1": 2.0, "d2": 1.0},
+    "q4": {"d1": 1.0, "d5": 0.0},
+}
 
 
 @pytest.fixture
@@ -41,7 +49,9 @@ def alike() -> Similarity:
 # -- results -----------------------------------------------------------------------------------------------
 def test_every_query_has_a_row_with_value_or_reason(alike: Similarity) -> None:
     """Queries of the first run come in its order, then those of the second; nothing is a quiet 0."""
-    rows = alike.per_query.select("query_id", "measure", "value", "status", "n_a", "n_b", "n_common").rows()
+    rows = alike.per_query.select(
+        "query_id", "measure", "value", "status", "n_a", "n_b", "n_common"
+    ).rows()
 
     assert rows == [
         ("q1", "Jaccard@2", 2 / 2, "ok", 2, 2, 2),
@@ -57,9 +67,20 @@ def test_every_query_has_a_row_with_value_or_reason(alike: Similarity) -> None:
 
 def test_means_leave_out_what_has_no_value(alike: Similarity) -> None:
     """A mean is over queries with a value; how many have none stands beside it."""
-    assert alike.mean().rows() == [("Jaccard@2", (1 + 1) / 2, 2, 2), ("tau_b", -1.0, 1, 3)]
+    assert alike.mean().rows() == [
+        ("Jaccard@2", (1 + 1) / 2, 2, 2),
+        ("tau_b", -1.0, 1, 3),
+    ]
     assert alike.to_dict() == {"Jaccard@2": 1.0, "tau_b": -1.0}
-    assert alike.table().columns == ["measure", "value", "min", "median", "max", "n", "n_undefined"]
+    assert alike.table().columns == [
+        "measure",
+        "value",
+        "min",
+        "median",
+        "max",
+        "n",
+        "n_undefined",
+    ]
 
 
 def test_other_aggregations() -> None:
@@ -68,7 +89,10 @@ def test_other_aggregations() -> None:
     b = {"q0": list("abcd"), "q1": list("abxy"), "q2": list("wxyz")}
 
     assert diff(a, b, "Overlap(agg=median)").to_dict() == {"Overlap(agg=median)": 2 / 4}
-    assert diff(a, b, "Overlap(agg=trimmed(0.4))").to_dict()["Overlap(agg=trimmed(0.4))"] == 2 / 4
+    assert (
+        diff(a, b, "Overlap(agg=trimmed(0.4))").to_dict()["Overlap(agg=trimmed(0.4))"]
+        == 2 / 4
+    )
     for agg in ("sum", "pooled", "gmean", "weighted"):
         with pytest.raises(BadParameter, match="is not known"):
             diff(a, b, f"Overlap(agg={agg})")
@@ -88,8 +112,17 @@ def test_the_audit_counts(alike: Similarity) -> None:
     audit = alike.audit
 
     assert (audit.common_queries, audit.only_a, audit.only_b) == (2, ("q2",), ("q4",))
-    assert (audit.documents_a, audit.documents_b, audit.common_documents) == (3 + 2, 3 + 2, 2 + 2)
-    assert (audit.a.queries, audit.a.documents, audit.a.tied, audit.a.tied_queries) == (3, 6, 2, 1)
+    assert (audit.documents_a, audit.documents_b, audit.common_documents) == (
+        3 + 2,
+        3 + 2,
+        2 + 2,
+    )
+    assert (audit.a.queries, audit.a.documents, audit.a.tied, audit.a.tied_queries) == (
+        3,
+        6,
+        2,
+        1,
+    )
     assert (audit.b.shortest, audit.b.longest, audit.b.tied) == (2, 3, 0)
     assert "1 query only in old (q2), without a value" in repr(alike)
     assert "2 tied rows in 1 query" in repr(audit)
@@ -118,7 +151,14 @@ def test_what_changed_most() -> None:
 
     assert alike.changed()["query_id"].to_list() == ["q1", "q2", "q0"]
     assert alike.changed(2, "footrule")["query_id"].to_list() == ["q1", "q2"]
-    assert alike.changed(1).columns == ["query_id", "tau_b", "footrule", "n_a", "n_b", "n_common"]
+    assert alike.changed(1).columns == [
+        "query_id",
+        "tau_b",
+        "footrule",
+        "n_a",
+        "n_b",
+        "n_common",
+    ]
     with pytest.raises(BadOption, match="was not computed"):
         alike.changed(1, "rho")
 
@@ -136,7 +176,7 @@ def test_two_lists_side_by_side() -> None:
         (3, "d2", None, True, None, None, None),
     ]
     assert diff(a, b, "Jaccard").side_by_side("other").rows() == [
-        (1, "d1", None, False, None, None, None),
+        (1, "d1", None, False, None, None, None)
     ]
     assert diff(a, b, "Jaccard").side_by_side("q", 1).height == 1
     with pytest.raises(NotComparable, match="neither run"):
@@ -162,7 +202,9 @@ def test_files_hold_what_the_frame_holds(alike: Similarity, tmp_path: Path) -> N
 
 def test_names_are_escaped_in_a_notebook() -> None:
     """Names of runs and queries are untrusted: they do not become markup."""
-    html = diff({"q": ["a"], "<b>": ["a"]}, {"q": ["a"]}, "Jaccard", names=("<i>", "n"))._repr_html_()
+    html = diff(
+        {"q": ["a"], "<b>": ["a"]}, {"q": ["a"]}, "Jaccard", names=("<i>", "n")
+    )._repr_html_()
 
     assert "<table" in html
     assert "<i>" not in html
@@ -183,7 +225,9 @@ def test_runs_come_from_anywhere(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "new.parquet")
     (tmp_path / "old.run").write_text(trec(OLD))
     for second in (frame, tmp_path / "new.parquet", frame.rename({"doc_id": "item"})):
-        found = diff(tmp_path / "old.run", second, "RBO(p=0.9) tau_b", columns={"item": "doc_id"})
+        found = diff(
+            tmp_path / "old.run", second, "RBO(p=0.9) tau_b", columns={"item": "doc_id"}
+        )
 
         assert found.per_query.equals(expected)
     assert found.names == ("old", "b")
@@ -199,24 +243,43 @@ def test_rows_in_any_order_make_the_same_lists() -> None:
             "score": rng.integers(0, 20, 2000).astype(float),
         }
     )
-    other = rows.with_columns(score=pl.Series(rng.integers(0, 20, 2000).astype(float)))[::2]
-    tidy = diff(rows.sort("query_id", maintain_order=True), other.sort("query_id"), "RBO(p=0.9) tau_ap wtau")
-    mixed = diff(rows, other.sample(fraction=1, shuffle=True, seed=1), "RBO(p=0.9) tau_ap wtau")
+    other = rows.with_columns(score=pl.Series(rng.integers(0, 20, 2000).astype(float)))[
+        ::2
+    ]
+    tidy = diff(
+        rows.sort("query_id", maintain_order=True),
+        other.sort("query_id"),
+        "RBO(p=0.9) tau_ap wtau",
+    )
+    mixed = diff(
+        rows, other.sample(fraction=1, shuffle=True, seed=1), "RBO(p=0.9) tau_ap wtau"
+    )
 
-    assert tidy.per_query.sort("query_id", "measure").equals(mixed.per_query.sort("query_id", "measure"))
+    assert tidy.per_query.sort("query_id", "measure").equals(
+        mixed.per_query.sort("query_id", "measure")
+    )
     assert mixed.queries.to_list() == [f"q{i}" for i in range(40)]
 
 
 def test_plain_lists_have_an_order_of_their_own() -> None:
     """A list of documents is compared with scores, by its order."""
-    assert diff({"q": ["b", "a"]}, {"q": {"a": 1.0, "b": 2.0}}, "tau_b").to_dict() == {"tau_b": 1.0}
+    assert diff({"q": ["b", "a"]}, {"q": {"a": 1.0, "b": 2.0}}, "tau_b").to_dict() == {
+        "tau_b": 1.0
+    }
 
 
 @pytest.mark.parametrize(
     ("options", "first"),
-    [({}, "d2"), ({"ties": "docid_asc"}, "d10"), ({"ties": "input"}, "d1x"), ({"order": "rank"}, "d10")],
+    [
+        ({}, "d2"),
+        ({"ties": "docid_asc"}, "d10"),
+        ({"ties": "input"}, "d1x"),
+        ({"order": "rank"}, "d10"),
+    ],
 )
-def test_order_and_ties_are_those_of_an_evaluation(options: dict[str, Any], first: str) -> None:
+def test_order_and_ties_are_those_of_an_evaluation(
+    options: dict[str, Any], first: str
+) -> None:
     """Which of tied documents a cutoff keeps is decided by the alignment's rule, ids compared as bytes."""
     frame = pl.DataFrame(
         {
@@ -238,7 +301,10 @@ def test_near_equal_scores_tie_in_single_precision() -> None:
     b = {"q": {"d1": 2.0, "d2": 1.0}}
 
     assert diff(a, b, "tau_b").to_dict() == {"tau_b": 1.0}
-    assert diff(a, b, "tau_b", score_dtype="float32").per_query["status"].item() == "constant"
+    assert (
+        diff(a, b, "tau_b", score_dtype="float32").per_query["status"].item()
+        == "constant"
+    )
 
 
 def test_depth_cuts_both_lists() -> None:
@@ -252,23 +318,34 @@ def test_depth_cuts_both_lists() -> None:
 
 def test_duplicates() -> None:
     """The same document twice is an error that says where, unless a copy is to be dropped."""
-    twice = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [3.0, 2.0, 1.0]})
+    twice = pl.DataFrame(
+        {"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [3.0, 2.0, 1.0]}
+    )
     with pytest.raises(DuplicateRows, match="retrieved 2 times"):
         diff(twice, {"q": ["a", "b"]}, "tau_b")
     with pytest.raises(DuplicateRows, match="retrieved 2 times"):
         diff({"q": ["a", "b"]}, twice, "tau_b")
 
-    drops: dict[Literal["first_drop", "last_drop"], float] = {"first_drop": 1.0, "last_drop": -1.0}
+    drops: dict[Literal["first_drop", "last_drop"], float] = {
+        "first_drop": 1.0,
+        "last_drop": -1.0,
+    }
     for drop, expected in drops.items():
-        assert diff(twice, {"q": ["a", "b"]}, "tau_b", duplicates=drop).to_dict() == {"tau_b": expected}
-        assert diff({"q": ["a", "b"]}, twice, "tau_b", duplicates=drop).to_dict() == {"tau_b": expected}
+        assert diff(twice, {"q": ["a", "b"]}, "tau_b", duplicates=drop).to_dict() == {
+            "tau_b": expected
+        }
+        assert diff({"q": ["a", "b"]}, twice, "tau_b", duplicates=drop).to_dict() == {
+            "tau_b": expected
+        }
 
 
 def test_ids_of_text_files_have_no_type(tmp_path: Path) -> None:
     """A 7 in a TREC file is the 7 of an integer column; typed texts and numbers never match."""
     (tmp_path / "a.run").write_text("1 Q0 7 1 2.0 t\n1 Q0 8 2 1.0 t\n")
 
-    assert diff(tmp_path / "a.run", {1: {7: 2.0, 8: 1.0}}, "tau_b").to_dict() == {"tau_b": 1.0}
+    assert diff(tmp_path / "a.run", {1: {7: 2.0, 8: 1.0}}, "tau_b").to_dict() == {
+        "tau_b": 1.0
+    }
     with pytest.raises(MixedIds, match="doc_id has two types"):
         diff({"q": {7: 1.0}}, {"q": {"7": 1.0}}, "tau_b")
 
@@ -325,9 +402,18 @@ def test_measures_of_another_kind() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["RBO", "RBO(p=1)", "RBO(p=0)", "RBO(p=0.9, ties=c)", "Overlap(denom=k)", "Fagin_K(p=2)",
-     "tau_ap(ties=b, reference=both)", "Fagin_F(location=0)", "wtau(weights=log)"],
-)  # fmt: skip
+    [
+        "RBO",
+        "RBO(p=1)",
+        "RBO(p=0)",
+        "RBO(p=0.9, ties=c)",
+        "Overlap(denom=k)",
+        "Fagin_K(p=2)",
+        "tau_ap(ties=b, reference=both)",
+        "Fagin_F(location=0)",
+        "wtau(weights=log)",
+    ],
+)
 def test_parameters_that_make_no_sense(text: str) -> None:
     """Parameters are checked where they are declared."""
     with pytest.raises(BadParameter):
@@ -345,9 +431,19 @@ def test_runs_that_do_not_belong_together() -> None:
     with pytest.raises(NotComparable, match="no query in common"):
         diff(OLD, {"Q1": ["d1"]}, "Jaccard")
     with pytest.raises(EmptyInput):
-        diff(OLD, pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}))
+        diff(
+            OLD,
+            pl.DataFrame(
+                schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+            ),
+        )
     with pytest.raises(EmptyInput):
-        diff(pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}), OLD)
+        diff(
+            pl.DataFrame(
+                schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+            ),
+            OLD,
+        )
     with pytest.raises(BadValue, match="NaN"):
         diff(OLD, {"q1": {"d1": float("nan")}}, "Jaccard")
     with pytest.raises(TiedScores):
@@ -383,7 +479,9 @@ def test_a_measure_of_ones_own() -> None:
 
     rankstone.register(SameTop)
     try:
-        found = diff({"q": ["a", "b"], "r": ["a"]}, {"q": ["b"], "r": ["a", "c"]}, "SameTop").to_dict()
+        found = diff(
+            {"q": ["a", "b"], "r": ["a"]}, {"q": ["b"], "r": ["a", "c"]}, "SameTop"
+        ).to_dict()
     finally:
         rankstone.measures.MEASURES.remove("SameTop")
 

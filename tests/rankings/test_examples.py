@@ -19,7 +19,15 @@ Y_ROUND = [0.5, 0.7, 0.3, 0.1, 0.1, 0.6, 0.9, 0.2, 0.4, 0.8]
 
 #: the example of Corsi and Urbano's reference code
 RED = {"red": 5, "blue": 4, "green": 4, "yellow": 3, "pink": 2}
-BLUE = {"blue": 9, "red": 9, "white": 8, "yellow": 7, "black": 7, "purple": 7, "green": 6}
+BLUE = {
+    "blue": 9,
+    "red": 9,
+    "white": 8,
+    "yellow": 7,
+    "black": 7,
+    "purple": 7,
+    "green": 6,
+}
 
 
 @pytest.mark.parametrize(
@@ -44,10 +52,19 @@ def test_ircor(x: list[float], y: list[float], text: str, printed: float) -> Non
         ("b", 0.7207131, 0.3509163, 0.9129336, 0.5620173),
     ],
 )
-def test_corsi_and_urbano(ties: str, ext: float, least: float, most: float, residual: float) -> None:
+def test_corsi_and_urbano(
+    ties: str, ext: float, least: float, most: float, residual: float
+) -> None:
     """The example of the reference code for ties in RBO (SIGIR 2024), p = 0.95."""
-    for score, printed in (("ext", ext), ("min", least), ("max", most), ("res", residual)):
-        found = rankstone.similarity(RED, BLUE, f"RBO(p=0.95, ties={ties}, score={score})")
+    for score, printed in (
+        ("ext", ext),
+        ("min", least),
+        ("max", most),
+        ("res", residual),
+    ):
+        found = rankstone.similarity(
+            RED, BLUE, f"RBO(p=0.95, ties={ties}, score={score})"
+        )
 
         assert found == pytest.approx(printed, abs=5e-8)
 
@@ -55,10 +72,15 @@ def test_corsi_and_urbano(ties: str, ext: float, least: float, most: float, resi
 def test_rank_biased_overlap_by_hand() -> None:
     """Of abcdefg against bacdxyz, p = 0.9, where the overlap is 0, 2, 3, 4, 4, 4, 4."""
     p = 0.9
-    seen = (1 - p) * sum(p ** (d - 1) * x / d for d, x in enumerate([0, 2, 3, 4, 4, 4, 4], start=1))
+    seen = (1 - p) * sum(
+        p ** (d - 1) * x / d for d, x in enumerate([0, 2, 3, 4, 4, 4, 4], start=1)
+    )
     beyond = (1 - p) / p * 4 * (log(1 / (1 - p)) - sum(p**d / d for d in range(1, 8)))
     most = (1 - p) * sum(p ** (d - 1) * min(2 * d - 10, d) / d for d in range(8, 500))
-    found = {s: rankstone.similarity(A, B, f"RBO(p=0.9, score={s})") for s in ("ext", "min", "max", "res")}
+    found = {
+        s: rankstone.similarity(A, B, f"RBO(p=0.9, score={s})")
+        for s in ("ext", "min", "max", "res")
+    }
 
     assert found["ext"] == pytest.approx(seen + 4 / 7 * p**7, abs=1e-14)
     assert found["min"] == pytest.approx(seen + beyond, abs=1e-14)
@@ -73,7 +95,9 @@ def test_rank_biased_overlap_of_lists_of_two_lengths() -> None:
     """Of ab against bacd, p = 1/2: agreement 0, 1, then 2 + 1 · (d - 2) of d (Webber et al., equation 32)."""
     found = rankstone.similarity(list("ab"), list("bacd"), "RBO(p=0.5)")
 
-    assert found == pytest.approx(1 / 2 * (0 / 1 + 2 / 2 / 2 + 3 / 3 / 4 + 4 / 4 / 8) + 1 / 16, abs=1e-15)
+    assert found == pytest.approx(
+        1 / 2 * (0 / 1 + 2 / 2 / 2 + 3 / 3 / 4 + 4 / 4 / 8) + 1 / 16, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +111,9 @@ def test_rank_biased_overlap_of_lists_of_two_lengths() -> None:
 )
 def test_examples_of_the_cards(text: str, expected: float) -> None:
     """The cards of correlations and the footrule hold abcd against bacd."""
-    assert rankstone.similarity(list("abcd"), list("bacd"), text) == pytest.approx(expected, abs=1e-15)
+    assert rankstone.similarity(list("abcd"), list("bacd"), text) == pytest.approx(
+        expected, abs=1e-15
+    )
 
 
 def test_more_examples_of_the_cards() -> None:
@@ -97,11 +123,19 @@ def test_more_examples_of_the_cards() -> None:
     rbo = rankstone.similarity(list("ab"), list("ba"), "RBO(p=0.9)")
 
     assert tied == 2 / sqrt(2 * 3)
-    assert weighted == pytest.approx((3 / 2 + 4 / 3 - 5 / 6) / (3 / 2 + 4 / 3 + 5 / 6), abs=1e-15)
+    assert weighted == pytest.approx(
+        (3 / 2 + 4 / 3 - 5 / 6) / (3 / 2 + 4 / 3 + 5 / 6), abs=1e-15
+    )
     assert weighted == pytest.approx(6 / 11, abs=1e-15)
     assert rbo == pytest.approx(0.1 * 0.9 * 1 + 0.81, abs=1e-15)
-    assert rankstone.similarity(list("abcd"), list("dcba"), "footrule") == (3 + 1 + 1 + 3) / 8
-    assert rankstone.similarity(list("abc"), list("bad"), "Fagin_F") == (1 + 1 + 1 + 1) / 12
+    assert (
+        rankstone.similarity(list("abcd"), list("dcba"), "footrule")
+        == (3 + 1 + 1 + 3) / 8
+    )
+    assert (
+        rankstone.similarity(list("abc"), list("bad"), "Fagin_F")
+        == (1 + 1 + 1 + 1) / 12
+    )
     assert rankstone.similarity(list("abc"), list("bad"), "Fagin_K") == 2 / (9 + 3)
     assert rankstone.similarity(list("abcd"), list("bxay"), "Overlap@2") == 1 / 2
     assert rankstone.similarity(list("abcd"), list("bxay"), "Jaccard@2") == 1 / 3

@@ -20,17 +20,52 @@ if TYPE_CHECKING:
     from tests.rankings.worlds import Scores
 
 NAMES = [
-    "RBO", "Overlap", "Jaccard", "tau_a", "tau_b", "rho", "tau_ap", "wtau", "footrule", "Fagin_F", "Fagin_K",
-]  # fmt: skip
+    "RBO",
+    "Overlap",
+    "Jaccard",
+    "tau_a",
+    "tau_b",
+    "rho",
+    "tau_ap",
+    "wtau",
+    "footrule",
+    "Fagin_F",
+    "Fagin_K",
+]
 #: 1 for a ranking against itself, whatever ties
-SELF = ["tau_b", "rho", "wtau", "wtau(weights=multiplicative)", "RBO(p=0.9, ties=b)", "RBO(p=0.5, ties=w)",
-        "RBO(p=0.9, ties=broken)", "Overlap@3", "Jaccard", "tau_ap(ties=broken)"]  # fmt: skip
+SELF = [
+    "tau_b",
+    "rho",
+    "wtau",
+    "wtau(weights=multiplicative)",
+    "RBO(p=0.9, ties=b)",
+    "RBO(p=0.5, ties=w)",
+    "RBO(p=0.9, ties=broken)",
+    "Overlap@3",
+    "Jaccard",
+    "tau_ap(ties=broken)",
+]
 #: the same where nothing ties
-SELF_UNTIED = [*SELF, "tau_a", "tau_ap", "tau_ap(ties=b)", "tau_ap(reference=both)", "RBO(p=0.9)"]
+SELF_UNTIED = [
+    *SELF,
+    "tau_a",
+    "tau_ap",
+    "tau_ap(ties=b)",
+    "tau_ap(reference=both)",
+    "RBO(p=0.9)",
+]
 #: 0 for a ranking against itself
 ZERO = ["footrule", "Fagin_F@3", "Fagin_K", "Fagin_K(p=0, norm=none)"]
 #: -1 for a ranking against its reverse, where nothing ties
-REVERSED = ["tau_a", "tau_b", "rho", "wtau", "wtau(weights=multiplicative)", "tau_ap", "tau_ap(ties=b)"]
+REVERSED = [
+    "tau_a",
+    "tau_b",
+    "rho",
+    "wtau",
+    "wtau(weights=multiplicative)",
+    "tau_ap",
+    "tau_ap(ties=b)",
+]
 
 
 def value(x: object, y: object, text: str, **options: object) -> float | None:
@@ -45,7 +80,11 @@ def measure(text: str) -> ListMeasure:
 
 def test_every_measure_is_under_the_laws() -> None:
     """The registry holds these measures of two rankings, and the laws' texts speak of all of them."""
-    known = [name for name, kind in rankstone.measures.MEASURES.items() if issubclass(kind, ListMeasure)]
+    known = [
+        name
+        for name, kind in rankstone.measures.MEASURES.items()
+        if issubclass(kind, ListMeasure)
+    ]
 
     assert sorted(known) == sorted(NAMES)
     assert {measure(text).name for text in TEXTS} == set(NAMES)
@@ -139,7 +178,9 @@ def test_the_reverse_is_as_far_as_one_can_go(x: Scores) -> None:
 
 @pytest.mark.parametrize("text", TEXTS)
 @given(x=rankings(), y=rankings(), factor=st.sampled_from([0.25, 2.0, 1024.0]))
-def test_only_the_order_of_scores_matters(text: str, x: Scores, y: Scores, factor: float) -> None:
+def test_only_the_order_of_scores_matters(
+    text: str, x: Scores, y: Scores, factor: float
+) -> None:
     """Scaling and shifting one run's scores changes no bit."""
     moved = {doc: factor * score - 3.0 for doc, score in y.items()}
 
@@ -151,7 +192,8 @@ def test_queries_do_not_see_each_other(text: str) -> None:
     """Many queries at once, in any order, give bit by bit what each gives alone."""
     rng = np.random.default_rng(11)
     first, second = (
-        {f"q{at}": scores(random_ranking(rng, DOCS, 0.4, 12)) for at in range(24)} for _ in range(2)
+        {f"q{at}": scores(random_ranking(rng, DOCS, 0.4, 12)) for at in range(24)}
+        for _ in range(2)
     )
     together = rankstone.diff(first, second, text).per_query
     shuffled = {name: second[name] for name in rng.permutation(list(second)).tolist()}
@@ -162,7 +204,8 @@ def test_queries_do_not_see_each_other(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["tau_b", "tau_ap", "wtau", "rho", "RBO(p=0.9, ties=b)", "Fagin_K", "Jaccard"]
+    "text",
+    ["tau_b", "tau_ap", "wtau", "rho", "RBO(p=0.9, ties=b)", "Fagin_K", "Jaccard"],
 )
 @given(x=rankings(), y=rankings(), k=st.integers(1, 9))
 def test_a_cutoff_is_a_depth(text: str, x: Scores, y: Scores, k: int) -> None:
@@ -176,11 +219,19 @@ def test_a_cutoff_is_a_depth(text: str, x: Scores, y: Scores, k: int) -> None:
 
 
 # -- rank-biased overlap -----------------------------------------------------------------------------------
-@given(x=rankings(), y=rankings(), p=st.sampled_from([0.1, 0.5, 0.9, 0.99]), ties=st.sampled_from("abw"))
-def test_bounds_of_rank_biased_overlap(x: Scores, y: Scores, p: float, ties: str) -> None:
+@given(
+    x=rankings(),
+    y=rankings(),
+    p=st.sampled_from([0.1, 0.5, 0.9, 0.99]),
+    ties=st.sampled_from("abw"),
+)
+def test_bounds_of_rank_biased_overlap(
+    x: Scores, y: Scores, p: float, ties: str
+) -> None:
     """The scores stand in the order min ≤ ext ≤ max, and res is the difference of the bounds."""
     low, middle, high, left = (
-        value(x, y, f"RBO(p={p}, ties={ties}, score={score})") for score in ("min", "ext", "max", "res")
+        value(x, y, f"RBO(p={p}, ties={ties}, score={score})")
+        for score in ("min", "ext", "max", "res")
     )
     assert low is not None
     assert middle is not None
@@ -191,10 +242,19 @@ def test_bounds_of_rank_biased_overlap(x: Scores, y: Scores, p: float, ties: str
     assert left == pytest.approx(high - low, abs=1e-12)
 
 
-@given(x=rankings(ties=False), y=rankings(ties=False), score=st.sampled_from(["ext", "min", "max", "res"]))
-def test_without_ties_there_is_one_rank_biased_overlap(x: Scores, y: Scores, score: str) -> None:
+@given(
+    x=rankings(ties=False),
+    y=rankings(ties=False),
+    score=st.sampled_from(["ext", "min", "max", "res"]),
+)
+def test_without_ties_there_is_one_rank_biased_overlap(
+    x: Scores, y: Scores, score: str
+) -> None:
     """The treatments of ties agree where there are none."""
-    found = [value(x, y, f"RBO(p=0.9, ties={ties}, score={score})") for ties in ("a", "b", "w", "broken")]
+    found = [
+        value(x, y, f"RBO(p=0.9, ties={ties}, score={score})")
+        for ties in ("a", "b", "w", "broken")
+    ]
 
     assert found == pytest.approx([found[0]] * 4, abs=1e-12)
 
@@ -252,7 +312,12 @@ def test_distances_of_permutations(data: st.DataObject, x: Scores) -> None:
     assert value(x, y, "Fagin_F(norm=none)") == moves
 
 
-@given(x=rankings(ties=False), y=rankings(ties=False), z=rankings(ties=False), k=st.integers(1, 5))
+@given(
+    x=rankings(ties=False),
+    y=rankings(ties=False),
+    z=rankings(ties=False),
+    k=st.integers(1, 5),
+)
 def test_fagins_footrule_is_a_metric(x: Scores, y: Scores, z: Scores, k: int) -> None:
     """The triangle inequality holds for top-k lists of one length."""
     assume(min(len(x), len(y), len(z)) >= k)
@@ -270,4 +335,6 @@ def test_jaccard_and_overlap_tell_the_same(x: Scores, y: Scores, k: int) -> None
     overlap = value(x, y, f"Overlap@{k}")
     assert overlap is not None
 
-    assert value(x, y, f"Jaccard@{k}") == pytest.approx(overlap / (2 - overlap), abs=1e-12)
+    assert value(x, y, f"Jaccard@{k}") == pytest.approx(
+        overlap / (2 - overlap), abs=1e-12
+    )

@@ -34,7 +34,10 @@ def pairs(longest: int) -> Pairs:
         other = pool if rng.random() < 0.7 else [*pool[::2], "e1", "e2", "e3"]
         tied = rng.choice([0.0, 0.3, 0.6], 2)
         found.append(
-            (random_ranking(rng, pool, tied[0], longest), random_ranking(rng, other, tied[1], longest))
+            (
+                random_ranking(rng, pool, tied[0], longest),
+                random_ranking(rng, other, tied[1], longest),
+            )
         )
     return found
 
@@ -46,17 +49,25 @@ def engine(text: str, given: Pairs) -> list[float | None]:
     return rankstone.diff(first, second, text).per_query["value"].to_list()
 
 
-def agree(text: str, given: Pairs, slow: Callable[[Ranking, Ranking], float | None]) -> None:
+def agree(
+    text: str, given: Pairs, slow: Callable[[Ranking, Ranking], float | None]
+) -> None:
     same(engine(text, given), [slow(x, y) for x, y in given])
 
 
 def same(found: list[float | None], expected: list[float | None]) -> None:
     """Both have values for the same pairs, not for a few only, and the same values."""
-    both = [(e, f) for e, f in zip(expected, found, strict=True) if e is not None and f is not None]
+    both = [
+        (e, f)
+        for e, f in zip(expected, found, strict=True)
+        if e is not None and f is not None
+    ]
 
     assert [value is None for value in expected] == [value is None for value in found]
     assert len(both) > len(expected) / 10
-    np.testing.assert_allclose([f for _, f in both], [e for e, _ in both], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        [f for _, f in both], [e for e, _ in both], rtol=0, atol=1e-12
+    )
 
 
 PLAIN: dict[str, Callable[[Ranking, Ranking], float | None]] = {
@@ -64,7 +75,9 @@ PLAIN: dict[str, Callable[[Ranking, Ranking], float | None]] = {
     "tau_b": oracle.tau_b,
     "rho": oracle.rho,
     "tau_ap(ties=b)": oracle.tau_ap_b,
-    "tau_ap(ties=broken)": lambda x, y: oracle.tau_ap_a(oracle.broken(x), oracle.broken(y)),
+    "tau_ap(ties=broken)": lambda x, y: oracle.tau_ap_a(
+        oracle.broken(x), oracle.broken(y)
+    ),
     "footrule": oracle.footrule,
     "Fagin_F": oracle.fagin_f,
     "Fagin_F(location=3.5)": lambda x, y: oracle.fagin_f(x, y, 3.5),
@@ -89,17 +102,26 @@ def test_correlations_distances_and_overlaps(text: str) -> None:
 
 
 @pytest.mark.parametrize("k", [3, 5])
-@pytest.mark.parametrize("text", ["tau_b", "Fagin_K", "Fagin_F", "Jaccard", "tau_ap(ties=b)"])
+@pytest.mark.parametrize(
+    "text", ["tau_b", "Fagin_K", "Fagin_F", "Jaccard", "tau_ap(ties=b)"]
+)
 def test_cutoffs_cut_both_lists_first(text: str, k: int) -> None:
     """At a cutoff a measure sees the first k documents, tied ones by id, and nothing else."""
     given = pairs(9)
-    same(engine(f"{text}@{k}", given), [PLAIN[text](oracle.cut(x, k), oracle.cut(y, k)) for x, y in given])
+    same(
+        engine(f"{text}@{k}", given),
+        [PLAIN[text](oracle.cut(x, k), oracle.cut(y, k)) for x, y in given],
+    )
 
 
 @pytest.mark.parametrize("reference", ["first", "second", "both"])
 def test_ap_correlation_is_the_mean_over_all_orders(reference: str) -> None:
     """tau_ap(ties=a) is Yilmaz et al.'s coefficient, averaged over every order of tied documents."""
-    given = [p for p in pairs(6) if oracle.count_orders(p[0]) * oracle.count_orders(p[1]) <= 150]
+    given = [
+        p
+        for p in pairs(6)
+        if oracle.count_orders(p[0]) * oracle.count_orders(p[1]) <= 150
+    ]
 
     def slow(x: Ranking, y: Ranking) -> float | None:
         ways = {
@@ -117,7 +139,9 @@ def test_ap_correlation_is_the_mean_over_all_orders(reference: str) -> None:
 @pytest.mark.parametrize("p", [0.5, 0.9])
 @pytest.mark.parametrize("score", ["ext", "min", "max"])
 @pytest.mark.parametrize("ties", ["a", "b", "w"])
-def test_rank_biased_overlap_document_by_document(ties: str, score: str, p: float) -> None:
+def test_rank_biased_overlap_document_by_document(
+    ties: str, score: str, p: float
+) -> None:
     """Adding up what every document contributes at every depth gives the engine's number."""
 
     def slow(x: Ranking, y: Ranking) -> float:
@@ -144,7 +168,10 @@ def test_rank_biased_overlap_that_stops(k: int) -> None:
 
     def slow(x: Ranking, y: Ranking) -> float:
         one, other = oracle.documents(x), oracle.documents(y)
-        shared = [len(set(one[:depth]) & set(other[:depth])) / depth for depth in range(1, k + 1)]
+        shared = [
+            len(set(one[:depth]) & set(other[:depth])) / depth
+            for depth in range(1, k + 1)
+        ]
         weight = [0.8**at for at in range(k)]
         return sum(map(operator.mul, weight, shared)) / sum(weight)
 
@@ -154,8 +181,14 @@ def test_rank_biased_overlap_that_stops(k: int) -> None:
 @pytest.mark.parametrize("score", ["ext", "min", "max"])
 def test_rank_biased_overlap_is_the_mean_over_all_orders(score: str) -> None:
     """RBO(ties=a) of lists of one length, and its lower bound for any, is the mean over tie orders."""
-    few = [p for p in pairs(5) if oracle.count_orders(p[0]) * oracle.count_orders(p[1]) <= 60]
-    same_length = [p for p in few if len(oracle.documents(p[0])) == len(oracle.documents(p[1]))]
+    few = [
+        p
+        for p in pairs(5)
+        if oracle.count_orders(p[0]) * oracle.count_orders(p[1]) <= 60
+    ]
+    same_length = [
+        p for p in few if len(oracle.documents(p[0])) == len(oracle.documents(p[1]))
+    ]
     given = (few if score == "min" else same_length)[:300]
 
     def slow(x: Ranking, y: Ranking) -> float:
@@ -166,7 +199,9 @@ def test_rank_biased_overlap_is_the_mean_over_all_orders(score: str) -> None:
 
 
 @pytest.mark.parametrize("score", ["ext", "max"])
-def test_rank_biased_overlap_is_no_mean_where_ties_outlast_the_shorter_list(score: str) -> None:
+def test_rank_biased_overlap_is_no_mean_where_ties_outlast_the_shorter_list(
+    score: str,
+) -> None:
     """Ties below the end of the shorter list are where Corsi and Urbano's definition leaves the mean."""
     x, y = [["a"]], [["a", "b", "c"]]
     mean = oracle.mean_over_orders(x, y, lambda a, b: oracle.rbo(a, b, 0.6, score))

@@ -18,18 +18,28 @@ from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 def test_ids_scores_and_dicts_are_one() -> None:
     """An order of ids, scores that give it, and a dict of them mean the same ranking."""
     by_ids = similarity(["a", "b", "c"], ["b", "a", "c"], "tau_b")
-    by_dict = similarity({"a": 3, "b": 2, "c": 1}, {"c": 0.1, "a": 0.2, "b": 0.3}, "tau_b")
+    by_dict = similarity(
+        {"a": 3, "b": 2, "c": 1}, {"c": 0.1, "a": 0.2, "b": 0.3}, "tau_b"
+    )
     by_scores = similarity([3.0, 2.0, 1.0], [0.2, 0.3, 0.1], "tau_b")
 
     assert by_ids == by_dict == by_scores == (2 - 1) / 3
-    assert similarity(["a", "b", "c"], {"c": 0.1, "a": 0.2, "b": 0.3}, "tau_b") == (2 - 1) / 3
+    assert (
+        similarity(["a", "b", "c"], {"c": 0.1, "a": 0.2, "b": 0.3}, "tau_b")
+        == (2 - 1) / 3
+    )
 
 
 @pytest.mark.parametrize("kind", [np.array, pl.Series, tuple])
 def test_vectors_of_any_kind(kind: Any) -> None:
     """NumPy arrays, series and tuples of scores are scores of the same things in the same order."""
-    assert similarity(kind([1.0, 2.0, 3.0]), kind([1.0, 3.0, 2.0]), "tau_a") == (2 - 1) / 3
-    assert similarity(kind([1, 2, 3]), kind([1, 3, 2]), "tau_a", values="scores") == (2 - 1) / 3
+    assert (
+        similarity(kind([1.0, 2.0, 3.0]), kind([1.0, 3.0, 2.0]), "tau_a") == (2 - 1) / 3
+    )
+    assert (
+        similarity(kind([1, 2, 3]), kind([1, 3, 2]), "tau_a", values="scores")
+        == (2 - 1) / 3
+    )
 
 
 def test_whole_numbers_must_be_told_apart() -> None:
@@ -44,7 +54,12 @@ def test_whole_numbers_must_be_told_apart() -> None:
 
 def test_systems_may_differ() -> None:
     """Dicts of systems are compared over the systems of both."""
-    assert similarity({"a": 3.0, "b": 2.0, "x": 9.0}, {"a": 1.0, "b": 2.0, "y": 0.0}, "tau_b") == -1.0
+    assert (
+        similarity(
+            {"a": 3.0, "b": 2.0, "x": 9.0}, {"a": 1.0, "b": 2.0, "y": 0.0}, "tau_b"
+        )
+        == -1.0
+    )
 
 
 def test_no_value_is_none() -> None:
@@ -85,7 +100,15 @@ def test_questions_that_cannot_be_asked() -> None:
 OF_ITSELF = [
     *(f"RBO(p=0.9, ties={ties})" for ties in ("a", "b", "w", "broken")),
     *(f"RBO(p=0.9, ties={ties}, score=max)" for ties in ("a", "b", "w", "broken")),
-    *("tau_a", "tau_b", "rho", "wtau", "wtau(weights=multiplicative)", "tau_ap", "tau_ap(ties=b)"),
+    *(
+        "tau_a",
+        "tau_b",
+        "rho",
+        "wtau",
+        "wtau(weights=multiplicative)",
+        "tau_ap",
+        "tau_ap(ties=b)",
+    ),
     *("tau_ap(ties=broken)", "tau_ap(reference=both)", "tau_ap(reference=second)"),
     *("Overlap@3", "Jaccard", "footrule", "Fagin_F", "Fagin_K"),
 ]
@@ -93,13 +116,18 @@ OF_ITSELF = [
 
 @pytest.mark.parametrize("order", ["docid_desc", "docid_asc", "input", "reverse_input"])
 @each("text", OF_ITSELF)
-def test_a_run_with_ties_against_itself(text: str, order: Literal["docid_desc", "input"]) -> None:
+def test_a_run_with_ties_against_itself(
+    text: str, order: Literal["docid_desc", "input"]
+) -> None:
     """It is as like as can be, by every rule of ties, or a note says by which measure it is."""
     run = {"q": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 1.0, "f": 1.0, "g": 0.5}}
     measure = rankstone.parse_measure(text)
     assert isinstance(measure, ListMeasure)
     found = rankstone.diff(run, run, text, ties=order)
-    value, best = found.to_dict()[str(measure)], 0.0 if measure.card.direction == "lower" else 1.0
+    value, best = (
+        found.to_dict()[str(measure)],
+        0.0 if measure.card.direction == "lower" else 1.0,
+    )
 
     assert value is not None
     assert bool(found.notes()) == (abs(value - best) > 1e-12)
@@ -113,5 +141,9 @@ def test_a_run_with_ties_against_itself(text: str, order: Literal["docid_desc", 
 
 def test_every_list_measure_is_held_against_itself() -> None:
     """No measure of two rankings is missing above."""
-    known = {name for name, kind in rankstone.measures.MEASURES.items() if issubclass(kind, ListMeasure)}
+    known = {
+        name
+        for name, kind in rankstone.measures.MEASURES.items()
+        if issubclass(kind, ListMeasure)
+    }
     assert known == {rankstone.parse_measure(text).name for text in OF_ITSELF}

@@ -38,9 +38,13 @@ def groups(given: Scores) -> Ranking:
     return [[doc for doc, score in given.items() if score == level] for level in levels]
 
 
-def random_ranking(rng: np.random.Generator, pool: list[str], tied: float, longest: int) -> Ranking:
+def random_ranking(
+    rng: np.random.Generator, pool: list[str], tied: float, longest: int
+) -> Ranking:
     """Return some documents of the pool in random order, each tied with the one before at a chance."""
-    shown = rng.permutation(pool)[: rng.integers(1, min(longest, len(pool)) + 1)].tolist()
+    shown = rng.permutation(pool)[
+        : rng.integers(1, min(longest, len(pool)) + 1)
+    ].tolist()
     ranking: Ranking = []
     for doc in shown:
         if ranking and rng.random() < tied:
@@ -53,7 +57,15 @@ def random_ranking(rng: np.random.Generator, pool: list[str], tied: float, longe
 @st.composite
 def rankings(draw: st.DrawFn, *, ties: bool = True, least: int = 1) -> Scores:
     """Draw one list with scores."""
-    shown = draw(st.lists(st.sampled_from(DOCS), min_size=least, max_size=9, unique=True))
-    levels = st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0]) if ties else st.integers(-99, 99).map(float)
-    given = draw(st.lists(levels, min_size=len(shown), max_size=len(shown), unique=not ties))
+    shown = draw(
+        st.lists(st.sampled_from(DOCS), min_size=least, max_size=9, unique=True)
+    )
+    levels = (
+        st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0])
+        if ties
+        else st.integers(-99, 99).map(float)
+    )
+    given = draw(
+        st.lists(levels, min_size=len(shown), max_size=len(shown), unique=not ties)
+    )
     return dict(zip(shown, given, strict=True))

@@ -29,11 +29,15 @@ _SHOWN = 40
 
 def announced() -> list[dict[str, Any]]:
     """Return the changes that are meant to be."""
-    return tomllib.loads((HERE / "changes.toml").read_text(encoding="utf-8")).get("change", [])
+    return tomllib.loads((HERE / "changes.toml").read_text(encoding="utf-8")).get(
+        "change", []
+    )
 
 
 def different(
-    before: Mapping[str, str], after: Mapping[str, str], changes: Iterable[Mapping[str, Any]]
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    changes: Iterable[Mapping[str, Any]],
 ) -> Iterator[tuple[str, bool]]:
     """Yield a line for each number that is another one, new or gone, and whether a change announces it.
 
@@ -45,12 +49,18 @@ def different(
         if before.get(key) == after.get(key):
             continue
         words = key.split(" ")
-        new = key not in before and any(" ".join(words[:at]) in refused for at in range(1, len(words)))
+        new = key not in before and any(
+            " ".join(words[:at]) in refused for at in range(1, len(words))
+        )
         known = any(
-            fnmatch.fnmatchcase(key, one["number"]) and (not one.get("was_refused") or new or key in refused)
+            fnmatch.fnmatchcase(key, one["number"])
+            and (not one.get("was_refused") or new or key in refused)
             for one in changes
         )
-        yield f"{key}: {before.get(key, 'not recorded')} → {after.get(key, 'not recorded')}", known
+        yield (
+            f"{key}: {before.get(key, 'not recorded')} → {after.get(key, 'not recorded')}",
+            known,
+        )
 
 
 def _numbers(path: Path) -> Iterator[tuple[str, str]]:
@@ -64,8 +74,16 @@ def _numbers(path: Path) -> Iterator[tuple[str, str]]:
 
 def recorded(source: Path, folder: Path, *more: str) -> Path:
     """Record the package of a source folder in a process of its own."""
-    given = os.environ | {"PYTHONPATH": str(source), "COLUMNS": "100", "PYTHONHASHSEED": "0"}
-    subprocess.run([sys.executable, str(HERE / "record.py"), str(folder), *more], check=True, env=given)
+    given = os.environ | {
+        "PYTHONPATH": str(source),
+        "COLUMNS": "100",
+        "PYTHONHASHSEED": "0",
+    }
+    subprocess.run(
+        [sys.executable, str(HERE / "record.py"), str(folder), *more],
+        check=True,
+        env=given,
+    )
     return folder
 
 
@@ -82,12 +100,17 @@ def main(commit: str, *more: str) -> int:
             old = recorded(base / "src", Path(made) / "before", *more)
             new = recorded(ROOT / "src", Path(made) / "after", *more)
             was, now = (dict(_numbers(at / "numbers.txt")) for at in (old, new))
-            before, after = ((at / "words.txt").read_text(encoding="utf-8").splitlines() for at in (old, new))
+            before, after = (
+                (at / "words.txt").read_text(encoding="utf-8").splitlines()
+                for at in (old, new)
+            )
         finally:
             _git("worktree", "remove", "--force", str(base))
     lines = list(different(was, now, announced()))
     other = [line for line, known in lines if not known]
-    words = list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=1))
+    words = list(
+        difflib.unified_diff(before, after, "before", "after", lineterm="", n=1)
+    )
     for shown in (other[:_SHOWN], words[:_SHOWN]):
         sys.stdout.writelines(f"{line}\n" for line in shown)
     summary = f"{len(lines)} numbers differ, {len(other)} of them unannounced; {len(words)} lines of wording"

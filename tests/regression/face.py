@@ -24,36 +24,67 @@ if TYPE_CHECKING:
 
 def libraries() -> list[tuple[str, list[str], list[str]]]:
     """Return every convention with its measures of judgments, and those of whole lists."""
-    return [(str(one), one.everything(), one.everything(of_lists=True)) for one in conventions()]
+    return [
+        (str(one), one.everything(), one.everything(of_lists=True))
+        for one in conventions()
+    ]
 
 
 def options(world: World) -> dict[str, Any]:
     """Return the options of a world by their present names: ``sort`` is sort_algorithm since version 0.2."""
     names = ("AlignmentOptions", "Alignment")
-    known = next(getattr(rankstone, name) for name in names if hasattr(rankstone, name))()
-    return {n if hasattr(known, n) else f"{n}_algorithm": value for n, value in world.options.items()}
+    known = next(
+        getattr(rankstone, name) for name in names if hasattr(rankstone, name)
+    )()
+    return {
+        n if hasattr(known, n) else f"{n}_algorithm": value
+        for n, value in world.options.items()
+    }
 
 
-def scores(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
+def scores(
+    key: str, world: World, texts: Sequence[str], **options: Any
+) -> Iterator[Line]:
     """Evaluate; measures that are refused are left out one by one."""
     given = (_judged(world), _run(world.run))
-    yield from _each(key, texts, lambda some: rankstone.evaluate(*given, some, **options))
+    yield from _each(
+        key, texts, lambda some: rankstone.evaluate(*given, some, **options)
+    )
 
 
-def subtopic_scores(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
+def subtopic_scores(
+    key: str, world: World, texts: Sequence[str], **options: Any
+) -> Iterator[Line]:
     """Evaluate with judgments of subtopics."""
     names = ("query_id", "doc_id", "subtopic", "relevance")
     qrels = pl.DataFrame(
-        world.subtopics, dict.fromkeys(names, pl.String) | {"relevance": pl.Float64}, orient="row"
+        world.subtopics,
+        dict.fromkeys(names, pl.String) | {"relevance": pl.Float64},
+        orient="row",
     )
-    yield from _each(key, texts, lambda some: rankstone.evaluate(qrels, _run(world.run), some, **options))
+    yield from _each(
+        key,
+        texts,
+        lambda some: rankstone.evaluate(qrels, _run(world.run), some, **options),
+    )
 
 
-def labelled_scores(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
+def labelled_scores(
+    key: str, world: World, texts: Sequence[str], **options: Any
+) -> Iterator[Line]:
     """Evaluate a table whose rows carry score and label."""
     labels = {(query, doc): grade for query, doc, grade in world.judged}
-    rows = [(q, d, s, labels.get((q, d), 0.0)) for q, listed in world.run.items() for d, s in listed]
-    names = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "label": pl.Float64}
+    rows = [
+        (q, d, s, labels.get((q, d), 0.0))
+        for q, listed in world.run.items()
+        for d, s in listed
+    ]
+    names = {
+        "query_id": pl.String,
+        "doc_id": pl.String,
+        "score": pl.Float64,
+        "label": pl.Float64,
+    }
     table = pl.DataFrame(rows, names, orient="row")
     yield from _each(key, texts, lambda some: _labelled(table, some, **options))
 
@@ -63,46 +94,81 @@ def list_scores(
 ) -> Iterator[Line]:
     """Measure whole lists."""
     items = [{"doc_id": doc, **about} for doc, about in tables["items"].items()]
-    history = pl.DataFrame(tables["history"], ["query_id", "doc_id", "weight"], orient="row")
-    given = tables | {"items": pl.DataFrame(items, strict=False), "history": history, "qrels": _judged(world)}
-    given |= {"users": pl.DataFrame([{"query_id": user, **about} for user, about in tables["users"].items()])}
+    history = pl.DataFrame(
+        tables["history"], ["query_id", "doc_id", "weight"], orient="row"
+    )
+    given = tables | {
+        "items": pl.DataFrame(items, strict=False),
+        "history": history,
+        "qrels": _judged(world),
+    }
+    given |= {
+        "users": pl.DataFrame(
+            [{"query_id": user, **about} for user, about in tables["users"].items()]
+        )
+    }
     given |= {"baseline": _run(tables["baseline"])}
     runs = {"run": _run(world.run)}
-    yield from _each(key, texts, lambda some: rankstone.beyond(runs, some, **given, **options))
+    yield from _each(
+        key, texts, lambda some: rankstone.beyond(runs, some, **given, **options)
+    )
 
 
-def similarity(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
+def similarity(
+    key: str, world: World, texts: Sequence[str], **options: Any
+) -> Iterator[Line]:
     """Compare two rankings."""
     runs = (_run(world.run), _run(world.other))
-    yield from _each(key, texts, lambda some: rankstone.diff(*runs, measures=some, **options))
+    yield from _each(
+        key, texts, lambda some: rankstone.diff(*runs, measures=some, **options)
+    )
 
 
-def explanations(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
+def explanations(
+    key: str, world: World, texts: Sequence[str], **options: Any
+) -> Iterator[Line]:
     """Explain every query of a run, and the difference to the other one."""
     for text in texts:
         for query in world.run:
             given = (_judged(world), _run(world.run), text, query)
-            yield from _report(f"{key} {text} {query}", partial(rankstone.explain, *given, **options))
+            yield from _report(
+                f"{key} {text} {query}", partial(rankstone.explain, *given, **options)
+            )
     given = (_judged(world), _run(world.run), texts[0], next(iter(world.run)))
     explain: Any = rankstone.explain
-    name = "versus" if "versus" in signature(explain).parameters else "vs"  # as version 0.1 had it
+    name = (
+        "versus" if "versus" in signature(explain).parameters else "vs"
+    )  # as version 0.1 had it
     other = {name: _run(world.other)}
     yield from _report(f"{key} versus", partial(explain, *given, **other, **options))
 
 
-def comparisons(key: str, world: World, texts: Sequence[str], **options: Any) -> Iterator[Line]:
+def comparisons(
+    key: str, world: World, texts: Sequence[str], **options: Any
+) -> Iterator[Line]:
     """Compare three runs, of which the third is the first one reversed."""
-    turned = {query: [(doc, -score) for doc, score in listed] for query, listed in world.run.items()}
+    turned = {
+        query: [(doc, -score) for doc, score in listed]
+        for query, listed in world.run.items()
+    }
     runs = {"one": _run(world.run), "two": _run(world.other), "reversed": _run(turned)}
-    yield from _report(key, lambda: rankstone.compare(_judged(world), runs, texts, **options))
+    yield from _report(
+        key, lambda: rankstone.compare(_judged(world), runs, texts, **options)
+    )
 
 
-def identified(key: str, world: World, value: str, measure: str | None) -> Iterator[Line]:
+def identified(
+    key: str, world: World, value: str, measure: str | None
+) -> Iterator[Line]:
     """Identify a printed number."""
-    yield from _report(key, lambda: rankstone.identify(_judged(world), _run(world.run), value, measure))
+    yield from _report(
+        key, lambda: rankstone.identify(_judged(world), _run(world.run), value, measure)
+    )
 
 
-def diagnosed(key: str, world: World, text: str, curves: Sequence[str]) -> Iterator[Line]:
+def diagnosed(
+    key: str, world: World, text: str, curves: Sequence[str]
+) -> Iterator[Line]:
     """Bound a score by what is not judged, hold it against chance, and draw curves."""
     given = (_judged(world), {"run": _run(world.run)})
     yield from _report(f"{key} bounds", lambda: rankstone.bounds(*given, text))
@@ -111,7 +177,9 @@ def diagnosed(key: str, world: World, text: str, curves: Sequence[str]) -> Itera
 
 
 def _labelled(table: pl.DataFrame, measures: Sequence[str], **options: Any) -> Any:
-    before: Any = getattr(rankstone, "evaluate_labelled", None)  # version 0.1 has a verb of its own
+    before: Any = getattr(
+        rankstone, "evaluate_labelled", None
+    )  # version 0.1 has a verb of its own
     if before is not None:
         return before(table, measures, **options)
     return rankstone.evaluate(table=table, measures=measures, **options)
@@ -119,7 +187,9 @@ def _labelled(table: pl.DataFrame, measures: Sequence[str], **options: Any) -> A
 
 def _judged(world: World) -> pl.DataFrame:
     schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
-    chance = pl.Series("propensity", [1 / (1 + len(doc)) for _, doc, _ in world.judged], pl.Float64)
+    chance = pl.Series(
+        "propensity", [1 / (1 + len(doc)) for _, doc, _ in world.judged], pl.Float64
+    )
     return pl.DataFrame(world.judged, schema, orient="row").with_columns(chance)
 
 
@@ -127,12 +197,16 @@ def _run(lists: dict[str, Listed]) -> Any:
     """Return lists as a dict, which can hold empty ones, or as a frame where a document is listed twice."""
     if all(len({doc for doc, _ in listed}) == len(listed) for listed in lists.values()):
         return {query: dict(listed) for query, listed in lists.items()}
-    rows = [(query, doc, score) for query, listed in lists.items() for doc, score in listed]
+    rows = [
+        (query, doc, score) for query, listed in lists.items() for doc, score in listed
+    ]
     schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     return pl.DataFrame(rows, schema, orient="row")
 
 
-def _each(key: str, texts: Sequence[str], verb: Callable[[Sequence[str]], Any]) -> Iterator[Line]:
+def _each(
+    key: str, texts: Sequence[str], verb: Callable[[Sequence[str]], Any]
+) -> Iterator[Line]:
     """Yield the values of all measures at once; where that is refused, of either half."""
     if not texts:
         return
@@ -147,12 +221,26 @@ def _each(key: str, texts: Sequence[str], verb: Callable[[Sequence[str]], Any]) 
         else:
             yield from refused(f"{key} {texts[0]}", error)
         return
-    columns = [name for name in ("value", "numerator", "denominator", "status") if name in values.columns]
-    for row in values.sort("measure", "query_id", maintain_order=True).iter_rows(named=True):
+    columns = [
+        name
+        for name in ("value", "numerator", "denominator", "status")
+        if name in values.columns
+    ]
+    for row in values.sort("measure", "query_id", maintain_order=True).iter_rows(
+        named=True
+    ):
         for name in columns:
-            yield "number", f"{key} {row['measure']} {row['query_id']} {name}", exact(row[name])
+            yield (
+                "number",
+                f"{key} {row['measure']} {row['query_id']} {name}",
+                exact(row[name]),
+            )
     for row in means.iter_rows(named=True):
-        yield "number", f"{key} {row['measure']} mean", exact(row.get("mean", row.get("value")))
+        yield (
+            "number",
+            f"{key} {row['measure']} mean",
+            exact(row.get("mean", row.get("value"))),
+        )
     if len(texts) <= 3:
         yield "words", f"{key} {' '.join(texts)}", repr(found)
 

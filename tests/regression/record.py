@@ -47,7 +47,10 @@ def measures() -> dict[str, list[str]]:
 def demo() -> World:
     """Return the collection that comes with the package, its two runs and no options."""
     folder = Path(rankstone.__file__).parent / "demo"
-    judged = [line.split() for line in (folder / "qrels.txt").read_text(encoding="utf-8").splitlines()]
+    judged = [
+        line.split()
+        for line in (folder / "qrels.txt").read_text(encoding="utf-8").splitlines()
+    ]
     runs = []
     for name in ("bm25", "tfidf"):
         lists: dict[str, list[tuple[str, float]]] = {}
@@ -58,7 +61,9 @@ def demo() -> World:
     graded = [(query, doc, float(grade)) for query, _, doc, grade in judged]
     subtopics = [(query, doc, doc[0], max(grade, 0.0)) for query, doc, grade in graded]
     queries = dict.fromkeys(query for query, _, _ in graded)
-    sessions = {query: {"session": "s", "position": at} for at, query in enumerate(queries, 1)}
+    sessions = {
+        query: {"session": "s", "position": at} for at, query in enumerate(queries, 1)
+    }
     return World("demo", graded, subtopics, runs[0], runs[1], sessions)
 
 
@@ -88,45 +93,87 @@ def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - a
     if kind == "demo":
         whole = demo()
         yield from _scored(whole, texts, 0, every)
-        for value, measure in (("0.57", "nDCG@10"), ("0.5188", "AP"), ("0.61", None))[: 1 if short else 3]:
+        for value, measure in (("0.57", "nDCG@10"), ("0.5188", "AP"), ("0.61", None))[
+            : 1 if short else 3
+        ]:
             yield from face.identified(f"demo identify {value}", whole, value, measure)
         return
     world = numbered(at)
-    if kind == "world":  # each takes a share of the measures, and each measure several worlds
+    if (
+        kind == "world"
+    ):  # each takes a share of the measures, and each measure several worlds
         yield from _scored(world, texts, at, 24 * every)
         how: dict[str, Any] = {"test": TESTS[at % 5], "interval": INTERVALS[at % 7]}
         how |= {"correction": CORRECTIONS[at % 15]}
         how |= {"permutations": 500, "resamples": 200, **face.options(world)}
-        yield from face.comparisons(f"{world.name} compare", world, ["nDCG@5", "P@1", "AP"], **how)
+        yield from face.comparisons(
+            f"{world.name} compare", world, ["nDCG@5", "P@1", "AP"], **how
+        )
         some = texts["judgments"][at :: 197 * every]
-        yield from face.explanations(f"{world.name} explain", world, some, **face.options(world))
+        yield from face.explanations(
+            f"{world.name} explain", world, some, **face.options(world)
+        )
         return
     for library, of_judgments, of_lists in face.libraries():
         some = of_judgments[at % (4 * every) :: 4 * every]
-        yield from face.scores(f"{world.name} {library}", world, some, convention=library)
+        yield from face.scores(
+            f"{world.name} {library}", world, some, convention=library
+        )
         yield from face.list_scores(
-            f"{world.name} {library}", world, _tables(world), of_lists, convention=library
+            f"{world.name} {library}",
+            world,
+            _tables(world),
+            of_lists,
+            convention=library,
         )
     yield from face.diagnosed(world.name, world, "nDCG@5", texts["curves"][at % 5 :: 5])
 
 
-def _scored(world: World, texts: dict[str, list[str]], at: int, every: int) -> Iterator[Line]:
+def _scored(
+    world: World, texts: dict[str, list[str]], at: int, every: int
+) -> Iterator[Line]:
     part = {kind: some[at % every :: every] for kind, some in texts.items()}
-    yield from face.scores(world.name, world, part["judgments"], candidates=40, **face.options(world))
-    yield from face.scores(f"{world.name} audit", world, ["nDCG@5", "AP"], **face.options(world))
-    yield from face.scores(world.name, world, part["sessions"], queries=world.sessions, **face.options(world))
+    yield from face.scores(
+        world.name, world, part["judgments"], candidates=40, **face.options(world)
+    )
+    yield from face.scores(
+        f"{world.name} audit", world, ["nDCG@5", "AP"], **face.options(world)
+    )
+    yield from face.scores(
+        world.name,
+        world,
+        part["sessions"],
+        queries=world.sessions,
+        **face.options(world),
+    )
     yield from face.subtopic_scores(
         f"{world.name} subtopics", world, part["subtopics"], **face.options(world)
     )
-    again = {name: world.options[name] for name in ("duplicates", "ties") if name in world.options}
-    yield from face.labelled_scores(f"{world.name} labelled", world, part["judgments"][::4], **again)
-    yield from face.similarity(f"{world.name} similarity", world, part["rankings"], **again)
-    yield from face.list_scores(f"{world.name} lists", world, _tables(world), part["lists"])
+    again = {
+        name: world.options[name]
+        for name in ("duplicates", "ties")
+        if name in world.options
+    }
+    yield from face.labelled_scores(
+        f"{world.name} labelled", world, part["judgments"][::4], **again
+    )
+    yield from face.similarity(
+        f"{world.name} similarity", world, part["rankings"], **again
+    )
+    yield from face.list_scores(
+        f"{world.name} lists", world, _tables(world), part["lists"]
+    )
 
 
 def _tables(world: World) -> dict[str, Any]:
     """Return what measures of whole lists look at, made of a world's documents and judgments."""
-    docs = sorted({doc for listed in (*world.run.values(), *world.other.values()) for doc, _ in listed})
+    docs = sorted(
+        {
+            doc
+            for listed in (*world.run.values(), *world.other.values())
+            for doc, _ in listed
+        }
+    )
     items = {
         doc: {
             "category": "|".join("abc"[: 1 + len(doc) % 3]),
@@ -139,7 +186,9 @@ def _tables(world: World) -> dict[str, Any]:
         for at, doc in enumerate(docs)
     }
     met = [
-        (query, doc, 1.0 + len(doc) % 3) for query, listed in world.other.items() for doc, _ in listed[::2]
+        (query, doc, 1.0 + len(doc) % 3)
+        for query, listed in world.other.items()
+        for doc, _ in listed[::2]
     ]
     return {
         "items": items,
@@ -165,7 +214,9 @@ def record(folder: Path, *, short: bool) -> None:
             for kind, name in (("number", "numbers.txt"), ("words", "words.txt"))
         }
         for kind, key, value in lines(short=short):
-            files[kind].write(f"{key}\t{value}\n" if kind == "number" else f"{block(key, value)}\n")
+            files[kind].write(
+                f"{key}\t{value}\n" if kind == "number" else f"{block(key, value)}\n"
+            )
 
 
 if __name__ == "__main__":

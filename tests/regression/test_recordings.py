@@ -34,10 +34,14 @@ def digests() -> tuple[list[str], list[str]]:
     words: list[str] = []
     for kind, key, value in lines(short=True):
         if kind == "number":
-            parts[" ".join(key.split(" ")[:2])].update(f"{key}\t{rounded(value)}\n".encode())
+            parts[" ".join(key.split(" ")[:2])].update(
+                f"{key}\t{rounded(value)}\n".encode()
+            )
         elif key.startswith(_READ):
             words += [line.rstrip() for line in block(key, value).splitlines()]
-    return [f"{part}\t{digest.hexdigest()[:16]}" for part, digest in sorted(parts.items())], words
+    return [
+        f"{part}\t{digest.hexdigest()[:16]}" for part, digest in sorted(parts.items())
+    ], words
 
 
 def rounded(value: str) -> str:
@@ -51,7 +55,11 @@ def rounded(value: str) -> str:
 
 def test_a_change_of_what_was_refused_covers_no_number() -> None:
     """Values in place of a refusal are announced; a number of the same measure that changes is not."""
-    before = {"w1 AP": "refused: BadOption", "w2 AP q1 value": "0.5", "w3 RR": "refused: BadOption"}
+    before = {
+        "w1 AP": "refused: BadOption",
+        "w2 AP q1 value": "0.5",
+        "w3 RR": "refused: BadOption",
+    }
     after = {
         "w1 AP q1 value": "0.25",
         "w2 AP q1 value": "0.75",
@@ -61,7 +69,10 @@ def test_a_change_of_what_was_refused_covers_no_number() -> None:
 
     found = dict(different(before, after, [{"number": "* AP*", "was_refused": True}]))
 
-    assert [line.partition(":")[0] for line, known in found.items() if known] == ["w1 AP", "w1 AP q1 value"]
+    assert [line.partition(":")[0] for line, known in found.items() if known] == [
+        "w1 AP",
+        "w1 AP q1 value",
+    ]
     assert len(found) == 6
 
 
@@ -69,7 +80,10 @@ def test_numbers_and_words_are_those_recorded(tmp_path: Path) -> None:
     """Each part's digest and each line of the words, recorded in a process that no other test has touched."""
     subprocess.run([sys.executable, __file__, str(tmp_path)], check=True)
     found, kept = (
-        [(folder / name).read_text(encoding="utf-8").splitlines() for name in ("expected.txt", "words.txt")]
+        [
+            (folder / name).read_text(encoding="utf-8").splitlines()
+            for name in ("expected.txt", "words.txt")
+        ]
         for folder in (tmp_path, HERE)
     )
     assert sorted(set(found[0]) ^ set(kept[0])) == [], "see make regression"

@@ -15,9 +15,24 @@ from allpairspy import AllPairs
 
 #: the options of alignment and their values; each two values of two options meet in some world
 OPTIONS: Final[dict[str, list[Any]]] = {
-    "ties": ["docid_desc", "docid_asc", "input", "reverse_input", "expected", "best", "worst"],
+    "ties": [
+        "docid_desc",
+        "docid_asc",
+        "input",
+        "reverse_input",
+        "expected",
+        "best",
+        "worst",
+    ],
     "unjudged": [
-        *("nonrelevant", "condensed", "condensed_keep_rank", "query_mean", "query_median", "doc_mean"),
+        *(
+            "nonrelevant",
+            "condensed",
+            "condensed_keep_rank",
+            "query_mean",
+            "query_median",
+            "doc_mean",
+        ),
         *("doc_median", "global_mean", "global_median", 0.5),
     ],
     "order": ["score", "input"],
@@ -35,17 +50,52 @@ OPTIONS: Final[dict[str, list[Any]]] = {
 }
 #: values that refuse what the other values have a rule for
 ERRORS: Final = (
-    *("ties", "missing", "no_results", "extra", "empty", "duplicates", "duplicate_judgments", "negative"),
+    *(
+        "ties",
+        "missing",
+        "no_results",
+        "extra",
+        "empty",
+        "duplicates",
+        "duplicate_judgments",
+        "negative",
+    ),
 )
 #: settings of comparisons, taken in turn
 TESTS: Final = ("randomisation", "t", "wilcoxon", "sign", "mcnemar")
-INTERVALS: Final = ("auto", "worst_case", "t", "bca", "percentile", "studentised", "poisson")
+INTERVALS: Final = (
+    "auto",
+    "worst_case",
+    "t",
+    "bca",
+    "percentile",
+    "studentised",
+    "poisson",
+)
 CORRECTIONS: Final = (
-    *(None, "holm", "bonferroni", "holm_sidak", "sidak", "hochberg", "hommel", "bh", "by", "none"),
+    *(
+        None,
+        "holm",
+        "bonferroni",
+        "holm_sidak",
+        "sidak",
+        "hochberg",
+        "hommel",
+        "bh",
+        "by",
+        "none",
+    ),
     *("robust_tukey", "tukey", "max_t", "hsd", "nemenyi"),
 )
 SEED: Final = 20261123
-_DOCS: Final = (*(f"d{at}" for at in range(14)), "D3", "é", "\uff5e", "\U0001d51e", "q1")
+_DOCS: Final = (
+    *(f"d{at}" for at in range(14)),
+    "D3",
+    "é",
+    "\uff5e",
+    "\U0001d51e",
+    "q1",
+)
 _GRADES: Final = ((0, 0, 1), (0, 0, 1, 2, 3), (0, 0.25, 0.5, 1), (-2, -1, 0, 1, 2))
 _SUBTOPICS: Final = ("s1", "s2", "s3")
 
@@ -83,7 +133,9 @@ class World:
 
 @cache
 def _rows() -> list[dict[str, Any]]:
-    rows = [dict(zip(OPTIONS, row, strict=True)) for row in AllPairs(list(OPTIONS.values()))]
+    rows = [
+        dict(zip(OPTIONS, row, strict=True)) for row in AllPairs(list(OPTIONS.values()))
+    ]
     return [*rows, *({name: "error"} for name in ERRORS)]
 
 
@@ -100,16 +152,26 @@ def world(at: int) -> World:
         for doc in rng.sample(_DOCS, rng.randint(1, 9))
     ] or [(queries[0], "d1", 1.0)]
     if options.get("duplicate_judgments") is not None:
-        judged += [(query, doc, float(rng.choice(grades))) for query, doc, _ in rng.sample(judged, 1)]
+        judged += [
+            (query, doc, float(rng.choice(grades)))
+            for query, doc, _ in rng.sample(judged, 1)
+        ]
     subtopics = [
         (query, doc, subtopic, float(max(0, rng.choice(grades))))
         for query, doc in sorted({(query, doc) for query, doc, _ in judged})
         for subtopic in rng.sample(_SUBTOPICS, rng.randint(1, 3))
     ]
-    levels = rng.choice(((2.0, 1.0, 1.0, 0.5, 0.0, -3.0), tuple(n / 7 for n in range(40))))
-    answered = [queries[0], *(query for query in [*queries[1:], "unknown"] if rng.random() < 0.85)]
+    levels = rng.choice(
+        ((2.0, 1.0, 1.0, 0.5, 0.0, -3.0), tuple(n / 7 for n in range(40)))
+    )
+    answered = [
+        queries[0],
+        *(query for query in [*queries[1:], "unknown"] if rng.random() < 0.85),
+    ]
     run = {query: _list(rng, options, levels) for query in answered}
-    other = {query: _list(rng, options, levels) for query in queries if rng.random() < 0.85}
+    other = {
+        query: _list(rng, options, levels) for query in queries if rng.random() < 0.85
+    }
     places: dict[str, int] = defaultdict(int)
     sessions = {}
     for query in [*queries, "unknown"]:
@@ -119,7 +181,9 @@ def world(at: int) -> World:
     return World(f"w{at}", judged, subtopics, run, other, sessions, options)
 
 
-def _list(rng: random.Random, options: dict[str, Any], levels: tuple[float, ...]) -> Listed:
+def _list(
+    rng: random.Random, options: dict[str, Any], levels: tuple[float, ...]
+) -> Listed:
     length = 0 if rng.random() < 0.06 else rng.choice((1, 3, 6, 10, 17))
     docs = rng.sample(_DOCS, length)
     if docs and options.get("duplicates") is not None and rng.random() < 0.5:

@@ -21,7 +21,9 @@ def _started(master: str) -> Any:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java 17 or later")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+    warnings.filterwarnings(
+        "ignore", message="PySpark does not yet fully support pandas"
+    )
     from pyspark.sql import SparkSession
 
     told = {

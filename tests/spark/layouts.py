@@ -20,7 +20,10 @@ def whole_lists(run: pl.DataFrame, draw: np.random.Generator) -> Parts:
     lists = run.partition_by("query_id", maintain_order=True)
     cuts = np.sort(draw.integers(0, len(lists) + 1, 3))
     groups = np.split(np.arange(len(lists)), cuts)
-    return [pl.concat([lists[at] for at in group]) if len(group) else run.clear() for group in groups]
+    return [
+        pl.concat([lists[at] for at in group]) if len(group) else run.clear()
+        for group in groups
+    ]
 
 
 def cut_anywhere(run: pl.DataFrame, draw: np.random.Generator) -> Parts:
@@ -38,12 +41,18 @@ def in_crumbs(run: pl.DataFrame, _draw: np.random.Generator) -> Parts:
 
 def in_one(run: pl.DataFrame, _draw: np.random.Generator) -> Parts:
     """One partition, and empty ones around it."""
-    return [run.clear(), pl.concat(run.partition_by("query_id", maintain_order=True)), run.clear()]
+    return [
+        run.clear(),
+        pl.concat(run.partition_by("query_id", maintain_order=True)),
+        run.clear(),
+    ]
 
 
 def scattered(run: pl.DataFrame, draw: np.random.Generator) -> Parts:
     """Rows anywhere."""
-    return cut_rows(run.sample(fraction=1, shuffle=True, seed=int(draw.integers(99))), 3)
+    return cut_rows(
+        run.sample(fraction=1, shuffle=True, seed=int(draw.integers(99))), 3
+    )
 
 
 def every_query_everywhere(run: pl.DataFrame, _draw: np.random.Generator) -> Parts:
@@ -59,7 +68,14 @@ def cut_rows(run: pl.DataFrame, parts: int) -> Parts:
 
 LAYOUTS: dict[str, Callable[[pl.DataFrame, np.random.Generator], Parts]] = {
     layout.__name__: layout
-    for layout in (whole_lists, cut_anywhere, in_crumbs, in_one, scattered, every_query_everywhere)
+    for layout in (
+        whole_lists,
+        cut_anywhere,
+        in_crumbs,
+        in_one,
+        scattered,
+        every_query_everywhere,
+    )
 }
 #: those in which lists lie whole, or in halves at the ends
 IN_PLACE = ("whole_lists", "cut_anywhere", "in_crumbs", "in_one")
@@ -68,7 +84,9 @@ IN_PLACE = ("whole_lists", "cut_anywhere", "in_crumbs", "in_one")
 def laid_out(session: Any, parts: Parts) -> Any:
     """Return a frame of Spark's with exactly these partitions."""
     kinds = {pl.String: "string", pl.Int64: "bigint", pl.Float64: "double"}
-    schema = ", ".join(f"{name} {kinds[kind.base_type()]}" for name, kind in parts[0].schema.items())
+    schema = ", ".join(
+        f"{name} {kinds[kind.base_type()]}" for name, kind in parts[0].schema.items()
+    )
     packed = []
     for part in parts:
         file = io.BytesIO()

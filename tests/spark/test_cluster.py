@@ -47,12 +47,17 @@ def test_an_executor_dies(started: Callable[[str], Any], in_place: bool) -> None
     spark = started("local-cluster[2,1,1024]")
     world = small_world("nDCG", 300, seed=2, ties=True)
     here = rankstone.evaluate(world.judgments, world.run, MEASURES)
-    qrels, run = (spark.createDataFrame(frame.to_arrow()) for frame in (world.judgments, world.run))
+    qrels, run = (
+        spark.createDataFrame(frame.to_arrow())
+        for frame in (world.judgments, world.run)
+    )
     assert rankstone.spark.evaluate(qrels, run, MEASURES).to_dict() == here.to_dict()
 
     wait = SLOW
 
-    def slowly(batches: Iterator[Any]) -> Iterator[Any]:  # here, since executors have no module of tests
+    def slowly(
+        batches: Iterator[Any],
+    ) -> Iterator[Any]:  # here, since executors have no module of tests
         import time
 
         time.sleep(wait)

@@ -24,8 +24,20 @@ ON_SPARK = ("--engine", "spark", "--master", "local[2]")
 
 def at_a_shell(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own, which starts a Spark of its own."""
-    line = [sys.executable, "-W", "ignore", "-m", "rankstone", "eval", *map(str, arguments)]
-    given = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    line = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "rankstone",
+        "eval",
+        *map(str, arguments),
+    ]
+    given = {
+        **os.environ,
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     return subprocess.run(line, capture_output=True, text=True, check=False, env=given)
 
 
@@ -38,7 +50,9 @@ def evaluated(*arguments: str | Path, code: int = 0) -> Done:
 def test_texts_and_scores_of_queries(tmp_path: Path) -> None:
     """TREC text; the scores of queries are Spark's to write."""
     files = demo.QRELS, *demo.RUNS.values()
-    far = at_a_shell(*files, "-m", "nDCG@10 AP", *ON_SPARK, "--per-query", tmp_path / "scores")
+    far = at_a_shell(
+        *files, "-m", "nDCG@10 AP", *ON_SPARK, "--per-query", tmp_path / "scores"
+    )
 
     assert far.stdout == evaluated(*files, "-m", "nDCG@10 AP").stdout != "", far.stderr
     assert pl.read_parquet(tmp_path / "scores" / "*.parquet").height == 2 * 2 * 32
@@ -86,7 +100,9 @@ def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("spark")
 def test_mistakes(tmp_path: Path) -> None:
     """No such file, options that are not Spark's: a sentence, and nothing of Java."""
-    lost = evaluated(tmp_path / "no.parquet", tmp_path / "run.parquet", *ON_SPARK, code=3)
+    lost = evaluated(
+        tmp_path / "no.parquet", tmp_path / "run.parquet", *ON_SPARK, code=3
+    )
     torn = tmp_path / "torn.parquet"
     torn.write_bytes(b"PAR1 and no more")
     for done in (lost, evaluated(torn, torn, *ON_SPARK, code=3)):
@@ -94,4 +110,7 @@ def test_mistakes(tmp_path: Path) -> None:
         assert "internal error" not in done.stderr
     refused = evaluated("a", "b", "--convention", "xgboost", *ON_SPARK, code=2)
     assert "cannot go with --engine spark" in refused.stderr
-    assert "--master needs --engine spark" in evaluated("a", "b", "--master", "local[2]", code=2).stderr
+    assert (
+        "--master needs --engine spark"
+        in evaluated("a", "b", "--master", "local[2]", code=2).stderr
+    )

@@ -14,7 +14,13 @@ from tests.spark.test_spark import there
 import rankstone
 import rankstone.spark
 from rankstone.errors import BadOption, UsageError
-from rankstone.spark.score_sums import CountingTask, DrawingTask, MeasureSpread, MeasureSums, MergingTask
+from rankstone.spark.score_sums import (
+    CountingTask,
+    DrawingTask,
+    MeasureSpread,
+    MeasureSums,
+    MergingTask,
+)
 from rankstone.testing.small_worlds import small_world
 
 QUERIES = 60
@@ -28,18 +34,25 @@ def world(systems: int = 3) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     for at in range(systems):
         noise = pl.Series(draw.normal(0, 0.5 * at, given.run.height))
         gone = pl.Series(draw.random(given.run.height) < 0.1 * at)
-        runs["abc"[at]] = given.run.with_columns(score=pl.col("score") + noise).filter(~gone)
+        runs["abc"[at]] = given.run.with_columns(score=pl.col("score") + noise).filter(
+            ~gone
+        )
     return given.judgments, runs
 
 
-def both(session: Any, measures: Any, systems: int = 3, **options: Any) -> tuple[Any, Any]:
+def both(
+    session: Any, measures: Any, systems: int = 3, **options: Any
+) -> tuple[Any, Any]:
     """Compare on a cluster and here."""
     qrels, runs = world(systems)
     given = {"test": "t", "interval": "poisson", "resamples": 300, "seed": 5, **options}
     here = rankstone.compare(qrels, runs, measures, **given)
     far = rankstone.spark.compare(
         there(session, qrels),
-        {name: there(session, run, at, at + 2) for at, (name, run) in enumerate(runs.items())},
+        {
+            name: there(session, run, at, at + 2)
+            for at, (name, run) in enumerate(runs.items())
+        },
         measures,
         **given,
     )
@@ -48,7 +61,9 @@ def both(session: Any, measures: Any, systems: int = 3, **options: Any) -> tuple
 
 def check(far: Any, here: Any) -> None:
     """Check that all is the same that both know."""
-    assert_frame_equal(far.table.drop("es_hsd"), here.table.drop("es_hsd"), check_exact=True)
+    assert_frame_equal(
+        far.table.drop("es_hsd"), here.table.drop("es_hsd"), check_exact=True
+    )
     means = [one.mean().sort("measure", "system").drop("judged") for one in (far, here)]
     assert_frame_equal(*means, check_exact=True)
     assert far.sentences() == here.sentences()
@@ -86,7 +101,9 @@ def test_clusters_and_weights(spark: Any) -> None:
         name: {"weight": 1 + at / 7, "user": None if at % 9 == 0 else f"u{at % 11}"}
         for at, name in enumerate(names)
     }
-    far, here = both(spark, "AP(agg=weighted) nDCG@5", queries=about, cluster="user", baseline="a")
+    far, here = both(
+        spark, "AP(agg=weighted) nDCG@5", queries=about, cluster="user", baseline="a"
+    )
     check(far, here)
     assert far.table["units"][0] < far.table["n"][0]
 
@@ -97,9 +114,14 @@ def test_partitions_change_no_digit(spark: Any) -> None:
     qrels, runs = world(2)
     found = []
     for parts in (1, 7):
-        given = {n: laid_out(spark, [run[at::parts] for at in range(parts)]) for n, run in runs.items()}
+        given = {
+            n: laid_out(spark, [run[at::parts] for at in range(parts)])
+            for n, run in runs.items()
+        }
         spark.conf.set("spark.sql.shuffle.partitions", str(parts))
-        found.append(rankstone.spark.compare(there(spark, qrels), given, "AP", resamples=200))
+        found.append(
+            rankstone.spark.compare(there(spark, qrels), given, "AP", resamples=200)
+        )
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     assert_frame_equal(found[0].table, found[1].table, check_exact=True)
 
@@ -108,7 +130,10 @@ def test_partitions_change_no_digit(spark: Any) -> None:
 def test_what_cannot_be_asked(spark: Any) -> None:
     """What looks at all queries at once is refused, and where to ask is said."""
     qrels, runs = world(2)
-    mine, theirs = there(spark, qrels), {name: there(spark, run) for name, run in runs.items()}
+    mine, theirs = (
+        there(spark, qrels),
+        {name: there(spark, run) for name, run in runs.items()},
+    )
     refused: list[dict[str, Any]] = [
         {"test": "randomisation"},
         {"interval": "bca"},
@@ -120,7 +145,9 @@ def test_what_cannot_be_asked(spark: Any) -> None:
     with pytest.raises(UsageError, match="two runs"):
         rankstone.spark.compare(mine, {"a": theirs["a"]}, "AP")
     with pytest.raises(BadOption, match="are one system"):
-        rankstone.spark.compare(mine, {"x/1": theirs["a"], "x/2": theirs["b"], "y": theirs["a"]}, "AP")
+        rankstone.spark.compare(
+            mine, {"x/1": theirs["a"], "x/2": theirs["b"], "y": theirs["a"]}, "AP"
+        )
     with pytest.raises(UsageError, match="no system"):
         rankstone.spark.compare(mine, theirs, "AP", baseline="z")
     with pytest.raises(BadOption, match="is not a mean"):
@@ -148,25 +175,42 @@ def test_sums_add_up(seed: int) -> None:
     """Parts of the units, in any order, come to what all of them come to."""
     whole, given = scores(seed), (2, (False, True), ((1, 0),))
     draw = np.random.default_rng(seed)
-    share = dict(zip(sorted(set(whole["unit"])), draw.integers(0, 3, 99).tolist(), strict=False))
+    share = dict(
+        zip(sorted(set(whole["unit"])), draw.integers(0, 3, 99).tolist(), strict=False)
+    )
     part = whole["unit"].replace_strict(share)
-    parts = [whole.filter(part == at).sample(fraction=1, shuffle=True, seed=seed) for at in (2, 0, 1)]
-    drawing = DrawingTask(*given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed, (400.0, 900.0))
+    parts = [
+        whole.filter(part == at).sample(fraction=1, shuffle=True, seed=seed)
+        for at in (2, 0, 1)
+    ]
+    drawing = DrawingTask(
+        *given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed, (400.0, 900.0)
+    )
     for task, kind in ((CountingTask(*given), MeasureSums), (drawing, MeasureSpread)):
         merging = MergingTask(kind)
         once, thrice = (
             merging.merged(
-                batch["sums"][0].as_py() for p in some for batch in task(p.to_arrow().to_batches())
+                batch["sums"][0].as_py()
+                for p in some
+                for batch in task(p.to_arrow().to_batches())
             )
             for some in ([whole], parts)
         )
         for one, other in zip(once, thrice, strict=True):
             assert one.to_dict().keys() == other.to_dict().keys()
             if kind is MeasureSums:
-                assert (one.means(2), one.n, one.units) == (other.means(2), other.n, other.units)
+                assert (one.means(2), one.n, one.units) == (
+                    other.means(2),
+                    other.n,
+                    other.units,
+                )
             else:
-                assert [s.value() for s in one.squares] == [s.value() for s in other.squares]
+                assert [s.value() for s in one.squares] == [
+                    s.value() for s in other.squares
+                ]
                 assert one.robust(0) == other.robust(0)
                 assert np.array_equal(one.counts, other.counts)
                 if one.stream is not None:
-                    assert np.array_equal(one.stream.means(), other.stream.means(), equal_nan=True)
+                    assert np.array_equal(
+                        one.stream.means(), other.stream.means(), equal_nan=True
+                    )

@@ -45,12 +45,24 @@ except DuplicateRows as error:
 
 def test_spark_connect() -> None:
     """A server on this machine: the same numbers, comparisons and sentences."""
-    missing = [name for name in ("grpc", "grpc_status", "zstandard") if not importlib.util.find_spec(name)]
+    missing = [
+        name
+        for name in ("grpc", "grpc_status", "zstandard")
+        if not importlib.util.find_spec(name)
+    ]
     if missing:
-        pytest.skip(f"{', '.join(missing)} not installed: pip install 'pyspark[connect]'")
+        pytest.skip(
+            f"{', '.join(missing)} not installed: pip install 'pyspark[connect]'"
+        )
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java 17 or later")
-    given = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    given = {
+        **os.environ,
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     command = [sys.executable, "-W", "ignore", "-c", ASKED]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=given, timeout=600)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=given, timeout=600
+    )
     assert "told: " in done.stdout, done.stderr[-3000:]

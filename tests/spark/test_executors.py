@@ -41,10 +41,26 @@ STACK = "Traceback (most recent call last):\n  File 'worker.py', line 1\n    f()
 @pytest.mark.parametrize(
     ("said", "error", "what"),
     [
-        (STACK.format("ModuleNotFoundError: No module named 'rankstone'"), MissingExtra, "no rankstone"),
-        (STACK.format("ModuleNotFoundError: No module named 'pyarrow'"), MissingExtra, "no pyarrow"),
-        ("PyArrow >= 18.0.0 must be installed; however, it was not found.", MissingExtra, "no pyarrow"),
-        (STACK.format("No module named 'rankstone.spark.new'"), MissingExtra, "another version of rankstone"),
+        (
+            STACK.format("ModuleNotFoundError: No module named 'rankstone'"),
+            MissingExtra,
+            "no rankstone",
+        ),
+        (
+            STACK.format("ModuleNotFoundError: No module named 'pyarrow'"),
+            MissingExtra,
+            "no pyarrow",
+        ),
+        (
+            "PyArrow >= 18.0.0 must be installed; however, it was not found.",
+            MissingExtra,
+            "no pyarrow",
+        ),
+        (
+            STACK.format("No module named 'rankstone.spark.new'"),
+            MissingExtra,
+            "another version of rankstone",
+        ),
         (
             STACK.format("ImportError: executors have rankstone 0.1, and"),
             MissingExtra,
@@ -55,9 +71,17 @@ STACK = "Traceback (most recent call last):\n  File 'worker.py', line 1\n    f()
             MissingExtra,
             "another version of rankstone",
         ),
-        ("[PYTHON_VERSION_MISMATCH] Python in worker is 3.9", MissingExtra, "another version of Python"),
+        (
+            "[PYTHON_VERSION_MISMATCH] Python in worker is 3.9",
+            MissingExtra,
+            "another version of Python",
+        ),
         ("Python worker exited unexpectedly (crashed)", RankstoneError, "ended before"),
-        (STACK.format("KeyError: 'mine'"), RankstoneError, "given:    KeyError: 'mine'"),
+        (
+            STACK.format("KeyError: 'mine'"),
+            RankstoneError,
+            "given:    KeyError: 'mine'",
+        ),
     ],
 )
 def test_what_spark_says(said: str, error: type[RankstoneError], what: str) -> None:
@@ -68,10 +92,16 @@ def test_what_spark_says(said: str, error: type[RankstoneError], what: str) -> N
 
 
 @pytest.mark.spark
-def test_executors_without_packages(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_executors_without_packages(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A Python that has nothing installed."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
-    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(tmp_path / "bare" / "bin" / "python"))
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True
+    )
+    monkeypatch.setattr(
+        spark.sparkContext, "pythonExec", str(tmp_path / "bare" / "bin" / "python")
+    )
     with pytest.raises(MissingExtra, match="executors have no") as raised:
         rankstone.spark.evaluate(there(spark, QRELS), there(spark, RUN), "AP")
     assert "pip install" in str(raised.value)
@@ -97,7 +127,9 @@ def test_a_function_of_the_users_own(spark: Any) -> None:
         raise KeyError("mine")
         yield
 
-    run = there(spark, RUN).mapInArrow(broken, "query_id string, doc_id string, score double")
+    run = there(spark, RUN).mapInArrow(
+        broken, "query_id string, doc_id string, score double"
+    )
     with pytest.raises(RankstoneError, match="failed on an executor") as raised:
         rankstone.spark.evaluate(there(spark, QRELS), run, "AP")
     assert "KeyError: 'mine'" in str(raised.value)

@@ -46,24 +46,42 @@ def task_of(measures: str, **options: Any) -> Task:
     return Task(wanted, AlignmentOptions(**options), None, None, None, (), None, "run")
 
 
-def given_back(task: Any, frame: pl.DataFrame, size: int | None = None) -> list[pl.DataFrame]:
+def given_back(
+    task: Any, frame: pl.DataFrame, size: int | None = None
+) -> list[pl.DataFrame]:
     """Return what a task gives back for the rows of a partition."""
-    return [pl.DataFrame(batch) for batch in task(frame.to_arrow().to_batches(max_chunksize=size))]
+    return [
+        pl.DataFrame(batch)
+        for batch in task(frame.to_arrow().to_batches(max_chunksize=size))
+    ]
 
 
-def by_hand(qrels: pl.DataFrame, parts: list[pl.DataFrame], measures: str, rows: int, **options: Any) -> Any:
+def by_hand(
+    qrels: pl.DataFrame,
+    parts: list[pl.DataFrame],
+    measures: str,
+    rows: int,
+    **options: Any,
+) -> Any:
     """Return scores of queries and what was told, as partitions tell; ``None`` if rows are scattered."""
     task = task_of(measures, **options)
     sent = Sent(SideRows(ByQuery(qrels.rename({"relevance": "number"})), None))
     in_place = InPlace(task, sent, rows)
     listed = [part.rename({"score": "number"}) for part in parts]
-    whole = pl.concat(batch for part in listed for batch in given_back(in_place, part, 3))
-    told = PartitionReports(whole["trailer"].drop_nulls(), sent.value.judged.queries.names)
+    whole = pl.concat(
+        batch for part in listed for batch in given_back(in_place, part, 3)
+    )
+    told = PartitionReports(
+        whole["trailer"].drop_nulls(), sent.value.judged.queries.names
+    )
     if told.scattered:
         return None
     cut = pl.col("query_id").is_in(list(told.cut))
     scores = [whole.filter(pl.col("value").is_not_null() & ~cut)]
-    rest = [whole.filter(cut).select("query_id", "rows"), told.missing.to_frame("query_id")]
+    rest = [
+        whole.filter(cut).select("query_id", "rows"),
+        told.missing.to_frame("query_id"),
+    ]
     later = pl.concat(rest, how="diagonal")
     if later.height:
         done = pl.concat(given_back(CutLists(task, sent, told.cut), later))
@@ -91,18 +109,26 @@ def test_lists_where_they_lie(layout: str, seed: int, batch: int, extra: str) ->
         assert found["query_id"].to_list() == mine["query_id"].to_list()
         for number in NUMBERS:
             assert (
-                found[number].list.get(at).fill_nan(None).to_list() == mine[number].fill_nan(None).to_list()
+                found[number].list.get(at).fill_nan(None).to_list()
+                == mine[number].fill_nan(None).to_list()
             )
         assert told.sums[at].mean(here.measures[at])[0] == here.to_dict()["run"][name]
 
 
-@given(seed=st.integers(0, 10**6), layout=st.sampled_from(["scattered", "every_query_everywhere"]))
+@given(
+    seed=st.integers(0, 10**6),
+    layout=st.sampled_from(["scattered", "every_query_everywhere"]),
+)
 def test_scattered_rows_are_found(seed: int, layout: str) -> None:
     """Where a query's rows are not together, no partition knows, and all of them together do."""
     draw = np.random.default_rng(seed)
     queries, docs = (part.ravel() for part in np.mgrid[:12, :9])
-    run = pl.DataFrame({"query_id": queries, "doc_id": docs, "score": draw.random(queries.size)})
-    qrels = run.filter(pl.Series(draw.random(run.height) < 0.9)).select("query_id", "doc_id", relevance=1.0)
+    run = pl.DataFrame(
+        {"query_id": queries, "doc_id": docs, "score": draw.random(queries.size)}
+    )
+    qrels = run.filter(pl.Series(draw.random(run.height) < 0.9)).select(
+        "query_id", "doc_id", relevance=1.0
+    )
     assert by_hand(qrels, LAYOUTS[layout](run, draw), "AP", 10) is None
 
 
@@ -122,11 +148,15 @@ def test_recutting(ids: list[int], size: int) -> None:
     assert len(met) == len(set(met))
 
 
-@given(st.lists(st.sampled_from("abcde"), max_size=30), st.lists(st.sampled_from("abcxy"), unique=True))
+@given(
+    st.lists(st.sampled_from("abcde"), max_size=30),
+    st.lists(st.sampled_from("abcxy"), unique=True),
+)
 def test_rows_by_query(ids: list[str], asked: list[str]) -> None:
     """Rows of some queries, those of each in their order; the same once they have travelled."""
     rows = pl.DataFrame(
-        {"query_id": ids, "number": range(len(ids))}, {"query_id": pl.String, "number": pl.Int64}
+        {"query_id": ids, "number": range(len(ids))},
+        {"query_id": pl.String, "number": pl.Int64},
     )
     held = ByQuery(rows)
     for table in (held, pickle.loads(pickle.dumps(held))):  # noqa: S301 - packed here
@@ -141,7 +171,9 @@ def test_pieces_that_changed() -> None:
     """A partition that Spark computed anew and otherwise is no piece of a list: told, and never scored."""
     qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "number": [1.0]})
     again = CutLists(task_of("AP"), Sent(SideRows(ByQuery(qrels), None)), {"q": 3})
-    rest = pl.DataFrame({"query_id": ["q"], "rows": [None]}, {"query_id": pl.String, "rows": pl.Binary})
+    rest = pl.DataFrame(
+        {"query_id": ["q"], "rows": [None]}, {"query_id": pl.String, "rows": pl.Binary}
+    )
     with pytest.raises(RuntimeError, match="partitions changed"):
         list(again(rest.to_arrow().to_batches()))
 
@@ -158,16 +190,22 @@ def test_layouts(spark: Any, layout: str) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}")
+@pytest.mark.parametrize(
+    "wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}"
+)
 def test_every_measure(spark: Any, wanted: tuple[Any, ...]) -> None:
     """Every registered measure, lists cut anywhere."""
     world = small_world(KINDS[wanted][0], 20, seed=5, ties=True)
     first = rankstone.parse_measure(KINDS[wanted][0])
     assert isinstance(first, rankstone.Measure)
-    tables = {name: table for name, table in world.tables(first).items() if table is not None}
+    tables = {
+        name: table for name, table in world.tables(first).items() if table is not None
+    }
     options: dict[str, Any] = {**world.options, **tables}
     run = laid_out(spark, LAYOUTS["cut_anywhere"](world.run, np.random.default_rng(2)))
-    far = check(spark, world.judgments, world.run, KINDS[wanted], there_as=run, **options)
+    far = check(
+        spark, world.judgments, world.run, KINDS[wanted], there_as=run, **options
+    )
     assert far.computed["run"].in_place
 
 
@@ -180,32 +218,46 @@ def test_options(spark: Any, options: dict[str, Any]) -> None:
     qrels, run = world.judgments.with_columns(relevance=grades), world.run
     if len(options) > 1:
         names = {*run["query_id"], *qrels["query_id"]}
-        known = {name: int(name[1:]) if name.startswith("q") else 9_000 for name in names}
+        known = {
+            name: int(name[1:]) if name.startswith("q") else 9_000 for name in names
+        }
         qrels, run = (
             frame.with_columns(
-                query_id=pl.col("query_id").replace_strict(known, return_dtype=pl.Int64),
+                query_id=pl.col("query_id").replace_strict(
+                    known, return_dtype=pl.Int64
+                ),
                 doc_id=pl.col("doc_id").str.slice(1).cast(pl.Int64),
             )
             for frame in (qrels, run)
         )
     there_as = laid_out(spark, LAYOUTS["cut_anywhere"](run, np.random.default_rng(3)))
-    assert check(spark, qrels, run, "DCG@5 AP RR", there_as=there_as, **options).computed["run"].in_place
+    assert (
+        check(spark, qrels, run, "DCG@5 AP RR", there_as=there_as, **options)
+        .computed["run"]
+        .in_place
+    )
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    "options", [{"order": "input"}, {"ties": "input"}, {"duplicates": "last_drop"}], ids=str
+    "options",
+    [{"order": "input"}, {"ties": "input"}, {"duplicates": "last_drop"}],
+    ids=str,
 )
 def test_order_of_the_input(spark: Any, options: dict[str, Any]) -> None:
     """Rows that say where they stood are in that order, wherever their pieces lie."""
     world = small_world("AP", 30, seed=2, ties=True)
-    run = pl.concat([world.run, world.run[::3]]) if "duplicates" in options else world.run
+    run = (
+        pl.concat([world.run, world.run[::3]]) if "duplicates" in options else world.run
+    )
     here = rankstone.evaluate(world.judgments, run, "AP nDCG@3", **options)
     placed = run.with_row_index("position").cast({"position": pl.Int64})
     turned = placed.reverse()  # what lies first stood last
     for layout in ("cut_anywhere", "scattered"):
         there_as = laid_out(spark, LAYOUTS[layout](turned, np.random.default_rng(4)))
-        far = rankstone.spark.evaluate(there(spark, world.judgments), there_as, "AP nDCG@3", **options)
+        far = rankstone.spark.evaluate(
+            there(spark, world.judgments), there_as, "AP nDCG@3", **options
+        )
         assert rows(far) == rows(here)
         assert far.computed["run"].in_place == (layout == "cut_anywhere")
         far.unpersist()
@@ -217,14 +269,23 @@ def test_excluded_pairs_passages_and_ranks(spark: Any) -> None:
     world = small_world("AP", 20, seed=6)
     ranked = world.run.with_columns(
         pl.col("doc_id") + "#" + (pl.int_range(pl.len()) % 3).cast(pl.String),
-        rank=pl.col("score").rank("ordinal", descending=True).over("query_id").cast(pl.Int64),
+        rank=pl.col("score")
+        .rank("ordinal", descending=True)
+        .over("query_id")
+        .cast(pl.Int64),
     ).drop("score")
     out = world.run[::5].select("query_id", "doc_id")
     options: dict[str, Any] = {"unit": "^([^#]+)", "order": "rank"}
-    here = rankstone.evaluate(world.judgments, ranked, "AP nDCG@3", exclude=out, **options)
+    here = rankstone.evaluate(
+        world.judgments, ranked, "AP nDCG@3", exclude=out, **options
+    )
     there_as = laid_out(spark, LAYOUTS["in_crumbs"](ranked, np.random.default_rng(5)))
     far = rankstone.spark.evaluate(
-        there(spark, world.judgments), there_as, "AP nDCG@3", exclude=there(spark, out), **options
+        there(spark, world.judgments),
+        there_as,
+        "AP nDCG@3",
+        exclude=there(spark, out),
+        **options,
     )
     assert rows(far) == rows(here)
     assert far.computed["run"].in_place
@@ -234,12 +295,21 @@ def test_excluded_pairs_passages_and_ranks(spark: Any) -> None:
 def test_how_many_judgments_are_sent(spark: Any) -> None:
     """Of more judgments than asked for none is sent, and the digits are the same."""
     world = small_world("AP", 20, seed=9)
-    qrels, run = there(spark, world.judgments), laid_out(spark, [world.run.sort("query_id")])
+    qrels, run = (
+        there(spark, world.judgments),
+        laid_out(spark, [world.run.sort("query_id")]),
+    )
     found = {
-        most: rankstone.spark.evaluate(qrels, {"a": run, "b": run}, "AP P@3", broadcast=most)
+        most: rankstone.spark.evaluate(
+            qrels, {"a": run, "b": run}, "AP P@3", broadcast=most
+        )
         for most in (0, world.judgments.height - 1, world.judgments.height)
     }
-    assert [one.computed["b"].in_place for one in found.values()] == [False, False, True]
+    assert [one.computed["b"].in_place for one in found.values()] == [
+        False,
+        False,
+        True,
+    ]
     assert len({str(one.to_dict()) for one in found.values()}) == 1
     with pytest.raises(BadOption, match="is not a number of judgments"):
         rankstone.spark.evaluate(qrels, run, "AP", broadcast=-1)
@@ -247,7 +317,9 @@ def test_how_many_judgments_are_sent(spark: Any) -> None:
 
 def with_nan(run: pl.DataFrame) -> pl.DataFrame:
     """Return the run with a score that is no number."""
-    return run.with_columns(score=pl.when(pl.int_range(pl.len()) == 7).then(float("nan")).otherwise("score"))
+    return run.with_columns(
+        score=pl.when(pl.int_range(pl.len()) == 7).then(float("nan")).otherwise("score")
+    )
 
 
 def with_one_twice(run: pl.DataFrame) -> pl.DataFrame:
@@ -256,9 +328,13 @@ def with_one_twice(run: pl.DataFrame) -> pl.DataFrame:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("spoil", "error"), [(with_nan, BadValue), (with_one_twice, DuplicateRows)])
+@pytest.mark.parametrize(
+    ("spoil", "error"), [(with_nan, BadValue), (with_one_twice, DuplicateRows)]
+)
 def test_mistakes(
-    spark: Any, spoil: Callable[[pl.DataFrame], pl.DataFrame], error: type[RankstoneError]
+    spark: Any,
+    spoil: Callable[[pl.DataFrame], pl.DataFrame],
+    error: type[RankstoneError],
 ) -> None:
     """A mistake is told as on one machine, inside a partition and in a list that was cut."""
     world = small_world("AP", 10, seed=4)

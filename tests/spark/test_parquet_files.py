@@ -36,7 +36,9 @@ def folder_of(parts: list[pl.DataFrame], path: Path) -> str:
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 22])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts(spark: Any, layout: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layouts(
+    spark: Any, layout: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Files may cut lists anywhere, and so may the parts that tasks read."""
     monkeypatch.setattr(parquet_files, "_PART", size)
     world = small_world("nDCG", 12, seed=3, ties=True)
@@ -60,13 +62,21 @@ def test_other_names_and_types(spark: Any, tmp_path: Path) -> None:
             query_id=pl.col("query_id").replace_strict(numbers, return_dtype=pl.Int16),
             doc_id=pl.col("doc_id").str.slice(1).cast(pl.Int64),
         )
-        for frame in (world.judgments.cast({"relevance": pl.Int64}), world.run.cast({"score": pl.Float32}))
+        for frame in (
+            world.judgments.cast({"relevance": pl.Int64}),
+            world.run.cast({"score": pl.Float32}),
+        )
     )
     for frame, name in ((qrels, "qrels"), (run.sort("query_id"), "run")):
         frame.rename({"query_id": "user"}).write_parquet(tmp_path / name)
-    judged, listed = (spark.read.parquet(str(tmp_path / name)).drop("nothing") for name in ("qrels", "run"))
+    judged, listed = (
+        spark.read.parquet(str(tmp_path / name)).drop("nothing")
+        for name in ("qrels", "run")
+    )
     here = rankstone.evaluate(qrels, run, MEASURES)
-    far = rankstone.spark.evaluate(judged, listed, MEASURES, columns={"user": "query_id"})
+    far = rankstone.spark.evaluate(
+        judged, listed, MEASURES, columns={"user": "query_id"}
+    )
     assert far.to_dict() == here.to_dict()
     assert all(ParquetFiles.of(frame, "run") for frame in (judged, listed))
     far.unpersist()
@@ -78,8 +88,12 @@ FRAMES: dict[str, Callable[[Any], Any]] = {
     "sample": lambda frame: frame.sample(0.5, seed=1),
     "union": lambda frame: frame.union(frame),
     "distinct": lambda frame: frame.distinct(),
-    "computed": lambda frame: frame.selectExpr("query_id", "doc_id", "score + 1 as score"),
-    "cast": lambda frame: frame.selectExpr("query_id", "doc_id", "cast(score as float) as score"),
+    "computed": lambda frame: frame.selectExpr(
+        "query_id", "doc_id", "score + 1 as score"
+    ),
+    "cast": lambda frame: frame.selectExpr(
+        "query_id", "doc_id", "cast(score as float) as score"
+    ),
     "constant": lambda frame: frame.selectExpr("query_id", "'d' as doc_id", "score"),
     "function": lambda frame: frame.mapInArrow(lambda batches: batches, frame.schema),
     "cached": lambda frame: frame.cache(),
@@ -87,13 +101,17 @@ FRAMES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_rows_that_are_not_those_of_files(spark: Any, name: str, tmp_path: Path) -> None:
+def test_rows_that_are_not_those_of_files(
+    spark: Any, name: str, tmp_path: Path
+) -> None:
     """Whatever a DataFrame changes is Spark's work."""
     world = small_world("AP", 5, seed=1)
     file = folder_of([world.run], tmp_path)
     frame = FRAMES[name](spark.read.parquet(file))
     assert ParquetFiles.of(frame.select("query_id", "doc_id", "score"), "run") is None
-    rankstone.spark.evaluate(there(spark, world.judgments), frame, "AP", duplicates="keep").unpersist()
+    rankstone.spark.evaluate(
+        there(spark, world.judgments), frame, "AP", duplicates="keep"
+    ).unpersist()
     frame.unpersist()
 
 
@@ -107,10 +125,16 @@ def test_files_that_spark_reads_otherwise(spark: Any, tmp_path: Path) -> None:
     run.write_parquet(tmp_path / "run.parquet")
     read = spark.read
     frames = [
-        read.parquet(str(tmp_path / "day=a" / "..")).select("query_id", "doc_id", "day"),
+        read.parquet(str(tmp_path / "day=a" / "..")).select(
+            "query_id", "doc_id", "day"
+        ),
         read.csv(str(tmp_path / "run.csv"), header=True),
-        read.schema("query_id string, doc_id string, score float").parquet(str(tmp_path / "run.parquet")),
-        read.schema("query_id string, other string").parquet(str(tmp_path / "run.parquet")),
+        read.schema("query_id string, doc_id string, score float").parquet(
+            str(tmp_path / "run.parquet")
+        ),
+        read.schema("query_id string, other string").parquet(
+            str(tmp_path / "run.parquet")
+        ),
     ]
     assert [ParquetFiles.of(frame, "run") for frame in frames] == [None] * len(frames)
     frame = read.parquet(str(tmp_path / "run.parquet"))
@@ -127,5 +151,7 @@ def test_numbers_without_a_float(spark: Any, tmp_path: Path) -> None:
     world.run.with_columns(score=scores).write_parquet(tmp_path / "run.parquet")
     with pytest.raises(BadValue, match="9007199254740993"):
         rankstone.spark.evaluate(
-            there(spark, world.judgments), spark.read.parquet(str(tmp_path / "run.parquet")), "AP"
+            there(spark, world.judgments),
+            spark.read.parquet(str(tmp_path / "run.parquet")),
+            "AP",
         )

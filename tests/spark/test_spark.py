@@ -91,7 +91,9 @@ def check(
         del audit["judgments"]["source"]
         shares = audit["runs"]["run"].pop("unjudged")
         audit["runs"]["run"]["source"] = ""
-        audit["runs"]["run"]["unjudged"] = {name: round(share, 12) for name, share in shares.items()}
+        audit["runs"]["run"]["unjudged"] = {
+            name: round(share, 12) for name, share in shares.items()
+        }
         audit["runs"]["run"]["warnings"] = [
             w for w in audit["runs"]["run"]["warnings"] if "subtopic" not in w
         ]
@@ -101,14 +103,26 @@ def check(
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}")
+@pytest.mark.parametrize(
+    "wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}"
+)
 def test_every_measure(spark: Any, wanted: tuple[Any, ...], ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
     """Every registered measure, over a random partitioning."""
     world = small_world(KINDS[wanted][0], 20, seed=5, ties=ties)
     first = parse_measure(KINDS[wanted][0])
     assert isinstance(first, Measure)
-    tables = {name: table for name, table in world.tables(first).items() if table is not None}
-    check(spark, world.judgments, world.run, KINDS[wanted], seed=int(ties), **world.options, **tables)
+    tables = {
+        name: table for name, table in world.tables(first).items() if table is not None
+    }
+    check(
+        spark,
+        world.judgments,
+        world.run,
+        KINDS[wanted],
+        seed=int(ties),
+        **world.options,
+        **tables,
+    )
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -132,37 +146,57 @@ def test_options(spark: Any, options: dict[str, Any]) -> None:
     world = small_world("nDCG", 40, seed=3, ties=True)
     grades = pl.when(pl.int_range(pl.len()) % 7 == 0).then(-1.0).otherwise("relevance")
     qrels = world.judgments.with_columns(relevance=grades)
-    ids = {name: int(name[1:]) if name.startswith("q") else 9_000 for name in world.run["query_id"].unique()}
+    ids = {
+        name: int(name[1:]) if name.startswith("q") else 9_000
+        for name in world.run["query_id"].unique()
+    }
     run = world.run
     if len(options) > 1:
         known = {**ids, **{name: int(name[1:]) for name in qrels["query_id"].unique()}}
         qrels, run = (
             frame.with_columns(
-                query_id=pl.col("query_id").replace_strict(known, return_dtype=pl.Int64),
+                query_id=pl.col("query_id").replace_strict(
+                    known, return_dtype=pl.Int64
+                ),
                 doc_id=pl.col("doc_id").str.slice(1).cast(pl.Int64),
             )
             for frame in (qrels, run)
         )
     signed = options.get("negative") == "keep"  # nDCG has no range then
-    check(spark, qrels, run, f"{'DCG@5' if signed else 'nDCG@5'} AP RR P@3 R@5", seed=len(options), **options)
+    check(
+        spark,
+        qrels,
+        run,
+        f"{'DCG@5' if signed else 'nDCG@5'} AP RR P@3 R@5",
+        seed=len(options),
+        **options,
+    )
 
 
 def test_rows_that_say_where_they_stood(spark: Any) -> None:
     """Ties, duplicates and merged judgments by input order need a column, and then mean the same."""
     world = small_world("AP", 30, seed=2, ties=True)
     run = pl.concat([world.run, world.run[::3].with_columns(pl.col("score") - 1)])
-    qrels = pl.concat([world.judgments, world.judgments[::4].with_columns(relevance=2.0)])
+    qrels = pl.concat(
+        [world.judgments, world.judgments[::4].with_columns(relevance=2.0)]
+    )
     options: dict[str, Any] = {
         "duplicates": "first_drop",
         "duplicate_judgments": "last",
         "ties": "reverse_input",
     }
     with pytest.raises(BadOption, match="needs the order of rows"):
-        rankstone.spark.evaluate(there(spark, qrels), there(spark, run), "AP", **options)
-    placed = [frame.with_row_index("at").cast({"at": pl.Int64}) for frame in (qrels, run)]
+        rankstone.spark.evaluate(
+            there(spark, qrels), there(spark, run), "AP", **options
+        )
+    placed = [
+        frame.with_row_index("at").cast({"at": pl.Int64}) for frame in (qrels, run)
+    ]
     here = rankstone.evaluate(qrels, run, "AP nDCG@3", **options)
     mine, theirs = (there(spark, frame) for frame in placed)
-    far = rankstone.spark.evaluate(mine, theirs, "AP nDCG@3", columns={"at": "position"}, **options)
+    far = rankstone.spark.evaluate(
+        mine, theirs, "AP nDCG@3", columns={"at": "position"}, **options
+    )
     assert rows(far) == rows(here)
 
 
@@ -170,10 +204,15 @@ def test_ranks_instead_of_scores(spark: Any) -> None:
     """Where ranks are given nobody looks at scores."""
     world = small_world("AP", 20, seed=4)
     ranked = world.run.with_columns(
-        rank=pl.col("score").rank("ordinal", descending=True).over("query_id").cast(pl.Int64)
+        rank=pl.col("score")
+        .rank("ordinal", descending=True)
+        .over("query_id")
+        .cast(pl.Int64)
     )
     check(spark, world.judgments, ranked.drop("score"), "AP RR nDCG@5", order="rank")
-    check(spark, world.judgments, ranked.drop("score"), "AP RR nDCG@5")  # all that there is
+    check(
+        spark, world.judgments, ranked.drop("score"), "AP RR nDCG@5"
+    )  # all that there is
 
 
 def test_excluded_pairs_and_passages(spark: Any) -> None:
@@ -182,10 +221,15 @@ def test_excluded_pairs_and_passages(spark: Any) -> None:
     out = world.run[::5].select("query_id", "doc_id")
     here = rankstone.evaluate(world.judgments, world.run, "AP", exclude=out)
     far = rankstone.spark.evaluate(
-        there(spark, world.judgments), there(spark, world.run), "AP", exclude=there(spark, out)
+        there(spark, world.judgments),
+        there(spark, world.run),
+        "AP",
+        exclude=there(spark, out),
     )
     assert rows(far) == rows(here)
-    passages = world.run.with_columns(pl.col("doc_id") + "#" + (pl.int_range(pl.len()) % 3).cast(pl.String))
+    passages = world.run.with_columns(
+        pl.col("doc_id") + "#" + (pl.int_range(pl.len()) % 3).cast(pl.String)
+    )
     check(spark, world.judgments, passages, "AP nDCG", unit="^([^#]+)")
 
 
@@ -194,7 +238,8 @@ def test_chunks_and_what_one_machine_alone_computes(spark: Any) -> None:
     world = small_world("AP", 20, seed=6)
     number = (pl.int_range(pl.len()) % 3).cast(pl.String)
     chunks, judged = (
-        one.with_columns(pl.col("doc_id") + "#" + number) for one in (world.run, world.judgments)
+        one.with_columns(pl.col("doc_id") + "#" + number)
+        for one in (world.run, world.judgments)
     )
     check(spark, judged, chunks, "AP nDCG", unit="document")
     run, qrels = there(spark, world.run), there(spark, world.judgments)
@@ -203,14 +248,27 @@ def test_chunks_and_what_one_machine_alone_computes(spark: Any) -> None:
     with pytest.raises(BadParameter, match="documents is not available on Spark"):
         rankstone.spark.evaluate(qrels, run, "R", documents={"a": {"tokens": 1}})  # type: ignore[call-arg]
     with pytest.raises(BadParameter, match="a column call is not scored on Spark"):
-        rankstone.spark.evaluate(qrels, there(spark, world.run.with_columns(call=pl.lit(1))), "R")
+        rankstone.spark.evaluate(
+            qrels, there(spark, world.run.with_columns(call=pl.lit(1))), "R"
+        )
 
 
 def test_means_of_every_kind(spark: Any) -> None:
     """Means that need all values have them brought; weights come from a table or the measure."""
     world = small_world("AP", 30, seed=8)
-    weights = {f"q{at:04}": {"weight": at / 7, "half": "ab"[at % 2]} for at in range(30)}
-    aggregates = ("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled", "trimmed(0.2)")
+    weights = {
+        f"q{at:04}": {"weight": at / 7, "half": "ab"[at % 2]} for at in range(30)
+    }
+    aggregates = (
+        "mean",
+        "sum",
+        "median",
+        "gmean",
+        "trimmed",
+        "weighted",
+        "pooled",
+        "trimmed(0.2)",
+    )
     measures = [f"AP(agg={agg})" for agg in aggregates]
     check(spark, world.judgments, world.run, measures, queries=weights)
 
@@ -221,7 +279,9 @@ def test_several_runs(spark: Any) -> None:
     turned = world.run.with_columns(-pl.col("score"))
     here = rankstone.evaluate(world.judgments, {"a": world.run, "b": turned}, "AP P@3")
     far = rankstone.spark.evaluate(
-        there(spark, world.judgments), {"a": there(spark, world.run), "b": there(spark, turned)}, "AP P@3"
+        there(spark, world.judgments),
+        {"a": there(spark, world.run), "b": there(spark, turned)},
+        "AP P@3",
     )
     assert far.collect().to_dict() == here.to_dict()
     assert far.table().equals(here.table())
@@ -232,16 +292,30 @@ def test_several_runs(spark: Any) -> None:
 def test_one_very_long_list(spark: Any) -> None:
     """A query with most of the rows is a query like others."""
     draw = np.random.default_rng(1)
-    long = pl.DataFrame({"query_id": "long", "doc_id": [f"d{at}" for at in range(60_000)]})
-    run = pl.concat([long, pl.DataFrame({"query_id": ["s"] * 3, "doc_id": ["d1", "d2", "d3"]})])
-    run = run.with_columns(score=pl.Series(draw.integers(0, 5_000, run.height).astype(float)))
-    qrels = run.sample(300, seed=1).select("query_id", "doc_id").with_columns(relevance=pl.lit(1.0))
+    long = pl.DataFrame(
+        {"query_id": "long", "doc_id": [f"d{at}" for at in range(60_000)]}
+    )
+    run = pl.concat(
+        [long, pl.DataFrame({"query_id": ["s"] * 3, "doc_id": ["d1", "d2", "d3"]})]
+    )
+    run = run.with_columns(
+        score=pl.Series(draw.integers(0, 5_000, run.height).astype(float))
+    )
+    qrels = (
+        run.sample(300, seed=1)
+        .select("query_id", "doc_id")
+        .with_columns(relevance=pl.lit(1.0))
+    )
     check(spark, qrels, run, "AP nDCG RR", ties="expected")
 
 
 # -- mistakes ------------------------------------------------------------------------------------------
-QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1.0, 2.0]})
-RUN = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "score": [2.0, 1.0]})
+QRELS = pl.DataFrame(
+    {"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1.0, 2.0]}
+)
+RUN = pl.DataFrame(
+    {"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "score": [2.0, 1.0]}
+)
 
 
 def changed(**columns: list[Any]) -> pl.DataFrame:
@@ -254,10 +328,25 @@ def changed(**columns: list[Any]) -> pl.DataFrame:
         (changed(score=[2.0, math.nan]), {}, BadValue, "query q1, document c"),
         (changed(score=[2.0, None]), {}, InputError, "query q1, document c"),
         (changed(doc_id=["a", None]), {}, InputError, "doc_id"),
-        (changed(doc_id=["a", "a"]), {}, DuplicateRows, "retrieved 2 times for query q1"),
-        (changed(query_id=["x", "y"]), {}, NotComparable, "no query of the run is judged"),
+        (
+            changed(doc_id=["a", "a"]),
+            {},
+            DuplicateRows,
+            "retrieved 2 times for query q1",
+        ),
+        (
+            changed(query_id=["x", "y"]),
+            {},
+            NotComparable,
+            "no query of the run is judged",
+        ),
         (RUN, {"missing": "error"}, NotComparable, "1 query missing"),
-        (changed(query_id=["q1", "x"]), {"extra": "error"}, NotComparable, "of the run without judgments"),
+        (
+            changed(query_id=["q1", "x"]),
+            {"extra": "error"},
+            NotComparable,
+            "of the run without judgments",
+        ),
         (changed(doc_id=[1, 2]), {}, MixedIds, "a string in one table and an integer"),
         (RUN.drop("score"), {}, MissingColumn, "there is no column score"),
         (changed(score=["a", "b"]), {}, UsageError, "is string"),
@@ -265,13 +354,19 @@ def changed(**columns: list[Any]) -> pl.DataFrame:
         (RUN, {"unjudged": "global_mean"}, BadOption, "judgments of other queries"),
         (RUN, {"tie": "input"}, BadOption, "did you mean 'ties'"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_told_as_on_one_machine(
-    spark: Any, run: pl.DataFrame, options: dict[str, Any], error: type[RankstoneError], said: str
+    spark: Any,
+    run: pl.DataFrame,
+    options: dict[str, Any],
+    error: type[RankstoneError],
+    said: str,
 ) -> None:
     """A mistake in the data, found on some other machine, is no traceback of Spark's."""
     with pytest.raises(error, match=said):
-        rankstone.spark.evaluate(there(spark, QRELS), there(spark, run), "AP", **options)
+        rankstone.spark.evaluate(
+            there(spark, QRELS), there(spark, run), "AP", **options
+        )
 
 
 def test_one_part_of_many_is_no_parquet(spark: Any, tmp_path: Path) -> None:
@@ -280,7 +375,9 @@ def test_one_part_of_many_is_no_parquet(spark: Any, tmp_path: Path) -> None:
         RUN.write_parquet(tmp_path / f"part-{part}.parquet")
     torn = tmp_path / "part-1.parquet"
     torn.write_bytes(torn.read_bytes()[:60] + b"PAR1")
-    run = spark.read.schema("query_id string, doc_id string, score double").parquet(str(tmp_path))
+    run = spark.read.schema("query_id string, doc_id string, score double").parquet(
+        str(tmp_path)
+    )
     with pytest.raises(InputError, match=r"part-1\.parquet"):
         rankstone.spark.evaluate(there(spark, QRELS), run, "AP")
 
@@ -302,7 +399,9 @@ def test_judged_grades_that_are_no_numbers(spark: Any) -> None:
 def test_no_judgments(spark: Any, broadcast: int) -> None:
     """Where nothing is judged, that is said."""
     with pytest.raises(EmptyInput, match="there are no judgments"):
-        rankstone.spark.evaluate(there(spark, QRELS.clear()), there(spark, RUN), "AP", broadcast=broadcast)
+        rankstone.spark.evaluate(
+            there(spark, QRELS.clear()), there(spark, RUN), "AP", broadcast=broadcast
+        )
 
 
 def test_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,15 +418,29 @@ def test_partitions_change_no_bit(spark: Any, parts: int) -> None:
     """However rows are spread, sums are the same."""
     world = small_world("nDCG", 60, seed=12, ties=True)
     here: Callable[..., Any] = rankstone.spark.evaluate
-    spread = here(there(spark, world.judgments, 3, parts), there(spark, world.run, 4, 8 - parts), "nDCG AP")
-    assert spread.to_dict() == rankstone.evaluate(world.judgments, world.run, "nDCG AP").to_dict()
+    spread = here(
+        there(spark, world.judgments, 3, parts),
+        there(spark, world.run, 4, 8 - parts),
+        "nDCG AP",
+    )
+    assert (
+        spread.to_dict()
+        == rankstone.evaluate(world.judgments, world.run, "nDCG AP").to_dict()
+    )
 
 
 @pytest.mark.parametrize("scored", [True, False])
 def test_arrays_in_columns(spark: Any, *, scored: bool) -> None:
     """A row a query, its documents (and their scores) in arrays; an empty array is no answer."""
-    judged = {"query_id": ["a", "a", "b", "c"], "doc_id": ["x", "y", "x", "z"], "relevance": [2, 1, 1, 1]}
-    lists: dict[str, Any] = {"user": ["a", "b", "c"], "items": [["y", "z", "x"], ["z", "x"], []]}
+    judged = {
+        "query_id": ["a", "a", "b", "c"],
+        "doc_id": ["x", "y", "x", "z"],
+        "relevance": [2, 1, 1, 1],
+    }
+    lists: dict[str, Any] = {
+        "user": ["a", "b", "c"],
+        "items": [["y", "z", "x"], ["z", "x"], []],
+    }
     if scored:
         lists["score"] = [[0.1, 0.2, 0.3], [0.5, 0.4], []]
     run = pl.DataFrame(lists, schema_overrides={"items": pl.List(pl.String)})
@@ -344,9 +457,15 @@ def test_arrays_in_columns(spark: Any, *, scored: bool) -> None:
 
 def test_arrays_that_do_not_fit(spark: Any) -> None:
     """An array beside single values, a missing one, and one that is shorter."""
-    qrels = spark.createDataFrame([("a", "x", 1)], "query_id string, doc_id string, relevance int")
-    beside = spark.createDataFrame([("a", ["x"], 0.5)], "query_id string, doc_id array<string>, score double")
-    with pytest.raises(UsageError, match="run: doc_id has arrays, but score has single values"):
+    qrels = spark.createDataFrame(
+        [("a", "x", 1)], "query_id string, doc_id string, relevance int"
+    )
+    beside = spark.createDataFrame(
+        [("a", ["x"], 0.5)], "query_id string, doc_id array<string>, score double"
+    )
+    with pytest.raises(
+        UsageError, match="run: doc_id has arrays, but score has single values"
+    ):
         rankstone.spark.evaluate(qrels, beside, "RR")
     kinds = "query_id string, doc_id array<string>, score array<double>"
     for bad in [("a", ["x", "y"], [0.5]), ("a", None, [0.5])]:
@@ -362,11 +481,21 @@ def test_declared_queries(spark: Any, broadcast: int) -> None:
         {"query_id": ["a", "b"], "doc_id": [["x", "y"], []], "relevance": [[1, 1], []]},
         schema_overrides={"relevance": pl.List(pl.Int64)},
     )
-    run = pl.DataFrame({"query_id": ["a", "b", "d"], "doc_id": ["x", "x", "x"], "score": [1.0, 1.0, 1.0]})
+    run = pl.DataFrame(
+        {
+            "query_id": ["a", "b", "d"],
+            "doc_id": ["x", "x", "x"],
+            "score": [1.0, 1.0, 1.0],
+        }
+    )
     about = {"a": {"judged": True}, "c": {"judged": True}, "d": {"judged": False}}
     here = rankstone.evaluate(judged, run, "R@10", queries=about)
     found = rankstone.spark.evaluate(
-        there(spark, judged), there(spark, run), "R@10", queries=about, broadcast=broadcast
+        there(spark, judged),
+        there(spark, run),
+        "R@10",
+        queries=about,
+        broadcast=broadcast,
     )
     assert here.to_dict()["run"]["R@10"] == (1 / 2 + 0 + 0) / 3
     assert sorted(rows(found), key=str) == sorted(rows(here), key=str)

@@ -23,8 +23,14 @@ GOLD: list[dict[str, Any]] = [
     {"query_id": "q6", "doc_id": []},
 ]
 RUN: list[dict[str, Any]] = [
-    {"query_id": "q1", "results": [{"doc_id": "a", "score": 0.9}, {"doc_id": "x", "score": 0.2}]},
-    {"query_id": "q3", "results": [{"doc_id": "a", "score": 0.3}, {"doc_id": "x", "score": 0.2}]},
+    {
+        "query_id": "q1",
+        "results": [{"doc_id": "a", "score": 0.9}, {"doc_id": "x", "score": 0.2}],
+    },
+    {
+        "query_id": "q3",
+        "results": [{"doc_id": "a", "score": 0.3}, {"doc_id": "x", "score": 0.2}],
+    },
     {"query_id": "q4", "results": []},
     {"query_id": "q5", "error": "timeout"},
 ]
@@ -35,7 +41,9 @@ def write(folder: Path, gold: list[dict[str, Any]]) -> tuple[str, str]:
     """Write judgments and the run as JSON lines."""
     paths = folder / "gold.jsonl", folder / "run.jsonl"
     for path, rows in zip(paths, (gold, RUN), strict=True):
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        path.write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
     return str(paths[0]), str(paths[1])
 
 
@@ -50,13 +58,17 @@ def test_unanswerable_queries_are_measured_by_themselves(tmp_path: Path) -> None
     Nothing is retrieved for q2, q4 and q6, of which q4 has no answer.
     """
     found = rankstone.evaluate(*write(tmp_path, GOLD), f"R@2 {ABSTENTION}")
-    expected = {"R@2": 1 / 3, "FalseRetrieval": 2 / 3, "AbstentionR": 1 / 3, "AbstentionP": 1 / 3}
-    assert means(found) == pytest.approx(expected)
-    assert {row[0] for row in found.per_query.filter(measure="R@2").select("query_id").iter_rows()} == {
-        "q1",
-        "q2",
-        "q6",
+    expected = {
+        "R@2": 1 / 3,
+        "FalseRetrieval": 2 / 3,
+        "AbstentionR": 1 / 3,
+        "AbstentionP": 1 / 3,
     }
+    assert means(found) == pytest.approx(expected)
+    assert {
+        row[0]
+        for row in found.per_query.filter(measure="R@2").select("query_id").iter_rows()
+    } == {"q1", "q2", "q6"}
     assert found.audit.judgments is not None
     assert found.audit.judgments.unanswerable == 3
     assert next(iter(found.audit.runs.values())).false_retrievals == 1
@@ -69,9 +81,13 @@ def test_nothing_above_a_threshold(tmp_path: Path, above: float, shown: int) -> 
     files = write(tmp_path, GOLD)
     option = rankstone.evaluate(*files, "FalseRetrieval R", score_above=above)
     assert means(option) == pytest.approx({"FalseRetrieval": shown / 3, "R": 1 / 3})
-    cutoff = rankstone.evaluate(*files, f"FalseRetrieval@score({above}) R@score({above}) P@score({above})")
+    cutoff = rankstone.evaluate(
+        *files, f"FalseRetrieval@score({above}) R@score({above}) P@score({above})"
+    )
     kept = 2 if above < 0.2 else 1
-    assert list(means(cutoff).values()) == pytest.approx([shown / 3, 1 / 3, 1 / kept / 3])
+    assert list(means(cutoff).values()) == pytest.approx(
+        [shown / 3, 1 / 3, 1 / kept / 3]
+    )
 
 
 def test_empty_lists_of_judgments(tmp_path: Path) -> None:
@@ -93,9 +109,14 @@ def test_empty_lists_of_judgments(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flag", [False, 0, "false", "False"])
 def test_the_table_of_queries(flag: object) -> None:
     """A column answerable of the query table declares them, too."""
-    queries = {"q1": {"answerable": True if isinstance(flag, bool) else "true"}, "q7": {"answerable": flag}}
+    queries = {
+        "q1": {"answerable": True if isinstance(flag, bool) else "true"},
+        "q7": {"answerable": flag},
+    }
     run = {"q1": ["a"], "q7": ["x"]}
-    found = rankstone.evaluate({"q1": {"a": 1}}, run, f"R {ABSTENTION}", queries=queries)
+    found = rankstone.evaluate(
+        {"q1": {"a": 1}}, run, f"R {ABSTENTION}", queries=queries
+    )
     assert means(found)["R"] == 1
     assert means(found)["FalseRetrieval"] == 1
 
@@ -105,7 +126,9 @@ def test_csv_has_a_row_for_them(tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text(
         "query_id,doc_id,relevance,answerable\nq1,a,1,\nq3,,,False\nq4,b,0,false\n"
     )
-    found = rankstone.evaluate(tmp_path / "gold.csv", {"q1": ["a"], "q4": ["b"]}, f"R {ABSTENTION}")
+    found = rankstone.evaluate(
+        tmp_path / "gold.csv", {"q1": ["a"], "q4": ["b"]}, f"R {ABSTENTION}"
+    )
     assert means(found) == pytest.approx(
         {"R": 1, "FalseRetrieval": 1 / 2, "AbstentionR": 1 / 2, "AbstentionP": 1}
     )
@@ -127,23 +150,32 @@ def test_csv_has_a_row_for_them(tmp_path: Path) -> None:
             InputError,
             "unanswerable, but has a relevant document",
         ),
-        ("R", {"queries": {"q1": {"answerable": "perhaps"}}}, InputError, "true or false"),
+        (
+            "R",
+            {"queries": {"q1": {"answerable": "perhaps"}}},
+            InputError,
+            "true or false",
+        ),
         ("R@score(0.5, crossing=skip)", {}, UsageError, "scores are not added"),
     ],
 )
-def test_refused(measures: str, options: Any, kind: type[Exception], message: str) -> None:
+def test_refused(
+    measures: str, options: Any, kind: type[Exception], message: str
+) -> None:
     """What contradicts itself is refused."""
     with pytest.raises(kind, match=message):
-        rankstone.evaluate(
-            {"q1": {"a": 1}},
-            {"q1": {"a": 1.0}},
-            measures,
-            **options,
-        )
+        rankstone.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, measures, **options)
 
 
 def test_a_curve_over_thresholds(tmp_path: Path) -> None:
     """The higher the threshold, the fewer documents are retrieved in vain."""
-    found = rankstone.curve(*write(tmp_path, GOLD), "FalseRetrieval@score(0.1,0.25,0.5)")
-    heights = found.to_frame().group_by("x", maintain_order=True).agg(pl.col("y").mean()).sort("x")["y"]
+    found = rankstone.curve(
+        *write(tmp_path, GOLD), "FalseRetrieval@score(0.1,0.25,0.5)"
+    )
+    heights = (
+        found.to_frame()
+        .group_by("x", maintain_order=True)
+        .agg(pl.col("y").mean())
+        .sort("x")["y"]
+    )
     assert heights.to_list() == pytest.approx([2 / 3, 2 / 3, 1 / 3])

@@ -11,13 +11,22 @@ import pytest
 
 import rankstone
 from rankstone import AlignmentOptions, UsageError
-from rankstone.errors import BadOption, BadValue, DuplicateRows, NotComparable, OutOfRange, TiedScores
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    DuplicateRows,
+    NotComparable,
+    OutOfRange,
+    TiedScores,
+)
 
 QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}}
 
 
 def score(run: Any, measure: str, qrels: Any = QRELS, **options: Any) -> float | None:
-    return rankstone.evaluate(qrels, {"r": run}, measure, **options).to_dict()["r"][measure]
+    return rankstone.evaluate(qrels, {"r": run}, measure, **options).to_dict()["r"][
+        measure
+    ]
 
 
 def rows(*triples: tuple[str, str, float]) -> pl.DataFrame:
@@ -49,16 +58,27 @@ def test_duplicate_policies(policy: str, expected: float) -> None:
     run = rows(("q1", "d1", 3.0), ("q1", "d1", 2.0), ("q1", "d2", 1.0))
     measure = "AP(denom=k)@3" if policy == "keep" else "AP"
 
-    assert score(run, measure, {"q1": {"d1": 1, "d2": 1}}, duplicates=policy) == expected
+    assert (
+        score(run, measure, {"q1": {"d1": 1, "d2": 1}}, duplicates=policy) == expected
+    )
 
 
 def test_a_value_outside_its_range_is_refused() -> None:
     """Three hits of two relevant documents are no recall, and nothing is better than the ideal list."""
     copies = rows(("q1", "d1", 3.0), ("q1", "d1", 2.0), ("q1", "d2", 1.0))
-    with pytest.raises(OutOfRange, match=r"query q1: R is 1\.5, outside its range 0 … 1"):
+    with pytest.raises(
+        OutOfRange, match=r"query q1: R is 1\.5, outside its range 0 … 1"
+    ):
         score(copies, "R", {"q1": {"d1": 1, "d2": 1}}, duplicates="keep")
-    with pytest.raises(OutOfRange, match=r"query q1: nDCG is .*, outside its range -∞ … 1"):
-        score(rows(("q1", "d1", 3.0)), "nDCG", {"q1": {"d1": 1, "d2": -1}}, negative="keep")
+    with pytest.raises(
+        OutOfRange, match=r"query q1: nDCG is .*, outside its range -∞ … 1"
+    ):
+        score(
+            rows(("q1", "d1", 3.0)),
+            "nDCG",
+            {"q1": {"d1": 1, "d2": -1}},
+            negative="keep",
+        )
 
 
 def test_last_drop_keeps_the_last_copy() -> None:
@@ -70,11 +90,20 @@ def test_last_drop_keeps_the_last_copy() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "grade"),
-    [("max", 3.0), ("sum", 5.0), ("mean", 5 / 3), ("majority", 1.0), ("first", 1.0), ("last", 3.0)],
+    [
+        ("max", 3.0),
+        ("sum", 5.0),
+        ("mean", 5 / 3),
+        ("majority", 1.0),
+        ("first", 1.0),
+        ("last", 3.0),
+    ],
 )
 def test_duplicate_judgments(policy: str, grade: float) -> None:
     """Several judgments of a pair become one grade, as asked; by default they are an error."""
-    qrels = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["d"] * 3, "relevance": [1, 1, 3]})
+    qrels = pl.DataFrame(
+        {"query_id": ["q"] * 3, "doc_id": ["d"] * 3, "relevance": [1, 1, 3]}
+    )
     run = {"q": {"d": 1.0}}
 
     assert score(run, "CG", qrels, duplicate_judgments=policy) == grade
@@ -95,7 +124,9 @@ def test_scattered_rows_give_the_same_numbers() -> None:
     qrels = frame.sample(400, seed=1).select("query_id", "doc_id", relevance=pl.lit(1))
     measures = ["nDCG@10", "AP", "RR", "P@5"]
     ordered = rankstone.evaluate(qrels, {"r": frame}, measures)
-    shuffled = rankstone.evaluate(qrels, {"r": frame.sample(fraction=1.0, shuffle=True, seed=2)}, measures)
+    shuffled = rankstone.evaluate(
+        qrels, {"r": frame.sample(fraction=1.0, shuffle=True, seed=2)}, measures
+    )
 
     assert ordered.per_query.equals(shuffled.per_query)
 
@@ -124,19 +155,24 @@ def test_extra_queries() -> None:
 
 def test_no_overlap_shows_both_kinds_of_ids() -> None:
     """A run about other queries is refused with examples of both."""
-    with pytest.raises(NotComparable, match=r"(?s)judged queries q1, q2.*queries of the run 1, 2"):
+    with pytest.raises(
+        NotComparable, match=r"(?s)judged queries q1, q2.*queries of the run 1, 2"
+    ):
         score({"1": {"d1": 1.0}, "2": {"d1": 1.0}}, "RR")
 
 
 def test_documents_that_never_match_are_warned_about() -> None:
     """No judged document retrieved at all is a warning in the audit."""
-    audit = rankstone.evaluate(QRELS, {"r": {"q1": {"1": 1.0}, "q2": {"2": 1.0}}}, "RR").audit
+    audit = rankstone.evaluate(
+        QRELS, {"r": {"q1": {"1": 1.0}, "q2": {"2": 1.0}}}, "RR"
+    ).audit
 
     assert any("do document ids match" in line for line in audit.runs["r"].warnings)
 
 
 @pytest.mark.parametrize(
-    ("empty", "expected"), [("zero", 1 / 2), ("one", 2 / 2), ("undefined", 1 / 1), ("drop", 1 / 1)]
+    ("empty", "expected"),
+    [("zero", 1 / 2), ("one", 2 / 2), ("undefined", 1 / 1), ("drop", 1 / 1)],
 )
 def test_queries_without_relevant_documents(empty: str, expected: float) -> None:
     """A query with nothing to find is worth what the option says."""
@@ -162,7 +198,9 @@ def test_undefined_is_a_status_and_counted() -> None:
     assert scores.mean().row(0) == ("r", "nDCG@10", 1.0, 1, 1)
 
 
-@pytest.mark.parametrize(("negative", "expected"), [("unjudged", 1 / 1), ("zero", 1 / 2), ("keep", 1 / 2)])
+@pytest.mark.parametrize(
+    ("negative", "expected"), [("unjudged", 1 / 1), ("zero", 1 / 2), ("keep", 1 / 2)]
+)
 def test_negative_grades(negative: str, expected: float) -> None:
     """A negative grade is unjudged, or judged and worth nothing, or itself."""
     qrels = {"q1": {"d1": 1, "d2": -1}}
@@ -170,7 +208,10 @@ def test_negative_grades(negative: str, expected: float) -> None:
     judged = {"q1": {"d2": 2.0, "d1": 1.0}}
 
     assert score(run, "Judged@1", qrels, negative=negative) == 1.0
-    assert score(judged, "Judged@2", qrels, negative=negative) == {1 / 1: 1 / 2, 1 / 2: 1.0}[expected]
+    assert (
+        score(judged, "Judged@2", qrels, negative=negative)
+        == {1 / 1: 1 / 2, 1 / 2: 1.0}[expected]
+    )
     with pytest.raises(BadValue, match="below zero"):
         score(run, "RR", qrels, negative="error")
 
@@ -197,7 +238,10 @@ def test_excluded_pairs_leave_before_ranks_are_given() -> None:
 
     assert score(run, "RR") == (1 / 2 + 1) / 2
     assert score(run, "RR", exclude={"q1": ["seen"]}) == 1.0
-    assert score(run, "RR", exclude=pl.DataFrame({"query_id": ["q1"], "doc_id": ["seen"]})) == 1.0
+    assert (
+        score(run, "RR", exclude=pl.DataFrame({"query_id": ["q1"], "doc_id": ["seen"]}))
+        == 1.0
+    )
 
 
 def test_chunks_roll_up_to_documents() -> None:
@@ -238,7 +282,14 @@ def test_options_are_checked_by_name_and_value() -> None:
 
 def test_rank_order_and_input_order() -> None:
     """A rank column orders ascending; input order needs no number at all."""
-    run = pl.DataFrame({"query_id": ["q2"] * 2, "doc_id": ["d3", "x"], "rank": [2, 1], "score": [9.0, 1.0]})
+    run = pl.DataFrame(
+        {
+            "query_id": ["q2"] * 2,
+            "doc_id": ["d3", "x"],
+            "rank": [2, 1],
+            "score": [9.0, 1.0],
+        }
+    )
 
     assert score(run, "RR", order="rank", missing="drop") == 1 / 2
     assert score(run, "RR", order="score", missing="drop") == 1.0
@@ -247,9 +298,13 @@ def test_rank_order_and_input_order() -> None:
 
 def test_ranks_are_never_narrowed() -> None:
     """score_dtype is about scores: ranks that float32 cannot tell apart stay apart."""
-    run = pl.DataFrame({"query_id": ["q2"] * 2, "doc_id": ["d3", "x"], "rank": [2**24 + 1, 2**24]})
+    run = pl.DataFrame(
+        {"query_id": ["q2"] * 2, "doc_id": ["d3", "x"], "rank": [2**24 + 1, 2**24]}
+    )
 
-    assert score(run, "RR", order="rank", score_dtype="float32", missing="drop") == 1 / 2
+    assert (
+        score(run, "RR", order="rank", score_dtype="float32", missing="drop") == 1 / 2
+    )
 
 
 def test_lists_of_documents_say_that_order_is_input() -> None:
@@ -265,17 +320,26 @@ def test_judgments_are_prepared_once() -> None:
     one, two = {"q1": {"d1": 1.0, "d2": 0.5}}, {"q1": {"d2": 1.0}, "q2": {"d3": 1.0}}
     both = ready.evaluate({"one": one, "two": two}).to_dict()
 
-    assert both == {"one": ready.evaluate(one).to_dict()["run"], "two": ready.evaluate(two).to_dict()["run"]}
+    assert both == {
+        "one": ready.evaluate(one).to_dict()["run"],
+        "two": ready.evaluate(two).to_dict()["run"],
+    }
 
 
 def test_labelled_tables() -> None:
     """A table with scores and labels needs no join; without document ids ties are averaged."""
     table = pl.DataFrame(
-        {"query_id": ["a", "a", "b", "b"], "score": [2.0, 1.0, 1.0, 1.0], "label": [0, 1, 1, 0]}
+        {
+            "query_id": ["a", "a", "b", "b"],
+            "score": [2.0, 1.0, 1.0, 1.0],
+            "label": [0, 1, 1, 0],
+        }
     )
     scores = rankstone.evaluate(table=table, measures=["RR", "P@1"])
 
-    assert scores.to_dict() == {"run": {"RR": (1 / 2 + (1 / 1 + 1 / 2) / 2) / 2, "P@1": (0 + 1 / 2) / 2}}
+    assert scores.to_dict() == {
+        "run": {"RR": (1 / 2 + (1 / 1 + 1 / 2) / 2) / 2, "P@1": (0 + 1 / 2) / 2}
+    }
     assert scores.conventions["alignment"]["ties"] == "expected"
     with pytest.raises(BadOption, match="needs a doc_id column"):
         rankstone.evaluate(table=table, measures="RR", ties="docid_desc")
@@ -285,15 +349,27 @@ def test_labelled_rows_keep_the_order_of_the_table() -> None:
     """Per-query rows of a labelled table come in its order, whatever batches cut it."""
     names = [f"u{i}" for i in np.random.default_rng(3).permutation(300)]
     table = pl.DataFrame(
-        {"query_id": np.repeat(names, 3), "score": np.tile([3.0, 2.0, 1.0], 300), "relevance": 1}
+        {
+            "query_id": np.repeat(names, 3),
+            "score": np.tile([3.0, 2.0, 1.0], 300),
+            "relevance": 1,
+        }
     )
 
-    assert rankstone.evaluate(table=table, measures="RR").per_query["query_id"].to_list() == names
+    assert (
+        rankstone.evaluate(table=table, measures="RR").per_query["query_id"].to_list()
+        == names
+    )
 
 
 @pytest.mark.parametrize(
     ("option", "found"),
-    [("missing", (0.5, 2, 0)), ("zero", (0.5, 2, 0)), ("undefined", (1.0, 1, 1)), ("drop", (1.0, 1, 0))],
+    [
+        ("missing", (0.5, 2, 0)),
+        ("zero", (0.5, 2, 0)),
+        ("undefined", (1.0, 1, 1)),
+        ("drop", (1.0, 1, 0)),
+    ],
 )
 def test_an_empty_list_is_an_answer(option: str, found: tuple[float, int, int]) -> None:
     """A dict may hold a query and no document; what that is worth is an option of its own."""
@@ -312,7 +388,10 @@ def test_an_empty_list_may_be_an_error() -> None:
     """The query is named."""
     with pytest.raises(NotComparable, match="an empty list for query q2"):
         rankstone.evaluate(
-            {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": []}, "RR", no_results="error"
+            {"q1": {"a": 1}, "q2": {"b": 1}},
+            {"q1": ["a"], "q2": []},
+            "RR",
+            no_results="error",
         )
 
 
@@ -326,7 +405,9 @@ def test_a_pool_of_what_is_in_the_list() -> None:
         "R@2": 1 / 2,
         "nDCG": pytest.approx(sum(discounts) / (1 + discounts[0]), rel=1e-15),
     }
-    assert rankstone.evaluate({"q": {"b": 3}}, run, "AP", pool="list").to_dict() == {"run": {"AP": 0.0}}
+    assert rankstone.evaluate({"q": {"b": 3}}, run, "AP", pool="list").to_dict() == {
+        "run": {"AP": 0.0}
+    }
     with pytest.raises(BadOption, match="pool=list hides those outside"):
         rankstone.evaluate({"q": {"a": {"s": 1}}}, run, "StRecall@2", pool="list")
 
@@ -334,11 +415,13 @@ def test_a_pool_of_what_is_in_the_list() -> None:
 def test_documents_scored_too_low_earn_nothing() -> None:
     """They keep their rank and earn nothing; R counts them all the same."""
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"x": 0.5, "a": 0.25, "b": -1.0}}
-    found = rankstone.evaluate(qrels, run, "AP NumRelRet", score_above=0).to_dict()["run"]
+    found = rankstone.evaluate(qrels, run, "AP NumRelRet", score_above=0).to_dict()[
+        "run"
+    ]
     assert found == {"AP": 1 / 2 / 2, "NumRelRet": 1.0}
-    assert rankstone.evaluate(qrels, run, "AP", score_above=0, pool="list").to_dict() == {
-        "run": {"AP": 1 / 4}
-    }
+    assert rankstone.evaluate(
+        qrels, run, "AP", score_above=0, pool="list"
+    ).to_dict() == {"run": {"AP": 1 / 4}}
     with pytest.raises(BadOption, match="score_above=0 needs scores"):
         rankstone.evaluate(qrels, run, "AP", score_above=0, order="input")
     with pytest.raises(BadOption, match="score_above='low' is not a number"):

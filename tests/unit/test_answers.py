@@ -29,7 +29,9 @@ from rankstone.cli import cli
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOUR = "Support(level=vital) Support Support(level=vital,partial=0.5) Support(partial=0.5)"
+FOUR = (
+    "Support(level=vital) Support Support(level=vital,partial=0.5) Support(partial=0.5)"
+)
 ASSIGNMENTS = ("support", "partial_support", "not_support")
 
 
@@ -45,11 +47,19 @@ def derived(records: list[dict[str, Any]]) -> list[float]:
         worth = {"support": 1.0, "partial_support": partial, "not_support": 0.0}
         found = []
         for record in records:
-            its = [worth[one["assignment"]] for one in record["nuggets"] if one["importance"] in importances]
+            its = [
+                worth[one["assignment"]]
+                for one in record["nuggets"]
+                if one["importance"] in importances
+            ]
             found.append(sum(its) / len(its) if its else 0.0)
         return sum(found) / len(found)
 
-    return [mean(kinds, partial) for partial in (0.0, 0.5) for kinds in ({"vital"}, {"vital", "okay"})]
+    return [
+        mean(kinds, partial)
+        for partial in (0.0, 0.5)
+        for kinds in ({"vital"}, {"vital", "okay"})
+    ]
 
 
 def random_records(seed: int) -> list[dict[str, Any]]:
@@ -74,7 +84,9 @@ def random_records(seed: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("seed", range(20))
 def test_four_scores_are_those_of_nuggetizer(seed: int) -> None:
     records = random_records(seed)
-    assert means(rankstone.evaluate(*nuggets(records), FOUR)) == pytest.approx(derived(records), abs=1e-12)
+    assert means(rankstone.evaluate(*nuggets(records), FOUR)) == pytest.approx(
+        derived(records), abs=1e-12
+    )
 
 
 def test_real_nuggets_with_random_assignments() -> None:
@@ -86,30 +98,47 @@ def test_real_nuggets_with_random_assignments() -> None:
         for one in record["nuggets"]:
             one["assignment"] = draw.choice(ASSIGNMENTS)
     assert sum(len(record["nuggets"]) for record in records) == 665
-    assert means(rankstone.evaluate(*nuggets(records), FOUR)) == pytest.approx(derived(records), abs=1e-12)
+    assert means(rankstone.evaluate(*nuggets(records), FOUR)) == pytest.approx(
+        derived(records), abs=1e-12
+    )
     empty = nuggets_to_assign(path)
     assert (empty.height, empty["assignment"].unique().to_list()) == (665, [""])
 
 
 def test_what_is_to_be_assigned_comes_back_as_a_table(tmp_path: Path) -> None:
-    given = [{"qid": "q", "nuggets": [{"text": "a, or =b", "importance": "vital"}, {"id": "n2", "text": "c",
-              "importance": "okay"}]}]  # fmt: skip
+    given = [
+        {
+            "qid": "q",
+            "nuggets": [
+                {"text": "a, or =b", "importance": "vital"},
+                {"id": "n2", "text": "c", "importance": "okay"},
+            ],
+        }
+    ]
     rows = nuggets_to_assign(given)
     assert rows.rows() == [("q", "a, or =b", "vital", ""), ("q", "n2", "okay", "")]
     path = tmp_path / "assigned.csv"
     rows.with_columns(assignment=pl.Series(["support", ""])).write_csv(path)
     # without an assignment a nugget is not supported
     assert means(rankstone.evaluate(*nuggets(path), "Support")) == [0.5]
-    assert means(rankstone.evaluate(*nuggets(path, given), "Support(okay=0.5)")) == [1 / 1.5]
+    assert means(rankstone.evaluate(*nuggets(path, given), "Support(okay=0.5)")) == [
+        1 / 1.5
+    ]
 
 
 def test_explanation_names_the_nuggets() -> None:
-    assigned = [{"text": "born 1912", "importance": "vital", "assignment": "partial_support"}]
+    assigned = [
+        {"text": "born 1912", "importance": "vital", "assignment": "partial_support"}
+    ]
     judged, said = nuggets([{"qid": "q", "nuggets": assigned}])
     found = str(rankstone.explain(judged, said, "Support(partial=0.5)", "q"))
     assert "born 1912" in found
-    equal = [{"text": text, "importance": "vital", "assignment": "support"} for text in "abc"]
-    shown = str(rankstone.explain(*nuggets([{"qid": "q", "nuggets": equal}]), "Support", "q"))
+    equal = [
+        {"text": text, "importance": "vital", "assignment": "support"} for text in "abc"
+    ]
+    shown = str(
+        rankstone.explain(*nuggets([{"qid": "q", "nuggets": equal}]), "Support", "q")
+    )
     assert "tied" not in shown
     assert "–" not in shown
     assert "0.5" in found
@@ -120,12 +149,25 @@ def test_explanation_names_the_nuggets() -> None:
     [
         ([{"nuggets": []}], "without qid"),
         ([{"qid": "q", "nuggets": [{"importance": "vital"}]}], "without id and text"),
-        ([{"qid": "q", "nuggets": [{"text": "a", "importance": "great"}]}], "importance is great"),
         (
-            [{"qid": "q", "nuggets": [{"text": "a", "importance": "okay", "assignment": "maybe"}]}],
+            [{"qid": "q", "nuggets": [{"text": "a", "importance": "great"}]}],
+            "importance is great",
+        ),
+        (
+            [
+                {
+                    "qid": "q",
+                    "nuggets": [
+                        {"text": "a", "importance": "okay", "assignment": "maybe"}
+                    ],
+                }
+            ],
             "assignment is maybe",
         ),
-        ([{"qid": "q", "nuggets": [{"text": "a", "importance": "okay"}] * 2}], "occurs twice"),
+        (
+            [{"qid": "q", "nuggets": [{"text": "a", "importance": "okay"}] * 2}],
+            "occurs twice",
+        ),
         (["q"], "is a str"),
         ([{"qid": "q", "nuggets": 5}], "nuggets is not a list"),
         ([{"qid": "q", "nuggets": [5]}], "an item of nuggets is no object"),
@@ -140,13 +182,21 @@ def test_refused_nuggets(records: list[Any], says: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.jsonl", '{"qid": "q", "nuggets": []}\n{"qid": "p", "nug\n', r"a\.jsonl:2: this is not JSON"),
+        (
+            "a.jsonl",
+            '{"qid": "q", "nuggets": []}\n{"qid": "p", "nug\n',
+            r"a\.jsonl:2: this is not JSON",
+        ),
         ("a.jsonl", "[]\n", r"a\.jsonl:1: this is a list"),
         ("a.json", '{"qid": "q", "nuggets": [', "not JSON"),
         ("a.json", "3", "record 1: this is a int"),
         ("a.json", "[" * 100_000, "not JSON"),
         ("a.jsonl", "", "no records"),
-        ("a.csv", "qid,nugget,importance,assignment\nq,a,vital,\n", "no nugget has an assignment"),
+        (
+            "a.csv",
+            "qid,nugget,importance,assignment\nq,a,vital,\n",
+            "no nugget has an assignment",
+        ),
         ("a.parquet", "PAR1", "a.parquet"),
     ],
 )
@@ -170,33 +220,51 @@ def test_answers_without_any_citation(tmp_path: Path) -> None:
     answers = [{"qid": "q", "answer": [{"text": "One.", "citations": []}]}]
     todo = tmp_path / "todo.csv"
     citations_to_judge(answers).write_csv(todo)
-    assert means(rankstone.evaluate(*citations(answers, todo), "CitationP CitationR")) == [0.0, 0.0]
+    assert means(
+        rankstone.evaluate(*citations(answers, todo), "CitationP CitationR")
+    ) == [0.0, 0.0]
     with pytest.raises(InputError, match="no answers"):
         citations([], todo)
 
 
 def test_nuggets_have_no_order() -> None:
     """Equal support is no tie that a rule must break."""
-    found = score_answers({"a": nuggets(random_records(1)), "b": nuggets(random_records(1))}, FOUR)
+    found = score_answers(
+        {"a": nuggets(random_records(1)), "b": nuggets(random_records(1))}, FOUR
+    )
     assert "tied" not in str(found.audit)
 
 
 def test_a_query_without_nuggets_counts() -> None:
     """It has 0, as in nuggetizer, and is not dropped."""
     assigned = [{"text": "a", "importance": "vital", "assignment": "support"}]
-    records: list[dict[str, Any]] = [{"qid": "q", "nuggets": assigned}, {"qid": "p", "nuggets": []}]
-    assert means(rankstone.evaluate(*nuggets(records), FOUR)) == derived(records) == [0.5] * 4
+    records: list[dict[str, Any]] = [
+        {"qid": "q", "nuggets": assigned},
+        {"qid": "p", "nuggets": []},
+    ]
+    assert (
+        means(rankstone.evaluate(*nuggets(records), FOUR))
+        == derived(records)
+        == [0.5] * 4
+    )
     assert nuggets_to_assign(records).height == 1
 
 
 def test_an_assignment_needs_its_nugget() -> None:
     given = [{"qid": "q", "nuggets": [{"text": "a", "importance": "vital"}]}]
-    assigned = [{"qid": "q", "nuggets": [{"text": "b", "importance": "vital", "assignment": "support"}]}]
+    assigned = [
+        {
+            "qid": "q",
+            "nuggets": [{"text": "b", "importance": "vital", "assignment": "support"}],
+        }
+    ]
     with pytest.raises(InputError, match="not in the list"):
         nuggets(assigned, given)
 
 
-def cited(answers: list[dict[str, Any]], support: dict[tuple[str, int, str], float]) -> list[float]:
+def cited(
+    answers: list[dict[str, Any]], support: dict[tuple[str, int, str], float]
+) -> list[float]:
     """Return precision and recall of citations, derived sentence by sentence; nothing is left out."""
     precision, recall = [], []
     for answer in answers:
@@ -213,28 +281,46 @@ def cited(answers: list[dict[str, Any]], support: dict[tuple[str, int, str], flo
 
 def test_citations_of_a_real_system() -> None:
     path = data("ragnarok-rag24") / "answers.gpt-4o.50topics.jsonl"
-    answers = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    answers = [
+        json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     todo = citations_to_judge(path)
     draw = random.Random(24)
-    judged = todo.with_columns(support=pl.Series([draw.choice(ASSIGNMENTS) for _ in range(todo.height)]))
-    support = {(q, at, doc): float(word == "support") for q, at, doc, word in judged.iter_rows()}
+    judged = todo.with_columns(
+        support=pl.Series([draw.choice(ASSIGNMENTS) for _ in range(todo.height)])
+    )
+    support = {
+        (q, at, doc): float(word == "support")
+        for q, at, doc, word in judged.iter_rows()
+    }
     scores = rankstone.evaluate(*citations(path, judged), "CitationP CitationR")
     assert means(scores) == pytest.approx(cited(answers, support), abs=1e-12)
     # two of the fifty answers have no reference: they count as 0
     without = [answer["topic_id"] for answer in answers if not answer["references"]]
     assert len(without) == 2
     assert scores.per_query.height == 2 * 50
-    assert scores.per_query.filter(pl.col("query_id").is_in(without))["value"].to_list() == [0.0] * 4
+    assert (
+        scores.per_query.filter(pl.col("query_id").is_in(without))["value"].to_list()
+        == [0.0] * 4
+    )
 
 
-ANSWER = {"qid": "q", "references": ["a", "b"], "answer": [{"text": "One.", "citations": [0, "b", 0]},
-          {"text": "Two.", "citations": []}]}  # fmt: skip
+ANSWER = {
+    "qid": "q",
+    "references": ["a", "b"],
+    "answer": [
+        {"text": "One.", "citations": [0, "b", 0]},
+        {"text": "Two.", "citations": []},
+    ],
+}
 
 
 def test_partial_support_of_citations() -> None:
     said = [{"qid": "q", "sentence": "0", "doc_id": "a", "support": "partial_support"}]
     found = means(
-        rankstone.evaluate(*citations([ANSWER], said), "CitationP(partial=0.5) CitationR(partial=0.5)")
+        rankstone.evaluate(
+            *citations([ANSWER], said), "CitationP(partial=0.5) CitationR(partial=0.5)"
+        )
     )
     assert found == [0.25, 0.25]
 
@@ -244,18 +330,48 @@ def test_partial_support_of_citations() -> None:
     [
         ([{"qid": "q", "answer": "One."}], None, "answer is not a list"),
         ([{"qid": "q", "answer": [3]}], None, "an item of answer is no object"),
-        ([{"qid": "q", "references": 2, "answer": []}], None, "references are not a list"),
-        ([{"qid": "q", "references": [None], "answer": []}], None, "references are not a list"),
-        ([{"qid": "q", "answer": [{"citations": 0}]}], None, "citations are not a list"),
-        ([{"qid": "q", "answer": [{"citations": [True]}]}], None, "citations are not a list"),
-        ([{"qid": "q", "answer": [{"text": "One.", "citations": [0]}]}], None, "citation 0 of 0 references"),
+        (
+            [{"qid": "q", "references": 2, "answer": []}],
+            None,
+            "references are not a list",
+        ),
+        (
+            [{"qid": "q", "references": [None], "answer": []}],
+            None,
+            "references are not a list",
+        ),
+        (
+            [{"qid": "q", "answer": [{"citations": 0}]}],
+            None,
+            "citations are not a list",
+        ),
+        (
+            [{"qid": "q", "answer": [{"citations": [True]}]}],
+            None,
+            "citations are not a list",
+        ),
+        (
+            [{"qid": "q", "answer": [{"text": "One.", "citations": [0]}]}],
+            None,
+            "citation 0 of 0 references",
+        ),
         ([ANSWER, ANSWER], None, "a second answer to query q"),
         ([ANSWER], [{"qid": "q", "doc_id": "a"}], "without a sentence and a document"),
-        ([ANSWER], [{"qid": "q", "sentence": 1, "doc_id": "a", "support": 1}], "that no answer has"),
-        ([ANSWER], [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "?"}], "support is \\?"),
+        (
+            [ANSWER],
+            [{"qid": "q", "sentence": 1, "doc_id": "a", "support": 1}],
+            "that no answer has",
+        ),
+        (
+            [ANSWER],
+            [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "?"}],
+            "support is \\?",
+        ),
     ],
 )
-def test_refused_citations(answers: list[Any], support: list[Any] | None, says: str) -> None:
+def test_refused_citations(
+    answers: list[Any], support: list[Any] | None, says: str
+) -> None:
     with pytest.raises(InputError, match=says):
         citations(answers, support)
 
@@ -263,7 +379,9 @@ def test_refused_citations(answers: list[Any], support: list[Any] | None, says: 
 def test_systems_have_sentences_of_their_own() -> None:
     shorter = {**ANSWER, "answer": ANSWER["answer"][:1]}
     said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
-    found = score_answers({"a": citations([ANSWER], said), "b": citations([shorter], said)}, "CitationR")
+    found = score_answers(
+        {"a": citations([ANSWER], said), "b": citations([shorter], said)}, "CitationR"
+    )
     assert found.to_dict() == {"a": {"CitationR": 0.5}, "b": {"CitationR": 1.0}}
     with pytest.raises(UsageError, match="no system"):
         score_answers({}, "CitationR")
@@ -277,11 +395,22 @@ def files(tmp_path: Path) -> list[str]:
         draw = random.Random(seed)
         path = tmp_path / f"system{seed}.jsonl"
         rows = [
-            {"qid": f"q{at}", "nuggets": [{"text": f"fact {one}", "importance": "vital",
-             "assignment": draw.choice(ASSIGNMENTS)} for one in range(4)]}
+            {
+                "qid": f"q{at}",
+                "nuggets": [
+                    {
+                        "text": f"fact {one}",
+                        "importance": "vital",
+                        "assignment": draw.choice(ASSIGNMENTS),
+                    }
+                    for one in range(4)
+                ],
+            }
             for at in range(12)
-        ]  # fmt: skip
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        ]
+        path.write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
         names.append(str(path))
     return names
 
@@ -289,10 +418,19 @@ def files(tmp_path: Path) -> list[str]:
 def test_zero_is_an_assignment() -> None:
     """As a number too; no value is none."""
     facts = [
-        {"id": at, "importance": "vital", "assignment": value} for at, value in enumerate([0, 1, 0.5, "0"])
+        {"id": at, "importance": "vital", "assignment": value}
+        for at, value in enumerate([0, 1, 0.5, "0"])
     ]
     _, said = nuggets(
-        [{"qid": "q", "nuggets": [*facts, {"id": 9, "importance": "okay", "assignment": None}]}]
+        [
+            {
+                "qid": "q",
+                "nuggets": [
+                    *facts,
+                    {"id": 9, "importance": "okay", "assignment": None},
+                ],
+            }
+        ]
     )
     assert said["score"].to_list() == [0.0, 1.0, 0.5, 0.0]
     assert said["doc_id"].to_list() == ["0", "1", "2", "3"]
@@ -304,8 +442,17 @@ def test_second_records_are_refused() -> None:
     """They would be merged, and their mean be of fewer questions."""
     fact = [{"text": "a", "importance": "vital", "assignment": "yes"}]
     with pytest.raises(InputError, match="second record of query q"):
-        nuggets([{"qid": "q", "nuggets": fact}, {"qid": "q", "nuggets": [{**fact[0], "text": "b"}]}])
-    contexts = {"user_input": "q", "reference_contexts": ["a"], "retrieved_contexts": ["a"]}
+        nuggets(
+            [
+                {"qid": "q", "nuggets": fact},
+                {"qid": "q", "nuggets": [{**fact[0], "text": "b"}]},
+            ]
+        )
+    contexts = {
+        "user_input": "q",
+        "reference_contexts": ["a"],
+        "retrieved_contexts": ["a"],
+    }
     with pytest.raises(InputError, match="second record of query q"):
         judge_by_similarity([contexts, contexts])
 
@@ -332,27 +479,47 @@ def test_systems_answer_the_same_questions() -> None:
 
 def test_kinds_of_records() -> None:
     """Ragas calls the text of an answer ``answer``, too."""
-    contexts = {"question": "q", "answer": "text", "contexts": ["a"], "reference_contexts": ["a"]}
+    contexts = {
+        "question": "q",
+        "answer": "text",
+        "contexts": ["a"],
+        "reference_contexts": ["a"],
+    }
     assert kind_of([contexts]) == "contexts"
     assert kind_of([ANSWER]) == kind_of([{"qid": "q", "answer": "text"}]) == "citations"
-    assert kind_of([{"qid": "q", "nuggets": [], "answer": "text"}]) == kind_of([]) == "nuggets"
+    assert (
+        kind_of([{"qid": "q", "nuggets": [], "answer": "text"}])
+        == kind_of([])
+        == "nuggets"
+    )
     found = rankstone.evaluate(*judge_by_similarity([contexts]), "StRecall(rel=2)")
     assert means(found) == [1.0]
 
 
 def test_all_answers_may_be_empty() -> None:
-    assert means(rankstone.evaluate(*nuggets([{"qid": "q", "nuggets": []}]), FOUR)) == [0.0] * 4
-    found = rankstone.evaluate(*citations([{"qid": "q", "answer": []}], []), "CitationP CitationR")
+    assert (
+        means(rankstone.evaluate(*nuggets([{"qid": "q", "nuggets": []}]), FOUR))
+        == [0.0] * 4
+    )
+    found = rankstone.evaluate(
+        *citations([{"qid": "q", "answer": []}], []), "CitationP CitationR"
+    )
     assert means(found) == [0.0, 0.0]
 
 
 def test_records_of_other_libraries(tmp_path: Path) -> None:
     pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     rows = [{"qid": "q", "nugget": "a", "importance": "vital", "assignment": "support"}]
-    for one in (pandas.DataFrame(rows), arrow.Table.from_pylist(rows), pl.LazyFrame(rows)):
+    for one in (
+        pandas.DataFrame(rows),
+        arrow.Table.from_pylist(rows),
+        pl.LazyFrame(rows),
+    ):
         assert nuggets(one)[1].rows() == [("q", "a", 1.0)]
     half = tmp_path / "half.jsonl"
-    half.write_text('{"qid": "q", "nuggets": [{"text": "\\ud800", "importance": "vital"}]}\n')
+    half.write_text(
+        '{"qid": "q", "nuggets": [{"text": "\\ud800", "importance": "vital"}]}\n'
+    )
     with pytest.raises(InputError, match="half a character"):
         nuggets_to_assign(half)
 
@@ -366,27 +533,52 @@ def test_agreement_is_that_of_scikit_learn() -> None:
         for one in record["nuggets"]:
             one["assignment"] = draw.choice(ASSIGNMENTS)
     tables = [nuggets(records) for records in given]
-    found = compare_assessors(dict(zip("ab", tables, strict=True)), FOUR).to_frame().row(0, named=True)
+    found = (
+        compare_assessors(dict(zip("ab", tables, strict=True)), FOUR)
+        .to_frame()
+        .row(0, named=True)
+    )
     labels = [(run["score"] * 2).cast(pl.Int64).to_list() for _, run in tables]
-    assert found["kappa"] == pytest.approx(metrics.cohen_kappa_score(*labels), abs=1e-12)
+    assert found["kappa"] == pytest.approx(
+        metrics.cohen_kappa_score(*labels), abs=1e-12
+    )
     weighted = metrics.cohen_kappa_score(*labels, weights="linear")
     assert found["weighted_kappa"] == pytest.approx(weighted, abs=1e-12)
-    assert found["agreement"] == pytest.approx(metrics.accuracy_score(*labels), abs=1e-12)
+    assert found["agreement"] == pytest.approx(
+        metrics.accuracy_score(*labels), abs=1e-12
+    )
 
 
 def test_agreement_of_what_both_assigned() -> None:
     def assigned(*words: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-        facts = [{"id": str(at), "importance": "okay", "assignment": word} for at, word in enumerate(words)]
+        facts = [
+            {"id": str(at), "importance": "okay", "assignment": word}
+            for at, word in enumerate(words)
+        ]
         return nuggets([{"qid": "q", "nuggets": facts}])
 
     half = assigned("yes", "yes", "", "no")
-    found = compare_assessors({"a": assigned("yes", "no", "no", ""), "b": half, "c": half}, "Support")
-    rows = found.to_frame().select("assessor", "versus", "items", "single", "agreement", "kappa").rows()
-    assert rows == [("a", "b", 2, 2, 0.5, 0.0), ("a", "c", 2, 2, 0.5, 0.0), ("b", "c", 3, 0, 1.0, 1.0)]
+    found = compare_assessors(
+        {"a": assigned("yes", "no", "no", ""), "b": half, "c": half}, "Support"
+    )
+    rows = (
+        found.to_frame()
+        .select("assessor", "versus", "items", "single", "agreement", "kappa")
+        .rows()
+    )
+    assert rows == [
+        ("a", "b", 2, 2, 0.5, 0.0),
+        ("a", "c", 2, 2, 0.5, 0.0),
+        ("b", "c", 3, 0, 1.0, 1.0),
+    ]
     same = {"a": assigned("yes", "yes"), "b": assigned("yes", "yes")}
-    assert compare_assessors(same, "Support").to_frame()["kappa"].to_list() == [None]  # chance explains it
+    assert compare_assessors(same, "Support").to_frame()["kappa"].to_list() == [
+        None
+    ]  # chance explains it
     with pytest.raises(InputError, match="nothing in common"):
-        compare_assessors({"a": assigned("yes", ""), "b": assigned("", "no")}, "Support")
+        compare_assessors(
+            {"a": assigned("yes", ""), "b": assigned("", "no")}, "Support"
+        )
     with pytest.raises(UsageError, match="two assessors"):
         compare_assessors({"a": half}, "Support")
 
@@ -395,9 +587,14 @@ def test_agreement_on_citations() -> None:
     """A sentence, which has the support of its best citation, is no further item."""
     said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
     other = [{**said[0], "support": "no"}, {**said[0], "doc_id": "b", "support": "no"}]
-    assessors = {"human": citations([ANSWER], said), "model": citations([ANSWER], other)}
+    assessors = {
+        "human": citations([ANSWER], said),
+        "model": citations([ANSWER], other),
+    }
     found = compare_assessors(assessors, "CitationP CitationR")
-    assert found.to_frame().select("items", "single", "agreement", "difference").row(0) == (1, 1, 0.0, 1.0)
+    assert found.to_frame().select("items", "single", "agreement", "difference").row(
+        0
+    ) == (1, 1, 0.0, 1.0)
     assert found.disagreements.rows() == [("q", "0:a", "human", 1.0, "model", 0.0)]
     assert "Each two assessors" in found.to_markdown()
 
@@ -405,20 +602,39 @@ def test_agreement_on_citations() -> None:
 def test_texts_without_ids() -> None:
     """The threshold itself counts for precision and not for recall, as in Ragas."""
     given = [
-        {"user_input": "x?", "reference_contexts": ["ab", "cd"], "retrieved_contexts": ["zz", "ax", "cd"]},
+        {
+            "user_input": "x?",
+            "reference_contexts": ["ab", "cd"],
+            "retrieved_contexts": ["zz", "ax", "cd"],
+        },
         {"user_input": "y?", "reference_contexts": [], "retrieved_contexts": ["ab"]},
-        {"user_input": "z?", "reference_contexts": ["ab", "ab"], "retrieved_contexts": []},
+        {
+            "user_input": "z?",
+            "reference_contexts": ["ab", "ab"],
+            "retrieved_contexts": [],
+        },
     ]
     qrels, run = judge_by_similarity(given)
-    scores = rankstone.evaluate(qrels, run, "AP(denom=hits) StRecall(rel=2)", duplicate_judgments="max")
-    values = {(row["query_id"], row["measure"]): row["value"] for row in scores.per_query.to_dicts()}
-    assert values["x?", "AP(denom=hits)"] == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-12)
+    scores = rankstone.evaluate(
+        qrels, run, "AP(denom=hits) StRecall(rel=2)", duplicate_judgments="max"
+    )
+    values = {
+        (row["query_id"], row["measure"]): row["value"]
+        for row in scores.per_query.to_dicts()
+    }
+    assert values["x?", "AP(denom=hits)"] == pytest.approx(
+        (1 / 2 + 2 / 3) / 2, abs=1e-12
+    )
     assert values["x?", "StRecall(rel=2)"] == 0.5
-    assert values["y?", "StRecall(rel=2)"] == values["z?", "StRecall(rel=2)"] == 0  # they count
+    assert (
+        values["y?", "StRecall(rel=2)"] == values["z?", "StRecall(rel=2)"] == 0
+    )  # they count
     assert judge_by_similarity(given, threshold=0.6)[0].filter(doc_id="ax").is_empty()
 
 
-@pytest.mark.parametrize("record", [{"user_input": "x"}, {"user_input": "x", "reference_contexts": "a"}])
+@pytest.mark.parametrize(
+    "record", [{"user_input": "x"}, {"user_input": "x", "reference_contexts": "a"}]
+)
 def test_what_holds_no_texts(record: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="not a list of texts"):
         judge_by_similarity([record])
@@ -440,14 +656,19 @@ def test_command(files: list[str]) -> None:
     assert "system3" in run(f"system3={files[0]}", "--format", "csv")
     refused = CliRunner().invoke(cli, ["answers", files[0], files[0]])
     assert "two runs have the name" in str(refused.exception)
-    assert run(files[0], "--to-judge").startswith("query_id,nugget,importance,assignment\nq0,fact 0,vital,")
+    assert run(files[0], "--to-judge").startswith(
+        "query_id,nugget,importance,assignment\nq0,fact 0,vital,"
+    )
 
 
 def test_command_with_citations(tmp_path: Path) -> None:
     answers, support = tmp_path / "mine.jsonl", tmp_path / "support.csv"
     answers.write_text(json.dumps(ANSWER) + "\n", encoding="utf-8")
     support.write_text(run(str(answers), "--to-judge").replace('a,""', "a,support"))
-    assert run(str(answers), "--support", str(support), "--format", "csv").count("0.5") == 2
+    assert (
+        run(str(answers), "--support", str(support), "--format", "csv").count("0.5")
+        == 2
+    )
     both = ("--support", f"human={support}", "--support", f"model={support}")
     assert "human" in run(str(answers), *both, "--agreement")
     refused = CliRunner().invoke(cli, ["answers", str(answers)])
@@ -459,7 +680,9 @@ def test_options_of_another_kind_are_refused(files: list[str], tmp_path: Path) -
     answers.write_text(json.dumps(ANSWER) + "\n", encoding="utf-8")
     support.write_text("qid,sentence,doc_id,support\nq,0,a,yes\n", encoding="utf-8")
     contexts = tmp_path / "contexts.jsonl"
-    contexts.write_text('{"user_input": "x", "reference_contexts": ["a"], "retrieved_contexts": ["a"]}\n')
+    contexts.write_text(
+        '{"user_input": "x", "reference_contexts": ["a"], "retrieved_contexts": ["a"]}\n'
+    )
     cited = f"{answers} --support {support}"
     for words, says in (
         (f"{files[0]} -m CitationP", "not a measure of nuggets"),
@@ -481,9 +704,20 @@ def test_options_of_another_kind_are_refused(files: list[str], tmp_path: Path) -
         assert isinstance(refused, UsageError), words
         assert says in str(refused), words
     assert run(str(contexts), "--convention", "ragas").count("non_llm") == 4
-    assert run(files[0], "--convention", "nuggetizer", "--explain", "strict_all_score", "-q", "q0")
+    assert run(
+        files[0],
+        "--convention",
+        "nuggetizer",
+        "--explain",
+        "strict_all_score",
+        "-q",
+        "q0",
+    )
     assert "low" in run(*files, "--ci", "--format", "csv").splitlines()[0]
-    assert run(str(answers), "--support", f"x={support}", "--format", "csv").count("0.5") == 2
+    assert (
+        run(str(answers), "--support", f"x={support}", "--format", "csv").count("0.5")
+        == 2
+    )
     out = tmp_path / "todo.csv"
     assert run(files[0], "--to-judge", "-o", str(out)) == ""
     assert "fact 0" in out.read_text(encoding="utf-8")
@@ -498,4 +732,6 @@ def test_command_with_texts(tmp_path: Path) -> None:
     }
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
     assert "StRecall" in run(str(path))
-    assert "--to-judge" in str(CliRunner().invoke(cli, ["answers", str(path), "--to-judge"]).exception)
+    assert "--to-judge" in str(
+        CliRunner().invoke(cli, ["answers", str(path), "--to-judge"]).exception
+    )

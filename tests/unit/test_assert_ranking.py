@@ -18,7 +18,11 @@ pytest_plugins = ["pytester"]
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 #: where the package is not installed, or was before it had a plugin, pytest is told of it
-PLUGIN = [] if entry_points(group="pytest11", name="rankstone") else ["-p", "rankstone.integrations.pytest"]
+PLUGIN = (
+    []
+    if entry_points(group="pytest11", name="rankstone")
+    else ["-p", "rankstone.integrations.pytest"]
+)
 
 
 def failure(measure: str, run: Any = TFIDF, **asserted: Any) -> str:
@@ -33,7 +37,9 @@ def test_what_holds_passes() -> None:
     qrels = {"a": {"x": 1}, "b": {"x": 1}}
     assert_ranking(qrels, {"a": ["x"], "b": ["y"]}, "RR", at_least=1 / 2)
     assert_ranking(demo.QRELS, BM25, "nDCG@10", not_worse_than=BM25, margin=0.15)
-    assert_ranking(demo.QRELS, TFIDF, "nDCG@10", at_least=0.5, not_worse_than=BM25, margin=0.2)
+    assert_ranking(
+        demo.QRELS, TFIDF, "nDCG@10", at_least=0.5, not_worse_than=BM25, margin=0.2
+    )
 
 
 def test_a_mean_that_is_too_low() -> None:
@@ -58,7 +64,9 @@ def test_another_ranking() -> None:
         "worst queries: q25 0.0000 (-1.0000), q26 0.1738 (-0.4131)",
     ):
         assert part in shown
-    assert "90 % CI" in failure("nDCG@10", not_worse_than=BM25, margin=0.15, confidence=0.9)
+    assert "90 % CI" in failure(
+        "nDCG@10", not_worse_than=BM25, margin=0.15, confidence=0.9
+    )
     both = failure("nDCG@10", at_least=0.6, not_worse_than=BM25, margin=0.2)
     assert "0.5077, minimum 0.6" in both
 
@@ -103,7 +111,9 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider")
 
     done.assert_outcomes(passed=1, failed=2)
-    done.stdout.fnmatch_lines(["E *AssertionError: nDCG@10 is 0.5704, minimum 0.9", "E *worst queries: q07*"])
+    done.stdout.fnmatch_lines(
+        ["E *AssertionError: nDCG@10 is 0.5704, minimum 0.9", "E *worst queries: q07*"]
+    )
     done.stdout.fnmatch_lines(["E *lost.run: *"])
     done.stdout.no_fnmatch_line("*raise *")
     done.stdout.no_fnmatch_line("*rankstone/*.py:*")
@@ -111,10 +121,16 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
 
 def test_the_tests_on_the_page(pytester: pytest.Pytester) -> None:
     """What docs/continuous-integration.md shows first is a file of tests, which pass."""
-    page = (Path(__file__).parents[2] / "docs" / "continuous-integration.md").read_text("utf-8")
-    pytester.makepyfile(next(block.code for block in blocks(page) if block.kind == "python"))
+    page = (Path(__file__).parents[2] / "docs" / "continuous-integration.md").read_text(
+        "utf-8"
+    )
+    pytester.makepyfile(
+        next(block.code for block in blocks(page) if block.kind == "python")
+    )
 
-    pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider").assert_outcomes(passed=2)
+    pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider").assert_outcomes(
+        passed=2
+    )
 
 
 def test_pytest_starts_without_libraries() -> None:
@@ -123,6 +139,11 @@ def test_pytest_starts_without_libraries() -> None:
         "import sys, rankstone.integrations.pytest\n"
         "print(*sorted(name for name in sys.modules if name.startswith(('numpy', 'polars', 'rankstone.'))))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert done.stdout.split() == ["rankstone.integrations", "rankstone.integrations.pytest"]
+    assert done.stdout.split() == [
+        "rankstone.integrations",
+        "rankstone.integrations.pytest",
+    ]

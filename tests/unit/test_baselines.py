@@ -19,7 +19,9 @@ MEASURES = (
 )  # fmt: skip
 
 
-def by_enumeration(texts: tuple[str, ...], grades: list[float]) -> dict[str, float | None]:
+def by_enumeration(
+    texts: tuple[str, ...], grades: list[float]
+) -> dict[str, float | None]:
     """Return the mean over all orders of a list, each written down as a query of its own."""
     orders = sorted(set(itertools.permutations(grades)))
     qrels = {f"q{at}": dict(enumerate(order)) for at, order in enumerate(orders)}
@@ -28,7 +30,9 @@ def by_enumeration(texts: tuple[str, ...], grades: list[float]) -> dict[str, flo
     means: dict[str, float | None] = {}
     for text in texts:
         found = list(values(scored, text).values())
-        means[text] = None if None in found else math.fsum(v or 0.0 for v in found) / len(found)
+        means[text] = (
+            None if None in found else math.fsum(v or 0.0 for v in found) / len(found)
+        )
     return means
 
 
@@ -44,22 +48,34 @@ def test_chance_is_the_mean_over_all_orders(n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "grades", [[3.0, 1.0, 0.0], [2.0, 2.0, 1.0, 0.0, 0.0], [3.0, 2.0, 1.0, 1.0, 0.0, 0.0]]
+    "grades",
+    [[3.0, 1.0, 0.0], [2.0, 2.0, 1.0, 0.0, 0.0], [3.0, 2.0, 1.0, 1.0, 0.0, 0.0]],
 )
 def test_chance_with_grades(grades: list[float]) -> None:
     """Graded measures have their expectation from the grades."""
-    texts = ("DCG@2", "nDCG(gain=exp2)@3", "RC", "RC(ties=drop)", "CG@2", "AvgRelPosition")
+    texts = (
+        "DCG@2",
+        "nDCG(gain=exp2)@3",
+        "RC",
+        "RC(ties=drop)",
+        "CG@2",
+        "AvgRelPosition",
+    )
     for text, value in by_enumeration(texts, grades).items():
-        assert close(value, baselines.at_random(text, len(grades), grades=grades), 1e-12), text
+        assert close(
+            value, baselines.at_random(text, len(grades), grades=grades), 1e-12
+        ), text
 
 
 @pytest.mark.parametrize(
-    ("n", "total", "k"), [(10, 3, 4), (50, 7, 10), (1000, 5, 20), (7, 7, 3), (30, 1, 30)]
+    ("n", "total", "k"),
+    [(10, 3, 4), (50, 7, 10), (1000, 5, 20), (7, 7, 3), (30, 1, 30)],
 )
 def test_chance_has_its_closed_forms(n: int, total: int, k: int) -> None:
     """P, R, Success, RR, AP, DCG, AUC and RC in random order, as the literature writes them."""
     first = sum(
-        math.comb(n - r, total - 1) / math.comb(n, total) / r for r in range(1, min(k, n - total + 1) + 1)
+        math.comb(n - r, total - 1) / math.comb(n, total) / r
+        for r in range(1, min(k, n - total + 1) + 1)
     )
     h = math.fsum(1 / i for i in range(1, n + 1))
     expected = {
@@ -68,7 +84,10 @@ def test_chance_has_its_closed_forms(n: int, total: int, k: int) -> None:
         f"Success@{k}": 1 - math.comb(n - total, k) / math.comb(n, k),
         f"RR@{k}": first,
         "AP": ((total - 1) / (n - 1) * (n - h) + h) / n,
-        f"AP@{k}": sum((total / n) * (1 + (i - 1) * (total - 1) / (n - 1)) / i for i in range(1, k + 1))
+        f"AP@{k}": sum(
+            (total / n) * (1 + (i - 1) * (total - 1) / (n - 1)) / i
+            for i in range(1, k + 1)
+        )
         / total,
         f"DCG@{k}": (total / n) * sum(1 / math.log2(i + 1) for i in range(1, k + 1)),
         "RC": 1 - total * (n - total) / (n * (n - 1)),
@@ -92,7 +111,8 @@ def test_chance_is_refused_where_there_is_no_closed_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("k", "exact"), [(1, 1), (2, 3 / 4), (3, 11 / 18), (5, 137 / 300), (10, 7381 / 25200)]
+    ("k", "exact"),
+    [(1, 1), (2, 3 / 4), (3, 11 / 18), (5, 137 / 300), (10, 7381 / 25200)],
 )
 def test_one_answer_anywhere_in_the_first_k(k: int, exact: float) -> None:
     """E[RR] = H_k / k, and its variance, by enumeration."""
@@ -103,7 +123,9 @@ def test_one_answer_anywhere_in_the_first_k(k: int, exact: float) -> None:
     assert close(variance, baselines.uniform_rr_variance(k), 1e-12)
 
 
-@pytest.mark.parametrize(("k", "stated"), [(20, 0.17989), (30, 0.13317), (50, 0.08998), (100, 0.05187)])
+@pytest.mark.parametrize(
+    ("k", "stated"), [(20, 0.17989), (30, 0.13317), (50, 0.08998), (100, 0.05187)]
+)
 def test_one_answer_anywhere_further_down(k: int, stated: float) -> None:
     """To five digits."""
     assert round(baselines.uniform_rr(k), 5) == stated
@@ -139,7 +161,9 @@ def test_depth_and_level_are_inverse(k: int) -> None:
 def test_the_expansion_is_the_sum() -> None:
     """Beyond a thousand terms the expansion has the digits of the sum."""
     for k in (1001, 5000, 100_000):
-        assert close(math.fsum(1 / i for i in range(1, k + 1)), baselines.harmonic(k), 1e-14)
+        assert close(
+            math.fsum(1 / i for i in range(1, k + 1)), baselines.harmonic(k), 1e-14
+        )
 
 
 def test_the_cutoff_that_reaches_an_mrr() -> None:
@@ -152,7 +176,11 @@ def test_the_cutoff_that_reaches_an_mrr() -> None:
         reached = scored.to_dict()["run"][f"RR@{k}"]
         assert reached is not None
         assert baselines.mrr_depth(ranks, reached) == k
-    assert [baselines.mrr_depth(ranks, level) for level in (0.5, 0.6, 0.7)] == [2, 3, None]
+    assert [baselines.mrr_depth(ranks, level) for level in (0.5, 0.6, 0.7)] == [
+        2,
+        3,
+        None,
+    ]
     assert baselines.mrr_depth([0.0, 0.0], 0.1) is None
 
 

@@ -15,7 +15,14 @@ import rankstone
 from rankstone.cli import cli
 from rankstone.conventions import Convention, Entry, convention, conventions
 from rankstone.conventions.library_convention import named
-from rankstone.errors import BadOption, BadParameter, BadValue, RankstoneError, UnknownMeasure, UsageError
+from rankstone.errors import (
+    BadOption,
+    BadParameter,
+    BadValue,
+    RankstoneError,
+    UnknownMeasure,
+    UsageError,
+)
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures import Measure
 from rankstone.rankings.rank_similarity.run_similarity import ordering_options
@@ -23,25 +30,39 @@ from rankstone.rankings.rank_similarity.run_similarity import ordering_options
 if TYPE_CHECKING:
     from pathlib import Path
 
-ENTRIES = [(one, entry) for one in conventions() for entry in one.entries if entry.of_lists]
+ENTRIES = [
+    (one, entry) for one in conventions() for entry in one.entries if entry.of_lists
+]
 PAST = {"u1": ["a", "b"], "u2": ["a", "b"], "u3": ["a", "c"]}
 RUN = {"u1": ["c", "d"], "u2": ["c", "e"], "u3": ["b", "d"]}
 ITEMS = pl.DataFrame({"doc_id": list("abcde"), "category": ["x", "x", "y", "y", "z"]})
 
 
-def by(library: str, measures: str | None = None, **options: Any) -> dict[str, float | None]:
+def by(
+    library: str, measures: str | None = None, **options: Any
+) -> dict[str, float | None]:
     tables: dict[str, Any] = {"history": PAST, "items": ITEMS}
-    found = rankstone.beyond({"r": RUN}, measures, convention=library, **{**tables, **options})
+    found = rankstone.beyond(
+        {"r": RUN}, measures, convention=library, **{**tables, **options}
+    )
     return found.to_dict()["r"]
 
 
-@each(("one", "entry"), ENTRIES, ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling)
+@each(
+    ("one", "entry"),
+    ENTRIES,
+    ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling,
+)
 def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> None:
     """Every measure can be made, under options of order and of judgments that exist."""
     text = re.sub(r"<\w+>", "7", entry.spelling)
     (reading,) = one.read([text])
-    judging = {name: reading.options[name] for name in ("negative",) if name in reading.options}
-    ordering_options({name: value for name, value in reading.options.items() if name not in judging})
+    judging = {
+        name: reading.options[name] for name in ("negative",) if name in reading.options
+    }
+    ordering_options(
+        {name: value for name, value in reading.options.items() if name not in judging}
+    )
     AlignmentOptions(**judging)
     assert str(reading.measure) == text
     assert not isinstance(reading.measure, Measure)
@@ -54,15 +75,69 @@ def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> 
 @each(
     ("library", "measure", "options", "error", "message"),
     [
-        ("rectools", "NDCG@2", {}, BadParameter, "NDCG@2 of RecTools measures lists against judgments"),
-        ("rectools", "NDCG@2", {}, BadParameter, "rankstone eval QRELS RUN --convention rectools-0.19"),
-        ("xgboost", None, {}, UsageError, "no measure beyond accuracy of XGBoost is known"),
-        ("rectools", "MeanInvUserFrequency@2", {}, UnknownMeasure, "did you mean MeanInvUserFreq@<k>"),
-        ("rectools", "Coverage(outside=drop)@2", {}, BadParameter, "RecTools decides the parameters"),
-        ("rectools", "MeanInvUserFreq@2", {"ties": "error"}, BadOption, "RecTools decides ties"),
-        ("rectools", "MeanInvUserFreq@2", {"duplicates": "first_drop"}, BadOption, "decides duplicates"),
-        ("rectools", "MeanInvUserFreq@2", {"history": None}, BadOption, "MeanInvUserFreq@2 needs past"),
-        ("replay", "Unexpectedness@2", {}, BadOption, "Unexpectedness@2 needs lists to compare with"),
+        (
+            "rectools",
+            "NDCG@2",
+            {},
+            BadParameter,
+            "NDCG@2 of RecTools measures lists against judgments",
+        ),
+        (
+            "rectools",
+            "NDCG@2",
+            {},
+            BadParameter,
+            "rankstone eval QRELS RUN --convention rectools-0.19",
+        ),
+        (
+            "xgboost",
+            None,
+            {},
+            UsageError,
+            "no measure beyond accuracy of XGBoost is known",
+        ),
+        (
+            "rectools",
+            "MeanInvUserFrequency@2",
+            {},
+            UnknownMeasure,
+            "did you mean MeanInvUserFreq@<k>",
+        ),
+        (
+            "rectools",
+            "Coverage(outside=drop)@2",
+            {},
+            BadParameter,
+            "RecTools decides the parameters",
+        ),
+        (
+            "rectools",
+            "MeanInvUserFreq@2",
+            {"ties": "error"},
+            BadOption,
+            "RecTools decides ties",
+        ),
+        (
+            "rectools",
+            "MeanInvUserFreq@2",
+            {"duplicates": "first_drop"},
+            BadOption,
+            "decides duplicates",
+        ),
+        (
+            "rectools",
+            "MeanInvUserFreq@2",
+            {"history": None},
+            BadOption,
+            "MeanInvUserFreq@2 needs past",
+        ),
+        (
+            "replay",
+            "Unexpectedness@2",
+            {},
+            BadOption,
+            "Unexpectedness@2 needs lists to compare with",
+        ),
         (
             "recommenders",
             "novelty",
@@ -70,11 +145,21 @@ def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> 
             BadValue,
             "a list with an item from its user's history",
         ),
-        ("recommenders", "diversity(item_sim_measure='item_feature_vector')", {}, RankstoneError, "numbers"),
+        (
+            "recommenders",
+            "diversity(item_sim_measure='item_feature_vector')",
+            {},
+            RankstoneError,
+            "numbers",
+        ),
     ],
 )
 def test_what_a_library_cannot_say_is_refused(
-    library: str, measure: str, options: dict[str, Any], error: type[Exception], message: str
+    library: str,
+    measure: str,
+    options: dict[str, Any],
+    error: type[Exception],
+    message: str,
 ) -> None:
     """Nothing is ignored: names, parameters, options, tables that are not there, lists it refuses."""
     with pytest.raises(error, match=re.escape(message)):
@@ -88,8 +173,12 @@ def test_evaluation_sends_measures_of_whole_lists_elsewhere() -> None:
     with pytest.raises(BadParameter, match=message):
         rankstone.evaluate(qrels, RUN, "MeanInvUserFreq@2", convention="rectools")
     table = pl.DataFrame({"query_id": ["u"], "score": [1.0], "label": [1]})
-    with pytest.raises(BadParameter, match=re.escape("rankstone beyond RUN --convention rectools-0.19")):
-        rankstone.evaluate(table=table, measures="MeanInvUserFreq@2", convention="rectools")
+    with pytest.raises(
+        BadParameter, match=re.escape("rankstone beyond RUN --convention rectools-0.19")
+    ):
+        rankstone.evaluate(
+            table=table, measures="MeanInvUserFreq@2", convention="rectools"
+        )
 
 
 def test_everything_that_the_tables_allow() -> None:
@@ -104,13 +193,17 @@ def test_everything_that_the_tables_allow() -> None:
     assert "Serendipity@10" in by("rectools", qrels={"u1": {"c": 1}})
     assert "SufficientReco@10" in convention("rectools").everything(of_lists=True)
     assert "SufficientReco@10" not in convention("rectools").everything()
-    with pytest.raises(UsageError, match="no measure of RePlay can be computed from what is given"):
+    with pytest.raises(
+        UsageError, match="no measure of RePlay can be computed from what is given"
+    ):
         rankstone.beyond(RUN, convention="replay")
 
 
 def test_orders_of_several_kinds_stand_side_by_side() -> None:
     """Tied items stay where they are in one spelling, and stand by their ids in the other."""
-    run = pl.DataFrame({"query_id": ["u", "u"], "doc_id": ["a", "b"], "score": [1.0, 1.0]})
+    run = pl.DataFrame(
+        {"query_id": ["u", "u"], "doc_id": ["a", "b"], "score": [1.0, 1.0]}
+    )
     texts = ["Surprisal@1", "Coverage@1", "Surprisal@1[pandas]"]
     past = {"u": ["a"], "v": ["a", "b"], "w": ["a"], "x": ["a"]}
     found = rankstone.beyond(run, texts, history=past, convention="replay")
@@ -119,21 +212,32 @@ def test_orders_of_several_kinds_stand_side_by_side() -> None:
         "Coverage@1": 1 / 2,
         "Surprisal@1[pandas]": log2(4 / 1) / log2(4),
     }
-    assert found.per_query["measure"].to_list() == ["Surprisal@1", "Surprisal@1[pandas]"]
-    assert found.conventions["meaning"]["Surprisal@1"]["ours"] == "Novelty(scale=share, denom=k)@1"
+    assert found.per_query["measure"].to_list() == [
+        "Surprisal@1",
+        "Surprisal@1[pandas]",
+    ]
+    assert (
+        found.conventions["meaning"]["Surprisal@1"]["ours"]
+        == "Novelty(scale=share, denom=k)@1"
+    )
 
 
 def test_numbers_are_rounded_where_the_library_rounds() -> None:
     """RecBole gives four decimals, of a run's value and of a mean."""
     found = by("recbole", "itemcoverage@1 averagepopularity@2")
-    assert found == {"itemcoverage@1": round(2 / 6, 4), "averagepopularity@2": round(4 / 6, 4)}
+    assert found == {
+        "itemcoverage@1": round(2 / 6, 4),
+        "averagepopularity@2": round(4 / 6, 4),
+    }
 
 
 def test_users_that_do_not_count() -> None:
     """Elliot averages over users with something relevant, RecTools over all that have a list."""
     qrels = {"u1": {"c": 1}, "u2": {"a": 0}}
     assert by("elliot", "EPC@1", qrels=qrels)["EPC@1"] == 1 - 1 / 3
-    assert by("rectools", "Serendipity@1", qrels=qrels)["Serendipity@1"] == pytest.approx((1 - 3 / 5) / 3)
+    assert by("rectools", "Serendipity@1", qrels=qrels)[
+        "Serendipity@1"
+    ] == pytest.approx((1 - 3 / 5) / 3)
 
 
 def test_groups_of_users_under_a_librarys_names() -> None:
@@ -147,13 +251,29 @@ def test_groups_of_users_under_a_librarys_names() -> None:
 
 #: the example on the card of each replay: measure, run, tables, the value as a formula
 CARDS: list[tuple[str, dict[str, Any], dict[str, Any], float]] = [
-    ("rectools.Intersection@2", {"u": ["a", "b"]}, {"baseline": {"u": ["b", "c"]}}, 1 / 2),
+    (
+        "rectools.Intersection@2",
+        {"u": ["a", "b"]},
+        {"baseline": {"u": ["b", "c"]}},
+        1 / 2,
+    ),
     ("rectools.SufficientReco@2", {"u": ["a"]}, {}, 1 / 2),
-    ("replay.Novelty@2", {"u": ["a", "b"]}, {"history": {"u": ["a"], "v": ["a"]}}, (1 / 2 + 1) / 2),
+    (
+        "replay.Novelty@2",
+        {"u": ["a", "b"]},
+        {"history": {"u": ["a"], "v": ["a"]}},
+        (1 / 2 + 1) / 2,
+    ),
     (
         "replay.CategoricalDiversity@4",
         {"u": ["i", "j", "k"]},
-        {"items": {"i": {"category": "a"}, "j": {"category": "a"}, "k": {"category": "b"}}},
+        {
+            "items": {
+                "i": {"category": "a"},
+                "j": {"category": "a"},
+                "k": {"category": "b"},
+            }
+        },
         2 / 4,
     ),
     (
@@ -182,7 +302,12 @@ CARDS: list[tuple[str, dict[str, Any], dict[str, Any], float]] = [
         ((-log2(2 / 3) - log2(1 / 3)) / 2 - log2(2 / 3)) / 2,
     ),
     ("elliot.Gini", {"u": ["a"]}, {"catalogue_size": 2}, 1 - 1),
-    ("evidently.Personalization@2", {"u": ["a", "b"], "v": ["a"]}, {}, 1 - (5 - 4) / (2 * 2 * 1)),
+    (
+        "evidently.Personalization@2",
+        {"u": ["a", "b"], "v": ["a"]},
+        {},
+        1 - (5 - 4) / (2 * 2 * 1),
+    ),
     (
         "evidently.Serendipity@2",
         {"u": ["a", "b"]},
@@ -202,7 +327,12 @@ CARDS: list[tuple[str, dict[str, Any], dict[str, Any], float]] = [
     (
         "lenskit.CategoryEntropy",
         {"u": ["i", "j", "k", "l"]},
-        {"items": {item: {"category": what} for item, what in zip("ijkl", "aabb", strict=True)}},
+        {
+            "items": {
+                item: {"category": what}
+                for item, what in zip("ijkl", "aabb", strict=True)
+            }
+        },
         1.0,
     ),
     ("recommenders.AllNew", {"u": ["a", "b"]}, {"history": {"u": ["b"]}}, 0.0),
@@ -243,10 +373,21 @@ def test_the_command_line_prints_a_librarys_numbers(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         return done.output
 
-    line = ("beyond", run, "--history", past, "--order", "input", "--convention", "rectools")
+    line = (
+        "beyond",
+        run,
+        "--history",
+        past,
+        "--order",
+        "input",
+        "--convention",
+        "rectools",
+    )
     printed = shown(*line, "-m", "MeanInvUserFreq@2")
     assert "1.4183" in printed
     assert "MeanInvUserFreq@2 is Novelty@2 with ties=input" in printed
     assert "AvgRecPopularity@10[normalize=True]" in shown(*line)
     told = shown("conventions", "show", "rectools")
-    assert told.index("beyond accuracy: rankstone beyond RUN") < told.index("CatalogCoverage@<k>")
+    assert told.index("beyond accuracy: rankstone beyond RUN") < told.index(
+        "CatalogCoverage@<k>"
+    )

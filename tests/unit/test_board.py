@@ -14,7 +14,14 @@ from scipy import stats
 
 import rankstone
 from rankstone.boards.cells import ESTIMATES, AdditiveFit, ScoringRule
-from rankstone.errors import BadOption, DuplicateRows, InputError, MissingColumn, NotComparable, UsageError
+from rankstone.errors import (
+    BadOption,
+    DuplicateRows,
+    InputError,
+    MissingColumn,
+    NotComparable,
+    UsageError,
+)
 from rankstone.stats.variance_components import variance_components
 
 #: three systems on four data sets, by hand
@@ -59,8 +66,12 @@ def test_weights() -> None:
     weights = {"w": 1, "x": 2, "y": 3, "z": 4}
     found = rankstone.board(SCORES, weights=weights)
     assert found.rule.estimate == "weighted"
-    assert numbers(found)["a"] == pytest.approx((0.9 + 2 * 0.5 + 3 * 0.3 + 4 * 0.6) / 10)
-    rows = [(s, d, v, float(weights[d])) for s, of in SCORES.items() for d, v in of.items()]
+    assert numbers(found)["a"] == pytest.approx(
+        (0.9 + 2 * 0.5 + 3 * 0.3 + 4 * 0.6) / 10
+    )
+    rows = [
+        (s, d, v, float(weights[d])) for s, of in SCORES.items() for d, v in of.items()
+    ]
     table = pl.DataFrame(rows, ["model", "task", "score", "weight"], orient="row")
     assert numbers(rankstone.board(table)) == numbers(found)
     with pytest.raises(InputError, match="needs the weight of every data set"):
@@ -71,7 +82,9 @@ def test_weights() -> None:
 
 def test_missing_scores_are_refused_unless_a_rule_is_named() -> None:
     """The error says where they are, and names the rules."""
-    with pytest.raises(InputError, match=r"1 of 12 scores are missing, of 1 system") as caught:
+    with pytest.raises(
+        InputError, match=r"1 of 12 scores are missing, of 1 system"
+    ) as caught:
         rankstone.board(LACKING)
     assert "y lacks 1" in str(caught.value)
     assert "missing='model'" in str(caught.value)
@@ -79,14 +92,26 @@ def test_missing_scores_are_refused_unless_a_rule_is_named() -> None:
 
 def test_rules_for_missing_scores_by_hand() -> None:
     """Left out, the lowest of the data set, or the prediction of the additive model."""
-    assert numbers(rankstone.board(LACKING, missing="skip"))["b"] == pytest.approx(2.0 / 3)
-    assert numbers(rankstone.board(LACKING, missing="worst"))["b"] == pytest.approx((2.0 + 0.1) / 4)
+    assert numbers(rankstone.board(LACKING, missing="skip"))["b"] == pytest.approx(
+        2.0 / 3
+    )
+    assert numbers(rankstone.board(LACKING, missing="worst"))["b"] == pytest.approx(
+        (2.0 + 0.1) / 4
+    )
     # b is level with a on the other three data sets: its mean there is that of a
-    assert numbers(rankstone.board(LACKING, missing="model"))["b"] == pytest.approx(_by_least_squares())
+    assert numbers(rankstone.board(LACKING, missing="model"))["b"] == pytest.approx(
+        _by_least_squares()
+    )
     for rule in ("skip", "worst", "model"):
-        assert any("1 of 12" in line for line in rankstone.board(LACKING, missing=rule).findings()), rule
+        assert any(
+            "1 of 12" in line
+            for line in rankstone.board(LACKING, missing=rule).findings()
+        ), rule
     # points: a missing score is none; MTEB counts the same way
-    assert numbers(rankstone.board(LACKING, missing="skip", estimate="borda"))["b"] == 1 + 2 + 1.5
+    assert (
+        numbers(rankstone.board(LACKING, missing="skip", estimate="borda"))["b"]
+        == 1 + 2 + 1.5
+    )
 
 
 def _by_least_squares() -> float:
@@ -94,7 +119,11 @@ def _by_least_squares() -> float:
     cells = [(s, d, v) for s, of in LACKING.items() for d, v in of.items()]
     systems, datasets = list("abc"), list("wxyz")
     design = np.array(
-        [[s == one for one in systems] + [d == one for one in datasets] for s, d, _ in cells], float
+        [
+            [s == one for one in systems] + [d == one for one in datasets]
+            for s, d, _ in cells
+        ],
+        float,
     )
     solved = np.linalg.lstsq(design, np.array([v for *_, v in cells]), rcond=None)[0]
     return (2.0 + solved[1] + solved[3 + 2]) / 4
@@ -113,7 +142,9 @@ def test_the_additive_model_is_least_squares() -> None:
 
     assert fit.predicted == pytest.approx(solved[:9] + solved[9:, None], abs=1e-12)
     assert fit.df == len(at) - rank
-    assert fit.pooled == pytest.approx(((values[at, of] - design @ solved) ** 2).sum() / fit.df)
+    assert fit.pooled == pytest.approx(
+        ((values[at, of] - design @ solved) ** 2).sum() / fit.df
+    )
 
 
 def test_systems_that_behave_alike_know_their_variance_as_few_do() -> None:
@@ -121,10 +152,16 @@ def test_systems_that_behave_alike_know_their_variance_as_few_do() -> None:
     rng = np.random.default_rng(6)
     noise = rng.normal(size=(400, 3))
     assert 0.97 < AdditiveFit.of(rng.normal(size=(400, 30))).independent <= 1
-    assert AdditiveFit.of(noise[:, np.arange(30) % 3]).independent == pytest.approx(2 / 29, rel=0.02)
-    assert AdditiveFit.of(noise[:, np.arange(30) % 2]).independent == pytest.approx(1 / 29, rel=0.01)
+    assert AdditiveFit.of(noise[:, np.arange(30) % 3]).independent == pytest.approx(
+        2 / 29, rel=0.02
+    )
+    assert AdditiveFit.of(noise[:, np.arange(30) % 2]).independent == pytest.approx(
+        1 / 29, rel=0.01
+    )
     assert AdditiveFit.of(noise[:2]).independent == 1, "two data sets do not show it"
-    alike = ScoringRule("macro", "error", np.ones(400)).estimated(noise[:, np.arange(30) % 2])
+    alike = ScoringRule("macro", "error", np.ones(400)).estimated(
+        noise[:, np.arange(30) % 2]
+    )
     assert alike.errors().df == pytest.approx([399], rel=0.01)
 
 
@@ -144,9 +181,13 @@ def test_errors_of_predicted_means_are_those_of_least_squares() -> None:
         for other in range(one):
             contrast = np.zeros(12)
             contrast[one], contrast[other] = 1, -1
-            own = errors.own / found.fit.variances()[0] * scale  # with one variance for all
+            own = (
+                errors.own / found.fit.variances()[0] * scale
+            )  # with one variance for all
             shared = ((errors.shared[one] - errors.shared[other]) ** 2).sum()
-            assert own[one] + own[other] + shared == pytest.approx(scale * contrast @ inverse @ contrast)
+            assert own[one] + own[other] + shared == pytest.approx(
+                scale * contrast @ inverse @ contrast
+            )
 
 
 def test_complete_boards_are_tukeys_pairs() -> None:
@@ -155,7 +196,12 @@ def test_complete_boards_are_tukeys_pairs() -> None:
     values = rng.normal(size=(10, 6)) + np.arange(6) * 1.2
     table = {f"s{i}": {f"d{j}": values[j, i] for j in range(10)} for i in range(6)}
     found = rankstone.board(table)
-    residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+    residual = (
+        values
+        - values.mean(axis=0)
+        - values.mean(axis=1, keepdims=True)
+        + values.mean()
+    )
     error = np.sqrt((residual**2).sum() / 45 / 10)
     q = np.abs(values.mean(axis=0)[:, None] - values.mean(axis=0)) / error
     p = stats.studentized_range.sf(q, 6, 45)
@@ -169,7 +215,9 @@ def test_complete_boards_are_tukeys_pairs() -> None:
 def test_ranks_under_other_rules_and_without_data_sets() -> None:
     """They are those of boards made so."""
     rng = np.random.default_rng(3)
-    table = {f"s{i}": {f"d{j}": float(rng.random()) for j in range(5)} for i in range(7)}
+    table = {
+        f"s{i}": {f"d{j}": float(rng.random()) for j in range(5)} for i in range(7)
+    }
     found = rankstone.board(table)
     for rule in ("mean_rank", "borda", "win_rate", "geometric_mean"):
         other = rankstone.board(table, estimate=rule)
@@ -177,7 +225,9 @@ def test_ranks_under_other_rules_and_without_data_sets() -> None:
             other.table.select("system", "rank").iter_rows()
         )
     for at in range(5):
-        fewer = {s: {d: v for d, v in of.items() if d != f"d{at}"} for s, of in table.items()}
+        fewer = {
+            s: {d: v for d, v in of.items() if d != f"d{at}"} for s, of in table.items()
+        }
         ranks = dict(rankstone.board(fewer).table.select("system", "rank").iter_rows())
         assert [ranks[s] for s in found.scores.systems] == found.without[at].tolist()
 
@@ -189,7 +239,9 @@ def test_an_explanation_sums_to_the_difference() -> None:
         explained = found.explain("b", "c")
         means = dict(zip(found.scores.systems, found.means, strict=True))
         assert explained.table["total"][-1] == pytest.approx(means["b"] - means["c"])
-        assert explained.table["contribution"].sum() == pytest.approx(means["b"] - means["c"])
+        assert explained.table["contribution"].sum() == pytest.approx(
+            means["b"] - means["c"]
+        )
     assert rankstone.board(SCORES).explain("a").versus == "b"  # none is above the first
     assert rankstone.board(SCORES).explain("c").versus == "b"
     with pytest.raises(UsageError, match="there is no system d"):
@@ -218,7 +270,9 @@ def test_these_data_sets_are_the_bootstrap_of_queries() -> None:
         for _, part in wide.group_by("dataset")
     )
 
-    assert found.errors.of_differences[0, 1] == pytest.approx(np.sqrt(variance), rel=0.05)
+    assert found.errors.of_differences[0, 1] == pytest.approx(
+        np.sqrt(variance), rel=0.05
+    )
     assert found.table["system"].to_list() == ["c", "b", "a"]
     assert found.table["rank_low"].to_list() == [1, 2, 3]
     micro = rankstone.board(table, estimate="micro", resample="queries")
@@ -238,14 +292,21 @@ def test_both_add_the_errors_of_queries_to_those_of_data_sets() -> None:
     ]
     table = pl.DataFrame(rows, ["run", "dataset", "query_id", "value"], orient="row")
     squares = {
-        level: rankstone.board(table, resample=level, resamples=4000).errors.of_differences ** 2
+        level: rankstone.board(
+            table, resample=level, resamples=4000
+        ).errors.of_differences
+        ** 2
         for level in ("queries", "both")
     }
     whole = rankstone.board(table, resample="datasets")
-    of_datasets = np.cov((whole.errors.drawn[:, None] - whole.errors.drawn[:, :, None]).reshape(-1, 9).T)
+    of_datasets = np.cov(
+        (whole.errors.drawn[:, None] - whole.errors.drawn[:, :, None]).reshape(-1, 9).T
+    )
     added = np.diag(of_datasets).reshape(3, 3) + squares["queries"]
     assert squares["both"] == pytest.approx(added, rel=0.1)
-    assert "which errs on the safe side" in rankstone.board(table, resample="both").text()
+    assert (
+        "which errs on the safe side" in rankstone.board(table, resample="both").text()
+    )
     with pytest.raises(InputError, match="resample='both' needs scores per query"):
         rankstone.board(SCORES, resample="both")
 
@@ -253,7 +314,11 @@ def test_both_add_the_errors_of_queries_to_those_of_data_sets() -> None:
 def test_data_sets_with_the_same_queries_are_shards() -> None:
     """Three crossed factors, whatever the order of rows; other queries are nested in their data sets."""
     rng = np.random.default_rng(7)
-    cube = rng.normal(size=(4, 5, 12)) + np.arange(4)[:, None, None] + rng.normal(size=(4, 1, 12))
+    cube = (
+        rng.normal(size=(4, 5, 12))
+        + np.arange(4)[:, None, None]
+        + rng.normal(size=(4, 1, 12))
+    )
     rows = [
         (f"s{s}", f"d{d}", f"q{q}", float(cube[s, d, q]))
         for s in range(4)
@@ -277,7 +342,8 @@ def test_data_sets_with_the_same_queries_are_shards() -> None:
     )
     assert "the same queries, as shards have" in found.text()
     nested = rankstone.board(
-        table.with_columns(query_id=pl.col("dataset") + pl.col("query_id")), resample="datasets"
+        table.with_columns(query_id=pl.col("dataset") + pl.col("query_id")),
+        resample="datasets",
     )
     assert nested.components()["source"].to_list() == [
         "system",
@@ -290,11 +356,20 @@ def test_data_sets_with_the_same_queries_are_shards() -> None:
 
 def test_clusters_of_queries_move_together() -> None:
     """Queries of one cluster that share their noise make the errors larger."""
-    table = per_query().with_columns(cluster=pl.col("query_id").str.slice(1).cast(pl.Int64) // 20)
-    table = table.with_columns(value=pl.col("value") + (pl.col("run") == "a") * (pl.col("cluster") % 2) * 0.3)
-    apart = rankstone.board(table.drop("cluster"), resample="queries").errors.of_differences[0, 1]
+    table = per_query().with_columns(
+        cluster=pl.col("query_id").str.slice(1).cast(pl.Int64) // 20
+    )
+    table = table.with_columns(
+        value=pl.col("value") + (pl.col("run") == "a") * (pl.col("cluster") % 2) * 0.3
+    )
+    apart = rankstone.board(
+        table.drop("cluster"), resample="queries"
+    ).errors.of_differences[0, 1]
 
-    assert rankstone.board(table, resample="queries").errors.of_differences[0, 1] > 2 * apart
+    assert (
+        rankstone.board(table, resample="queries").errors.of_differences[0, 1]
+        > 2 * apart
+    )
 
 
 def test_a_single_data_set_is_about_its_queries() -> None:
@@ -309,46 +384,77 @@ def test_a_single_data_set_is_about_its_queries() -> None:
 def test_lower_is_better_where_the_measure_says_so() -> None:
     """The direction is that of the measure's card."""
     values = {"value": [9.0, 2.0, 8.0, 1.0, 7.0, 3.0], "measure": ["LastRel"] * 6}
-    table = pl.DataFrame({"system": ["a", "b"] * 3, "dataset": list("xxyyzz"), **values})
+    table = pl.DataFrame(
+        {"system": ["a", "b"] * 3, "dataset": list("xxyyzz"), **values}
+    )
     found = rankstone.board(table)
     assert found.scores.direction == "lower"
     assert found.table["system"].to_list() == ["b", "a"]
     assert numbers(found) == pytest.approx({"a": 8.0, "b": 2.0})
-    assert rankstone.board(table, estimate="mean_rank").table["mean_rank"].to_list() == [1.0, 2.0]
-    assert rankstone.board(table, direction="higher").table["system"].to_list() == ["a", "b"]
-    assert numbers(rankstone.board(SCORES, direction="lower")) == pytest.approx(BY_HAND["macro"])
+    assert rankstone.board(table, estimate="mean_rank").table[
+        "mean_rank"
+    ].to_list() == [1.0, 2.0]
+    assert rankstone.board(table, direction="higher").table["system"].to_list() == [
+        "a",
+        "b",
+    ]
+    assert numbers(rankstone.board(SCORES, direction="lower")) == pytest.approx(
+        BY_HAND["macro"]
+    )
 
 
 def test_long_and_wide_tables_of_others(tmp_path: Path) -> None:
     """Names that others use, a column for each data set, a column of means, files and folders."""
-    wide = pl.DataFrame([{"model": name, **of, "Average": 0.5} for name, of in SCORES.items()])
+    wide = pl.DataFrame(
+        [{"model": name, **of, "Average": 0.5} for name, of in SCORES.items()]
+    )
     wide.write_csv(tmp_path / "board.csv")
     same = rankstone.board(SCORES).to_frame()
     read = rankstone.board(tmp_path / "board.csv")
     assert read.to_frame().equals(same)
     assert any("Average" in note for note in read.scores.notes)
-    long = wide.drop("Average").unpivot(index="model", variable_name="task_name", value_name="main_score")
+    long = wide.drop("Average").unpivot(
+        index="model", variable_name="task_name", value_name="main_score"
+    )
     assert rankstone.board(long).to_frame().equals(same)
-    measured = long.with_columns(metric=pl.lit("main_score")).rename({"main_score": "value"})
-    both = pl.concat([measured, measured.with_columns(metric=pl.lit("map"), value=pl.lit(0.1))])
+    measured = long.with_columns(metric=pl.lit("main_score")).rename(
+        {"main_score": "value"}
+    )
+    both = pl.concat(
+        [measured, measured.with_columns(metric=pl.lit("map"), value=pl.lit(0.1))]
+    )
     assert rankstone.board(both, measure="main_score").to_frame().equals(same)
-    columns = long.with_columns(value=pl.lit(0.0), other=pl.lit(0.5)).rename({"main_score": "AP"})
+    columns = long.with_columns(value=pl.lit(0.0), other=pl.lit(0.5)).rename(
+        {"main_score": "AP"}
+    )
     assert rankstone.board(columns, measure="AP").to_frame().equals(same)
     with pytest.raises(UsageError, match="several measures"):
         rankstone.board(both)
     ours = long.rename({"model": "Modell", "main_score": "Wert"})
-    assert rankstone.board(ours, columns={"Modell": "system", "Wert": "value"}).to_frame().equals(same)
+    assert (
+        rankstone.board(ours, columns={"Modell": "system", "Wert": "value"})
+        .to_frame()
+        .equals(same)
+    )
 
 
 def test_files_of_scores_per_query(tmp_path: Path) -> None:
     """One file for each data set, as `--per-query` writes them; the file's name is the data set's."""
-    for name, rows in per_query().partition_by("dataset", as_dict=True, include_key=False).items():
-        rows.with_columns(measure=pl.lit("AP")).write_parquet(tmp_path / f"{name[0]}.parquet")
-    found = rankstone.board([tmp_path / "x.parquet", tmp_path / "y.parquet"], resample="queries")
+    for name, rows in (
+        per_query().partition_by("dataset", as_dict=True, include_key=False).items()
+    ):
+        rows.with_columns(measure=pl.lit("AP")).write_parquet(
+            tmp_path / f"{name[0]}.parquet"
+        )
+    found = rankstone.board(
+        [tmp_path / "x.parquet", tmp_path / "y.parquet"], resample="queries"
+    )
 
     assert found.scores.datasets == ("x", "y")
     assert found.scores.measure == "AP"
-    assert found.to_frame().equals(rankstone.board(per_query(), resample="queries").to_frame())
+    assert found.to_frame().equals(
+        rankstone.board(per_query(), resample="queries").to_frame()
+    )
 
 
 def test_folders_of_mteb_and_beir(tmp_path: Path) -> None:
@@ -359,11 +465,19 @@ def test_folders_of_mteb_and_beir(tmp_path: Path) -> None:
         (folder / "model_meta.json").write_text('{"name": "x"}')
         (tmp_path / "beir" / system).mkdir(parents=True)
         for dataset, value in of.items():
-            subsets = [{"main_score": value - 0.1, "map": 0.1}, {"main_score": value + 0.1, "map": 0.3}]
-            content = {"task_name": dataset, "scores": {"test": subsets, "dev": [{"main_score": 0.0}]}}
+            subsets = [
+                {"main_score": value - 0.1, "map": 0.1},
+                {"main_score": value + 0.1, "map": 0.3},
+            ]
+            content = {
+                "task_name": dataset,
+                "scores": {"test": subsets, "dev": [{"main_score": 0.0}]},
+            }
             (folder / f"{dataset}.json").write_text(json.dumps(content))
             flat = {"NDCG@10": value, "MAP@10": value / 2}
-            (tmp_path / "beir" / system / f"{dataset}.json").write_text(json.dumps(flat))
+            (tmp_path / "beir" / system / f"{dataset}.json").write_text(
+                json.dumps(flat)
+            )
     same = BY_HAND["macro"]
     assert numbers(rankstone.board(tmp_path / "mteb")) == pytest.approx(
         {f"org/{name}": value for name, value in same.items()}
@@ -384,9 +498,17 @@ def test_folders_of_mteb_and_beir(tmp_path: Path) -> None:
 def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
     """Judgments and runs of collections, in Python and in a TOML file with paths below its folder."""
     qrels, runs = rankstone.demo.QRELS, rankstone.demo.RUNS
-    given = {"one": {"qrels": qrels, "runs": runs}, "two": {"qrels": qrels, "runs": runs, "weight": 3}}
-    found = rankstone.board(collections={n: {**c, "weight": c.get("weight", 1)} for n, c in given.items()})
-    means = {run: of["nDCG@10"] for run, of in rankstone.evaluate(qrels, runs, "nDCG@10").to_dict().items()}
+    given = {
+        "one": {"qrels": qrels, "runs": runs},
+        "two": {"qrels": qrels, "runs": runs, "weight": 3},
+    }
+    found = rankstone.board(
+        collections={n: {**c, "weight": c.get("weight", 1)} for n, c in given.items()}
+    )
+    means = {
+        run: of["nDCG@10"]
+        for run, of in rankstone.evaluate(qrels, runs, "nDCG@10").to_dict().items()
+    }
     assert numbers(found) == pytest.approx(means)
     assert found.scores.weights == {"one": 1, "two": 3}
     (tmp_path / "runs").mkdir()
@@ -397,7 +519,10 @@ def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
     (tmp_path / "board.toml").write_text(toml)
     read = rankstone.board(collections=tmp_path / "board.toml")
     assert numbers(read) == pytest.approx(
-        {run: of["AP"] for run, of in rankstone.evaluate(qrels, runs, "AP").to_dict().items()}
+        {
+            run: of["AP"]
+            for run, of in rankstone.evaluate(qrels, runs, "AP").to_dict().items()
+        }
     )
     (tmp_path / "board.toml").write_text("[collections.one]\nqrels = 'qrels.txt'\n")
     with pytest.raises(UsageError, match="collection one has no runs"):
@@ -411,16 +536,42 @@ def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
     ("given", "error", "words"),
     [
         ({}, InputError, "empty"),
-        (pl.DataFrame({"system": ["a"], "value": [0.5]}), MissingColumn, "no column dataset"),
-        (pl.DataFrame({"system": ["a"] * 2, "task": ["x"] * 2, "score": [1, 2]}), DuplicateRows, "2 scores"),
-        (pl.DataFrame({"system": ["a"], "x": [1.0], "y": [2.0]}), NotComparable, "two systems"),
-        (pl.DataFrame({"system": ["a", "b"], "x": ["high", "low"]}), InputError, "not a number"),
-        (pl.DataFrame({"system": ["a", None], "x": [1.0, 2.0]}), InputError, "without system"),
+        (
+            pl.DataFrame({"system": ["a"], "value": [0.5]}),
+            MissingColumn,
+            "no column dataset",
+        ),
+        (
+            pl.DataFrame({"system": ["a"] * 2, "task": ["x"] * 2, "score": [1, 2]}),
+            DuplicateRows,
+            "2 scores",
+        ),
+        (
+            pl.DataFrame({"system": ["a"], "x": [1.0], "y": [2.0]}),
+            NotComparable,
+            "two systems",
+        ),
+        (
+            pl.DataFrame({"system": ["a", "b"], "x": ["high", "low"]}),
+            InputError,
+            "not a number",
+        ),
+        (
+            pl.DataFrame({"system": ["a", None], "x": [1.0, 2.0]}),
+            InputError,
+            "without system",
+        ),
         (pl.DataFrame({"system": ["a", "b"]}), MissingColumn, "no column of scores"),
-        (pl.DataFrame({"run1": [0.25, 0.5], "run2": [0.5, 0.25]}), InputError, "holds numbers and no names"),
+        (
+            pl.DataFrame({"run1": [0.25, 0.5], "run2": [0.5, 0.25]}),
+            InputError,
+            "holds numbers and no names",
+        ),
     ],
-)  # fmt: skip
-def test_tables_that_hold_no_board(given: Any, error: type[Exception], words: str) -> None:
+)
+def test_tables_that_hold_no_board(
+    given: Any, error: type[Exception], words: str
+) -> None:
     """Each is refused with what is wrong with it."""
     with pytest.raises(error, match=words):
         rankstone.board(given)
@@ -428,11 +579,18 @@ def test_tables_that_hold_no_board(given: Any, error: type[Exception], words: st
 
 def test_rows_that_differ_in_another_column_are_named() -> None:
     """Splits of one task are two scores: the error names the column, and `only` reads one of them."""
-    rows = [(s, d, split, v) for s, of in SCORES.items() for d, v in of.items() for split in ("dev", "test")]
+    rows = [
+        (s, d, split, v)
+        for s, of in SCORES.items()
+        for d, v in of.items()
+        for split in ("dev", "test")
+    ]
     table = pl.DataFrame(rows, ["system", "dataset", "split", "value"], orient="row")
     with pytest.raises(DuplicateRows, match=r"differ in split(.|\n)*only split=dev"):
         rankstone.board(table)
-    assert numbers(rankstone.board(table, only={"split": "test"})) == pytest.approx(BY_HAND["macro"])
+    assert numbers(rankstone.board(table, only={"split": "test"})) == pytest.approx(
+        BY_HAND["macro"]
+    )
     with pytest.raises(InputError, match="no rows are left"):
         rankstone.board(table, only={"split": "train"})
     with pytest.raises(MissingColumn, match="no column splt"):
@@ -442,14 +600,21 @@ def test_rows_that_differ_in_another_column_are_named() -> None:
 def test_replicates_are_averaged() -> None:
     """Seeds of a system on a data set are one score, and are kept."""
     rows = [
-        (s, d, seed, v + seed / 100) for s, of in SCORES.items() for d, v in of.items() for seed in (-1, 1)
+        (s, d, seed, v + seed / 100)
+        for s, of in SCORES.items()
+        for d, v in of.items()
+        for seed in (-1, 1)
     ]
-    found = rankstone.board(pl.DataFrame(rows, ["system", "dataset", "seed", "value"], orient="row"))
+    found = rankstone.board(
+        pl.DataFrame(rows, ["system", "dataset", "seed", "value"], orient="row")
+    )
 
     assert numbers(found) == pytest.approx(BY_HAND["macro"])
     assert found.scores.seeds["a", "w"].tolist() == pytest.approx([0.89, 0.91])
     assert found.scores.seed_variance == pytest.approx(np.full((4, 3), 0.01**2))
-    assert found.components().filter(source="seed")["variance"].item() == pytest.approx(2 * 0.01**2)
+    assert found.components().filter(source="seed")["variance"].item() == pytest.approx(
+        2 * 0.01**2
+    )
     share = 0.01**2 / found.found.fit.pooled
     assert f"Seeds account for {100 * share:.2g} %" in "\n".join(found.findings())
 
@@ -470,10 +635,14 @@ def test_what_single_seeds_would_have_said() -> None:
     wrong = 0
     for seed, leader in enumerate(leaders):
         single = dict(
-            rankstone.board(table.filter(seed=seed).drop("seed")).table.select("system", "rank").iter_rows()
+            rankstone.board(table.filter(seed=seed).drop("seed"))
+            .table.select("system", "rank")
+            .iter_rows()
         )
         assert single[found.systems[leader]] == 1
-        wrong += sum((now[a] < now[b]) and (single[a] > single[b]) for a in now for b in now)
+        wrong += sum(
+            (now[a] < now[b]) and (single[a] > single[b]) for a in now for b in now
+        )
     assert turned == pytest.approx(wrong / (4 * 10))
     assert "By single seeds" in found.text()
 
@@ -486,26 +655,38 @@ def test_seeds_are_part_of_the_doubt_about_these_data_sets() -> None:
         one.with_columns(
             seed=pl.lit(at),
             value=pl.col("value")
-            + pl.col("run").replace_strict(dict(zip("abc", noise[:, 0, at], strict=True))),
+            + pl.col("run").replace_strict(
+                dict(zip("abc", noise[:, 0, at], strict=True))
+            ),
         )
         for at in range(4)
     )
     found = rankstone.board(several, resample="queries")
     variance = found.scores.seed_variance[:, :2].sum(axis=1) / 4
-    alone = rankstone.board(several.group_by("run", "dataset", "query_id", maintain_order=True).agg(
-        pl.col("value").mean()), resample="queries")  # fmt: skip
+    alone = rankstone.board(
+        several.group_by("run", "dataset", "query_id", maintain_order=True).agg(
+            pl.col("value").mean()
+        ),
+        resample="queries",
+    )
     squares = [one.errors.of_differences[0, 1] ** 2 for one in (found, alone)]
     assert squares[0] == pytest.approx(squares[1] + variance.sum(), rel=0.1)
 
 
 def test_systems_without_scores_and_lost_queries() -> None:
     """A system without any score is left out and named; one that lacks queries of a data set is refused."""
-    table = pl.DataFrame([{"system": n, **of} for n, of in SCORES.items()] + [{"system": "none"}])
+    table = pl.DataFrame(
+        [{"system": n, **of} for n, of in SCORES.items()] + [{"system": "none"}]
+    )
     found = rankstone.board(table)
     assert found.scores.systems == ("a", "b", "c")
     assert "left out, without any score: none" in found.scores.notes
     lost = per_query().filter(
-        ~((pl.col("run") == "a") & (pl.col("query_id") == "q3") & (pl.col("dataset") == "x"))
+        ~(
+            (pl.col("run") == "a")
+            & (pl.col("query_id") == "q3")
+            & (pl.col("dataset") == "x")
+        )
     )
     with pytest.raises(InputError, match="a has no score for 1 query of x"):
         rankstone.board(lost)
@@ -515,7 +696,12 @@ def test_options_that_do_not_exist() -> None:
     """Each is refused with what there is."""
     with pytest.raises(BadOption, match="resamples=0 is out of range"):
         rankstone.board(SCORES, resamples=0)
-    for options in ({"estimate": "median"}, {"missing": "zero"}, {"resample": "rows"}, {"confidence": 1.5}):
+    for options in (
+        {"estimate": "median"},
+        {"missing": "zero"},
+        {"resample": "rows"},
+        {"confidence": 1.5},
+    ):
         with pytest.raises((BadOption, UsageError)):
             rankstone.board(SCORES, **options)
     with pytest.raises(BadOption, match="there is no system d"):
@@ -533,7 +719,13 @@ def test_parts_without_a_common_data_set_are_not_modelled() -> None:
     with pytest.raises(NotComparable, match=r"fall into parts"):
         rankstone.board(apart, missing="model")
     joined = {**apart, "e": {"w": 0.1, "x": 0.1}}
-    assert rankstone.board(joined, missing="model").table["rank"].to_list() == [1, 2, 3, 4, 5]
+    assert rankstone.board(joined, missing="model").table["rank"].to_list() == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
 
 
 def test_what_is_said() -> None:
@@ -541,11 +733,16 @@ def test_what_is_said() -> None:
     few = "\n".join(rankstone.board(SCORES).findings())
     assert "4 data sets are too few" in few
     rng = np.random.default_rng(0)
-    level = {f"s{i}": {f"d{j}": float(rng.random()) for j in range(10)} for i in range(12)}
+    level = {
+        f"s{i}": {f"d{j}": float(rng.random()) for j in range(10)} for i in range(12)
+    }
     said = "\n".join(rankstone.board(level).findings())
     assert "12 systems could be first (95 %)" in said
     assert "cannot rank these systems" in said
-    clear = {f"s{i}": {f"d{j}": i + float(rng.random()) * 0.1 for j in range(10)} for i in range(5)}
+    clear = {
+        f"s{i}": {f"d{j}": i + float(rng.random()) * 0.1 for j in range(10)}
+        for i in range(5)
+    }
     found = rankstone.board(clear)
     assert "s4 is clearly first." in "\n".join(found.findings())
     assert found.table["tier"].to_list() == [1, 2, 3, 4, 5]
@@ -564,7 +761,9 @@ def test_one_constant_difference_decides_nothing() -> None:
 
 def test_exact_ties_share_a_rank() -> None:
     """Equal means have the same rank, and neither is better."""
-    found = rankstone.board({"a": SCORES["a"], "b": dict(SCORES["a"]), "c": SCORES["c"]})
+    found = rankstone.board(
+        {"a": SCORES["a"], "b": dict(SCORES["a"]), "c": SCORES["c"]}
+    )
 
     assert found.table["rank"].to_list() == [1, 1, 3]
     assert found.table["first"].to_list() == [0.5, 0.5, 0.0]
@@ -575,23 +774,40 @@ def test_every_estimate_is_explained() -> None:
     """There are words for each in both languages."""
     for lang in ("en", "zh"):
         for estimate in ESTIMATES:
-            weights = dict.fromkeys("wxyz", 10.0) if estimate in ("micro", "weighted") else None
-            text = rankstone.board(SCORES, estimate=estimate, lang=lang, weights=weights).text()
+            weights = (
+                dict.fromkeys("wxyz", 10.0)
+                if estimate in ("micro", "weighted")
+                else None
+            )
+            text = rankstone.board(
+                SCORES, estimate=estimate, lang=lang, weights=weights
+            ).text()
             assert f"is_{estimate}" not in text
             assert "is " + estimate not in text
 
 
-REAL = Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "mteb-results"
+REAL = (
+    Path(
+        os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared" / "data")
+    )
+    / "mteb-results"
+)
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="results of MTEB are not here (RANKSTONE_DATA)")
+@pytest.mark.skipif(
+    not REAL.exists(), reason="results of MTEB are not here (RANKSTONE_DATA)"
+)
 def test_a_real_leaderboard() -> None:
     """MTEB's English retrieval: cells are missing, and ten data sets do not rank 294 models."""
     path = REAL / "eng-v2-retrieval.board.csv"
-    with pytest.raises(InputError, match=r"385 of 2,940 scores are missing, of 85 systems"):
+    with pytest.raises(
+        InputError, match=r"385 of 2,940 scores are missing, of 85 systems"
+    ):
         rankstone.board(path)
     found = rankstone.board(path, missing="model")
     assert np.median(found.table["rank_high"] - found.table["rank_low"]) > 100
-    skipped = rankstone.board(path, missing="skip").table.select("system", skipped="rank")
+    skipped = rankstone.board(path, missing="skip").table.select(
+        "system", skipped="rank"
+    )
     both = found.table.join(skipped, on="system").filter(datasets=10)
     assert np.abs(both["rank"] - both["skipped"]).max() < 60

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 QRELS: Final = {"q1": {"a": 1}, "q2": {"b": 1}}
 RUN: Final = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
 LINES: Final = "".join(
-    f'{{"query_id": "q{q}", "doc_id": "d{d}", "score": {d}}}\n' for q in (1, 2) for d in range(400)
+    f'{{"query_id": "q{q}", "doc_id": "d{d}", "score": {d}}}\n'
+    for q in (1, 2)
+    for d in range(400)
 )
 
 
@@ -28,7 +30,11 @@ def packed(lines: bytes, form: str, folder: Path) -> bytes:
     if form == "gz":
         return gzip.compress(lines)
     pl.Series([lines.decode()]).to_frame("x").write_csv(
-        folder / "x.zst", compression="zstd", include_header=False, quote_style="never", line_terminator=""
+        folder / "x.zst",
+        compression="zstd",
+        include_header=False,
+        quote_style="never",
+        line_terminator="",
     )
     return (folder / "x.zst").read_bytes()
 
@@ -51,7 +57,9 @@ def test_torn_files(form: str, tmp_path: Path) -> None:
         LINES.encode() + b'{"query_id": ' + b"[" * 5000 + b"]" * 5000 + b"}\n",
     ],
 )
-def test_bytes_that_are_no_text_and_lists_without_end(lines: bytes, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_and_lists_without_end(
+    lines: bytes, tmp_path: Path
+) -> None:
     """One byte that is not UTF-8; brackets that never close."""
     path = tmp_path / "bad.jsonl"
     path.write_bytes(lines)
@@ -64,7 +72,9 @@ def test_a_key_twice_in_one_object(key: str, tmp_path: Path) -> None:
     """JSON allows it, and readers keep the first or the last of them."""
     again = {"score": "9", "doc_id": '"b"', "query_id": '"q2"'}[key]
     path = tmp_path / "run.jsonl"
-    path.write_text(f'{LINES}{{"query_id": "q1", "doc_id": "a", "score": 1, "{key}" : {again}}}\n')
+    path.write_text(
+        f'{LINES}{{"query_id": "q1", "doc_id": "a", "score": 1, "{key}" : {again}}}\n'
+    )
     with pytest.raises(RankstoneError, match=rf"run\.jsonl:801: {key} occurs twice"):
         rankstone.evaluate(QRELS, path, "RR")
 
@@ -74,7 +84,9 @@ def test_a_key_within_another_object_or_text_is_no_copy(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     more = '"text": "he said \\"score\\": 1", "title": "a \\"doc_id\\""'
     path.write_text(f'{{"query_id": "q1", "doc_id": "a", "score": 1, {more}}}\n')
-    assert rankstone.evaluate(QRELS, path, "RR", missing="drop").to_dict()["run"] == {"RR": 1.0}
+    assert rankstone.evaluate(QRELS, path, "RR", missing="drop").to_dict()["run"] == {
+        "RR": 1.0
+    }
 
 
 def test_query_ids_that_begin_with_a_hash(tmp_path: Path) -> None:
@@ -83,7 +95,9 @@ def test_query_ids_that_begin_with_a_hash(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text(
         "#runid bm25\n# q Q0 doc 1 2 tag\n#1 Q0 a 1 2 t\n#1 Q0 b 2 1 t\n#2 Q0 b 1 1 t\n"
     )
-    found = rankstone.evaluate(tmp_path / "qrels.txt", tmp_path / "run.txt", "RR NumRet")
+    found = rankstone.evaluate(
+        tmp_path / "qrels.txt", tmp_path / "run.txt", "RR NumRet"
+    )
     assert found.to_dict()["run"] == {"RR": 1.0, "NumRet": 3.0}
     assert "1 comment line\n" in str(found.audit)
     assert "2 comment lines" in str(found.audit)
@@ -129,7 +143,12 @@ def test_gate_files_with_wrong_types(table: str, line: str, tmp_path: Path) -> N
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text("q1 Q0 a 1 2 t\nq2 Q0 b 1 1 t\n")
-    tables = {"gate": "", "statistics": "", "options": "", table: line.replace("{{", "{").replace("}}", "}")}
+    tables = {
+        "gate": "",
+        "statistics": "",
+        "options": "",
+        table: line.replace("{{", "{").replace("}}", "}"),
+    }
     (tmp_path / "gate.toml").write_text(GATE.format(**tables))
     with pytest.raises(RankstoneError) as caught:
         rankstone.gate(tmp_path / "gate.toml")
@@ -150,8 +169,12 @@ def test_a_gate_may_cut_lists_itself(tmp_path: Path) -> None:
     """``depth`` of the options, and the cutoff of a rule's measure, whichever is less."""
     (tmp_path / "qrels.txt").write_text("".join(f"q{at} 0 a 1\n" for at in range(9)))
     for name in "ab":
-        (tmp_path / f"{name}.txt").write_text("".join(f"q{at} Q0 a 1 2 t\n" for at in range(9)))
-    (tmp_path / "gate.toml").write_text(GATE.format(gate="", statistics="", options="depth = 2"))
+        (tmp_path / f"{name}.txt").write_text(
+            "".join(f"q{at} Q0 a 1 2 t\n" for at in range(9))
+        )
+    (tmp_path / "gate.toml").write_text(
+        GATE.format(gate="", statistics="", options="depth = 2")
+    )
     assert rankstone.gate(tmp_path / "gate.toml").verdict
 
 
@@ -162,7 +185,9 @@ def test_a_gate_file_names_tables_of_databases(folder: str, tmp_path: Path) -> N
     with duckdb.connect(str(tmp_path / folder / "all.db")) as connection:
         rows = "SELECT 'q' || i AS query_id, 'a' AS doc_id, 1 AS relevance FROM range(9) r(i)"
         connection.execute(f"CREATE TABLE qrels AS {rows}")
-        connection.execute("CREATE TABLE run AS SELECT query_id, doc_id, 2.0 AS score FROM qrels")
+        connection.execute(
+            "CREATE TABLE run AS SELECT query_id, doc_id, 2.0 AS score FROM qrels"
+        )
     text = GATE.format(gate="", statistics="", options="")
     for file, table in (("qrels.txt", "qrels"), ("a.txt", "run"), ("b.txt", "run")):
         text = text.replace(file, f"duckdb:{folder}all.db#{table}")
@@ -170,17 +195,22 @@ def test_a_gate_file_names_tables_of_databases(folder: str, tmp_path: Path) -> N
     assert rankstone.gate(tmp_path / "gate.toml").verdict == "pass"
 
 
-@pytest.mark.parametrize("row", ['"measure": null', '"measure": ["RR"]', '"measure": "RR", "run": null'])
+@pytest.mark.parametrize(
+    "row", ['"measure": null', '"measure": ["RR"]', '"measure": "RR", "run": null']
+)
 def test_saved_scores(row: str, tmp_path: Path) -> None:
     """A row without a name for its measure or run, or with a list for one."""
     path = tmp_path / "scores.jsonl"
     rows = [
-        f'{{"run": "{r}", "query_id": "{q}", "measure": "RR", "value": 1.0}}\n' for r in "ab" for q in "xyz"
+        f'{{"run": "{r}", "query_id": "{q}", "measure": "RR", "value": 1.0}}\n'
+        for r in "ab"
+        for q in "xyz"
     ]
     path.write_text(
         "".join(rows)
         + f'{{"run": "a", "query_id": "w", {row}, "value": 1.0}}\n'.replace(
-            '"run": "a", "query_id": "w", "measure": "RR", "run"', '"query_id": "w", "measure": "RR", "run"'
+            '"run": "a", "query_id": "w", "measure": "RR", "run"',
+            '"query_id": "w", "measure": "RR", "run"',
         )
     )
     with pytest.raises(RankstoneError, match=r"scores\.jsonl"):
@@ -215,7 +245,9 @@ def test_every_number_of_every_measure_has_bounds() -> None:
             rules = declared.metadata
             if rules.get("low") is None and rules.get("above") is None:
                 continue
-            assert rules["high"] is not None or rules["below"] is not None, f"{name}.{declared.name}"
+            assert rules["high"] is not None or rules["below"] is not None, (
+                f"{name}.{declared.name}"
+            )
             for wrong in ("1e308", "-1e308", "inf", "nan"):
                 with pytest.raises(RankstoneError):
                     rankstone.parse_measure(f"{name}({declared.name}={wrong})")
@@ -230,6 +262,8 @@ def test_weights_beyond_all_sums() -> None:
 
 def test_a_frame_with_a_column_twice() -> None:
     """Pandas allows it."""
-    frame = pd.DataFrame([["q1", "a", 1.0, 2.0]], columns=["query_id", "doc_id", "score", "score"])
+    frame = pd.DataFrame(
+        [["q1", "a", 1.0, 2.0]], columns=["query_id", "doc_id", "score", "score"]
+    )
     with pytest.raises(RankstoneError, match="score"):
         rankstone.evaluate(QRELS, frame, "RR")

@@ -25,7 +25,9 @@ def value(text: str) -> float | None:
     if not _CHARACTERS.fullmatch(text):
         return None
     try:
-        return float(eval(text, {"__builtins__": {}}, {"log2": math.log2, "sqrt": math.sqrt}))  # noqa: S307 - ours
+        return float(
+            eval(text, {"__builtins__": {}}, {"log2": math.log2, "sqrt": math.sqrt})  # noqa: S307 - ours
+        )
     except (SyntaxError, TypeError):
         return None
 
@@ -43,8 +45,14 @@ def test_examples_are_computed_rightly(name: str) -> None:
         computed, printed = value(left), value(right)
         if computed is None or printed is None:
             continue
-        decimals = len(right.partition(".")[2].strip()) if re.fullmatch(r"\s*[0-9.]+\s*", right) else 12
-        rounded = 1.01 if re.search(r"[0-9]\.[0-9]{4}", left) else 0.501  # terms that are rounded themselves
+        decimals = (
+            len(right.partition(".")[2].strip())
+            if re.fullmatch(r"\s*[0-9.]+\s*", right)
+            else 12
+        )
+        rounded = (
+            1.01 if re.search(r"[0-9]\.[0-9]{4}", left) else 0.501
+        )  # terms that are rounded themselves
         assert abs(computed - printed) <= max(rounded * 10**-decimals, 1e-12), left
 
 

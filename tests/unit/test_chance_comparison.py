@@ -49,9 +49,13 @@ def orders() -> dict[str, Any]:
     """Return measure → query → values of every way to order its list, each way a query of its own."""
     found: dict[str, Any] = {}
     for query, docs in RUN.items():
-        run = {f"{at}": list(way) for at, way in enumerate(itertools.permutations(docs))}
+        run = {
+            f"{at}": list(way) for at, way in enumerate(itertools.permutations(docs))
+        }
         scores = rankstone.evaluate(dict.fromkeys(run, QRELS[query]), run, MEASURES)
-        for measure, values in scores.per_query.group_by("measure", maintain_order=True):
+        for measure, values in scores.per_query.group_by(
+            "measure", maintain_order=True
+        ):
             found.setdefault(measure[0], {})[query] = values["value"].to_list()
     assert len(found["AP"]["q1"]) == math.factorial(5)
     return found
@@ -59,15 +63,24 @@ def orders() -> dict[str, Any]:
 
 def test_every_order_was_tried() -> None:
     """Chance is the mean over all orders, worst and best are the least and the largest."""
-    table = {row["measure"]: row for row in baseline(QRELS, RUN, MEASURES).values.iter_rows(named=True)}
+    table = {
+        row["measure"]: row
+        for row in baseline(QRELS, RUN, MEASURES).values.iter_rows(named=True)
+    }
     for measure, by_query in orders().items():
         row, scores = table[measure], rankstone.evaluate(QRELS, RUN, measure).per_query
         unanswered = scores.filter(query_id="q3")["value"][0]
-        for word, made in (("chance", lambda v: math.fsum(v) / len(v)), ("worst", min), ("best", max)):
+        for word, made in (
+            ("chance", lambda v: math.fsum(v) / len(v)),
+            ("worst", min),
+            ("best", max),
+        ):
             values = [made(some) for some in by_query.values() if None not in some]
             if unanswered is not None:  # the run does not answer it, in no order
                 values.append(unanswered)
-            if row[word] is None:  # no closed form, or no order that is proven to be the extreme
+            if (
+                row[word] is None
+            ):  # no closed form, or no order that is proven to be the extreme
                 assert word == "chance" or measure.startswith(
                     NEITHER if word == "best" else NO_WORST + NEITHER
                 )
@@ -81,15 +94,23 @@ def test_every_order_was_tried() -> None:
             assert row["skill"] is None
 
 
-@pytest.mark.parametrize("grades", [(3, 2, 1, 1, 0, 0, 0), (2, 2, 1, 0, 0, 0), (1, 1, 1, 0, 0), (1, 0)])
+@pytest.mark.parametrize(
+    "grades", [(3, 2, 1, 1, 0, 0, 0), (2, 2, 1, 0, 0, 0), (1, 1, 1, 0, 0), (1, 0)]
+)
 def test_every_order_of_one_list(grades: tuple[int, ...]) -> None:
     """All orders of up to seven documents, each a query of its own: mean, least and largest."""
     ways = list(itertools.permutations(range(len(grades))))
     judged = {f"d{at}": float(grade) for at, grade in enumerate(grades)}
     run = {f"q{at}": [f"d{doc}" for doc in way] for at, way in enumerate(ways)}
-    tried = rankstone.evaluate(dict.fromkeys(run, judged), run, MEASURES.replace(" infAP", "")).per_query
-    told = baseline({"q0": judged}, {"q0": run["q0"]}, MEASURES.replace(" infAP", "")).values
-    extremes = tried.group_by("measure").agg(worst=pl.col("value").min(), best=pl.col("value").max())
+    tried = rankstone.evaluate(
+        dict.fromkeys(run, judged), run, MEASURES.replace(" infAP", "")
+    ).per_query
+    told = baseline(
+        {"q0": judged}, {"q0": run["q0"]}, MEASURES.replace(" infAP", "")
+    ).values
+    extremes = tried.group_by("measure").agg(
+        worst=pl.col("value").min(), best=pl.col("value").max()
+    )
     means = {
         measure[0]: math.fsum(values["value"]) / len(ways)
         for measure, values in tried.group_by("measure")
@@ -97,9 +118,15 @@ def test_every_order_of_one_list(grades: tuple[int, ...]) -> None:
     }
     for measure, worst, best in extremes.rows():
         row = told.row(by_predicate=pl.col("measure") == measure, named=True)
-        assert row["chance"] is None or row["chance"] == pytest.approx(means[measure], abs=1e-12), measure
-        assert row["worst"] is None or row["worst"] == pytest.approx(worst, abs=1e-12), measure
-        assert row["best"] == (None if best is None else pytest.approx(best, abs=1e-12)), measure
+        assert row["chance"] is None or row["chance"] == pytest.approx(
+            means[measure], abs=1e-12
+        ), measure
+        assert row["worst"] is None or row["worst"] == pytest.approx(
+            worst, abs=1e-12
+        ), measure
+        assert row["best"] == (
+            None if best is None else pytest.approx(best, abs=1e-12)
+        ), measure
         assert (row["worst"] is None) <= (best is None or measure.startswith(NO_WORST))
 
 
@@ -125,10 +152,14 @@ DRAWN = (
 LESS = ("Fallout", "LastRel", "AvgRelPosition")
 
 
-def drawn_lists(grades: tuple[int, ...], candidates: int, depth: int) -> tuple[dict[str, float], list[Any]]:
+def drawn_lists(
+    grades: tuple[int, ...], candidates: int, depth: int
+) -> tuple[dict[str, float], list[Any]]:
     """Return judgments, and every ordered list of some of the candidates."""
     judged = {f"d{at}": float(grade) for at, grade in enumerate(grades)}
-    return judged, list(itertools.permutations([f"d{at}" for at in range(candidates)], depth))
+    return judged, list(
+        itertools.permutations([f"d{at}" for at in range(candidates)], depth)
+    )
 
 
 @pytest.mark.parametrize(("grades", "candidates", "depth"), SHAPES)
@@ -139,27 +170,40 @@ def test_chance_of_candidates_is_the_mean_over_all_lists(
     judged, ways = drawn_lists(grades, candidates, depth)
     run = {f"q{at}": list(way) for at, way in enumerate(ways)}
     known = {"q0": judged}
-    tried = rankstone.evaluate(dict.fromkeys(run, judged), run, DRAWN, candidates=candidates)
+    tried = rankstone.evaluate(
+        dict.fromkeys(run, judged), run, DRAWN, candidates=candidates
+    )
     told = baseline(known, {"q0": run["q0"]}, DRAWN, candidates=candidates).values
     every = dict(tried.per_query.group_by("measure").agg("value").rows())
     for row in told.iter_rows(named=True):
         values = [value for value in every[row["measure"]] if value is not None]
         mean = math.fsum(values) / len(values) if values else None
-        assert row["chance"] == (None if mean is None else pytest.approx(mean, abs=1e-12)), row["measure"]
+        assert row["chance"] == (
+            None if mean is None else pytest.approx(mean, abs=1e-12)
+        ), row["measure"]
         if row["measure"].startswith(LESS):
             continue
         for word, extreme in (("worst", min), ("best", max)):
             if row[word] is not None:
-                assert row[word] == pytest.approx(extreme(values), abs=1e-12), (row["measure"], word)
-    adds_up = told.filter(pl.col("measure").str.contains(r"^(P|R|AP|RR|n?DCG|Success)@"))
+                assert row[word] == pytest.approx(extreme(values), abs=1e-12), (
+                    row["measure"],
+                    word,
+                )
+    adds_up = told.filter(
+        pl.col("measure").str.contains(r"^(P|R|AP|RR|n?DCG|Success)@")
+    )
     assert adds_up.height == 11
     assert not adds_up.select("worst", "best").null_count().sum_horizontal().item()
 
 
 def test_three_documents_of_six() -> None:
     """Two of six are relevant: AP of the first three ranks, where each pair of ranks is as likely as any."""
-    precisions = [(1 / i + sum(1 / i for j in range(1, 7) if j < i) / 5) / 6 for i in range(1, 4)]
-    found = baseline({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, "AP", candidates=6).values
+    precisions = [
+        (1 / i + sum(1 / i for j in range(1, 7) if j < i) / 5) / 6 for i in range(1, 4)
+    ]
+    found = baseline(
+        {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, "AP", candidates=6
+    ).values
     assert found["chance"].item() == pytest.approx(math.fsum(precisions), abs=1e-15)
 
 
@@ -168,23 +212,36 @@ def test_each_query_has_chance_lists_of_its_own_length() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"b": 1, "c": 1}, "q3": {"d": 1}}
     run = {"q1": ["x", "a", "y"], "q2": ["b"], "q4": ["u", "v"]}
     found = baseline(qrels, run, "R@10 Success", candidates=10, extra="keep").values
-    for measure, each in (("R@10", (3 / 10, 1 / 10, 0, 0)), ("Success", (3 / 10, 2 / 10, 0, 0))):
+    for measure, each in (
+        ("R@10", (3 / 10, 1 / 10, 0, 0)),
+        ("Success", (3 / 10, 2 / 10, 0, 0)),
+    ):
         row = found.row(by_predicate=pl.col("measure") == measure, named=True)
         assert row["chance"] == pytest.approx(sum(each) / 4, abs=1e-15)
         assert row["n"] == 4
-    assert found["best"].to_list() == [pytest.approx((1 + 1 / 2) / 4), pytest.approx(2 / 4)]
+    assert found["best"].to_list() == [
+        pytest.approx((1 + 1 / 2) / 4),
+        pytest.approx(2 / 4),
+    ]
 
 
 def test_chance_of_many_grades_is_told_or_not_known() -> None:
     """Additive measures know it however much is judged; where counts matter, within what can be looked at."""
     rng = np.random.default_rng(5)
-    qrels = {"q": {f"d{at}": int(grade) for at, grade in enumerate(rng.integers(0, 4, 600))}}
+    qrels = {
+        "q": {f"d{at}": int(grade) for at, grade in enumerate(rng.integers(0, 4, 600))}
+    }
     run = {"q": [f"d{at}" for at in range(300)]}
     found = baseline(qrels, run, "nDCG AP Bpref", candidates=1000).values
     assert found["chance"].is_null().to_list() == [False, False, True]
-    lists = [rng.permutation([f"d{at}" for at in range(1000)])[:300].tolist() for _ in range(400)]
+    lists = [
+        rng.permutation([f"d{at}" for at in range(1000)])[:300].tolist()
+        for _ in range(400)
+    ]
     drawn = {f"q{at}": docs for at, docs in enumerate(lists)}
-    tried = rankstone.evaluate(dict.fromkeys(drawn, qrels["q"]), drawn, "nDCG AP").per_query
+    tried = rankstone.evaluate(
+        dict.fromkeys(drawn, qrels["q"]), drawn, "nDCG AP"
+    ).per_query
     for measure, chance in found.select("measure", "chance").head(2).rows():
         values = tried.filter(measure=measure)["value"]
         spread = values.std()
@@ -192,7 +249,9 @@ def test_chance_of_many_grades_is_told_or_not_known() -> None:
         assert abs(values.to_numpy().mean() - chance) <= 4 * spread / math.sqrt(400)
 
 
-@pytest.mark.parametrize("given", [{"unjudged": "condensed"}, {"unjudged": 1.0}, {"pool": "list"}])
+@pytest.mark.parametrize(
+    "given", [{"unjudged": "condensed"}, {"unjudged": 1.0}, {"pool": "list"}]
+)
 def test_candidates_know_no_scores_and_judge_nothing(given: dict[str, Any]) -> None:
     """Options that look at the documents of a list are refused, not left out of account in silence."""
     with pytest.raises(BadOption, match="drawn from candidates=50"):
@@ -201,7 +260,9 @@ def test_candidates_know_no_scores_and_judge_nothing(given: dict[str, Any]) -> N
 
 def test_what_is_seen_all_at_once_has_no_chance() -> None:
     """AP(tied=block) of one block is R/n, no mean over orders: 2 relevant of 3 have 1, 5/6 and 7/12."""
-    found = baseline({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "AP(tied=block) AP").values
+    found = baseline(
+        {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "AP(tied=block) AP"
+    ).values
     assert found["chance"].to_list() == [None, pytest.approx((1 + 5 / 6 + 7 / 12) / 3)]
     with pytest.raises(BadParameter, match="not a mean over their orders"):
         at_random("AP(tied=block)", 3, 2)
@@ -211,13 +272,20 @@ def test_chance_is_what_random_lists_score() -> None:
     """Simulated: within four standard errors for lists of a hundred."""
     rng = np.random.default_rng(3)
     docs, times = [f"d{at}" for at in range(100)], 2000
-    grades = {doc: float(grade) for doc, grade in zip(docs, rng.choice([0, 0, 0, 1, 2], 100), strict=True)}
+    grades = {
+        doc: float(grade)
+        for doc, grade in zip(docs, rng.choice([0, 0, 0, 1, 2], 100), strict=True)
+    }
     qrels = {f"q{at}": grades for at in range(times)}
     run = {query: rng.permutation(docs).tolist() for query in qrels}
     found = baseline(
-        qrels, run, "nDCG@10 AP AP@10 RR RR@10 P@5 R@20 Success@5 DCG@10 AUC(negatives=judged) RC"
+        qrels,
+        run,
+        "nDCG@10 AP AP@10 RR RR@10 P@5 R@20 Success@5 DCG@10 AUC(negatives=judged) RC",
     )
-    for measure, value, chance in found.values.select("measure", "value", "chance").rows():
+    for measure, value, chance in found.values.select(
+        "measure", "value", "chance"
+    ).rows():
         spread = found.scores.per_query.filter(measure=measure)["value"].std()
         assert isinstance(spread, float)
         assert abs(value - chance) <= 4 * spread / math.sqrt(times)
@@ -240,10 +308,17 @@ def test_words() -> None:
 def test_options_and_files(tmp_path: Path) -> None:
     """Scores, columns and options of alignment are those of evaluate."""
     frame = pl.DataFrame(
-        {"user": ["q1", "q1", "q2", "q2"], "item": ["a", "c", "d", "w"], "score": [1.0, 2.0, 2.0, 1.0]}
+        {
+            "user": ["q1", "q1", "q2", "q2"],
+            "item": ["a", "c", "d", "w"],
+            "score": [1.0, 2.0, 2.0, 1.0],
+        }
     )
     frame.write_parquet(tmp_path / "run.parquet")
-    given: dict[str, Any] = {"columns": {"user": "query_id", "item": "doc_id"}, "missing": "drop"}
+    given: dict[str, Any] = {
+        "columns": {"user": "query_id", "item": "doc_id"},
+        "missing": "drop",
+    }
     found = baseline(QRELS, tmp_path / "run.parquet", "RR", **given)
     assert found.values.row(0)[1:] == ("RR", 0.75, 0.75, 0.5, 1.0, 0.0, 2)
     with pytest.raises(BadParameter, match="fewer than the judged documents"):
@@ -255,14 +330,33 @@ def test_options_and_files(tmp_path: Path) -> None:
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Every format; what stands in the table is what the function returns."""
     files = f"{demo.QRELS} {demo.RUNS['bm25']}".split()
-    assert exit_code(["baseline", *files, "-m", "RR", "--format", "json", "--candidates", "5000"]) == 0
+    assert (
+        exit_code(
+            ["baseline", *files, "-m", "RR", "--format", "json", "--candidates", "5000"]
+        )
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     expected = baseline(demo.QRELS, demo.RUNS["bm25"], "RR", candidates=5000)
     assert told["values"] == expected.values.to_dicts()
     assert told["meaning"] == expected.meaning()
     assert told["gains"] == []
     for form in ("table", "csv", "md"):
-        assert exit_code(["baseline", *files, "-m", "RR", "--format", form, "-o", str(tmp_path / form)]) == 0
+        assert (
+            exit_code(
+                [
+                    "baseline",
+                    *files,
+                    "-m",
+                    "RR",
+                    "--format",
+                    form,
+                    "-o",
+                    str(tmp_path / form),
+                ]
+            )
+            == 0
+        )
     assert "5 ranks" not in (tmp_path / "table").read_text()
     assert "chance" in (tmp_path / "md").read_text().splitlines()[0]
     assert len((tmp_path / "csv").read_text().splitlines()) == 2
@@ -275,20 +369,30 @@ def test_steps_between_two_runs() -> None:
     """Of several runs, what the step from the first one's mean to each other's is worth."""
     worse = {"q1": ["c", "a", "b"], "q2": ["w", "d", "a"]}
     better = {"q1": ["a", "x", "c"], "q2": ["d", "a", "w"]}
-    found = baseline(QRELS, {"worse": worse, "better": better}, "AP P@1", missing="drop")
+    found = baseline(
+        QRELS, {"worse": worse, "better": better}, "AP P@1", missing="drop"
+    )
     first = found.gains().row(0, named=True)
     means = found.scores.to_dict()
     before, after = means["worse"]["AP"], means["better"]["AP"]
     assert before is not None
     assert after is not None
 
-    assert (first["run"], first["against"], first["measure"]) == ("better", "worse", "AP")
+    assert (first["run"], first["against"], first["measure"]) == (
+        "better",
+        "worse",
+        "AP",
+    )
     assert first["error_reduction"] == (after - before) / (1 - before)
     assert (first["ranks_before"], first["ranks_after"]) == (1 / before, 1 / after)
     skills = dict(found.values.filter(measure="AP").select("run", "skill").rows())
     assert first["skill"] == skills["better"] - skills["worse"]
-    assert found.gains("better")["difference"].to_list() == [-d for d in found.gains()["difference"]]
-    assert found.steps()[0].startswith(f"worse → better, AP {before:.4g} → {after:.4g}: +")
+    assert found.gains("better")["difference"].to_list() == [
+        -d for d in found.gains()["difference"]
+    ]
+    assert found.steps()[0].startswith(
+        f"worse → better, AP {before:.4g} → {after:.4g}: +"
+    )
     assert found.gains().height == len(found.steps()) == 2
     with pytest.raises(BadOption, match="against='wrose'"):
         found.gains("wrose")

@@ -14,7 +14,13 @@ from tests.real_data import data
 
 from rankstone import demo
 from rankstone.collections import collection
-from rankstone.errors import BadOption, DuplicateRows, MissingColumn, NotComparable, UsageError
+from rankstone.errors import (
+    BadOption,
+    DuplicateRows,
+    MissingColumn,
+    NotComparable,
+    UsageError,
+)
 
 #: three groups; g1 has two runs.  Only g1 finds b in q1, only g3 finds e in q2
 QRELS: Final = {"q1": {"a": 1, "b": 1, "c": 0, "z": 1}, "q2": {"d": 1, "e": 1, "c": 0}}
@@ -35,8 +41,16 @@ def study(**options: Any) -> Any:
 def test_pool_and_unique_documents_by_hand() -> None:
     """Pooled are a, b, c in q1 and c, d, e in q2; z is judged but in no run."""
     found = study()
-    assert found.pool == {"pooled": 6, "pooled_judged": 6, "pooled_relevant": 4, "judged": 7, "relevant": 5}
-    counts = found.leaderboard.select("run", "pooled", "judged", "relevant", "unique", "unique_relevant")
+    assert found.pool == {
+        "pooled": 6,
+        "pooled_judged": 6,
+        "pooled_relevant": 4,
+        "judged": 7,
+        "relevant": 5,
+    }
+    counts = found.leaderboard.select(
+        "run", "pooled", "judged", "relevant", "unique", "unique_relevant"
+    )
     assert sorted(counts.rows()) == [
         ("r1", 4, 4, 3, 0, 0),  # b is in r2, too
         ("r2", 4, 4, 3, 0, 0),
@@ -51,7 +65,11 @@ def test_leave_one_group_out_by_hand() -> None:
     rows = {row["group"]: row for row in found.reusability.to_dicts()}
     for group, unique, run in (("g1", 1, "r1"), ("g3", 1, "r4")):
         row = rows[group]
-        assert (row["unique_judged"], row["unique_relevant"], row["run"]) == (unique, 1, run)
+        assert (row["unique_judged"], row["unique_relevant"], row["run"]) == (
+            unique,
+            1,
+            run,
+        )
         assert (row["before"], row["after"], row["loss"]) == (0.75, 0.5, 0.25)
     # before: r1, r2, r4 3/4 and r3 1/2; without g1's document: r4 3/4, the others 1/2
     assert (rows["g1"]["rank_before"], rows["g1"]["rank_after"]) == (1, 2)
@@ -63,13 +81,17 @@ def test_topics() -> None:
     """Best, median and worst of each topic, the hardest first."""
     topics = study().topics.to_dicts()
     assert [row["query_id"] for row in topics] == ["q2", "q1"]
-    assert (topics[0]["best"], topics[0]["best_run"], topics[0]["median"], topics[0]["worst"]) == (
-        1,
-        "r4",
-        0.5,
-        0.5,
+    assert (
+        topics[0]["best"],
+        topics[0]["best_run"],
+        topics[0]["median"],
+        topics[0]["worst"],
+    ) == (1, "r4", 0.5, 0.5)
+    assert (topics[1]["median"], topics[1]["relevant"], topics[1]["judged"]) == (
+        0.75,
+        3,
+        4,
     )
-    assert (topics[1]["median"], topics[1]["relevant"], topics[1]["judged"]) == (0.75, 3, 4)
 
 
 def derived(
@@ -79,7 +101,11 @@ def derived(
 
     def precision(run: dict[str, list[str]], hidden: set[tuple[str, str]]) -> float:
         return fmean(
-            sum(qrels[q].get(d, 0) > 0 and (q, d) not in hidden for d in run.get(q, [])[:10]) / 10
+            sum(
+                qrels[q].get(d, 0) > 0 and (q, d) not in hidden
+                for d in run.get(q, [])[:10]
+            )
+            / 10
             for q in qrels
         )
 
@@ -90,15 +116,27 @@ def derived(
                 owners[q, d].add(name)
     before, found = {name: precision(run, set()) for name, run in runs.items()}, {}
     for left in runs:
-        hidden = {pair for pair, of in owners.items() if of == {left} and pair[1] in qrels[pair[0]]}
+        hidden = {
+            pair
+            for pair, of in owners.items()
+            if of == {left} and pair[1] in qrels[pair[0]]
+        }
         after = {name: precision(run, hidden) for name, run in runs.items()}
         signs = [
-            (np.sign(round(before[a] - before[b], 12)), np.sign(round(after[a] - after[b], 12)))
-            for a in runs for b in runs if a < b
-        ]  # fmt: skip
+            (
+                np.sign(round(before[a] - before[b], 12)),
+                np.sign(round(after[a] - after[b], 12)),
+            )
+            for a in runs
+            for b in runs
+            if a < b
+        ]
         one, other = np.array(signs).T
         tau = (one * other).sum() / np.sqrt((one**2).sum() * (other**2).sum())
-        ranks = [1 + sum(round(other - of[left], 12) > 0 for other in of.values()) for of in (before, after)]
+        ranks = [
+            1 + sum(round(other - of[left], 12) > 0 for other in of.values())
+            for of in (before, after)
+        ]
         found[left] = len(hidden), before[left] - after[left], *ranks, tau
     return found
 
@@ -110,18 +148,27 @@ def test_trec_covid() -> None:
     for line in (folder / "qrels.covid-round3.txt").read_text().splitlines():
         q, _, d, grade = line.split()
         qrels[q][d] = max(int(grade), qrels[q].get(d, -1))
-    files, runs = {path.name[:-3]: path for path in sorted((folder / "runs").glob("*.gz"))}, {}
+    files, runs = (
+        {path.name[:-3]: path for path in sorted((folder / "runs").glob("*.gz"))},
+        {},
+    )
     for name, path in files.items():
         lists: dict[str, list[tuple[float, str]]] = defaultdict(list)
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
             q, _, d, _, score, _ = line.split()
             lists[q].append((float(np.float64(score)), d))
-        runs[name] = {q: [d for _, d in sorted(one, reverse=True)] for q, one in lists.items()}
+        runs[name] = {
+            q: [d for _, d in sorted(one, reverse=True)] for q, one in lists.items()
+        }
     found = collection(folder / "qrels.covid-round3.txt", files, "P@10", pool_depth=15)
     expected = derived(qrels, runs, 15)
     for row in found.reusability.iter_rows(named=True):
         hidden, loss, before, after, tau = expected[row["group"]]
-        assert (row["unique_judged"], row["rank_before"], row["rank_after"]) == (hidden, before, after)
+        assert (row["unique_judged"], row["rank_before"], row["rank_after"]) == (
+            hidden,
+            before,
+            after,
+        )
         assert row["loss"] == pytest.approx(loss, abs=1e-12)
         assert row["tau"] == pytest.approx(tau, abs=1e-12)
 
@@ -130,9 +177,17 @@ def test_what_it_says() -> None:
     """Sentences in both languages, and tables of every part."""
     found = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
     text = found.text(100)
-    for part in ("Leaderboard", "Without a group", "Orders of the runs", "hardest topic", "rough guess"):
+    for part in (
+        "Leaderboard",
+        "Without a group",
+        "Orders of the runs",
+        "hardest topic",
+        "rough guess",
+    ):
         assert part in text
-    assert "最难的主题" in " ".join(collection(demo.QRELS, demo.RUNS, "nDCG@10", lang="zh").findings())
+    assert "最难的主题" in " ".join(
+        collection(demo.QRELS, demo.RUNS, "nDCG@10", lang="zh").findings()
+    )
     nothing = collection(QRELS, {"a": RUNS["r3"], "b": RUNS["r3"]}, "P@2")
     assert "says nothing about new systems" in " ".join(nothing.findings())
 
@@ -146,7 +201,12 @@ def test_groups_of_a_table(tmp_path: Any) -> None:
     with pytest.raises(UsageError, match="without a group: r4"):
         collection(QRELS, RUNS, "P@2", groups={"r1": "g1", "r2": "g1", "r3": "g2"})
     with pytest.raises(DuplicateRows, match="r1 has two groups"):
-        collection(QRELS, RUNS, "P@2", groups=pl.concat([table, table.with_columns(team=pl.lit("g9"))]))
+        collection(
+            QRELS,
+            RUNS,
+            "P@2",
+            groups=pl.concat([table, table.with_columns(team=pl.lit("g9"))]),
+        )
     with pytest.raises(MissingColumn, match="group"):
         collection(QRELS, RUNS, "P@2", groups=table.select("tag", "country"))
 
@@ -175,7 +235,10 @@ def test_lists_are_the_runs_own() -> None:
         for name, docs in (("a", list("abde")), ("b", list("cxcy")))
     }
     found = collection(QRELS, runs, "R@tokens(150)", pool_depth=2)
-    assert found.leaderboard["R@tokens(150)"].to_list() == [pytest.approx((1 / 3 + 1 / 2) / 2), 0]
+    assert found.leaderboard["R@tokens(150)"].to_list() == [
+        pytest.approx((1 / 3 + 1 / 2) / 2),
+        0,
+    ]
 
 
 def test_losses_have_intervals() -> None:

@@ -16,7 +16,13 @@ from tests.rows import each
 import rankstone
 from rankstone import compare, compare_scores, demo, intervals, power
 from rankstone.comparison.score_matrix import systems_of
-from rankstone.errors import BadOption, DuplicateRows, NotComparable, RankstoneError, UsageError
+from rankstone.errors import (
+    BadOption,
+    DuplicateRows,
+    NotComparable,
+    RankstoneError,
+    UsageError,
+)
 from rankstone.stats import adjusted, verdict
 from rankstone.tables.phrases import phrases
 from rankstone.tables.sheet import Table
@@ -27,12 +33,17 @@ if TYPE_CHECKING:
 Scores = dict[str, dict[str, dict[str, float]]]
 
 
-def scores(gains: dict[str, float], queries: int = 40, seed: int = 1, noise: float = 0.1) -> Scores:
+def scores(
+    gains: dict[str, float], queries: int = 40, seed: int = 1, noise: float = 0.1
+) -> Scores:
     """Return systems' scores: a query's level, a system's gain, and noise."""
     draw = np.random.default_rng(seed)
     level = draw.random(queries)
     return {
-        system: {f"q{at}": {"m": float(level[at] + gain + draw.normal(0, noise))} for at in range(queries)}
+        system: {
+            f"q{at}": {"m": float(level[at] + gain + draw.normal(0, noise))}
+            for at in range(queries)
+        }
         for system, gain in gains.items()
     }
 
@@ -45,7 +56,9 @@ def test_two_systems_are_one_question() -> None:
     """The first is what the second is held against."""
     found = compare_scores(scores({"old": 0.0, "new": 0.1}))
 
-    assert rows(found, "system", "versus", "family", "verdict") == [("new", "old", 1, "better")]
+    assert rows(found, "system", "versus", "family", "verdict") == [
+        ("new", "old", 1, "better")
+    ]
     assert found.baseline == "old"
 
 
@@ -55,7 +68,10 @@ def test_a_baseline_is_held_against_every_other() -> None:
 
     assert rows(found, "system", "versus") == [("a", "b"), ("c", "b")]
     assert found.families[0].correction == "holm"
-    assert found.table["p_adjusted"].to_list() == adjusted(found.table["p"].to_numpy()).tolist()
+    assert (
+        found.table["p_adjusted"].to_list()
+        == adjusted(found.table["p"].to_numpy()).tolist()
+    )
 
 
 def test_all_pairs_without_a_baseline() -> None:
@@ -71,7 +87,12 @@ def test_all_pairs_without_a_baseline() -> None:
 def test_verdicts_follow_the_interval() -> None:
     """Every row's verdict is what its interval says, whatever the correction."""
     data = scores({"a": 0.0, "b": 0.03, "c": 0.06, "d": -0.04}, queries=25)
-    asked: list[dict[str, Any]] = [{}, {"baseline": "a"}, {"correction": "bh"}, {"correction": "hsd"}]
+    asked: list[dict[str, Any]] = [
+        {},
+        {"baseline": "a"},
+        {"correction": "bh"},
+        {"correction": "hsd"},
+    ]
     for options in [*asked, {"interval": "bca"}, {"margin": 0.05, "baseline": "b"}]:
         found = compare_scores(data, permutations=999, resamples=500, **options)
         margin = options.get("margin")
@@ -81,12 +102,26 @@ def test_verdicts_follow_the_interval() -> None:
 
 @pytest.mark.parametrize(
     "correction",
-    ["holm", "bonferroni", "holm_sidak", "sidak", "hochberg", "hommel", "bh", "by", "none", "hsd", "nemenyi"],
+    [
+        "holm",
+        "bonferroni",
+        "holm_sidak",
+        "sidak",
+        "hochberg",
+        "hommel",
+        "bh",
+        "by",
+        "none",
+        "hsd",
+        "nemenyi",
+    ],
 )
 def test_p_and_interval_draw_one_line(correction: str) -> None:
     """With t as the test, an adjusted p of at most 0.05 is an interval without 0."""
     for seed in range(8):
-        data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed)
+        data = scores(
+            {"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed
+        )
         found = compare_scores(data, test="t", interval="t", correction=correction)
         for p, low, high in rows(found, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
@@ -97,8 +132,12 @@ def test_all_pairs_and_their_intervals_draw_one_line(correction: str) -> None:
     """A pair's p is at most 0.05 exactly where its simultaneous interval is without 0."""
     claims = 0
     for seed in range(5):
-        data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed)
-        found = compare_scores(data, correction=correction, permutations=2000, resamples=2000)
+        data = scores(
+            {"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed
+        )
+        found = compare_scores(
+            data, correction=correction, permutations=2000, resamples=2000
+        )
         for p, low, high in rows(found, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
             claims += p <= 0.05
@@ -109,7 +148,8 @@ def test_the_default_claims_what_tukey_and_flips_claim() -> None:
     """Its p is the larger of both procedures', so it claims no more than randomised Tukey."""
     data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30)
     both, tukey = (
-        compare_scores(data, correction=name, permutations=2000).table for name in ("robust_tukey", "tukey")
+        compare_scores(data, correction=name, permutations=2000).table
+        for name in ("robust_tukey", "tukey")
     )
 
     assert (both["p_adjusted"] >= tukey["p_adjusted"]).all()
@@ -130,12 +170,31 @@ def test_identical_scores_are_called_identical() -> None:
     data = scores({"a": 0.0, "c": 0.2})
     data["b"] = data["a"]
 
-    every: list[dict[str, Any]] = [{}, {"baseline": "a"}, {"correction": "max_t", "resamples": 500}]
+    every: list[dict[str, Any]] = [
+        {},
+        {"baseline": "a"},
+        {"correction": "max_t", "resamples": 500},
+    ]
     for options in every:
-        found = compare_scores({name: data[name] for name in "abc"}, permutations=500, **options)
-        assert rows(found, "system", "versus", "verdict", "p_adjusted")[0] == ("b", "a", "identical", 1.0)
-        assert found.sentences()[0] == "b and a have identical scores on m for all 40 queries."
-    assert compare_scores({name: data[name] for name in "ab"}, margin=0.5).table["verdict"][0] == "equivalent"
+        found = compare_scores(
+            {name: data[name] for name in "abc"}, permutations=500, **options
+        )
+        assert rows(found, "system", "versus", "verdict", "p_adjusted")[0] == (
+            "b",
+            "a",
+            "identical",
+            1.0,
+        )
+        assert (
+            found.sentences()[0]
+            == "b and a have identical scores on m for all 40 queries."
+        )
+    assert (
+        compare_scores({name: data[name] for name in "ab"}, margin=0.5).table[
+            "verdict"
+        ][0]
+        == "equivalent"
+    )
     chinese = compare_scores({name: data[name] for name in "ab"}, lang="zh")
     assert "在全部 40 个查询上的 m 得分完全相同" in chinese.sentences()[0]
 
@@ -150,9 +209,13 @@ def test_identical_scores_are_called_identical() -> None:
         ({"lang": "zh"}, "simultaneous", "95 % 同时区间"),
     ],
 )
-def test_intervals_are_named_for_what_they_hold(options: dict[str, Any], kind: str, head: str) -> None:
+def test_intervals_are_named_for_what_they_hold(
+    options: dict[str, Any], kind: str, head: str
+) -> None:
     """Holm's intervals hold one by one, those of all pairs and Bonferroni together; every table says so."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.0, "c": 0.0}), permutations=500, **options)
+    found = compare_scores(
+        scores({"a": 0.0, "b": 0.0, "c": 0.0}), permutations=500, **options
+    )
 
     assert set(found.table["interval_kind"]) == {kind}
     assert found.report()["families"][0]["interval_kind"] == kind
@@ -172,12 +235,20 @@ def test_one_question_needs_no_word_about_others() -> None:
 
 def test_mean_ranks_are_compared_by_nemenyi() -> None:
     """Differences are of mean ranks, from 1 to the number of systems, and the sentence says so."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 1.0}, noise=0.01), correction="nemenyi")
+    found = compare_scores(
+        scores({"a": 0.0, "b": 0.5, "c": 1.0}, noise=0.01), correction="nemenyi"
+    )
 
-    assert rows(found, "system", "versus", "difference")[1] == ("c", "a", pytest.approx(2.0))
+    assert rows(found, "system", "versus", "difference")[1] == (
+        "c",
+        "a",
+        pytest.approx(2.0),
+    )
     assert "difference of mean ranks" in found.sentences()[1]
     with pytest.raises(BadOption, match="margin"):
-        compare_scores(scores({"a": 0.0, "b": 0.5, "c": 1.0}), correction="nemenyi", margin=0.1)
+        compare_scores(
+            scores({"a": 0.0, "b": 0.5, "c": 1.0}), correction="nemenyi", margin=0.1
+        )
     two = {
         name: {q: {"x": one["m"], "y": one["m"]} for q, one in each.items()}
         for name, each in scores({"a": 0.0, "b": 0.5, "c": 1.0}).items()
@@ -260,7 +331,9 @@ def test_less_can_be_better() -> None:
         ((math.nan, math.nan), "higher", 0.03, "inconclusive"),
     ],
 )
-def test_words(ends: tuple[float, float], direction: str, margin: float | None, word: str) -> None:
+def test_words(
+    ends: tuple[float, float], direction: str, margin: float | None, word: str
+) -> None:
     """Better and worse exclude 0; equivalent lies within the margin; all else is open."""
     assert verdict(ends, direction, margin) == word
 
@@ -269,7 +342,10 @@ def test_queries_are_brought_together_by_id() -> None:
     """The order of rows plays no part; queries that one system lacks are left out and counted."""
     data = scores({"a": 0.0, "b": 0.1})
     turned = {**data, "b": dict(reversed(list(data["b"].items())))}
-    short = {**data, "b": {query: value for query, value in data["b"].items() if query != "q7"}}
+    short = {
+        **data,
+        "b": {query: value for query, value in data["b"].items() if query != "q7"},
+    }
 
     assert compare_scores(turned).table.equals(compare_scores(data).table)
     assert rows(compare_scores(short), "n", "left_out") == [(39, 1)]
@@ -296,7 +372,13 @@ def test_exploratory_measures_are_families_of_their_own() -> None:
 
 def test_several_primary_measures_are_one_family() -> None:
     """Two measures are two questions, and intervals widen with them."""
-    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", primary="nDCG@10 AP", correction="bonferroni")
+    found = compare(
+        demo.QRELS,
+        demo.RUNS,
+        "nDCG@10 AP",
+        primary="nDCG@10 AP",
+        correction="bonferroni",
+    )
     row = found.table.row(0, named=True)
 
     assert found.table["family"].to_list() == [2, 2]
@@ -308,7 +390,9 @@ def test_means_are_those_of_evaluate() -> None:
     found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
     means = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP").to_dict()
 
-    for system, measure, mean in found.mean().select("system", "measure", "mean").rows():
+    for system, measure, mean in (
+        found.mean().select("system", "measure", "mean").rows()
+    ):
         assert mean == means[system][measure]
 
 
@@ -316,16 +400,22 @@ def test_weights_count() -> None:
     """agg=weighted is compared as a weighted mean."""
     asked = {query: {"weight": at % 3} for at, query in enumerate(json.loads(_ids()))}
     found = compare(demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=asked)
-    means = rankstone.evaluate(demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=asked).to_dict()
+    means = rankstone.evaluate(
+        demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=asked
+    ).to_dict()
     row = found.table.row(0, named=True)
 
     assert row["mean"] == pytest.approx(means["tfidf"]["AP(agg=weighted)"], rel=1e-12)
-    assert row["difference"] == pytest.approx(row["mean"] - row["mean_versus"], abs=1e-15)
+    assert row["difference"] == pytest.approx(
+        row["mean"] - row["mean_versus"], abs=1e-15
+    )
 
 
 def _ids() -> str:
     scores = rankstone.evaluate(demo.QRELS, demo.RUNS, "AP")
-    return json.dumps(scores.per_query["query_id"].unique(maintain_order=True).to_list())
+    return json.dumps(
+        scores.per_query["query_id"].unique(maintain_order=True).to_list()
+    )
 
 
 def test_means_only() -> None:
@@ -340,24 +430,38 @@ def test_clusters_are_the_units() -> None:
     taste = np.repeat(draw.normal(0, 0.2, 15), 4)
     data = {
         "a": {f"q{at}": {"m": 0.5} for at in range(60)},
-        "b": {f"q{at}": {"m": 0.5 + float(taste[at]) + 0.01 * (at % 4)} for at in range(60)},
+        "b": {
+            f"q{at}": {"m": 0.5 + float(taste[at]) + 0.01 * (at % 4)}
+            for at in range(60)
+        },
     }
     users = {f"q{at}": {"user": at // 4} for at in range(60)}
-    alone, clustered = compare_scores(data), compare_scores(data, queries=users, cluster="user")
-    width, wide = (one.table["high"][0] - one.table["low"][0] for one in (alone, clustered))
+    alone, clustered = (
+        compare_scores(data),
+        compare_scores(data, queries=users, cluster="user"),
+    )
+    width, wide = (
+        one.table["high"][0] - one.table["low"][0] for one in (alone, clustered)
+    )
 
     assert rows(clustered, "n", "units") == [(60, 15)]
     assert wide > 1.5 * width
-    assert clustered.table["difference"][0] == pytest.approx(alone.table["difference"][0], abs=1e-12)
+    assert clustered.table["difference"][0] == pytest.approx(
+        alone.table["difference"][0], abs=1e-12
+    )
 
 
 def test_the_order_of_queries_is_nothing_to_the_poisson_bootstrap() -> None:
     """Clusters, and queries in none, are drawn by name: turned around, not a digit is another."""
     data = scores({"a": 0.0, "b": 0.05})
-    users = {f"q{at}": {"user": None if at % 5 == 0 else f"u{at % 7}"} for at in range(40)}
+    users = {
+        f"q{at}": {"user": None if at % 5 == 0 else f"u{at % 7}"} for at in range(40)
+    }
     turned = {system: dict(reversed(values.items())) for system, values in data.items()}
     one, other = (
-        compare_scores(some, queries=users, cluster="user", interval="poisson", resamples=500)
+        compare_scores(
+            some, queries=users, cluster="user", interval="poisson", resamples=500
+        )
         for some in (data, turned)
     )
     assert rows(one, "difference", "low", "high", "error") == rows(
@@ -372,8 +476,14 @@ def test_segments_are_a_family() -> None:
     found = compare_scores(scores({"a": 0.0, "b": 0.1}), queries=about, by="country")
     assert found.segments is not None
 
-    assert found.segments.select("country", "n", "family").rows() == [("de", 20, 2), ("fr", 20, 2)]
-    assert found.segments["p_adjusted"].to_list() == adjusted(found.segments["p"].to_numpy()).tolist()
+    assert found.segments.select("country", "n", "family").rows() == [
+        ("de", 20, 2),
+        ("fr", 20, 2),
+    ]
+    assert (
+        found.segments["p_adjusted"].to_list()
+        == adjusted(found.segments["p"].to_numpy()).tolist()
+    )
     assert found.table["family"].to_list() == [1]
 
 
@@ -391,7 +501,9 @@ def test_runs_of_one_system() -> None:
     assert found.table["high"][0] - found.table["low"][0] > 3 * (
         alone.table["high"][0] - alone.table["low"][0]
     )
-    assert rows(found, "verdict", "needed", "detectable") == [("inconclusive", None, None)]
+    assert rows(found, "verdict", "needed", "detectable") == [
+        ("inconclusive", None, None)
+    ]
     with pytest.raises(BadOption, match="does not depend on the number of queries"):
         power(found, 0.1)
 
@@ -402,11 +514,15 @@ def test_folds_are_one_run_in_parts() -> None:
     halves = {"a": data["a"]}
     for part in (0, 1):
         halves[f"b/{part}"] = {
-            query: value for query, value in data["b"].items() if int(query[1:]) % 2 == part
+            query: value
+            for query, value in data["b"].items()
+            if int(query[1:]) % 2 == part
         }
     columns = ("difference", "low", "high", "p", "n")
 
-    assert rows(compare_scores(halves), *columns) == rows(compare_scores(data), *columns)
+    assert rows(compare_scores(halves), *columns) == rows(
+        compare_scores(data), *columns
+    )
 
 
 def test_names_with_a_stroke() -> None:
@@ -429,17 +545,30 @@ def test_pool_bias_is_told() -> None:
 def shares(n: int, queries: int = 60) -> dict[str, dict[str, float]]:
     """Return lists of ten with 2n documents that are judged, and one fewer for a query in n + 1."""
     judged = {f"q{q}": 2 * n - (q % (n + 1) == 0) for q in range(queries)}
-    return {q: {f"d{i}" if i < many else f"x{i}": -i for i in range(10)} for q, many in judged.items()}
+    return {
+        q: {f"d{i}" if i < many else f"x{i}": -i for i in range(10)}
+        for q, many in judged.items()
+    }
 
 
 @pytest.mark.parametrize(
     ("grades", "measure", "alone"),
-    [((1, 2), "nDCG@10", True), ((1, 2), "P(rel=2)@10", False), ((0, 1), "nDCG@10", False)],
+    [
+        ((1, 2), "nDCG@10", True),
+        ((1, 2), "P(rel=2)@10", False),
+        ((0, 1), "nDCG@10", False),
+    ],
 )
-def test_judged_positives_are_no_bias(grades: tuple[int, int], measure: str, alone: bool) -> None:  # noqa: FBT001
+def test_judged_positives_are_no_bias(
+    grades: tuple[int, int],
+    measure: str,
+    alone: bool,  # noqa: FBT001
+) -> None:
     """Where only relevant documents are judged, Judged@k is P@k: that it differs is no caveat."""
     qrels = {q: {f"d{i}": grades[i % 2] for i in range(10)} for q in shares(1)}
-    found = compare(qrels, {"s1": shares(1), "s2": shares(2)}, f"{measure} P@10 Judged@10")
+    found = compare(
+        qrels, {"s1": shares(1), "s2": shares(2)}, f"{measure} P@10 Judged@10"
+    )
     means = {row[:2]: row[2] for row in found.mean().rows()}
 
     assert found.relevant_alone == alone
@@ -455,23 +584,35 @@ def test_many_pairs_judged_apart_are_one_table(lang: str) -> None:
     runs = {f"s{n}": shares(n) for n in range(1, 6)}
     found = compare(qrels, runs, "nDCG@10", lang=lang)
     parts = found.sheet().parts
-    [table] = [part for part in parts if isinstance(part, Table) and part.head[1] == "Judged@10"]
+    [table] = [
+        part
+        for part in parts
+        if isinstance(part, Table) and part.head[1] == "Judged@10"
+    ]
 
     assert len(found.pool_bias) == 5 * 4 / 2
     assert [row[:2] for row in table.rows] == [
         (f"s{n}", f"{(2 * n - 1 / (n + 1)) / 10:.3f}") for n in range(5, 0, -1)
     ]
-    assert [row[2:] for row in table.rows] == [(str(n - 1), str(5 - n)) for n in range(5, 0, -1)]
-    assert "Judged@10" not in str([part for part in parts if not isinstance(part, Table)])
+    assert [row[2:] for row in table.rows] == [
+        (str(n - 1), str(5 - n)) for n in range(5, 0, -1)
+    ]
+    assert "Judged@10" not in str(
+        [part for part in parts if not isinstance(part, Table)]
+    )
 
 
 def test_bounds_of_the_difference() -> None:
     """What unjudged documents leave open stands beside what queries leave open."""
     found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", bounds=True)
-    peer = rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10", difference=("tfidf", "bm25")).mean()
+    peer = rankstone.bounds(
+        demo.QRELS, demo.RUNS, "nDCG@10", difference=("tfidf", "bm25")
+    ).mean()
     row = found.table.row(0, named=True)
 
-    assert (row["lowest"], row["highest"]) == peer.filter(run="tfidf - bm25").select("low", "high").row(0)
+    assert (row["lowest"], row["highest"]) == peer.filter(run="tfidf - bm25").select(
+        "low", "high"
+    ).row(0)
     assert row["lowest"] <= row["difference"] <= row["highest"]
     assert found.table["lowest"][1] is None
 
@@ -483,26 +624,43 @@ def test_saved_scores_are_the_same_comparison(tmp_path: Path) -> None:
     whole.write(tmp_path / "scores.csv")
     direct = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP").table
 
-    for source in (whole, whole.per_query, tmp_path / "scores.parquet", tmp_path / "scores.csv"):
+    for source in (
+        whole,
+        whole.per_query,
+        tmp_path / "scores.parquet",
+        tmp_path / "scores.csv",
+    ):
         assert compare_scores(source).table.equals(direct), source
 
 
 def test_what_trec_eval_prints(tmp_path: Path) -> None:
     """Lines of measure, query and value; the lines of all queries are passed over."""
     for name, gain in (("old", 0.0), ("new", 0.2)):
-        lines = [f"map                   \tq{at}\t{0.3 + gain + at % 7 / 20:.4f}" for at in range(30)]
+        lines = [
+            f"map                   \tq{at}\t{0.3 + gain + at % 7 / 20:.4f}"
+            for at in range(30)
+        ]
         lines += [f"runid                 \tall\t{name}", "map\tall\t0.5"]
         (tmp_path / f"{name}.eval").write_text("\n".join(lines) + "\n")
-    found = compare_scores({name: tmp_path / f"{name}.eval" for name in ("old", "new")}, "AP")
+    found = compare_scores(
+        {name: tmp_path / f"{name}.eval" for name in ("old", "new")}, "AP"
+    )
 
-    assert rows(found, "measure", "system", "n", "verdict") == [("map", "new", 30, "better")]
+    assert rows(found, "measure", "system", "n", "verdict") == [
+        ("map", "new", 30, "better")
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("map q1 0.5 x\n", "not a line of trec_eval"), ("map all 0.5\n", "no scores of single queries")],
+    [
+        ("map q1 0.5 x\n", "not a line of trec_eval"),
+        ("map all 0.5\n", "no scores of single queries"),
+    ],
 )
-def test_what_is_not_printed_by_trec_eval(tmp_path: Path, text: str, message: str) -> None:
+def test_what_is_not_printed_by_trec_eval(
+    tmp_path: Path, text: str, message: str
+) -> None:
     """Other text is told by line."""
     path = tmp_path / "a.eval"
     path.write_text(text)
@@ -532,7 +690,9 @@ def test_two_values_for_one_query() -> None:
         ({"test": "mcnemar"}, BadOption, "0 or 1"),
     ],
 )
-def test_what_cannot_be_asked(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_what_cannot_be_asked(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
     """Mistakes are told with what was expected."""
     with pytest.raises(error, match=message):
         compare_scores(scores({"a": 0.0, "b": 0.1}), **options)
@@ -551,14 +711,20 @@ def test_the_report_is_json() -> None:
     for permutations in (None, 50):
         data = scores({"a": 0.0, "b": 0.1, "c": 0.1})
         told = compare_scores(data, permutations=permutations).report()
-        assert json.loads(json.dumps(told, allow_nan=False))["systems"] == ["a", "b", "c"]
+        assert json.loads(json.dumps(told, allow_nan=False))["systems"] == [
+            "a",
+            "b",
+            "c",
+        ]
 
 
 def test_per_query_differences() -> None:
     """The rows that differences are means of."""
     found = compare(demo.QRELS, demo.RUNS, "nDCG@10")
 
-    assert found.per_query["difference"].mean() == pytest.approx(found.table["difference"][0], abs=1e-15)
+    assert found.per_query["difference"].mean() == pytest.approx(
+        found.table["difference"][0], abs=1e-15
+    )
     assert found.hashes().keys() == {"judgments", "bm25", "tfidf"}
 
 
@@ -576,29 +742,40 @@ def test_planning() -> None:
     """More queries for smaller differences; a pilot's deviation is taken with caution, and families cost."""
     found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
     table = power(found, [0.02, 0.05]).table
-    one, four = (power(0.2, 0.05, comparisons=size).table["needed"][0] for size in (1, 4))
+    one, four = (
+        power(0.2, 0.05, comparisons=size).table["needed"][0] for size in (1, 4)
+    )
 
     assert table["needed"][0] > table["needed"][1]
     assert (table["needed_cautious"] > table["needed"]).all()
-    assert table["deviation"][0] == pytest.approx(found.per_query["difference"].std(), rel=1e-12)
+    assert table["deviation"][0] == pytest.approx(
+        found.per_query["difference"].std(), rel=1e-12
+    )
     assert one < four
     with pytest.raises(BadOption):
         power(0.2, 0.0)
 
 
-@pytest.mark.parametrize("interval", ["t", "bca", "percentile", "studentised", "poisson"])
+@pytest.mark.parametrize(
+    "interval", ["t", "bca", "percentile", "studentised", "poisson"]
+)
 def test_intervals_of_single_systems(interval: str) -> None:
     """Every mean lies in its interval, and what is no mean has none."""
     found = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP NumRet")
     table = intervals(found, interval=interval, resamples=500)
     means = found.mean().filter(pl.col("measure") != "NumRet")
 
-    assert table.filter(pl.col("measure") != "NumRet")["value"].to_list() == means["value"].to_list()
+    assert (
+        table.filter(pl.col("measure") != "NumRet")["value"].to_list()
+        == means["value"].to_list()
+    )
     known = table.filter(pl.col("measure") != "NumRet")
     assert ((known["low"] < known["value"]) & (known["value"] < known["high"])).all()
 
 
-@pytest.mark.parametrize("section", ["comparison", "explanation", "lists", "charts", "pages"])
+@pytest.mark.parametrize(
+    "section", ["comparison", "explanation", "lists", "charts", "pages"]
+)
 def test_both_languages_say_everything(section: str) -> None:
     """Every phrase stands in both languages, with the same parts to fill in."""
     english, chinese = phrases(section, "en"), phrases(section, "zh")
@@ -614,7 +791,9 @@ def _parts(phrase: str) -> set[str | None]:
 
 def test_letters_tell_who_is_better() -> None:
     """A mean carries the letters of the systems it is better than."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.3, "c": 0.6}, noise=0.02), permutations=2000)
+    found = compare_scores(
+        scores({"a": 0.0, "b": 0.3, "c": 0.6}, noise=0.02), permutations=2000
+    )
     text = found.text().splitlines()
 
     assert any(line.split()[:2] == ["b", "b"] and line.endswith(" a") for line in text)
@@ -638,7 +817,9 @@ def test_names_are_untrusted() -> None:
     found = compare_scores(scores({"a\x1b[31m": 0.0, "b": 0.1}))
 
     assert "\x1b" not in found.text()
-    assert "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).to_html()
+    assert (
+        "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).to_html()
+    )
 
 
 def test_a_pilot_without_differences_is_a_guess() -> None:
@@ -646,7 +827,11 @@ def test_a_pilot_without_differences_is_a_guess() -> None:
     same = {f"q{at}": {"m": at / 50} for at in range(50)}
     found = power(compare_scores({"a": same, "b": dict(same)}), [0.05])
 
-    assert found.table.select("needed", "needed_cautious", "detectable").row(0) == (None, None, None)
+    assert found.table.select("needed", "needed_cautious", "detectable").row(0) == (
+        None,
+        None,
+        None,
+    )
     assert found.notes[0].startswith("b and a differ on 0 of 50 queries by m")
     assert found.notes[0] in " ".join(found.text(200).split())
 

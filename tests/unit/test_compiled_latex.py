@@ -36,8 +36,16 @@ def compiled(tmp_path: Path, *parts: str) -> str:
         HEAD + "\n\\newpage\n".join(parts) + "\n\\end{document}\n", encoding="utf-8"
     )
     reading = ["pdftotext", "-raw", "paper.pdf"]
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = [
+        "pdflatex",
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        "-no-shell-escape",
+        "paper.tex",
+    ]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout[-3000:]
     subprocess.run(reading, cwd=tmp_path, check=True)
     return (tmp_path / "paper.txt").read_text(encoding="utf-8")
@@ -69,7 +77,9 @@ def test_letters_in_a_paper_are_those_of_the_leaderboard(tmp_path: Path) -> None
     draw = np.random.default_rng(5)
     matrix = draw.normal(np.linspace(0.3, 0.7, 9), 0.1, (40, 9)).clip(0, 1)
     systems = [f"s{at}" for at in range(9)]
-    scores = pl.DataFrame(matrix, systems).with_columns(query_id=pl.Series([f"q{at}" for at in range(40)]))
+    scores = pl.DataFrame(matrix, systems).with_columns(
+        query_id=pl.Series([f"q{at}" for at in range(40)])
+    )
     rows = scores.unpivot(systems, index="query_id", variable_name="run").with_columns(
         measure=pl.lit("nDCG@10")
     )
@@ -79,6 +89,10 @@ def test_letters_in_a_paper_are_those_of_the_leaderboard(tmp_path: Path) -> None
     text = compiled(tmp_path, source)
 
     assert source.count(r"\begin{tabular}") == 1
-    for system, mean, letters in found.leaderboard("nDCG@10").select("system", "mean", "letters").iter_rows():
+    for system, mean, letters in (
+        found.leaderboard("nDCG@10").select("system", "mean", "letters").iter_rows()
+    ):
         name = {"s8": "Our & best"}.get(system, system)
-        assert re.search(rf"{name} +{mean:.4f}\s*{letters}\b", text.replace("–", "-")), (name, letters, text)
+        assert re.search(
+            rf"{name} +{mean:.4f}\s*{letters}\b", text.replace("–", "-")
+        ), (name, letters, text)

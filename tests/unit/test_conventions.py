@@ -17,12 +17,20 @@ import rankstone
 from rankstone.cli import cli
 from rankstone.conventions import Convention, Entry, convention, conventions
 from rankstone.conventions.convention_files import compare
-from rankstone.errors import BadOption, BadParameter, BadValue, UnknownConvention, UnknownMeasure
+from rankstone.errors import (
+    BadOption,
+    BadParameter,
+    BadValue,
+    UnknownConvention,
+    UnknownMeasure,
+)
 from rankstone.hits.alignment_options import AlignmentOptions
 
 QRELS = {"q1": {"d1": 3, "d2": 2, "d3": 1, "d4": 0}, "q2": {"x": 0}}
 RUN = {"q1": {"d2": 4.0, "d1": 3.0, "d4": 2.0, "d3": 1.0}, "q2": {"x": 1.0}}
-ENTRIES = [(one, entry) for one in conventions() for entry in one.entries if not entry.of_lists]
+ENTRIES = [
+    (one, entry) for one in conventions() for entry in one.entries if not entry.of_lists
+]
 
 
 @each("one", conventions(), ids=str)
@@ -38,33 +46,51 @@ def test_a_data_file_says_what_a_library_is(one: Convention) -> None:
     assert convention(str(one)) is one
 
 
-@each(("one", "entry"), ENTRIES, ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling)
-def test_an_entry_is_a_measure_and_options_of_ours(one: Convention, entry: Entry) -> None:
+@each(
+    ("one", "entry"),
+    ENTRIES,
+    ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling,
+)
+def test_an_entry_is_a_measure_and_options_of_ours(
+    one: Convention, entry: Entry
+) -> None:
     """Every measure can be made, under options that exist and that it is not refused with."""
     text = re.sub(r"<k>", "7", entry.spelling)
     text = re.sub(r"\.<\w+>", ".5", text)  # ranx writes rbp.5
     text = re.sub(r"<\w+>", "0.5", text)
     (reading,) = one.read([text])
-    aligned = {name: value for name, value in reading.options.items() if name != "one_group"}
+    aligned = {
+        name: value for name, value in reading.options.items() if name != "one_group"
+    }
     alignment = AlignmentOptions.of({**aligned, "candidates": 100})
     reading.measure.check(alignment.ties, alignment.depth, alignment.negative)
     reading.measure.check_needs(alignment)
     assert str(reading.measure) == text
-    assert "k" not in reading.ours or reading.measure.k in (None, 7) or "<k>" not in entry.ours
+    assert (
+        "k" not in reading.ours
+        or reading.measure.k in (None, 7)
+        or "<k>" not in entry.ours
+    )
 
 
 def by(library: str, *measures: str, **options: Any) -> dict[str, float | None]:
-    return rankstone.evaluate(QRELS, RUN, list(measures), convention=library, **options).to_dict()["run"]
+    return rankstone.evaluate(
+        QRELS, RUN, list(measures), convention=library, **options
+    ).to_dict()["run"]
 
 
 def test_a_replay_has_the_card_under_its_name() -> None:
     """Every card of the file belongs to a class, and each class with a name of its own has one."""
-    cards = tomllib.loads((files("rankstone.conventions.replays") / "cards.toml").read_text("utf-8"))
+    cards = tomllib.loads(
+        (files("rankstone.conventions.replays") / "cards.toml").read_text("utf-8")
+    )
     for module, of_file in cards.items():
         replays = vars(import_module(f"rankstone.conventions.replays.{module}"))
 
         for name, facts in of_file.items():
-            assert vars(replays[name])["card"].sentence == facts["sentence"], f"{module}.{name}"
+            assert vars(replays[name])["card"].sentence == facts["sentence"], (
+                f"{module}.{name}"
+            )
 
 
 def test_numbers_come_under_the_librarys_names() -> None:
@@ -80,7 +106,11 @@ def test_numbers_come_under_the_librarys_names() -> None:
 def test_queries_that_only_some_measures_count() -> None:
     """Measures aligned in several ways stand side by side; each counts its own queries."""
     missing = {**QRELS, "q3": {"y": 1}}
-    scores = rankstone.evaluate(missing, RUN, "MRR@4 NDCG@4", convention="beir") if known("beir") else None
+    scores = (
+        rankstone.evaluate(missing, RUN, "MRR@4 NDCG@4", convention="beir")
+        if known("beir")
+        else None
+    )
     if scores is not None:
         n = dict(zip(scores.mean()["measure"], scores.mean()["n"], strict=True))
         assert n["MRR@4"] == 3
@@ -95,15 +125,31 @@ def known(name: str) -> bool:
     ("library", "measure", "options", "error", "message"),
     [
         ("xgbost", "ndcg@4", {}, UnknownConvention, "did you mean xgboost"),
-        ("xgboost-1.7", "ndcg@4", {}, UnknownConvention, "version 1.7 of XGBoost is not known"),
+        (
+            "xgboost-1.7",
+            "ndcg@4",
+            {},
+            UnknownConvention,
+            "version 1.7 of XGBoost is not known",
+        ),
         ("xgboost", "ncdg@4", {}, UnknownMeasure, "did you mean ndcg@<k>"),
         ("xgboost", "", {}, UnknownMeasure, "no measure given"),
-        ("xgboost", "nDCG(gain=linear)@4", {}, BadParameter, "XGBoost decides the parameters of nDCG"),
+        (
+            "xgboost",
+            "nDCG(gain=linear)@4",
+            {},
+            BadParameter,
+            "XGBoost decides the parameters of nDCG",
+        ),
         ("xgboost", "ndcg@4", {"ties": "expected"}, BadOption, "XGBoost decides ties"),
     ],
 )
 def test_what_a_library_cannot_say_is_refused(
-    library: str, measure: str, options: dict[str, Any], error: type[Exception], message: str
+    library: str,
+    measure: str,
+    options: dict[str, Any],
+    error: type[Exception],
+    message: str,
 ) -> None:
     """Nothing is ignored: names, versions, measures, parameters and options."""
     with pytest.raises(error, match=re.escape(message)):
@@ -114,16 +160,27 @@ def test_what_a_library_cannot_say_is_refused(
 def test_grades_a_library_refuses(grade: float) -> None:
     """What the library takes for no label is an error under its name."""
     with pytest.raises((BadValue, rankstone.InputError, rankstone.UsageError)):
-        rankstone.evaluate({"q": {"a": grade, "b": 1}}, {"q": ["a", "b"]}, "ndcg@4", convention="xgboost")
+        rankstone.evaluate(
+            {"q": {"a": grade, "b": 1}},
+            {"q": ["a", "b"]},
+            "ndcg@4",
+            convention="xgboost",
+        )
 
 
 def test_a_labelled_table_by_convention() -> None:
     """Scores and labels in one table are what most trainers see."""
     import polars as pl
 
-    table = pl.DataFrame({"query_id": ["q"] * 3, "score": [3.0, 2.0, 2.0], "label": [0, 1, 2]})
-    found = rankstone.evaluate(table=table, measures="ndcg@2", convention="xgboost").to_dict()
-    expected = rankstone.evaluate(table=table, measures="nDCG(gain=exp2)@2", ties="input").to_dict()
+    table = pl.DataFrame(
+        {"query_id": ["q"] * 3, "score": [3.0, 2.0, 2.0], "label": [0, 1, 2]}
+    )
+    found = rankstone.evaluate(
+        table=table, measures="ndcg@2", convention="xgboost"
+    ).to_dict()
+    expected = rankstone.evaluate(
+        table=table, measures="nDCG(gain=exp2)@2", ties="input"
+    ).to_dict()
     assert list(found["run"].values()) == list(expected["run"].values())
 
 
@@ -143,15 +200,27 @@ def run(*arguments: object) -> str:
 def test_the_command_line_tells(tmp_path: Any) -> None:
     """List, show, diff and eval --convention say what the numbers mean."""
     qrels, ranking = tmp_path / "qrels.txt", tmp_path / "a.run"
-    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
-    ranking.write_text("".join(f"{q} Q0 {d} 1 {s} a\n" for q, docs in RUN.items() for d, s in docs.items()))
+    qrels.write_text(
+        "".join(
+            f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()
+        )
+    )
+    ranking.write_text(
+        "".join(
+            f"{q} Q0 {d} 1 {s} a\n" for q, docs in RUN.items() for d, s in docs.items()
+        )
+    )
     assert "xgboost-3.2" in run("conventions")
     assert "only the first 32 documents count" in run("conventions", "show", "xgboost")
     assert "the same" in run("conventions", "diff", "xgboost", "xgboost-3.2")
-    assert "+0.000000" in run("conventions", "diff", "xgboost", "xgboost", qrels, ranking, "-m", "nDCG@4")
+    assert "+0.000000" in run(
+        "conventions", "diff", "xgboost", "xgboost", qrels, ranking, "-m", "nDCG@4"
+    )
     grouped = run("conventions", "diff", "--all", qrels, ranking, "-m", "nDCG@4")
     assert re.search(r"0\.917724 +.*xgboost-3\.2", grouped)
-    shown = run("eval", qrels, ranking, "--convention", "xgboost", "-m", "ndcg@4 ndcg@4-")
+    shown = run(
+        "eval", qrels, ranking, "--convention", "xgboost", "-m", "ndcg@4 ndcg@4-"
+    )
     assert "ndcg@4- is nDCG(gain=exp2)@4 with pool=list" in shown
     everything = run("eval", qrels, ranking, "--convention", "xgboost")
     assert "ndcg@10" in everything
@@ -164,9 +233,13 @@ def test_a_library_that_raises_is_followed() -> None:
         rankstone.evaluate(one, {"q": ["a"]}, "ndcg_score", convention="sklearn")
     assert caught.value.where == "query q"
     with pytest.raises(rankstone.InputError, match="no query has a relevant item"):
-        rankstone.evaluate({"q": {"a": 0}}, {"q": ["a"]}, "recallAt(2)", convention="spark")
+        rankstone.evaluate(
+            {"q": {"a": 0}}, {"q": ["a"]}, "recallAt(2)", convention="spark"
+        )
     with pytest.raises(rankstone.InputError, match="no query has a value"):
-        rankstone.evaluate({"q": {"a": 0}}, {"q": ["a"]}, "ndcg@2", convention="implicit")
+        rankstone.evaluate(
+            {"q": {"a": 0}}, {"q": ["a"]}, "ndcg@2", convention="implicit"
+        )
     assert rankstone.evaluate(
         {"q": {"a": 0}}, {"q": ["a"]}, "map_at_k(k=2)", convention="recommenders"
     ).to_dict() == {"run": {"map_at_k(k=2)": 0.0}}
@@ -174,7 +247,10 @@ def test_a_library_that_raises_is_followed() -> None:
 
 def test_one_query_without_a_value_may_spoil_the_mean() -> None:
     """Where a library lets NaN into its mean, ours has no value; the query is still told apart."""
-    qrels, run = {"q1": {"a": 1}, "q2": {"b": 1, "c": 0}}, {"q1": ["a"], "q2": ["c", "b"]}
+    qrels, run = (
+        {"q1": {"a": 1}, "q2": {"b": 1, "c": 0}},
+        {"q1": ["a"], "q2": ["c", "b"]},
+    )
     scores = rankstone.evaluate(qrels, run, "bpref map", convention="ranx")
     assert scores.to_dict()["run"] == {"bpref": None, "map": 0.75}
     status = scores.per_query.filter(measure="bpref")["status"].to_list()
@@ -191,9 +267,13 @@ def test_lists_of_all_queries_as_one() -> None:
     kept = rankstone.evaluate(qrels, run, "RR", one_group=True, extra="keep")
     assert kept.to_dict() == {"run": {"RR": 1 / 2}}
     numbered = {1: {10: 1, 11: 0}}, {1: {10: 0.5, 11: 0.7}}
-    assert rankstone.evaluate(*numbered, "RR", one_group=True).to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate(*numbered, "RR", one_group=True).to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
     with pytest.raises(rankstone.UsageError, match="queries is about single queries"):
-        rankstone.evaluate(qrels, run, "RR", one_group=True, queries={"q1": {"weight": 1.0}})
+        rankstone.evaluate(
+            qrels, run, "RR", one_group=True, queries={"q1": {"weight": 1.0}}
+        )
 
 
 def test_what_is_asked_beside_changes_nothing() -> None:
@@ -201,9 +281,13 @@ def test_what_is_asked_beside_changes_nothing() -> None:
     qrels = {"u": {"a": 1}}
     run = (["u"] * 5, ["a", "x", "b", "a", "c"], [5.0, 4.0, 3.0, 2.0, 1.0])
     texts = ["ndcg_at_k(k=2)", "ndcg_at_k(k=4)", "ndcg_at_k(k=2, score_type='raw')"]
-    together = rankstone.evaluate(qrels, run, texts, convention="recommenders").to_dict()["run"]
+    together = rankstone.evaluate(
+        qrels, run, texts, convention="recommenders"
+    ).to_dict()["run"]
     for text in texts:
-        alone = rankstone.evaluate(qrels, run, text, convention="recommenders").to_dict()["run"]
+        alone = rankstone.evaluate(
+            qrels, run, text, convention="recommenders"
+        ).to_dict()["run"]
         assert alone[text] == together[text]
 
 
@@ -211,8 +295,13 @@ def test_rank_biased_precision_of_trec_eval_is_graded() -> None:
     """Grades are divided by the highest of their query; of 0 and 1 only, it is RBP."""
     qrels = {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 0}}
     run = {"a": ["x", "u", "y"], "b": ["y", "x"]}
-    scores = rankstone.evaluate(qrels, run, "rbp rbp_p=0.5 rbp_resid", convention="trec_eval-10")
-    values = {row["query_id"]: row["value"] for row in scores.per_query.filter(measure="rbp").to_dicts()}
+    scores = rankstone.evaluate(
+        qrels, run, "rbp rbp_p=0.5 rbp_resid", convention="trec_eval-10"
+    )
+    values = {
+        row["query_id"]: row["value"]
+        for row in scores.per_query.filter(measure="rbp").to_dicts()
+    }
     assert values["a"] == pytest.approx(0.1 * (1 / 2 + 0.9**2 * 2 / 2))
     assert values["b"] == pytest.approx(0.1 * 0.9)
     means = scores.to_dict()["run"]
@@ -226,9 +315,14 @@ def test_a_mean_is_added_up_as_trec_eval_does() -> None:
     queries = [f"t{at}" for at in range(100)]
     found = [at * 5 % 14 for at in range(99)]  # relevant among 200 retrieved
     counts = dict(zip(queries, [*found, 665 - sum(found)], strict=True))
-    qrels = {q: {f"d{at}": 1 for at in range(max(count, 1))} for q, count in counts.items()}
+    qrels = {
+        q: {f"d{at}": 1 for at in range(max(count, 1))} for q, count in counts.items()
+    }
     run = {
-        q: [*(f"d{at}" for at in range(count)), *(f"x{at}" for at in range(200 - count))]
+        q: [
+            *(f"d{at}" for at in range(count)),
+            *(f"x{at}" for at in range(200 - count)),
+        ]
         for q, count in counts.items()
     }
     looped = 0.0
@@ -252,7 +346,9 @@ def test_query_ids_a_library_takes_for_one_are_named() -> None:
         assert merged.endswith("as one query: 2010-1, 2011-1, 01")
         assert refused.endswith("end in a number: q8")
     numbers = {q: {"d": 1} for q in ("1", "2", "wt-3")}
-    told = rankstone.evaluate(numbers, {q: ["d"] for q in numbers}, "err@5", convention="gdeval")
+    told = rankstone.evaluate(
+        numbers, {q: ["d"] for q in numbers}, "err@5", convention="gdeval"
+    )
     assert not any("query ids" in one for one in told.audit.runs["run"].warnings)
 
 
@@ -261,7 +357,9 @@ def test_gains_of_lightgbm_are_a_table() -> None:
     spelled = "ndcg@3[label_gain=0,1,2.5,20]"
     found = by("lightgbm", spelled, "ndcg@3[label_gain=0,0,0,0]")
     ideal = 20 + 2.5 / math.log2(3) + 1 / 2
-    assert found[spelled] == pytest.approx(((2.5 + 20 / math.log2(3)) / ideal + 1) / 2, abs=1e-15)
+    assert found[spelled] == pytest.approx(
+        ((2.5 + 20 / math.log2(3)) / ideal + 1) / 2, abs=1e-15
+    )
     assert found["ndcg@3[label_gain=0,0,0,0]"] == 1
     with pytest.raises(BadValue, match="no gain for grade 3"):
         by("lightgbm", "ndcg@3[label_gain=0,1,3]")
@@ -272,7 +370,9 @@ def test_gains_of_lightgbm_are_a_table() -> None:
 def test_a_number_of_a_table_of_gains_is_identified() -> None:
     """Spellings that need a gain for every grade are not searched for, and stop no search."""
     measure, run = "nDCG(gain={1: 1, 2: 2, 3: 9})@3", {"run": {"q1": RUN["q1"]}}
-    value = rankstone.evaluate(QRELS, run, measure, missing="drop").to_dict()["run"][measure]
+    value = rankstone.evaluate(QRELS, run, measure, missing="drop").to_dict()["run"][
+        measure
+    ]
     assert value is not None
     assert rankstone.identify(QRELS, run, value, measure).groups
 
@@ -281,11 +381,17 @@ def test_a_label_of_catboost_is_a_share_of_a_row() -> None:
     """A label between 0 and 1 makes a relevant row and another, tied with it; whole ones are as in AUC."""
     labels = {"a": 0.5, "b": 1, "c": 0.25}
     rows = [(4, 0.5), (3, 1), (3, 0.25), (1, 0)]
-    pairs = sum(t * (1 - u) * ((s > v) + (s == v) / 2) for s, t in rows for v, u in rows)
+    pairs = sum(
+        t * (1 - u) * ((s > v) + (s == v) / 2) for s, t in rows for v, u in rows
+    )
     run = {"q": {"a": 4, "b": 3, "c": 3, "d": 1}}
-    found = rankstone.evaluate({"q": labels}, run, "QueryAUC", convention="catboost").to_dict()
+    found = rankstone.evaluate(
+        {"q": labels}, run, "QueryAUC", convention="catboost"
+    ).to_dict()
     assert found["run"]["QueryAUC"] == pytest.approx(pairs / (1.75 * 2.25), abs=1e-15)
-    whole = rankstone.evaluate({"q": {"a": 1, "c": 1}}, run, "QueryAUC", convention="catboost").to_dict()
+    whole = rankstone.evaluate(
+        {"q": {"a": 1, "c": 1}}, run, "QueryAUC", convention="catboost"
+    ).to_dict()
     assert whole == {"run": {"QueryAUC": (2 + 1.5) / 4}}
     with pytest.raises(BadValue, match="refuses grade 2"):
         rankstone.evaluate({"q": {"a": 2}}, run, "QueryAUC", convention="catboost")
@@ -295,19 +401,40 @@ def test_labels_of_ranklib_above_the_scale() -> None:
     """They satisfy with a chance above 1, as in its loop; Best is the highest label down to the cutoff."""
     qrels, run = {"q": {"a": 5, "b": 3, "c": 1}}, {"q": ["c", "a", "x", "b"]}
     value = 1 / 16 + 15 / 16 * (31 / 16) / 2 + 15 / 16 * (1 - 31 / 16) * (7 / 16) / 4
-    found = rankstone.evaluate(qrels, run, "ERR Best Best@1 ERR@1[gmax=5]", convention="ranklib").to_dict()
-    assert found["run"] == {"ERR": pytest.approx(value), "Best": 5.0, "Best@1": 1.0, "ERR@1[gmax=5]": 1 / 32}
+    found = rankstone.evaluate(
+        qrels, run, "ERR Best Best@1 ERR@1[gmax=5]", convention="ranklib"
+    ).to_dict()
+    assert found["run"] == {
+        "ERR": pytest.approx(value),
+        "Best": 5.0,
+        "Best@1": 1.0,
+        "ERR@1[gmax=5]": 1 / 32,
+    }
 
 
 def test_samples_of_sentence_transformers_have_both_sides() -> None:
     """Lists of positive documents only count in its retrieval evaluator, not in its reranking evaluator."""
-    qrels, run = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2}}, {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}
-    texts = ["map", "mrr@5", "ndcg@1", "cosine_map@3", "dot_precision@2", "cosine_mrr@2"]
-    found = rankstone.evaluate(qrels, run, texts, convention="sentence-transformers").to_dict()["run"]
+    qrels, run = (
+        {"q1": {"a": 1, "b": 0}, "q2": {"a": 2}},
+        {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}},
+    )
+    texts = [
+        "map",
+        "mrr@5",
+        "ndcg@1",
+        "cosine_map@3",
+        "dot_precision@2",
+        "cosine_mrr@2",
+    ]
+    found = rankstone.evaluate(
+        qrels, run, texts, convention="sentence-transformers"
+    ).to_dict()["run"]
     assert list(found.values()) == [0.5, 1, 0.5, 1, 0.5, 1]
 
 
-@pytest.mark.parametrize(("library", "measure"), [("ir_measures", "AP_IA"), ("pyndeval", "NRBP")])
+@pytest.mark.parametrize(
+    ("library", "measure"), [("ir_measures", "AP_IA"), ("pyndeval", "NRBP")]
+)
 def test_grades_of_every_subtopic_are_looked_at(library: str, measure: str) -> None:
     """A fraction that a higher grade of the same document hides is refused as any other."""
     qrels = {"q": {"a": {"s1": 0.5, "s2": 3}}}
@@ -318,7 +445,9 @@ def test_grades_of_every_subtopic_are_looked_at(library: str, measure: str) -> N
 def test_an_empty_list_of_elliot_counts() -> None:
     """A user who is shown nothing is in its recommendations and scores 0; one without a list is not."""
     qrels, run = {"u": {"a": 1}, "v": {"b": 1}, "w": {"c": 1}}, {"u": ["a"], "v": []}
-    found = rankstone.evaluate(qrels, run, "nDCG@1 Precision@1 GAUC", convention="elliot").to_dict()["run"]
+    found = rankstone.evaluate(
+        qrels, run, "nDCG@1 Precision@1 GAUC", convention="elliot"
+    ).to_dict()["run"]
     assert list(found.values()) == [0.5, 0.5, 0.5]
 
 
@@ -359,5 +488,7 @@ def test_tools_that_were_read_and_not_run(text: str, value: float) -> None:
 def test_the_example_of_vertex_ai_search() -> None:
     """Its reference gives 0.693 for two relevant documents at ranks 2 and 3 (QualityMetrics.doc_ndcg)."""
     qrels, run = {"q": {"D1": 1, "D2": 1}}, {"q": ["D3", "D1", "D2"]}
-    found = rankstone.evaluate(qrels, run, "docNdcg.top3", convention="vertex").to_dict()["run"]
+    found = rankstone.evaluate(
+        qrels, run, "docNdcg.top3", convention="vertex"
+    ).to_dict()["run"]
     assert found["docNdcg.top3"] == pytest.approx(0.693, abs=5e-4)

@@ -37,7 +37,11 @@ AGENT = pl.DataFrame(
 
 def values(run: Any, judged: Any, measure: str) -> list[float | None]:
     """Return the values of all queries, in their order."""
-    return rankstone.evaluate(judged, run, measure).per_query.sort("query_id")["value"].to_list()
+    return (
+        rankstone.evaluate(judged, run, measure)
+        .per_query.sort("query_id")["value"]
+        .to_list()
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,20 +80,32 @@ def test_costs_of_documents_in_a_table() -> None:
     """Chunks that a table describes have its costs; ``characters`` are those of their text."""
     documents = {"x": {"text": "four"}, "a": {"text": "ab"}}
     found = rankstone.evaluate(
-        {"q": {"a": 1}}, {"q": ["x", "a"]}, "Cost(column=characters)", documents=documents
+        {"q": {"a": 1}},
+        {"q": ["x", "a"]},
+        "Cost(column=characters)",
+        documents=documents,
     )
     assert found.to_dict() == {"run": {"Cost(column=characters)": 6.0}}
 
 
 def test_percentiles_have_intervals() -> None:
     """A percentile is that of queries; its interval is made of values, and open where there are too few."""
-    scores = rankstone.evaluate(JUDGED, RUN, "Cost(column=tokens, agg=p50) Cost(agg=p95, column=tokens)")
+    scores = rankstone.evaluate(
+        JUDGED, RUN, "Cost(column=tokens, agg=p50) Cost(agg=p95, column=tokens)"
+    )
     tokens = [140.0, 40.0, 5.0]
-    assert scores.mean()["value"].to_list() == [np.quantile(tokens, 0.5), np.quantile(tokens, 0.95)]
+    assert scores.mean()["value"].to_list() == [
+        np.quantile(tokens, 0.5),
+        np.quantile(tokens, 0.95),
+    ]
     assert rankstone.intervals(scores)["high"].to_list() == [None, None]
     many = {f"q{at}": {"a": 1} for at in range(200)}
-    run = pl.DataFrame({"query_id": list(many), "doc_id": "a", "score": 1.0, "ms": list(range(200))})
-    row = rankstone.intervals(rankstone.evaluate(many, run, "Cost(column=ms, agg=p95)")).row(0, named=True)
+    run = pl.DataFrame(
+        {"query_id": list(many), "doc_id": "a", "score": 1.0, "ms": list(range(200))}
+    )
+    row = rankstone.intervals(
+        rankstone.evaluate(many, run, "Cost(column=ms, agg=p95)")
+    ).row(0, named=True)
     assert (row["low"], row["high"]) == quantile_interval(range(200), 0.95)
 
 
@@ -97,13 +113,19 @@ def test_percentiles_have_intervals() -> None:
 def test_quantile_intervals_cover(n: int, share: float) -> None:
     """The chance that both ends enclose the quantile is a sum of binomial chances."""
     low, high = quantile_interval(range(1, n + 1), share)
-    first, last = 0 if math.isinf(low) else int(low), n + 1 if math.isinf(high) else int(high)
-    chance = sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(first, last))
+    first, last = (
+        0 if math.isinf(low) else int(low),
+        n + 1 if math.isinf(high) else int(high),
+    )
+    chance = sum(
+        math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(first, last)
+    )
     assert chance >= 0.95
     narrower = [(first + 1, last)] * (first > 0) + [(first, last - 1)] * (last <= n)
     for one, other in narrower:
         tail = sum(
-            math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in (*range(one), *range(other, n + 1))
+            math.comb(n, k) * share**k * (1 - share) ** (n - k)
+            for k in (*range(one), *range(other, n + 1))
         )
         assert tail > 0.025
 
@@ -131,11 +153,18 @@ def systems() -> tuple[dict[str, Any], dict[str, Any]]:
     found = draw.random(60) < 0.85
     runs = {}
     for name, hit, cost in (
-        ("small", found & (draw.random(60) < 0.55), 40.0), ("large", found, 120.0), ("dearer", found, 165.0),
+        ("small", found & (draw.random(60) < 0.55), 40.0),
+        ("large", found, 120.0),
+        ("dearer", found, 165.0),
         ("worst", found & (draw.random(60) < 0.5), 200.0),
-    ):  # fmt: skip
+    ):
         rows = [
-            {"query_id": query, "doc_id": "a" if hit[at] else "x", "score": 1.0, "ms": cost + at % 7}
+            {
+                "query_id": query,
+                "doc_id": "a" if hit[at] else "x",
+                "score": 1.0,
+                "ms": cost + at % 7,
+            }
             for at, query in enumerate(judged)
         ]
         runs[name] = pl.DataFrame(rows)
@@ -146,12 +175,21 @@ def test_dominated_systems_are_marked(tmp_path: Any) -> None:
     """Equal quality at a higher cost, and lower quality at a higher cost: in frame, table and page."""
     judged, runs = systems()
     found = rankstone.compare(judged, runs, ["R@1", "Cost(column=ms, per=query)"])
-    rows = {row["system"]: row for row in found.quality_and_cost().iter_rows(named=True)}
+    rows = {
+        row["system"]: row for row in found.quality_and_cost().iter_rows(named=True)
+    }
     assert rows["small"]["dominated_by"] == rows["large"]["dominated_by"] == []
     assert rows["dearer"]["dominated_by"] == ["large"]
     assert rows["dearer"]["clearly"]
-    assert {"small", "large", "dearer"} >= set(rows["worst"]["dominated_by"]) >= {"large", "dearer"}
-    assert rows["large"]["p50_low"] == quantile_interval([120.0 + at % 7 for at in range(60)], 0.5)[0]
+    assert (
+        {"small", "large", "dearer"}
+        >= set(rows["worst"]["dominated_by"])
+        >= {"large", "dearer"}
+    )
+    assert (
+        rows["large"]["p50_low"]
+        == quantile_interval([120.0 + at % 7 for at in range(60)], 0.5)[0]
+    )
     assert rows["large"]["p95_high"] is None
     text = str(found)
     assert "Quality and Cost(column=ms, per=query)" in text
@@ -173,8 +211,21 @@ def test_without_costs_there_is_no_such_table() -> None:
 def test_what_is_repeated_in_rows_is_not_added_for_units() -> None:
     """Two chunks make one document: their tokens are added, the time of the query is not."""
     run = pl.DataFrame(
-        {"query_id": "q", "doc_id": ["a#1", "a#2", "b#1"], "score": [3, 2, 1], "ms": 50, "tokens": 7}
+        {
+            "query_id": "q",
+            "doc_id": ["a#1", "a#2", "b#1"],
+            "score": [3, 2, 1],
+            "ms": 50,
+            "tokens": 7,
+        }
     )
-    measures = ["R@1", "Cost(column=ms, per=query)", "Cost(column=tokens)", "Cost(column=tokens)@tokens(7)"]
-    found = rankstone.evaluate({"q": {"a": 1}}, run, measures, unit="document").to_dict()["run"]
+    measures = [
+        "R@1",
+        "Cost(column=ms, per=query)",
+        "Cost(column=tokens)",
+        "Cost(column=tokens)@tokens(7)",
+    ]
+    found = rankstone.evaluate(
+        {"q": {"a": 1}}, run, measures, unit="document"
+    ).to_dict()["run"]
     assert list(found.values()) == [1.0, 50.0, 21.0, 7.0]

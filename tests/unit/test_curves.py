@@ -23,19 +23,27 @@ if TYPE_CHECKING:
 Lists = dict[str, str]
 
 
-def world(lists: Lists, **missed: int) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+def world(
+    lists: Lists, **missed: int
+) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
     """Return judgments and a run of lists written as O (relevant) and X (judged, not relevant)."""
     qrels, run = {}, {}
     for query, marks in lists.items():
         docs = [f"d{rank}" for rank in range(1, len(marks) + 1)]
-        qrels[query] = {doc: int(mark == "O") for doc, mark in zip(docs, marks, strict=True)}
+        qrels[query] = {
+            doc: int(mark == "O") for doc, mark in zip(docs, marks, strict=True)
+        }
         qrels[query] |= {f"m{i}": 1 for i in range(missed.get(query, 0))}
         run[query] = docs
     return qrels, run
 
 
 def trace(
-    lists: Lists, curves: Any = "PR", *, missed: dict[str, int] | None = None, **options: Any
+    lists: Lists,
+    curves: Any = "PR",
+    *,
+    missed: dict[str, int] | None = None,
+    **options: Any,
 ) -> Curves:
     qrels, run = world(lists, **missed or {})
     return rankstone.curve(qrels, run, curves, **options)
@@ -65,9 +73,15 @@ def test_the_second_list_of_the_tutorial() -> None:
 
 @pytest.mark.parametrize(
     ("interp", "middle", "average"),
-    [("exact", [3 / 5, 3 / 5], 0.8545), ("trec9", [1, 3 / 5], 0.8909), ("trec10", [1, 1], 0.9273)],
+    [
+        ("exact", [3 / 5, 3 / 5], 0.8545),
+        ("trec9", [1, 3 / 5], 0.8909),
+        ("trec10", [1, 1], 0.9273),
+    ],
 )
-def test_three_readings_of_a_level(interp: str, middle: list[float], average: float) -> None:
+def test_three_readings_of_a_level(
+    interp: str, middle: list[float], average: float
+) -> None:
     """Hits at 1, 2, 5 of 3: who reaches recall 0.7 and 0.8 depends on how r·R is rounded."""
     found = means(trace({"q": "OOXXOXX"}, f"PR(interp={interp})"))
 
@@ -77,7 +91,11 @@ def test_three_readings_of_a_level(interp: str, middle: list[float], average: fl
 
 def test_corners_without_interpolation() -> None:
     """Both ends of every plateau: the step up at a hit, and the precision just before the next."""
-    points = trace({"q": "XOXXO"}, "PR(interp=none)", missed={"q": 2}).per_query.select("x", "y").rows()
+    points = (
+        trace({"q": "XOXXO"}, "PR(interp=none)", missed={"q": 2})
+        .per_query.select("x", "y")
+        .rows()
+    )
 
     assert points == [(0, 0), (1 / 4, 1 / 2), (1 / 4, 1 / 4), (2 / 4, 2 / 5)]
 
@@ -90,7 +108,9 @@ def test_the_mean_over_two_queries_with_its_spread() -> None:
     assert first["mean"] == (1 + 6 / 10) / 2
     assert first["sd"] == pytest.approx(math.sqrt(2 * 0.2**2))
     assert first["se"] == pytest.approx(first["sd"] / math.sqrt(2))
-    assert (first["band_low"], first["band_high"]) == pytest.approx((0.6 + 0.4 / 4, 1 - 0.4 / 4))
+    assert (first["band_low"], first["band_high"]) == pytest.approx(
+        (0.6 + 0.4 / 4, 1 - 0.4 / 4)
+    )
     assert (first["min"], first["max"], first["n"]) == (6 / 10, 1, 2)
     assert (last["mean"], last["sd"]) == (6 / 10, 0)
     assert (first["ci_low"], first["ci_high"]) == pytest.approx((6 / 10, 1))
@@ -114,8 +134,19 @@ def test_roc_corners() -> None:
         "ROC(negatives=judged)",
     )
 
-    assert steps.per_query.select("x", "y").rows() == [(0, 0), (0, 1 / 2), (1 / 2, 1 / 2), (1 / 2, 1), (1, 1)]
-    assert tied.per_query.select("x", "y").rows() == [(0, 0), (0, 1 / 2), (1 / 2, 1), (1, 1)]
+    assert steps.per_query.select("x", "y").rows() == [
+        (0, 0),
+        (0, 1 / 2),
+        (1 / 2, 1 / 2),
+        (1 / 2, 1),
+        (1, 1),
+    ]
+    assert tied.per_query.select("x", "y").rows() == [
+        (0, 0),
+        (0, 1 / 2),
+        (1 / 2, 1),
+        (1, 1),
+    ]
     assert steps.mean().filter(x=0.5)["mean"].item() == 1
     assert tied.mean().filter(x=0.25)["mean"].item() == 3 / 4
 
@@ -149,7 +180,9 @@ def test_success_over_k_is_the_distribution_of_the_first_relevant_rank() -> None
 
 def test_aggregation_is_the_measures_own() -> None:
     """Pooled recall divides all hits by all relevant documents; a sum adds up, without an interval."""
-    found = trace({"a": "OX", "b": "XO"}, "R(agg=pooled)@1,2 NumRelRet@1,2", missed={"b": 2})
+    found = trace(
+        {"a": "OX", "b": "XO"}, "R(agg=pooled)@1,2 NumRelRet@1,2", missed={"b": 2}
+    )
 
     assert means(found, "R(agg=pooled)@1,2") == [1 / 4, 2 / 4]
     assert means(found, "NumRelRet@1,2") == [1, 2]
@@ -226,7 +259,9 @@ def test_nobody_has_a_curve() -> None:
 def test_noise_of_average_precision() -> None:
     """Mean, SD, SE, CV, quartiles and the share of failed queries are those of AP."""
     values = [1.0, 1 / 2, 1 / 3, 1 / 20]
-    lists = {f"q{i}": "X" * (round(1 / value) - 1) + "O" for i, value in enumerate(values)}
+    lists = {
+        f"q{i}": "X" * (round(1 / value) - 1) + "O" for i, value in enumerate(values)
+    }
     row = trace(lists).noise().row(0, named=True)
     mean = math.fsum(values) / 4
     sd = math.sqrt(sum((v - mean) ** 2 for v in values) / 3)
@@ -235,7 +270,9 @@ def test_noise_of_average_precision() -> None:
     assert (row["sd"], row["se"], row["cv"]) == pytest.approx((sd, sd / 2, sd / mean))
     quartiles = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     assert [row["q25"], row["median"], row["q75"]] == pytest.approx(quartiles)
-    assert (row["iqr"], row["min"], row["max"]) == pytest.approx((quartiles[2] - quartiles[0], 1 / 20, 1))
+    assert (row["iqr"], row["min"], row["max"]) == pytest.approx(
+        (quartiles[2] - quartiles[0], 1 / 20, 1)
+    )
     assert row["failed"] == 1 / 4
     assert row["ci_low"] < mean < row["ci_high"]
 
@@ -248,8 +285,13 @@ def two(one: Lists, other: Lists, curves: str, **options: Any) -> Curves:
     for name, lists in (("a", one), ("b", other)):
         for query, marks in lists.items():
             relevant = iter(range(99))
-            docs = [f"r{next(relevant)}" if m == "O" else f"{name}x{i}" for i, m in enumerate(marks)]
-            qrels.setdefault(query, {}).update({doc: 1 for doc in docs if doc[0] == "r"})
+            docs = [
+                f"r{next(relevant)}" if m == "O" else f"{name}x{i}"
+                for i, m in enumerate(marks)
+            ]
+            qrels.setdefault(query, {}).update(
+                {doc: 1 for doc in docs if doc[0] == "r"}
+            )
             runs[name][query] = docs
     return rankstone.curve(qrels, runs, curves, **options)
 
@@ -281,10 +323,9 @@ def test_one_curve_above_the_other() -> None:
     lists = {f"q{i}": "OX" for i in range(6)}
     rows = two(lists, dict.fromkeys(lists, "XO"), "RR@1,2").dominance().rows(named=True)
 
-    assert [(r["run"], r["above"], r["equal"], r["below"], r["dominates"]) for r in rows] == [
-        ("a", 2, 0, 0, True),
-        ("b", 0, 0, 2, False),
-    ]
+    assert [
+        (r["run"], r["above"], r["equal"], r["below"], r["dominates"]) for r in rows
+    ] == [("a", 2, 0, 0, True), ("b", 0, 0, 2, False)]
     assert [r["p"] for r in rows] == [1 / 1001, 1]
 
 
@@ -309,7 +350,11 @@ def test_only_shared_queries_are_compared() -> None:
 def test_a_race_to_a_target() -> None:
     """Which run reaches a value at the smaller cutoff, in how many resamples."""
     lists = {f"q{i}": "OX" for i in range(4)}
-    row = two(lists, dict.fromkeys(lists, "XO"), "Success@1,2").races(1.0).row(0, named=True)
+    row = (
+        two(lists, dict.fromkeys(lists, "XO"), "Success@1,2")
+        .races(1.0)
+        .row(0, named=True)
+    )
 
     assert (row["k"], row["k_other"]) == (1, 2)
     assert (row["sooner"], row["same"], row["later"]) == (1.0, 0.0, 0.0)
@@ -335,10 +380,15 @@ def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
 def test_other_settings_for_the_same_curves() -> None:
     """Intervals can be asked for again without reading anything."""
     found = trace({"a": W11, "b": W12, "c": "XO"})
-    wide, narrow = found.with_resampling(confidence=0.99), found.with_resampling(confidence=0.5)
+    wide, narrow = (
+        found.with_resampling(confidence=0.99),
+        found.with_resampling(confidence=0.5),
+    )
 
     assert found.resampling == Resampling()
-    spans = [(c.mean()["ci_high"] - c.mean()["ci_low"]).sum() for c in (wide, found, narrow)]
+    spans = [
+        (c.mean()["ci_high"] - c.mean()["ci_low"]).sum() for c in (wide, found, narrow)
+    ]
     assert spans == sorted(spans, reverse=True)
     assert "seed 4" in found.with_resampling(seed=4).resampling_line()
 
@@ -376,7 +426,9 @@ def test_evaluate_refuses_curves_and_says_where_they_belong() -> None:
 def test_open_ties_are_refused_where_nothing_is_known(curve: str) -> None:
     """The highest of several precisions has no closed form over tied documents."""
     with pytest.raises(BadOption, match="closed form"):
-        rankstone.curve({"q": {"d": 1}}, {"q": {"d": 1.0, "e": 1.0}}, curve, ties="expected")
+        rankstone.curve(
+            {"q": {"d": 1}}, {"q": {"d": 1.0, "e": 1.0}}, curve, ties="expected"
+        )
 
 
 def test_thresholds_are_known_under_open_ties() -> None:

@@ -59,8 +59,12 @@ def score(measure: str, **options: Any) -> float | None:
 def test_a_function_becomes_a_measure() -> None:
     """Ten lines give a measure with parameters, a text, a card and the laws."""
 
-    @rankstone.measure("Patience", span=(0, None), formula="Σ g_i / i^a", needs_relevant=False)
-    def patience(hits: Any, *, a: float = 1.0, side: Literal["top", "all"] = "all") -> Any:
+    @rankstone.measure(
+        "Patience", span=(0, None), formula="Σ g_i / i^a", needs_relevant=False
+    )
+    def patience(
+        hits: Any, *, a: float = 1.0, side: Literal["top", "all"] = "all"
+    ) -> Any:
         """Gains divided by a power of the rank."""
         shares = hits.grade / hits.rank**a
         return shares if side == "all" else np.where(hits.rank <= 2, shares, 0.0)
@@ -69,7 +73,10 @@ def test_a_function_becomes_a_measure() -> None:
     assert score("Patience(a=2)@2") == (2 / 4 + 1 / 1) / 2
     assert score("Patience(side=top)") == (2 / 2 + 1 / 1) / 2
     assert str(rankstone.parse_measure("patience(a=1, side=all)")) == "Patience"
-    assert rankstone.measures.MEASURES["Patience"].card.sentence == "Gains divided by a power of the rank."
+    assert (
+        rankstone.measures.MEASURES["Patience"].card.sentence
+        == "Gains divided by a power of the rank."
+    )
     with pytest.raises(BadParameter, match="side='middle' is not known"):
         score("Patience(side=middle)")
     assert "only the order of scores matters" in check_measure("Patience(a=2)@3")
@@ -82,7 +89,9 @@ def test_a_function_may_return_a_norm_and_take_the_cutoff() -> None:
     def half(hits: Any, k: int | None = None, *, rel: float = 2) -> Any:
         """Relevant documents among the first k, of all."""
         assert k == 2
-        return hits.relevant(rel).astype(float), np.maximum(hits.relevant_count(rel), 1.0)
+        return hits.relevant(rel).astype(float), np.maximum(
+            hits.relevant_count(rel), 1.0
+        )
 
     assert score("Half@2") == (1 / 1 + 0) / 2
     assert score("Half(rel=1)@2") == (1 / 2 + 1 / 1) / 2
@@ -106,11 +115,15 @@ def test_a_wrong_answer_is_explained() -> None:
         """More than its card allows."""
         return hits.grade
 
-    with pytest.raises(BadParameter, match="Short did not return a number for each hit"):
+    with pytest.raises(
+        BadParameter, match="Short did not return a number for each hit"
+    ):
         score("Short")
     with pytest.raises(BadParameter, match="some of them not finite"):
         score("Hole")
-    with pytest.raises(OutOfRange, match=r"query q1: Wide is 3, outside its range 0 … 1"):
+    with pytest.raises(
+        OutOfRange, match=r"query q1: Wide is 3, outside its range 0 … 1"
+    ):
         score("Wide")
     with pytest.raises(LawBroken, match="values keep to the card's range"):
         check_measure("Wide")
@@ -162,7 +175,9 @@ def test_a_gain_and_a_discount_have_words() -> None:
     slow = 1 + np.log10(np.array([1.0, 2.0, 3.0]))
     dcg = np.sqrt(2) / slow[1] + 1 / slow[2]
     ideal = np.sqrt(2) / slow[0] + 1 / slow[1]
-    assert score("nDCG(gain=root, discount=slow)@3") == pytest.approx((dcg / ideal + 1) / 2, abs=1e-15)
+    assert score("nDCG(gain=root, discount=slow)@3") == pytest.approx(
+        (dcg / ideal + 1) / 2, abs=1e-15
+    )
     assert check_measure("nDCG(gain=root, discount=slow)@3")
     with pytest.raises(BadParameter, match="gain='rood' is not known"):
         score("DCG(gain=rood)")
@@ -237,10 +252,18 @@ def test_a_user_model_of_ones_own_walks_like_ours() -> None:
 
     rankstone.measures.register_continuation("mine", inst)
     for output in ("EU", "ETU", "ED", "ETC", "ResEU"):
-        mine = score(f"CWL(max_grade=2, model=mine, output={output})".replace(", output=EU", ""))
-        known = score(f"CWL(max_grade=2, model=INST, output={output}, T=2)".replace(", output=EU", ""))
+        mine = score(
+            f"CWL(max_grade=2, model=mine, output={output})".replace(", output=EU", "")
+        )
+        known = score(
+            f"CWL(max_grade=2, model=INST, output={output}, T=2)".replace(
+                ", output=EU", ""
+            )
+        )
         assert mine == pytest.approx(known, rel=1e-12)
-    assert "only the order of scores matters" in check_measure("CWL(gain=binary, model=mine)@3")
+    assert "only the order of scores matters" in check_measure(
+        "CWL(gain=binary, model=mine)@3"
+    )
 
 
 def test_a_user_model_walks_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +286,9 @@ def test_a_user_model_walks_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_user_model_that_makes_no_sense_is_refused() -> None:
     """A chance lies between 0 and 1, one for each rank; a word in use stays what it is."""
     rankstone.measures.register_continuation("mad", lambda *told: told[0])
-    with pytest.raises(BadValue, match=r"model=mad returned probability 2 after rank 2"):
+    with pytest.raises(
+        BadValue, match=r"model=mad returned probability 2 after rank 2"
+    ):
         score("CWL(gain=binary, model=mad)")
     rankstone.measures.register_continuation("short", lambda *told: told[0][:1] * 0)
     with pytest.raises(BadValue, match="model=short did not return one probability"):
@@ -283,8 +308,12 @@ def test_a_package_announces_measures(tmp_path: Path) -> None:
     )
     info = tmp_path / "announced-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: announced\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[rankstone.measures]\nannounced = announced\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: announced\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text(
+        "[rankstone.measures]\nannounced = announced\n"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "rankstone", "measures", "show", "announced"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
@@ -316,7 +345,9 @@ def test_the_checker_shows_what_breaks() -> None:
             return Contributions(hits.grade * hits.rank / 1000, np.ones(hits.queries))
 
     rankstone.register(Deep)
-    with pytest.raises(LawBroken, match="ties=expected is the mean over all orders: query"):
+    with pytest.raises(
+        LawBroken, match="ties=expected is the mean over all orders: query"
+    ):
         check_measure("Deep")
     with pytest.raises(LawBroken, match="moving a better document up is no loss"):
         check_measure("Deep(agg=sum)")

@@ -14,13 +14,22 @@ from rankstone.diagnostics.cutoff_choice import tau_b
 from rankstone.errors import BadParameter, UsageError
 
 #: rank of the only relevant document, query by query
-RANKS = {"a": [1, 1, 2, 1, 1, 3, 1, 2], "b": [2, 1, 3, 3, 1, 3, 2, 4], "c": [4, 3, 3, 5, 4, 5, 3, 4]}
+RANKS = {
+    "a": [1, 1, 2, 1, 1, 3, 1, 2],
+    "b": [2, 1, 3, 3, 1, 3, 2, 4],
+    "c": [4, 3, 3, 5, 4, 5, 3, 4],
+}
 
 
-def traced(curves: Any, ranks: dict[str, list[int]] = RANKS, **options: Any) -> rankstone.Curves:
+def traced(
+    curves: Any, ranks: dict[str, list[int]] = RANKS, **options: Any
+) -> rankstone.Curves:
     names = [f"q{at}" for at in range(len(next(iter(ranks.values()))))]
     runs = {
-        run: {name: [*(f"x{i}" for i in range(1, rank)), "it"] for name, rank in zip(names, own, strict=True)}
+        run: {
+            name: [*(f"x{i}" for i in range(1, rank)), "it"]
+            for name, rank in zip(names, own, strict=True)
+        }
         for run, own in ranks.items()
     }
     return rankstone.curve({name: {"it": 1} for name in names}, runs, curves, **options)
@@ -52,7 +61,9 @@ def test_the_smallest_k_against_every_k() -> None:
     for run in RANKS:
         means = [math.fsum(reciprocal(run, k)) / 8 for k in range(1, 6)]
         for target in (0.2, 0.3, 0.5, 0.65):
-            first = next((k for k, mean in enumerate(means, 1) if mean >= target - 1e-12), None)
+            first = next(
+                (k for k, mean in enumerate(means, 1) if mean >= target - 1e-12), None
+            )
             assert found.reach(target).filter(run=run)["k"].item() == first
 
 
@@ -103,7 +114,10 @@ def test_a_correction_tells_fewer_apart() -> None:
 def test_the_order_at_k_against_the_deepest() -> None:
     """Kendall's tau_b of the means, as SciPy has it."""
     found = traced("P@1..5", resamples=10)
-    means = {k: [found.mean().filter(run=run, x=k)["mean"].item() for run in RANKS] for k in range(1, 6)}
+    means = {
+        k: [found.mean().filter(run=run, x=k)["mean"].item() for run in RANKS]
+        for k in range(1, 6)
+    }
     for k, tau in found.which_k().select("k", "tau_deepest").rows():
         expected = stats.kendalltau(means[k], means[5]).statistic
         assert tau == (None if math.isnan(expected) else pytest.approx(expected))
@@ -114,7 +128,9 @@ def test_the_order_in_resamples() -> None:
     pair = {name: RANKS[name] for name in ("a", "b")}
     found = traced("RR@1..2", pair, resamples=300, seed=4)
     row = found.which_k().row(1, named=True)
-    with_k = found.races({"RR": 0.5})  # any statistic of the same samples: they are made once
+    with_k = found.races(
+        {"RR": 0.5}
+    )  # any statistic of the same samples: they are made once
 
     gap = np.array(reciprocal("a", 2)) - np.array(reciprocal("b", 2))
     from rankstone.stats.random_streams import draws
@@ -139,7 +155,9 @@ def test_equal_runs_have_no_order() -> None:
 
 def test_less_is_better_where_it_is() -> None:
     """In front is who lets the fewest negatives through."""
-    found = traced("Fallout(negatives=catalogue)@1..5", candidates=10, resamples=10).which_k()
+    found = traced(
+        "Fallout(negatives=catalogue)@1..5", candidates=10, resamples=10
+    ).which_k()
     assert found["best"][0] == "a"
 
 
@@ -151,7 +169,9 @@ def test_less_is_better_where_it_is() -> None:
         ("RR(agg=median)@1..3", RANKS, "averaged over queries"),
     ],
 )
-def test_which_k_of_what(curves: str, ranks: dict[str, list[int]], message: str) -> None:
+def test_which_k_of_what(
+    curves: str, ranks: dict[str, list[int]], message: str
+) -> None:
     """A single run, a curve without a cutoff, and numbers that are no means."""
     with pytest.raises(UsageError, match=message):
         traced(curves, ranks, resamples=5).which_k()
@@ -164,4 +184,6 @@ def test_tau_b_is_scipys() -> None:
         x, y = rng.integers(0, 4, (2, 6))
         one, other = np.triu_indices(6, 1)
         found = tau_b(np.sign(x[one] - x[other]), np.sign(y[one] - y[other]))
-        assert float(found) == pytest.approx(stats.kendalltau(x, y).statistic, nan_ok=True)
+        assert float(found) == pytest.approx(
+            stats.kendalltau(x, y).statistic, nan_ok=True
+        )

@@ -17,12 +17,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RAGAS = [
-    {"user_input": "q one?", "reference_context_ids": ["a", "b"], "retrieved_context_ids": ["x", "a"]},
-    {"user_input": "q two?", "reference_context_ids": ["c"], "retrieved_context_ids": [], "response": "…"},
+    {
+        "user_input": "q one?",
+        "reference_context_ids": ["a", "b"],
+        "retrieved_context_ids": ["x", "a"],
+    },
+    {
+        "user_input": "q two?",
+        "reference_context_ids": ["c"],
+        "retrieved_context_ids": [],
+        "response": "…",
+    },
 ]
 LLAMA_INDEX = [
-    {"query": "q one?", "expected_ids": ["a", "b"], "retrieved_ids": ["x", "a"], "metric_dict": {"mrr": 0.5}},
-    {"query": "q two?", "expected_ids": ["c"], "retrieved_ids": [], "metric_dict": {"mrr": 0}},
+    {
+        "query": "q one?",
+        "expected_ids": ["a", "b"],
+        "retrieved_ids": ["x", "a"],
+        "metric_dict": {"mrr": 0.5},
+    },
+    {
+        "query": "q two?",
+        "expected_ids": ["c"],
+        "retrieved_ids": [],
+        "metric_dict": {"mrr": 0},
+    },
 ]
 
 
@@ -46,7 +65,9 @@ def test_read_as_they_are(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
 def test_lists_saved_as_text_are_refused(tmp_path: Path) -> None:
     """As pandas writes them into CSV."""
     path = tmp_path / "data.csv"
-    path.write_text("user_input,reference_context_ids,retrieved_context_ids\nq?,\"['a', 'b']\",['a']\n")
+    path.write_text(
+        "user_input,reference_context_ids,retrieved_context_ids\nq?,\"['a', 'b']\",['a']\n"
+    )
     for qrels, run in ((str(path), {"q?": ["a"]}), ({"q?": {"a": 1}}, str(path))):
         with pytest.raises(rankstone.InputError, match="texts, not lists"):
             rankstone.evaluate(qrels, run, "R")
@@ -55,7 +76,9 @@ def test_lists_saved_as_text_are_refused(tmp_path: Path) -> None:
 def test_a_question_twice_is_refused() -> None:
     """Its lists would be one."""
     with pytest.raises(rankstone.InputError, match="query q one\\? has two lists"):
-        rankstone.evaluate([*RAGAS, RAGAS[0]], [*RAGAS, RAGAS[0]], "R", duplicate_judgments="max")
+        rankstone.evaluate(
+            [*RAGAS, RAGAS[0]], [*RAGAS, RAGAS[0]], "R", duplicate_judgments="max"
+        )
 
 
 def test_scores_of_what_was_retrieved_are_no_grades() -> None:
@@ -67,12 +90,20 @@ def test_scores_of_what_was_retrieved_are_no_grades() -> None:
 @pytest.mark.parametrize(
     ("row", "right"),
     [
-        ({"retrieved_texts": ["x"], "retrieved": ["a"], "relevant": ["a"]}, "run.retrieved"),
-        ({"retrieved_scores": [0.1], "retrieved_ids": ["a"], "expected_ids": ["a"]}, "run.retrieved_ids"),
+        (
+            {"retrieved_texts": ["x"], "retrieved": ["a"], "relevant": ["a"]},
+            "run.retrieved",
+        ),
+        (
+            {"retrieved_scores": [0.1], "retrieved_ids": ["a"], "expected_ids": ["a"]},
+            "run.retrieved_ids",
+        ),
         ({"results_scores": [0.1], "results": ["a"], "gold": ["a"]}, "run.results"),
     ],
 )
-def test_lists_of_ids_are_suggested(tmp_path: Path, row: dict[str, Any], right: str) -> None:
+def test_lists_of_ids_are_suggested(
+    tmp_path: Path, row: dict[str, Any], right: str
+) -> None:
     name = lines(tmp_path / "log.jsonl", [{"question": "q?", **row}])
     with pytest.raises(MissingColumn) as caught:
         rankstone.evaluate(name, name, "R")
@@ -80,7 +111,9 @@ def test_lists_of_ids_are_suggested(tmp_path: Path, row: dict[str, Any], right: 
     assert not any("scores" in name or "texts" in name for name in caught.value.renames)
 
 
-@pytest.mark.parametrize("name", ["ranking", "pos", "distance", "l2_distance", "timestamp", "price", "Rang"])
+@pytest.mark.parametrize(
+    "name", ["ranking", "pos", "distance", "l2_distance", "timestamp", "price", "Rang"]
+)
 def test_no_number_of_another_order_is_a_score(tmp_path: Path, name: str) -> None:
     path = tmp_path / "run.csv"
     path.write_text(f"qid,docid,{name}\nq,d1,1\nq,d3,2\n", encoding="utf-8")
@@ -104,10 +137,18 @@ def test_one_file_is_enough_for_commands(tmp_path: Path) -> None:
     assert "R" in run("identify", name, "--value", "0.25", "-m", "R")
     assert "ragas-0.4" in run("conventions", "diff", "--all", name, "-m", "AP")
     assert "rankstone eval" in run("answers", name)
-    for content, says in (("", "empty"), ('{"user_input": "q?", "refer\n', "broken.jsonl:1")):
+    for content, says in (
+        ("", "empty"),
+        ('{"user_input": "q?", "refer\n', "broken.jsonl:1"),
+    ):
         (tmp_path / "broken.jsonl").write_text(content, encoding="utf-8")
-        assert says in run("eval", str(tmp_path / "broken.jsonl"), "--convention", "ragas")
-    other = lines(tmp_path / "other.jsonl", [{"query_id": "q", "doc_id": "a", "relevance": 1, "score": 1}])
+        assert says in run(
+            "eval", str(tmp_path / "broken.jsonl"), "--convention", "ragas"
+        )
+    other = lines(
+        tmp_path / "other.jsonl",
+        [{"query_id": "q", "doc_id": "a", "relevance": 1, "score": 1}],
+    )
     assert "at least one run" in run("eval", other, "-m", "R")
     assert "judgments and one run" in run("explain", other, "-m", "R", "-q", "q")
 
@@ -115,12 +156,27 @@ def test_one_file_is_enough_for_commands(tmp_path: Path) -> None:
 def test_names_of_libraries(tmp_path: Path) -> None:
     name = lines(tmp_path / "data.jsonl", RAGAS)
     assert "--convention ragas-0.4" in run("eval", name, "-m", "context_precision")
-    assert "--convention haystack-3.4" in run("eval", name, "-m", "DocumentMAPEvaluator")
+    assert "--convention haystack-3.4" in run(
+        "eval", name, "-m", "DocumentMAPEvaluator"
+    )
     assert "did you mean" in run("eval", name, "-m", "nDGC")
-    assert "one measure of Ragas" in run("eval", name, "--convention", "ragas", "-m", "AP context_precision")
+    assert "one measure of Ragas" in run(
+        "eval", name, "--convention", "ragas", "-m", "AP context_precision"
+    )
     found = run("identify", name, "--value", "0.77", "-m", "context_precision")
-    assert "of ragas-0.4 is 0.25000 on this data, which is not 0.77" in " ".join(found.split())
-    shown = run("explain", name, "--convention", "ragas", "-m", "context_precision", "-q", "q one?")
+    assert "of ragas-0.4 is 0.25000 on this data, which is not 0.77" in " ".join(
+        found.split()
+    )
+    shown = run(
+        "explain",
+        name,
+        "--convention",
+        "ragas",
+        "-m",
+        "context_precision",
+        "-q",
+        "q one?",
+    )
     assert "not average precision" in shown
 
 
@@ -138,13 +194,21 @@ def test_own_names_win() -> None:
 
 
 def test_renames_of_all_tables_are_suggested_at_once(tmp_path: Path) -> None:
-    expected = lines(tmp_path / "expected.jsonl", [{"question": "q?", "relevant": ["a"]}])
-    found = lines(tmp_path / "retrieved.jsonl", [{"question": "q?", "retrieved": ["a"]}])
+    expected = lines(
+        tmp_path / "expected.jsonl", [{"question": "q?", "relevant": ["a"]}]
+    )
+    found = lines(
+        tmp_path / "retrieved.jsonl", [{"question": "q?", "retrieved": ["a"]}]
+    )
     command = ["eval", expected, found, "-m", "R"]
     error = CliRunner().invoke(cli, command).exception
     assert isinstance(error, MissingColumn)
     option = str(error.fix).partition("--columns ")[2].partition(" ")[0]
-    assert set(option.split(",")) == {"question=query_id", "relevant=doc_id", "retrieved=doc_id"}
+    assert set(option.split(",")) == {
+        "question=query_id",
+        "relevant=doc_id",
+        "retrieved=doc_id",
+    }
     done = CliRunner().invoke(cli, [*command, "--columns", option])
     assert "1.0000" in done.output
 
@@ -153,7 +217,13 @@ TURNS: list[dict[str, Any]] = [
     {
         "query_id": "q1",
         "turns": [
-            {"search": "x", "results": [{"id": "a", "meta": {"score": 1.0}}, {"id": "b", "meta": None}]},
+            {
+                "search": "x",
+                "results": [
+                    {"id": "a", "meta": {"score": 1.0}},
+                    {"id": "b", "meta": None},
+                ],
+            },
             {"search": "y", "results": []},
             {"search": "z", "results": None},
             {"search": "x y", "results": [{"id": "c", "meta": {"score": 2.0}}]},
@@ -177,8 +247,15 @@ def test_lists_within_lists_are_calls(tmp_path: Path) -> None:
 
 
 def test_ids_within_lists(tmp_path: Path) -> None:
-    rows = [{"query_id": "q", "turns": [{"found": ["a", "b"]}, {"found": []}, {"found": ["c"]}]}]
+    rows = [
+        {
+            "query_id": "q",
+            "turns": [{"found": ["a", "b"]}, {"found": []}, {"found": ["c"]}],
+        }
+    ]
     name = lines(tmp_path / "run.jsonl", rows)
     columns = {"found": "doc_id", "found.call": "call"}
-    found = rankstone.evaluate({"q": {"c": 1}}, name, "RR R@calls(1)", columns=columns, order="input")
+    found = rankstone.evaluate(
+        {"q": {"c": 1}}, name, "RR R@calls(1)", columns=columns, order="input"
+    )
     assert found.to_dict()["run"] == {"RR": pytest.approx(1 / 3), "R@calls(1)": 0.0}

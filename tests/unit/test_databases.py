@@ -76,7 +76,9 @@ def a_filled_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         connection.execute(f"CREATE TABLE qrels AS {JUDGED}")
         connection.execute(f"CREATE TABLE run AS {SCATTERED}")
         connection.execute("CREATE TABLE tidy AS FROM run ORDER BY query_id")
-        connection.execute("CREATE VIEW seen AS SELECT query_id AS who, doc_id AS what, score FROM run")
+        connection.execute(
+            "CREATE VIEW seen AS SELECT query_id AS who, doc_id AS what, score FROM run"
+        )
         connection.execute('CREATE SCHEMA old; CREATE TABLE old."bm25.v1" AS FROM tidy')
         for name in ("qrels", "run", "tidy"):
             connection.execute(f"COPY {name} TO '{folder / name}.parquet'")
@@ -91,7 +93,11 @@ def a_filled_server(postgres: str, filled: Path) -> str:
     with driver.connect(postgres) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA old")
         for name in ("qrels", "run", "tidy"):
-            cursor.adbc_ingest(name, pl.read_parquet(filled / f"{name}.parquet").to_arrow(), mode="create")
+            cursor.adbc_ingest(
+                name,
+                pl.read_parquet(filled / f"{name}.parquet").to_arrow(),
+                mode="create",
+            )
         cursor.execute('CREATE TABLE old."bm25.v1" AS SELECT * FROM tidy')
         connection.commit()
     return postgres
@@ -102,7 +108,13 @@ _ = a_server  # pytest finds fixtures by their names in this module
 
 def scores(qrels: Any, run: Any, **options: Any) -> dict[str, float | None]:
     """Return the means of one run."""
-    return next(iter(rankstone.evaluate(qrels, {"run": run}, MEASURES, **options).to_dict().values()))
+    return next(
+        iter(
+            rankstone.evaluate(qrels, {"run": run}, MEASURES, **options)
+            .to_dict()
+            .values()
+        )
+    )
 
 
 def from_files(folder: Path, run: str = "run") -> dict[str, float | None]:
@@ -128,7 +140,9 @@ def test_relations_give_the_numbers_of_files(
     filled: Path, connection: duckdb.DuckDBPyConnection, run: str
 ) -> None:
     """Relations of one connection are read in turn, also where scattered rows ask for a second start."""
-    assert scores(connection.sql("FROM qrels"), connection.table(run)) == from_files(filled, run)
+    assert scores(connection.sql("FROM qrels"), connection.table(run)) == from_files(
+        filled, run
+    )
 
 
 def test_a_relation_is_not_held_whole() -> None:
@@ -139,15 +153,17 @@ def test_a_relation_is_not_held_whole() -> None:
     for _ in range(2):
         first = pieces(run, 3)
         assert [piece.height for piece in first] == [ROWS] * 3
-        assert first[2].row(0) == (f"q{2 * ROWS // 100}", f"d{2 * ROWS % 100}", 2 * ROWS / 7)
+        assert first[2].row(0) == (
+            f"q{2 * ROWS // 100}",
+            f"d{2 * ROWS % 100}",
+            2 * ROWS / 7,
+        )
     assert connection.sql("SELECT 1").fetchall() == [(1,)]
 
 
 def test_only_columns_that_are_needed_are_asked_of_a_relation() -> None:
     """A column that cannot even be computed does no harm where nobody wants it."""
-    rows = (
-        "SELECT 'q' AS query_id, 'd' || i AS doc_id, -i AS score, error('never') AS note FROM range(5) t(i)"
-    )
+    rows = "SELECT 'q' AS query_id, 'd' || i AS doc_id, -i AS score, error('never') AS note FROM range(5) t(i)"
     relation = duckdb.connect().sql(rows)
 
     assert scores({"q": {"d1": 1}}, relation)["RR"] == 1 / 2
@@ -157,7 +173,10 @@ def test_an_ordered_relation_keeps_its_order() -> None:
     """With order=input the rows of a relation are a ranking."""
     rows = "SELECT 'q' AS query_id, 'd' || i AS doc_id, i AS score FROM range(1000) t(i) ORDER BY i DESC"
 
-    assert scores({"q": {"d990": 1}}, duckdb.connect().sql(rows), order="input")["RR"] == 1 / 10
+    assert (
+        scores({"q": {"d990": 1}}, duckdb.connect().sql(rows), order="input")["RR"]
+        == 1 / 10
+    )
 
 
 def test_relations_of_one_connection_side_by_side(filled: Path) -> None:
@@ -168,28 +187,45 @@ def test_relations_of_one_connection_side_by_side(filled: Path) -> None:
             for name in ("run", "tidy", "run")
         ]
         begun = [[next(stream)] for stream in streams]
-        found = [pl.concat([*first, *stream]) for first, stream in zip(begun, streams, strict=True)]
+        found = [
+            pl.concat([*first, *stream])
+            for first, stream in zip(begun, streams, strict=True)
+        ]
 
     expected = [
-        pl.read_parquet(filled / f"{name}.parquet").select("doc_id", "score") for name in ("run", "tidy")
+        pl.read_parquet(filled / f"{name}.parquet").select("doc_id", "score")
+        for name in ("run", "tidy")
     ]
-    assert [frame.equals(rows) for frame, rows in zip(found, [*expected, expected[0]], strict=True)] == [
-        True
-    ] * 3
+    assert [
+        frame.equals(rows)
+        for frame, rows in zip(found, [*expected, expected[0]], strict=True)
+    ] == [True] * 3
 
 
-def test_relations_of_one_connection_in_two_threads(connection: duckdb.DuckDBPyConnection) -> None:
+def test_relations_of_one_connection_in_two_threads(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
     """What reads its tables in several threads reads relations of one connection, too."""
-    run, history = "SELECT * FROM tidy WHERE score > 0.5", "SELECT * FROM run WHERE score < 0.1"
+    run, history = (
+        "SELECT * FROM tidy WHERE score > 0.5",
+        "SELECT * FROM run WHERE score < 0.1",
+    )
     measures = "Coverage@10 Novelty@10"
 
-    found = rankstone.beyond(connection.sql(run), measures, history=connection.sql(history))
+    found = rankstone.beyond(
+        connection.sql(run), measures, history=connection.sql(history)
+    )
 
     frames = [connection.sql(rows).pl() for rows in (run, history)]
-    assert found.to_dict() == rankstone.beyond(frames[0], measures, history=frames[1]).to_dict()
+    assert (
+        found.to_dict()
+        == rankstone.beyond(frames[0], measures, history=frames[1]).to_dict()
+    )
 
 
-def test_a_connection_that_reads_something_else_is_told(connection: duckdb.DuckDBPyConnection) -> None:
+def test_a_connection_that_reads_something_else_is_told(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
     """A connection whose rows the user is reading has none for us; the message knows the way out."""
     reader = connection.table("run").to_arrow_reader(10)
     with pytest.raises(InputError, match=r"con\.cursor\(\)\.sql") as raised:
@@ -225,14 +261,18 @@ def test_schemas_and_names_with_dots(filled: Path) -> None:
     """A table of another schema is named with it, whatever dots are in its name."""
     base = f"duckdb:{filled / 'all.db'}"
 
-    assert scores(f"{base}#main.qrels", f"{base}#old.bm25.v1") == from_files(filled, "tidy")
+    assert scores(f"{base}#main.qrels", f"{base}#old.bm25.v1") == from_files(
+        filled, "tidy"
+    )
 
 
 def test_columns_are_renamed_as_in_files(filled: Path) -> None:
     """A view with other names of columns is a run with ``columns``."""
     base, columns = f"duckdb:{filled / 'all.db'}", {"who": "query_id", "what": "doc_id"}
 
-    assert scores(f"{base}#qrels", f"{base}#seen", columns=columns) == from_files(filled)
+    assert scores(f"{base}#qrels", f"{base}#seen", columns=columns) == from_files(
+        filled
+    )
     with pytest.raises(MissingColumn, match="no column query_id and no column doc_id"):
         scores(f"{base}#qrels", f"{base}#seen")
 
@@ -253,7 +293,10 @@ def test_a_sqlite_file_gives_the_numbers_of_files(filled: Path, tmp_path: Path) 
         frame = pl.read_parquet(filled / f"{name}.parquet")
         with sqlite3.connect(tmp_path / "my runs.sqlite") as connection:
             connection.execute(f"CREATE TABLE {name} ({', '.join(frame.columns)})")
-            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", frame.iter_rows())  # noqa: S608 - ours
+            connection.executemany(
+                f"INSERT INTO {name} VALUES (?, ?, ?)",  # noqa: S608 - ours
+                frame.iter_rows(),
+            )
         connection.close()
 
     base = f"sqlite:{tmp_path / 'my runs.sqlite'}"
@@ -265,13 +308,21 @@ def test_a_sqlite_file_gives_the_numbers_of_files(filled: Path, tmp_path: Path) 
 def test_a_table_of_queries_is_read(filled: Path, tmp_path: Path) -> None:
     """Tables about queries come from databases, too, under names of their own."""
     with duckdb.connect(tmp_path / "about.db") as connection:
-        connection.execute("CREATE TABLE q AS SELECT 'q' || i AS who, i % 2 AS half FROM range(40) t(i)")
-    frame = pl.DataFrame({"query_id": [f"q{i}" for i in range(40)], "half": [i % 2 for i in range(40)]})
+        connection.execute(
+            "CREATE TABLE q AS SELECT 'q' || i AS who, i % 2 AS half FROM range(40) t(i)"
+        )
+    frame = pl.DataFrame(
+        {"query_id": [f"q{i}" for i in range(40)], "half": [i % 2 for i in range(40)]}
+    )
     base = f"duckdb:{filled / 'all.db'}"
 
     found = [
         rankstone.evaluate(
-            f"{base}#qrels", f"{base}#tidy", "AP", queries=queries, columns={"who": "query_id"}
+            f"{base}#qrels",
+            f"{base}#tidy",
+            "AP",
+            queries=queries,
+            columns={"who": "query_id"},
         ).mean(by="half")
         for queries in (f"duckdb:{tmp_path / 'about.db'}#q", frame)
     ]
@@ -284,7 +335,9 @@ def test_saved_scores_are_read(tmp_path: Path) -> None:
     rows = [("a", f"q{i}", "AP", i / 20) for i in range(20)] + [
         ("b", f"q{i}", "AP", i / 19) for i in range(20)
     ]
-    frame = pl.DataFrame(rows, schema=["run", "query_id", "measure", "value"], orient="row")
+    frame = pl.DataFrame(
+        rows, schema=["run", "query_id", "measure", "value"], orient="row"
+    )
     with duckdb.connect(tmp_path / "scores.db") as connection:
         connection.register("frame", frame.to_arrow())
         connection.execute("CREATE TABLE scores AS FROM frame")
@@ -292,7 +345,10 @@ def test_saved_scores_are_read(tmp_path: Path) -> None:
 
     found = rankstone.compare_scores(address)
 
-    assert found.report()["comparisons"] == rankstone.compare_scores(frame).report()["comparisons"]
+    assert (
+        found.report()["comparisons"]
+        == rankstone.compare_scores(frame).report()["comparisons"]
+    )
     assert set(found.inputs["scores"].values()) == {address}
     assert found.hashes() == {}
 
@@ -304,11 +360,19 @@ def test_saved_scores_are_read(tmp_path: Path) -> None:
         ("7::TINYINT", pl.Int64, 7),
         ("7::UINTEGER", pl.Int64, 7),
         ("7::UBIGINT", pl.String, "7"),
-        ("170141183460469231731687303715884105::HUGEINT", pl.String, "170141183460469231731687303715884105"),
+        (
+            "170141183460469231731687303715884105::HUGEINT",
+            pl.String,
+            "170141183460469231731687303715884105",
+        ),
         ("7::DECIMAL(18, 0)", pl.String, "7"),
         ("'seven'", pl.String, "seven"),
         ("'seven'::ENUM ('six', 'seven')", pl.String, "seven"),
-        ("'6ccd780c-baba-1026-9564-5b8c656024db'::UUID", pl.String, "6ccd780c-baba-1026-9564-5b8c656024db"),
+        (
+            "'6ccd780c-baba-1026-9564-5b8c656024db'::UUID",
+            pl.String,
+            "6ccd780c-baba-1026-9564-5b8c656024db",
+        ),
     ],
 )
 def test_ids_of_duckdb(expression: str, dtype: pl.DataType, value: object) -> None:
@@ -321,7 +385,8 @@ def test_ids_of_duckdb(expression: str, dtype: pl.DataType, value: object) -> No
 
 
 @pytest.mark.parametrize(
-    "expression", ["now()", "1.5::DECIMAL(3, 1)", "{'a': 1}", "INTERVAL 1 DAY", "1.5::DOUBLE"]
+    "expression",
+    ["now()", "1.5::DECIMAL(3, 1)", "{'a': 1}", "INTERVAL 1 DAY", "1.5::DOUBLE"],
 )
 def test_ids_that_are_none(expression: str) -> None:
     """A column that holds no ids is named, and refused only where it is needed."""
@@ -329,17 +394,22 @@ def test_ids_that_are_none(expression: str) -> None:
 
     with pytest.raises(MixedIds, match="doc_id holds"):
         read_run(duckdb.connect().sql(rows))
-    assert rankstone.evaluate(table=duckdb.connect().sql(rows), measures="RR", one_group=True).to_dict() == {
-        "run": {"RR": 1}
-    }
+    assert rankstone.evaluate(
+        table=duckdb.connect().sql(rows), measures="RR", one_group=True
+    ).to_dict() == {"run": {"RR": 1}}
 
 
 @pytest.mark.parametrize(
-    "expression", ["0.25::DECIMAL(9, 2)", "0.25::FLOAT", "0.25::DOUBLE", "CAST(1 AS HUGEINT) / 4"]
+    "expression",
+    ["0.25::DECIMAL(9, 2)", "0.25::FLOAT", "0.25::DOUBLE", "CAST(1 AS HUGEINT) / 4"],
 )
 def test_scores_of_duckdb(expression: str) -> None:
     """Scores of every type of number are numbers."""
-    table = read_run(duckdb.connect().sql(f"SELECT 'q' AS query_id, 'd' AS doc_id, {expression} AS score"))
+    table = read_run(
+        duckdb.connect().sql(
+            f"SELECT 'q' AS query_id, 'd' AS doc_id, {expression} AS score"
+        )
+    )
 
     assert table.collect("score").rows() == [(0.25,)]
 
@@ -347,7 +417,11 @@ def test_scores_of_duckdb(expression: str) -> None:
 def test_scores_that_are_none() -> None:
     """A text is no score."""
     with pytest.raises(InputError, match="score holds String"):
-        read_run(duckdb.connect().sql("SELECT 'q' AS query_id, 'd' AS doc_id, '0.5' AS score"))
+        read_run(
+            duckdb.connect().sql(
+                "SELECT 'q' AS query_id, 'd' AS doc_id, '0.5' AS score"
+            )
+        )
 
 
 @pytest.mark.parametrize("column", ["doc_id", "score"])
@@ -379,7 +453,10 @@ def test_rows_are_named_by_table(filled: Path) -> None:
         ("?query=SELECT nothing FROM run", '"nothing" not found'),
         ("?query=DROP TABLE run", "not a single SELECT"),
         ("?query=CREATE TABLE new AS FROM run", "not a single SELECT"),
-        ("?query=SELECT 'q' AS query_id, 'd' AS doc_id, CAST(doc_id AS INT) AS score FROM run", "document "),
+        (
+            "?query=SELECT 'q' AS query_id, 'd' AS doc_id, CAST(doc_id AS INT) AS score FROM run",
+            "document ",
+        ),
     ],
 )
 def test_what_duckdb_refuses(filled: Path, rows: str, message: str) -> None:
@@ -393,10 +470,14 @@ def test_what_duckdb_refuses(filled: Path, rows: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("sql", WRITERS_OF_DUCKDB)
-def test_a_query_of_duckdb_writes_nothing(filled: Path, tmp_path: Path, sql: str) -> None:
+def test_a_query_of_duckdb_writes_nothing(
+    filled: Path, tmp_path: Path, sql: str
+) -> None:
     """One SELECT that reads the file, and nothing else, whatever stands before, behind or inside it."""
     out = tmp_path / "written.csv"
-    with pytest.raises(InputError, match=r"not a single SELECT|disabled by configuration"):
+    with pytest.raises(
+        InputError, match=r"not a single SELECT|disabled by configuration"
+    ):
         read_run(f"duckdb:{filled / 'all.db'}?query={sql.format(out=out)}").collect()
 
     assert list(tmp_path.iterdir()) == []
@@ -412,18 +493,35 @@ def test_a_query_of_sqlite_writes_nothing(tmp_path: Path, sql: str) -> None:
     before = (tmp_path / "runs.db").read_bytes()
 
     with pytest.raises(InputError, match=r"not a single SELECT|not authorized"):
-        read_run(f"sqlite:{tmp_path / 'runs.db'}?query={sql.format(out=tmp_path / 'new.db')}").collect()
+        read_run(
+            f"sqlite:{tmp_path / 'runs.db'}?query={sql.format(out=tmp_path / 'new.db')}"
+        ).collect()
 
     assert [path.name for path in tmp_path.iterdir()] == ["runs.db"]
     assert (tmp_path / "runs.db").read_bytes() == before
-    for query in ("SELECT * FROM run;", "WITH r AS (SELECT * FROM run) SELECT * FROM r -- all"):
-        assert read_run(f"sqlite:{tmp_path / 'runs.db'}?query={query}").collect().height == 1
+    for query in (
+        "SELECT * FROM run;",
+        "WITH r AS (SELECT * FROM run) SELECT * FROM r -- all",
+    ):
+        assert (
+            read_run(f"sqlite:{tmp_path / 'runs.db'}?query={query}").collect().height
+            == 1
+        )
 
 
 @pytest.mark.parametrize(
-    "name", ['x"; DROP TABLE run; --', "run; DROP TABLE run", "{folder}/run.parquet", "run.parquet", 'run"']
+    "name",
+    [
+        'x"; DROP TABLE run; --',
+        "run; DROP TABLE run",
+        "{folder}/run.parquet",
+        "run.parquet",
+        'run"',
+    ],
 )
-def test_a_name_is_never_sql(filled: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_is_never_sql(
+    filled: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What stands after # is a table's name: it runs nothing, and opens no file."""
     monkeypatch.chdir(filled)
     address = f"duckdb:{filled / 'all.db'}#{name.format(folder=filled)}"
@@ -439,8 +537,12 @@ def test_a_hostile_name_of_a_table_that_is_there(tmp_path: Path) -> None:
     """A table that really is called like an attack is read."""
     name = 'x"; DROP TABLE qrels; --'
     with duckdb.connect(tmp_path / "odd.db") as connection:
-        connection.execute("CREATE TABLE qrels AS SELECT 'q' AS query_id, 'd' AS doc_id, 1 AS relevance")
-        connection.execute('CREATE TABLE "x""; DROP TABLE qrels; --" AS SELECT *, 1 AS score FROM qrels')
+        connection.execute(
+            "CREATE TABLE qrels AS SELECT 'q' AS query_id, 'd' AS doc_id, 1 AS relevance"
+        )
+        connection.execute(
+            'CREATE TABLE "x""; DROP TABLE qrels; --" AS SELECT *, 1 AS score FROM qrels'
+        )
     base = f"duckdb:{tmp_path / 'odd.db'}"
 
     assert scores(f"{base}#qrels", f"{base}#{name}")["RR"] == 1
@@ -462,7 +564,10 @@ def test_files_that_are_no_database(filled: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_this_program_writes(tmp_path: Path) -> None:
     """A database that is open for writing cannot be opened beside; its relations can be handed over."""
-    with duckdb.connect(tmp_path / "open.db"), pytest.raises(InputError, match=r"pass con\.sql"):
+    with (
+        duckdb.connect(tmp_path / "open.db"),
+        pytest.raises(InputError, match=r"pass con\.sql"),
+    ):
         read_run(f"duckdb:{tmp_path / 'open.db'}#run")
 
 
@@ -474,7 +579,9 @@ def test_a_file_that_this_program_writes(tmp_path: Path) -> None:
         ("postgresql://ann:secret@host/db#run", "postgresql"),
     ],
 )
-def test_a_missing_driver(filled: Path, monkeypatch: pytest.MonkeyPatch, address: str, extra: str) -> None:
+def test_a_missing_driver(
+    filled: Path, monkeypatch: pytest.MonkeyPatch, address: str, extra: str
+) -> None:
     """A driver that is not installed is an extra that can be."""
 
     def absent(name: str) -> object:
@@ -491,7 +598,8 @@ def test_a_missing_driver(filled: Path, monkeypatch: pytest.MonkeyPatch, address
 
 # -- addresses -------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "address", ["duckdb:", "duckdb:#run", "duckdb:all.db", "duckdb:all.db#", "sqlite:?query="]
+    "address",
+    ["duckdb:", "duckdb:#run", "duckdb:all.db", "duckdb:all.db#", "sqlite:?query="],
 )
 def test_addresses_that_say_too_little(address: str) -> None:
     """A file and a table, or a query, are needed."""
@@ -507,18 +615,29 @@ def test_an_address_of_a_server_is_read() -> None:
 
     assert found.place == "postgresql://ann@host:5432/db?sslmode=require"
     assert found.query == "SELECT a, b FROM t WHERE c LIKE '%20' & d"
-    assert found.title.startswith("postgresql://ann@host:5432/db?sslmode=require&query=SELECT a")
+    assert found.title.startswith(
+        "postgresql://ann@host:5432/db?sslmode=require&query=SELECT a"
+    )
 
 
 @pytest.mark.parametrize(
     ("address", "told"),
     [
         ("postgresql://ann:hidden@host/db#run", "postgresql://ann:***@host/db#run"),
-        ("postgres://ann:hid%40den@h1:1,h2:2/db#run", "postgres://ann:***@h1:1,h2:2/db#run"),
+        (
+            "postgres://ann:hid%40den@h1:1,h2:2/db#run",
+            "postgres://ann:***@h1:1,h2:2/db#run",
+        ),
         ("postgresql://:hidden@host/db#s.run", "postgresql://:***@host/db#s.run"),
         ("postgresql://ann@host/db#run", "postgresql://ann@host/db#run"),
-        ("postgresql:///db?host=/tmp&password=hidden#run", "postgresql:///db?host=/tmp&password=***#run"),
-        ("postgresql://h/db?sslpassword=hidden&user=a#run", "postgresql://h/db?sslpassword=***&user=a#run"),
+        (
+            "postgresql:///db?host=/tmp&password=hidden#run",
+            "postgresql:///db?host=/tmp&password=***#run",
+        ),
+        (
+            "postgresql://h/db?sslpassword=hidden&user=a#run",
+            "postgresql://h/db?sslpassword=***&user=a#run",
+        ),
         (
             "duckdb:a.db?query=FROM postgres_scan('host=h password=hidden', 's', 't')",
             "duckdb:a.db?query=FROM postgres_scan('host=h password=***', 's', 't')",
@@ -556,7 +675,11 @@ def test_names_of_runs() -> None:
     """A table gives its run the name; two that are called alike are called by their addresses."""
     same = ["duckdb:a.db#run", "postgresql://ann:hidden@host/db#run"]
 
-    assert [stem(path) for path in (*same, "duckdb:a.db?query=SELECT 1")] == ["run", "run", "query"]
+    assert [stem(path) for path in (*same, "duckdb:a.db?query=SELECT 1")] == [
+        "run",
+        "run",
+        "query",
+    ]
     assert list(name_runs(same)) == [
         "duckdb:a.db#run",
         "postgresql://ann:***@host/db#run",
@@ -565,17 +688,24 @@ def test_names_of_runs() -> None:
 
 # -- PostgreSQL ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("run", ["run", "tidy"])
-def test_a_server_gives_the_numbers_of_files(server: str, filled: Path, run: str) -> None:
+def test_a_server_gives_the_numbers_of_files(
+    server: str, filled: Path, run: str
+) -> None:
     """Tables and queries of a server score as Parquet files do, to the last bit."""
     expected = from_files(filled, run)
 
     assert scores(f"{server}#qrels", f"{server}#public.{run}") == expected
-    assert scores(f"{server}?sslmode=prefer&query=TABLE qrels;", f"{server}#{run}") == expected
+    assert (
+        scores(f"{server}?sslmode=prefer&query=TABLE qrels;", f"{server}#{run}")
+        == expected
+    )
 
 
 def test_a_schema_of_a_server(server: str, filled: Path) -> None:
     """A table of another schema is named with it."""
-    assert scores(f"{server}#qrels", f"{server}#old.bm25.v1") == from_files(filled, "tidy")
+    assert scores(f"{server}#qrels", f"{server}#old.bm25.v1") == from_files(
+        filled, "tidy"
+    )
 
 
 def test_a_servers_rows_are_not_held_whole(server: str) -> None:
@@ -595,22 +725,30 @@ def test_a_servers_rows_are_not_held_whole(server: str) -> None:
         ("'seven'::text", "seven"),
         ("'seven'::varchar(9)", "seven"),
         ("'seven'::char(9)", "seven"),
-        ("'6ccd780c-baba-1026-9564-5b8c656024db'::uuid", "6ccd780c-baba-1026-9564-5b8c656024db"),
+        (
+            "'6ccd780c-baba-1026-9564-5b8c656024db'::uuid",
+            "6ccd780c-baba-1026-9564-5b8c656024db",
+        ),
     ],
 )
 def test_ids_of_a_server(server: str, expression: str, value: object) -> None:
     """Ids of every type come as they are written."""
-    table = read_run(f"{server}?query=SELECT {expression} AS query_id, 'd' AS doc_id, 1 AS score")
+    table = read_run(
+        f"{server}?query=SELECT {expression} AS query_id, 'd' AS doc_id, 1 AS score"
+    )
 
     assert table.collect("query_id").item() == value
 
 
 @pytest.mark.parametrize(
-    "expression", ["0.25::numeric", "0.25::real", "0.25::float8", "(1/4.0)::numeric(9, 4)"]
+    "expression",
+    ["0.25::numeric", "0.25::real", "0.25::float8", "(1/4.0)::numeric(9, 4)"],
 )
 def test_scores_of_a_server(server: str, expression: str) -> None:
     """Scores of every type of number are numbers."""
-    table = read_run(f"{server}?query=SELECT 'q' AS query_id, 'd' AS doc_id, {expression} AS score")
+    table = read_run(
+        f"{server}?query=SELECT 'q' AS query_id, 'd' AS doc_id, {expression} AS score"
+    )
 
     assert table.collect("score").rows() == [(0.25,)]
 
@@ -630,14 +768,14 @@ def test_ids_that_are_none_of_a_server(server: str) -> None:
     with pytest.raises(InputError, match="score holds String"):
         read_run(f"{server}?query=SELECT 'q' AS query_id, 'd' AS doc_id, 'x' AS score")
     with pytest.raises(InputError, match="two columns are called query_id"):
-        read_run(f"{server}?query=SELECT 'q' AS query_id, 'd' AS doc_id, 'x' AS query_id")
+        read_run(
+            f"{server}?query=SELECT 'q' AS query_id, 'd' AS doc_id, 'x' AS query_id"
+        )
 
 
 def test_nothing_of_a_server_is_refused_by_its_row(server: str) -> None:
     """NULL is an error that names the row, and no password."""
-    query = (
-        "SELECT 'q0' AS query_id, NULLIF('d' || i, 'd17') AS doc_id, 1 AS score FROM generate_series(1, 20) i"
-    )
+    query = "SELECT 'q0' AS query_id, NULLIF('d' || i, 'd17') AS doc_id, 1 AS score FROM generate_series(1, 20) i"
 
     with pytest.raises(BadValue, match="row 17: a row without doc_id") as raised:
         scores(f"{server}#qrels", f"{server}?query={query}")
@@ -652,12 +790,21 @@ def test_nothing_of_a_server_is_refused_by_its_row(server: str) -> None:
         ("?query=SELECT FROM nowhere", 'relation "nowhere" does not exist'),
         ("?query=SELECT 1; DROP TABLE run", "not a single SELECT"),
         ("?query=COMMIT; DROP TABLE run; SELECT 1", "not a single SELECT"),
-        ("?query=COPY run TO PROGRAM 'cat > /tmp/written-by-rankstone'", "not a single SELECT"),
+        (
+            "?query=COPY run TO PROGRAM 'cat > /tmp/written-by-rankstone'",
+            "not a single SELECT",
+        ),
         ("?query=COPY run TO '/tmp/written-by-rankstone'", "not a single SELECT"),
         ("?query=COMMIT", "not a single SELECT"),
         ("?query=SET TRANSACTION READ WRITE", "not a single SELECT"),
-        ("?query=SELECT 1) AS a; DROP TABLE run; SELECT * FROM (SELECT 1", "not a single SELECT"),
-        ("?query=DELETE FROM run RETURNING query_id, doc_id, score", "not a single SELECT"),
+        (
+            "?query=SELECT 1) AS a; DROP TABLE run; SELECT * FROM (SELECT 1",
+            "not a single SELECT",
+        ),
+        (
+            "?query=DELETE FROM run RETURNING query_id, doc_id, score",
+            "not a single SELECT",
+        ),
         (
             "?query=SELECT 'q' AS query_id, doc_id, 1 / (random() * 0)::int AS score FROM run",
             "division by zero",
@@ -676,7 +823,9 @@ def test_what_a_server_refuses(server: str, rows: str, message: str) -> None:
     assert read_run(f"{server}#run").collect().height == 300_000
 
 
-def test_a_password_that_stands_elsewhere(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_that_stands_elsewhere(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The server's own ways to keep a password serve, so none need stand in an address."""
     address = f"postgresql://judge@{server.rsplit('@', 1)[1]}#run"
     with pytest.raises(InputError, match="no password supplied"):
@@ -701,7 +850,9 @@ def test_servers_that_do_not_answer(server: str) -> None:
 
 def test_no_password_in_what_scores_tell(server: str) -> None:
     """Inputs, their hashes and everything reported name the server without the password."""
-    found = rankstone.compare(f"{server}#qrels", [f"{server}#run", f"{server}#tidy"], "AP")
+    found = rankstone.compare(
+        f"{server}#qrels", [f"{server}#run", f"{server}#tidy"], "AP"
+    )
     told = f"{found.report()} {found.inputs} {found.text()}"
 
     assert found.inputs["judgments"].endswith("/postgres#qrels")

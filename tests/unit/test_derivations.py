@@ -28,7 +28,9 @@ def two(measure: str) -> Any:
 
 def whole(measure: str, user: str | None = None, **beside: Any) -> Any:
     lists = {"u": ["a", "b"], "v": ["a", "c"]}
-    return rankstone.beyond(lists, measure, history=PAST, **beside).explain(measure, user)
+    return rankstone.beyond(lists, measure, history=PAST, **beside).explain(
+        measure, user
+    )
 
 
 def test_agreement_by_depth() -> None:
@@ -46,7 +48,10 @@ def test_agreement_by_depth() -> None:
 def test_pairs_by_document() -> None:
     """Tau of ab against ba: one pair, in opposite order, counted from both."""
     found = two("tau_b")
-    assert found.tables[0].frame.select("document", "same", "opposite").rows() == [("a", 0, 1), ("b", 0, 1)]
+    assert found.tables[0].frame.select("document", "same", "opposite").rows() == [
+        ("a", 0, 1),
+        ("b", 0, 1),
+    ]
     assert (found.numerator, found.denominator, found.value) == (-2.0, 2.0, -1.0)
 
 
@@ -74,17 +79,20 @@ def test_items_of_a_list() -> None:
     """Novelty of a, met by 3 of 4 users, and b, met by 2."""
     found = whole("Novelty@2", "u")
     bits = [-math.log2(3 / 4), -math.log2(2 / 4)]
-    assert found.tables[0].frame.select("item", "rank", "popularity", "contribution").rows() == [
-        ("a", 1, 3, bits[0]),
-        ("b", 2, 2, bits[1]),
-    ]
+    assert found.tables[0].frame.select(
+        "item", "rank", "popularity", "contribution"
+    ).rows() == [("a", 1, 3, bits[0]), ("b", 2, 2, bits[1])]
     assert found.value == (bits[0] + bits[1]) / 2
 
 
 def test_items_of_a_run_largest_first() -> None:
     """Entropy of a shown twice, b and c once; in coverage a comes first as well."""
     frame = whole("Entropy@2").tables[0].frame
-    assert frame.select("item", "lists", "share").rows() == [("a", 2, 0.5), ("b", 1, 0.25), ("c", 1, 0.25)]
+    assert frame.select("item", "lists", "share").rows() == [
+        ("a", 2, 0.5),
+        ("b", 1, 0.25),
+        ("c", 1, 0.25),
+    ]
     table = whole("Coverage@1").tables[0]
     assert table.frame.rows()[0] == ("a", 2.0, 1.0)
     assert table.total == 1
@@ -112,28 +120,40 @@ def test_categories_instead_of_items() -> None:
 
 def test_a_librarys_measures() -> None:
     """A convention's measures are explained by the names it gives them."""
-    scores = rankstone.beyond({"u": ["a", "b"]}, "MeanInvUserFreq@2", history=PAST, convention="rectools")
+    scores = rankstone.beyond(
+        {"u": ["a", "b"]}, "MeanInvUserFreq@2", history=PAST, convention="rectools"
+    )
     found = scores.explain("MeanInvUserFreq@2", "u")
     assert found.measure == "MeanInvUserFreq@2"
     assert found.value == scores.per_query["value"][0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("measure", ["RBO(p=0.9)", "tau_ap(reference=both)", "Fagin_K", "wtau", "rho"])
+@pytest.mark.parametrize(
+    "measure", ["RBO(p=0.9)", "tau_ap(reference=both)", "Fagin_K", "wtau", "rho"]
+)
 def test_two_rankings_in_every_format(measure: str, lang: str, tmp_path: Path) -> None:
     """Whatever ids are made of."""
-    alike = rankstone.diff({"q": ["b", NASTY, "x"]}, {"q": [NASTY, "b"]}, measure, names=("a&b", NASTY))
+    alike = rankstone.diff(
+        {"q": ["b", NASTY, "x"]}, {"q": [NASTY, "b"]}, measure, names=("a&b", NASTY)
+    )
     _readable(alike.explain(measure, "q", lang=lang), tmp_path, lang)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("measure", ["Novelty", "PopularityLift", "Gini", "AWRF", "EEL", "DP(protected=<g>)"])
+@pytest.mark.parametrize(
+    "measure", ["Novelty", "PopularityLift", "Gini", "AWRF", "EEL", "DP(protected=<g>)"]
+)
 def test_whole_lists_in_every_format(measure: str, lang: str, tmp_path: Path) -> None:
     """Whatever ids and groups are made of."""
     items = {NASTY: {"group": "<g>"}, "b": {"group": "h&"}}
     qrels = {NASTY: {"b": 1}}
     scores = rankstone.beyond(
-        {NASTY: ["b", NASTY]}, measure, items=items, history={NASTY: ["b"], "o": [NASTY]}, qrels=qrels
+        {NASTY: ["b", NASTY]},
+        measure,
+        items=items,
+        history={NASTY: ["b"], "o": [NASTY]},
+        qrels=qrels,
     )
     user = NASTY if scores.per_query.height else None
     _readable(scores.explain(measure, user, lang=lang), tmp_path, lang)
@@ -141,11 +161,16 @@ def test_whole_lists_in_every_format(measure: str, lang: str, tmp_path: Path) ->
 
 def _readable(found: Any, folder: Path, lang: str) -> None:
     json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    tokens = {token.type for token in MarkdownIt().enable("table").parse(found.to_markdown())}
+    tokens = {
+        token.type for token in MarkdownIt().enable("table").parse(found.to_markdown())
+    }
     assert "table_open" in tokens
     assert "html_block" not in tokens
     _read_html(found.to_html())
-    assert "\x1b" not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
+    assert (
+        "\x1b"
+        not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
+    )
     assert max(map(len, found.text(80).splitlines())) <= 80
     if lang == "en":
         _compile(found, folder)
@@ -161,7 +186,10 @@ def test_it_is_written_as_json(tmp_path: Path) -> None:
 
 def test_refusals_say_what_to_do() -> None:
     """Measures that were not computed, users and queries that are not there, a language nobody speaks."""
-    alike, scores = rankstone.diff(A, B, "tau_b"), rankstone.beyond(PAST, "Novelty Entropy", history=PAST)
+    alike, scores = (
+        rankstone.diff(A, B, "tau_b"),
+        rankstone.beyond(PAST, "Novelty Entropy", history=PAST),
+    )
     for call, said in (
         (lambda: alike.explain("tau_a", "q"), "tau_a was not computed"),
         (lambda: alike.explain("tau_b", "z"), "in neither run"),

@@ -41,7 +41,11 @@ def test_pages_that_are_typed_show_what_is_printed(name: str) -> None:
 @pytest.mark.parametrize("name", [*TYPED, "examples/notebooks/rag.ipynb"])
 def test_commands_of_typed_pages_run(name: str) -> None:
     """Each succeeds, in a folder with the demo's files and those of a clone."""
-    text = notebooks.page("rag") if name.endswith(".ipynb") else (ROOT / name).read_text(encoding="utf-8")
+    text = (
+        notebooks.page("rag")
+        if name.endswith(".ipynb")
+        else (ROOT / name).read_text(encoding="utf-8")
+    )
     lines = shell_lines(text)
     assert lines
     with printed.desk():
@@ -61,7 +65,10 @@ def test_the_readmes_are_short_and_of_one_structure() -> None:
 @pytest.mark.parametrize("name", ["rag-numbers", "answers"])
 def test_chinese_pages_show_the_same(name: str) -> None:
     """Code, what it prints, sections and rows of tables are those of the English page."""
-    pages = [(ROOT / f"docs/{name}{lang}.md").read_text(encoding="utf-8") for lang in ("", ".zh")]
+    pages = [
+        (ROOT / f"docs/{name}{lang}.md").read_text(encoding="utf-8")
+        for lang in ("", ".zh")
+    ]
     english, chinese = (list(printed.blocks(page)) for page in pages)
     assert english == chinese
     for mark in ("\n## ", "\n| "):
@@ -71,8 +78,14 @@ def test_chinese_pages_show_the_same(name: str) -> None:
 def test_pictures_are_drawn_from_what_is_computed_now() -> None:
     """`make pages` has been run since the demo's numbers or the benchmarks changed."""
     drawn = pictures.pictures()
-    assert {path.name: path.read_text("utf-8") for path in (ROOT / "docs/pictures").iterdir()} == drawn
-    assert all("http" not in text.replace("http://www.w3.org/2000/svg", "") for text in drawn.values())
+    assert {
+        path.name: path.read_text("utf-8")
+        for path in (ROOT / "docs/pictures").iterdir()
+    } == drawn
+    assert all(
+        "http" not in text.replace("http://www.w3.org/2000/svg", "")
+        for text in drawn.values()
+    )
 
 
 @pytest.mark.parametrize("name", notebooks.names())
@@ -85,18 +98,28 @@ def test_notebooks_show_what_a_kernel_shows(name: str) -> None:
     assert json.loads(notebooks.written(name)) == stored
     book = nbformat.reads(json.dumps(stored), as_version=4)
     place = {"metadata": {"path": str(notebooks.FOLDER)}}
-    client.NotebookClient(book, timeout=240, kernel_name="python3", resources=place).execute()
+    client.NotebookClient(
+        book, timeout=240, kernel_name="python3", resources=place
+    ).execute()
     for cell, old in zip(book.cells, stored["cells"], strict=True):
         if old["cell_type"] == "code":
             (output,) = cell.outputs
-            assert output.data["text/html"] == "".join(old["outputs"][0]["data"]["text/html"])
-            assert output.data["text/plain"] == "".join(old["outputs"][0]["data"]["text/plain"])
+            assert output.data["text/html"] == "".join(
+                old["outputs"][0]["data"]["text/html"]
+            )
+            assert output.data["text/plain"] == "".join(
+                old["outputs"][0]["data"]["text/plain"]
+            )
 
 
 def shell_lines(text: str) -> list[str]:
     """Return the commands of a document's plain code blocks, their comments taken off."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
-    lines = "\n".join(block for kind, block in blocks if not kind).replace("\\\n", " ").splitlines()
+    lines = (
+        "\n".join(block for kind, block in blocks if not kind)
+        .replace("\\\n", " ")
+        .splitlines()
+    )
     return [line.split("  #")[0] for line in lines if line.startswith("rankstone ")]
 
 
@@ -112,14 +135,23 @@ def test_commands_shown_can_be_given(document: Path) -> None:
             assert found is not None, line
             command = found
         if words and not command.context_settings.get("ignore_unknown_options"):
-            command.make_parser(click.Context(command, parent=context)).parse_args(words)
+            command.make_parser(click.Context(command, parent=context)).parse_args(
+                words
+            )
 
 
 def test_every_command_is_told() -> None:
     """Each command of the command line stands in both readmes, and in a line of the list of commands."""
     commands = set(cli.list_commands(click.Context(cli))) - {"demo"}
     for name in ("README.md", "README.zh.md"):
-        assert set(re.findall(r"`rankstone ([\w-]+)`", (ROOT / name).read_text(encoding="utf-8"))) >= commands
+        assert (
+            set(
+                re.findall(
+                    r"`rankstone ([\w-]+)`", (ROOT / name).read_text(encoding="utf-8")
+                )
+            )
+            >= commands
+        )
     listed = shell_lines((ROOT / "docs/commands.md").read_text(encoding="utf-8"))
     assert {line.split()[1] for line in listed} >= commands
 
@@ -127,14 +159,19 @@ def test_every_command_is_told() -> None:
 def test_the_pages_of_conventions_are_the_data_files() -> None:
     """`make docs` has been run since a data file changed."""
     written = {
-        path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs/conventions").glob("*.md")
+        path.name: path.read_text(encoding="utf-8")
+        for path in (ROOT / "docs/conventions").glob("*.md")
     }
     assert written == pages()
 
 
 def test_a_page_of_conventions_begins_with_what_differs() -> None:
     """Its first line says which definitions are the defaults, which are not, and which options differ."""
-    first = {name: text.splitlines()[2] for name, text in pages().items() if name != "README.md"}
+    first = {
+        name: text.splitlines()[2]
+        for name, text in pages().items()
+        if name != "README.md"
+    }
     assert all("**Options that differ**: " in line for line in first.values())
     assert first["quepid-8.md"] == (
         "**The same definition as rankstone's default**: `CG`, `AP`, `RR`. "
@@ -181,11 +218,22 @@ def test_the_list_of_measures_is_the_cards() -> None:
 def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
     """Whatever stands in what --format json prints stands in the document of options."""
     (tmp_path / "queries.csv").write_text("query_id,half\nq01,1\n")
-    (tmp_path / "events.csv").write_text("user_id,time,platform\nu,2024-01-01,a\nv,2024-01-01,b\n")
+    (tmp_path / "events.csv").write_text(
+        "user_id,time,platform\nu,2024-01-01,a\nv,2024-01-01,b\n"
+    )
     (tmp_path / "log.csv").write_text("query_id,doc_id,clicked\nq,a,1\n")
-    (tmp_path / "shown.csv").write_text("reward,propensity,target_propensity\n1,0.5,1\n0,0.5,0\n")
-    files = {"events": tmp_path / "events.csv", "qrels": demo.QRELS, "queries": tmp_path / "queries.csv"}
-    files |= {name: tmp_path / f"{name}.csv" for name in ("log", "shown", "lists", "clicks", "tested")}
+    (tmp_path / "shown.csv").write_text(
+        "reward,propensity,target_propensity\n1,0.5,1\n0,0.5,0\n"
+    )
+    files = {
+        "events": tmp_path / "events.csv",
+        "qrels": demo.QRELS,
+        "queries": tmp_path / "queries.csv",
+    }
+    files |= {
+        name: tmp_path / f"{name}.csv"
+        for name in ("log", "shown", "lists", "clicks", "tested")
+    }
     files |= {name: tmp_path / f"{name}.csv" for name in ("cells", "battles")}
     files["cells"].write_text("system,x,y\na,1,2\nb,2,\n")
     files["battles"].write_text("left,right,winner\na,b,left\nb,a,left\na,b,tie\n")

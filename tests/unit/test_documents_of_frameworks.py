@@ -51,11 +51,20 @@ class HaystackDocument:
         lambda name: HaystackDocument(name, None, {}, 0.5),
         lambda name: name,
     ],
-    ids=["langchain", "langchain with scores", "llama_index", "llama_index nodes", "haystack", "ids"],
+    ids=[
+        "langchain",
+        "langchain with scores",
+        "llama_index",
+        "llama_index nodes",
+        "haystack",
+        "ids",
+    ],
 )
 def test_documents_are_read_in_their_order(document: Any) -> None:
     run = {"q1": [document("a"), document("b")], "q2": [document("a")]}
-    assert rankstone.evaluate(QRELS, run, "RR R@1").to_dict() == {"run": {"RR": 0.75, "R@1": 0.5}}
+    assert rankstone.evaluate(QRELS, run, "RR R@1").to_dict() == {
+        "run": {"RR": 0.75, "R@1": 0.5}
+    }
 
 
 def test_a_document_without_id_says_what_it_has() -> None:

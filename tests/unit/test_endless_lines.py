@@ -119,11 +119,17 @@ def test_every_reader_of_lines_has_the_limit(tmp_path: Path, packing: str) -> No
         return path
 
     readers: list[tuple[Path, Callable[[Path], Any]]] = [
-        (bomb("a.run", b""), lambda path: rankstone.evaluate({"q1": {"d1": 1}}, str(path.parent), "RR")),
+        (
+            bomb("a.run", b""),
+            lambda path: rankstone.evaluate({"q1": {"d1": 1}}, str(path.parent), "RR"),
+        ),
         (bomb("b.run", _ROW["run"]), tag_of),
         (bomb("c.letor", _ROW["letor"]), read_features),
         (bomb("d.csv", b"user,time\nu,2024-01-01\n"), scan_parts),
-        (bomb("e.txt", b"map\tq1\t0.5\n"), lambda path: rankstone.compare_scores([str(path), str(path)])),
+        (
+            bomb("e.txt", b"map\tq1\t0.5\n"),
+            lambda path: rankstone.compare_scores([str(path), str(path)]),
+        ),
     ]
     (tmp_path / "a.run" / "z.run").write_bytes(_ROW["run"])
     for path, read in readers:
@@ -132,7 +138,9 @@ def test_every_reader_of_lines_has_the_limit(tmp_path: Path, packing: str) -> No
 
 
 @pytest.mark.parametrize(
-    "packed", [bytes, gzip.compress, zlib.compress, zstd], ids=["plain", "gz", "zlib", "zst"]
+    "packed",
+    [bytes, gzip.compress, zlib.compress, zstd],
+    ids=["plain", "gz", "zlib", "zst"],
 )
 @pytest.mark.parametrize("on_disk", [True, False], ids=["file", "bytes"])
 def test_a_line_of_the_limit_is_read(
@@ -152,7 +160,10 @@ def test_a_line_of_the_limit_is_read(
     longest = 3 * _MIB
     fits, exceeds = b"b" * longest, b"c" * (longest + 1)
     refuse_endless(source(b"x\n" + fits + b"\n" + fits), "t", longest)
-    for content, where in ((b"x\n" + exceeds, "t:2"), (b"y\n\n" + fits + b"\n" + exceeds + b"\n", "t:4")):
+    for content, where in (
+        (b"x\n" + exceeds, "t:2"),
+        (b"y\n\n" + fits + b"\n" + exceeds + b"\n", "t:4"),
+    ):
         with pytest.raises(BadLine) as caught:
             refuse_endless(source(content), "t", longest)
         assert (caught.value.where, caught.value.given) == (where, "c" * 39 + "…")
@@ -173,7 +184,9 @@ def test_without_a_library_for_zstandard_only_bombs_are_refused(
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", absent)
-    text = b"".join(b"q%d Q0 d%d 1 2.0 tag\n" % (at, at * 7919 % 1_000_003) for at in range(_MIB))
+    text = b"".join(
+        b"q%d Q0 d%d 1 2.0 tag\n" % (at, at * 7919 % 1_000_003) for at in range(_MIB)
+    )
     ordinary, bomb = tmp_path / "ordinary.run.zst", tmp_path / "bomb.run.zst"
     ordinary.write_bytes(zstd(text) * 4)
     bomb.write_bytes(zstd(b"a" * (64 * _MIB)) * 2)

@@ -30,7 +30,9 @@ FIRST: Final = 1_795_443_600_000_000_001
 NEXT: Final = FIRST + 1
 ROWS: Final = [("q", "x", FIRST), ("q", "y", NEXT)]
 QRELS: Final = {"q": {"y": 1}}
-REFUSED: Final = "the score 179544360000000000[12](.00)? has more digits than a float64 holds"
+REFUSED: Final = (
+    "the score 179544360000000000[12](.00)? has more digits than a float64 holds"
+)
 
 
 def frame() -> pl.DataFrame:
@@ -41,7 +43,9 @@ def database(kind: str, folder: Path) -> str:
     path = folder / kind
     connect: Any = {"duckdb": duckdb.connect, "sqlite": sqlite3.connect}[kind]
     with closing(connect(str(path))) as connection:
-        connection.execute("CREATE TABLE run (query_id TEXT, doc_id TEXT, score BIGINT)")
+        connection.execute(
+            "CREATE TABLE run (query_id TEXT, doc_id TEXT, score BIGINT)"
+        )
         connection.executemany("INSERT INTO run VALUES (?, ?, ?)", ROWS)
         connection.commit()
     return f"{kind}:{path}#run"
@@ -57,14 +61,22 @@ def file(name: str, write: Callable[[Path], object]) -> Callable[[Path], str]:
 
 DECIMALS: Final = pl.col("score").cast(pl.Decimal(38, 2))
 ROADS: Final[dict[str, Callable[[Path], Any]]] = {
-    "TREC": file("r.txt", lambda p: p.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in ROWS))),
+    "TREC": file(
+        "r.txt",
+        lambda p: p.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in ROWS)),
+    ),
     "CSV": file("r.csv", lambda p: frame().write_csv(p)),
     "JSON lines": file("r.jsonl", lambda p: frame().write_ndjson(p)),
-    "JSON": file("r.json", lambda p: p.write_text(json.dumps({"q": {d: s for _, d, s in ROWS}}))),
+    "JSON": file(
+        "r.json", lambda p: p.write_text(json.dumps({"q": {d: s for _, d, s in ROWS}}))
+    ),
     "Parquet": file("r.parquet", lambda p: frame().write_parquet(p)),
-    "decimals in Parquet": file("r.parquet", lambda p: frame().with_columns(DECIMALS).write_parquet(p)),
+    "decimals in Parquet": file(
+        "r.parquet", lambda p: frame().with_columns(DECIMALS).write_parquet(p)
+    ),
     "lists in Parquet": file(
-        "r.parquet", lambda p: frame().group_by("query_id").agg("doc_id", "score").write_parquet(p)
+        "r.parquet",
+        lambda p: frame().group_by("query_id").agg("doc_id", "score").write_parquet(p),
     ),
     "Arrow": file("r.arrow", lambda p: frame().write_ipc(p)),
     "DuckDB": lambda folder: database("duckdb", folder),
@@ -94,7 +106,9 @@ def test_postgresql(postgres: str) -> None:
     with driver.connect(postgres) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE TABLE large (query_id text, doc_id text, score bigint)")
         cursor.executemany("INSERT INTO large VALUES ($1, $2, $3)", ROWS)
-        cursor.execute("CREATE TABLE digits AS SELECT query_id, doc_id, score::numeric FROM large")
+        cursor.execute(
+            "CREATE TABLE digits AS SELECT query_id, doc_id, score::numeric FROM large"
+        )
         connection.commit()
     for table in ("large", "digits"):
         with pytest.raises(RankstoneError, match=REFUSED):
@@ -117,10 +131,27 @@ def test_the_row_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
-        ([2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, None], [False, True, False, True, False]),
-        ([10**18, 123_456_789_012_345_000, 2**62, 2**63 - 1], [False, False, False, True]),
-        (["9007199254740993", "9007199254740993.0", "9007199254740992.5"], [True, True, True]),
-        (["9007199254740992.00", "1.7954436000000000012e18", "1e300", "0.12345678901234567890"], [False] * 4),
+        (
+            [2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, None],
+            [False, True, False, True, False],
+        ),
+        (
+            [10**18, 123_456_789_012_345_000, 2**62, 2**63 - 1],
+            [False, False, False, True],
+        ),
+        (
+            ["9007199254740993", "9007199254740993.0", "9007199254740992.5"],
+            [True, True, True],
+        ),
+        (
+            [
+                "9007199254740992.00",
+                "1.7954436000000000012e18",
+                "1e300",
+                "0.12345678901234567890",
+            ],
+            [False] * 4,
+        ),
         (["1" + "0" * 60, "1" * 60, "-" + "9" * 20], [False, True, True]),
     ],
 )
@@ -132,7 +163,9 @@ def test_which_numbers_would_tie(numbers: list[Any], expected: list[bool]) -> No
 def test_large_numbers_that_are_exact_are_read(tmp_path: Path) -> None:
     """A power of two, a rounded timestamp: no number is refused for its size alone."""
     scores = {"x": 2**60, "y": 10**18 * 2, "z": 5}
-    (tmp_path / "r.txt").write_text("".join(f"q Q0 {d} 1 {s} t\n" for d, s in scores.items()))
+    (tmp_path / "r.txt").write_text(
+        "".join(f"q Q0 {d} 1 {s} t\n" for d, s in scores.items())
+    )
     for run in ({"q": scores}, tmp_path / "r.txt"):
         assert rankstone.evaluate({"q": {"x": 1}}, run, "RR").to_dict()[
             "run" if run == {"q": scores} else "r"

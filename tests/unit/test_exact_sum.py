@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rankstone.measures.core.aggregation import ExactSum, exact_sum
 
 NUMBERS = st.lists(
-    st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300), max_size=40
+    st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300),
+    max_size=40,
 )
 
 

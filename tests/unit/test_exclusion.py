@@ -50,13 +50,18 @@ def test_a_residual_collection_ranks_what_is_left() -> None:
     """With both, b stands at the first rank of what is left, and the ideal is b alone."""
     for where, ndcg in (("judgments", 1 / log2(4)), ("both", 1.0)):
         for scores in both("nDCG", exclude=SEEN, exclude_from=where, empty="drop"):
-            assert scores.per_query.filter(query_id="q1")["value"][0] == pytest.approx(ndcg, abs=1e-15)
+            assert scores.per_query.filter(query_id="q1")["value"][0] == pytest.approx(
+                ndcg, abs=1e-15
+            )
     residual = rankstone.evaluate(
         {"q1": {"b": 1, "c": 0}, "q2": {}, "q3": {"a": 1}},
         {"q1": ["b"], "q2": ["b"], "q3": ["a"]},
         "nDCG AP P@2",
     )
-    assert both("nDCG AP P@2", exclude=SEEN, exclude_from="both")[0].to_dict() == residual.to_dict()
+    assert (
+        both("nDCG AP P@2", exclude=SEEN, exclude_from="both")[0].to_dict()
+        == residual.to_dict()
+    )
 
 
 def test_the_lists_are_the_usual_place() -> None:
@@ -78,32 +83,51 @@ def test_the_audit_counts(where: str) -> None:
             assert run.left_out is None
             continue
         left = run.left_out
-        assert (left.rows, left.relevant, left.pairs_relevant, left.unmatched) == (3, 2, 3, 3)
+        assert (left.rows, left.relevant, left.pairs_relevant, left.unmatched) == (
+            3,
+            2,
+            3,
+            3,
+        )
         assert left.examples == ("q1 e", "q1 zz", "q9 a")
 
 
 def test_the_audit_says_what_stays_in_the_ideal() -> None:
     """Where relevant documents cannot be found any more and are asked for all the same, that is said."""
     line = both("RR", exclude=SEEN)[0].audit.lines()[1]
-    assert "3 rows excluded, 2 of them relevant, 3 pairs to exclude in no list (q1 e, q1 zz, q9 a)" in line
-    assert "3 excluded relevant documents still in the ideal list (exclude_from=both removes them)" in line
-    assert "still in the ideal" not in both("RR", exclude=SEEN, exclude_from="both")[0].audit.lines()[1]
+    assert (
+        "3 rows excluded, 2 of them relevant, 3 pairs to exclude in no list (q1 e, q1 zz, q9 a)"
+        in line
+    )
+    assert (
+        "3 excluded relevant documents still in the ideal list (exclude_from=both removes them)"
+        in line
+    )
+    assert (
+        "still in the ideal"
+        not in both("RR", exclude=SEEN, exclude_from="both")[0].audit.lines()[1]
+    )
 
 
 def test_pairs_of_other_ids_are_a_warning() -> None:
     """Where nothing that is to be excluded is in any list, ids may not match."""
     for scores in both("RR", exclude={"Q1": ["a"]}):
-        assert any("no pair to exclude is in any list" in one for one in scores.audit.runs["run"].warnings)
+        assert any(
+            "no pair to exclude is in any list" in one
+            for one in scores.audit.runs["run"].warnings
+        )
     numbers = rankstone.evaluate({1: {7: 1}}, {1: {7: 1.0}}, "RR", exclude={"x": ["y"]})
-    assert any("no pair to exclude" in one for one in numbers.audit.runs["run"].warnings)
+    assert any(
+        "no pair to exclude" in one for one in numbers.audit.runs["run"].warnings
+    )
 
 
 def test_a_document_twice_is_two_rows_and_one_pair() -> None:
     """Rows are counted as they stand in the lists, pairs once."""
     run = {"q1": ["a", "a", "b"]}
-    left = rankstone.evaluate(QRELS, run, "RR", exclude={"q1": ["a"]}, duplicates="first_drop").audit.runs[
-        "run"
-    ]
+    left = rankstone.evaluate(
+        QRELS, run, "RR", exclude={"q1": ["a"]}, duplicates="first_drop"
+    ).audit.runs["run"]
     assert left.left_out is not None
     assert (left.left_out.rows, left.left_out.unmatched) == (2, 0)
 
@@ -111,21 +135,31 @@ def test_a_document_twice_is_two_rows_and_one_pair() -> None:
 def test_without_pairs_there_is_no_place() -> None:
     """To say where without saying what is a slip."""
     for evaluate in (rankstone.evaluate, evaluate_out_of_core):
-        with pytest.raises(BadOption, match="exclude_from=both without pairs to exclude"):
+        with pytest.raises(
+            BadOption, match="exclude_from=both without pairs to exclude"
+        ):
             evaluate(QRELS, RUN, "RR", exclude_from="both")
 
 
 def test_judgments_taken_out_keep_their_places() -> None:
     """A mistake in a later judgment is told by its own row."""
-    frame = {"query_id": ["q1", "q1", "q1"], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 0]}
+    frame = {
+        "query_id": ["q1", "q1", "q1"],
+        "doc_id": ["a", "b", "b"],
+        "relevance": [1, 1, 0],
+    }
 
     with pytest.raises(rankstone.InputError, match="row 3"):
-        rankstone.evaluate(pl.DataFrame(frame), RUN, "RR", exclude={"q1": ["a"]}, exclude_from="both")
+        rankstone.evaluate(
+            pl.DataFrame(frame), RUN, "RR", exclude={"q1": ["a"]}, exclude_from="both"
+        )
 
 
 def test_explanations_and_comparisons_take_it_along() -> None:
     """The option holds wherever pairs are excluded."""
-    found = rankstone.explain(QRELS, RUN, "R@10", "q1", exclude=SEEN, exclude_from="both")
+    found = rankstone.explain(
+        QRELS, RUN, "R@10", "q1", exclude=SEEN, exclude_from="both"
+    )
     assert isinstance(found, rankstone.Explanation)
     assert found.value == 1.0
     other = {query: list(reversed(docs)) for query, docs in RUN.items()}
@@ -146,7 +180,16 @@ def test_at_a_shell(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(json.dumps(what), encoding="utf-8")
     files = [str(tmp_path / f"{name}.json") for name in ("qrels", "run")]
     out = tmp_path / "out.json"
-    line = ["eval", *files, "--exclude", str(tmp_path / "seen.json"), "--exclude-from", "both", "-m", "R@10"]
+    line = [
+        "eval",
+        *files,
+        "--exclude",
+        str(tmp_path / "seen.json"),
+        "--exclude-from",
+        "both",
+        "-m",
+        "R@10",
+    ]
     assert exit_code([*line, "--format", "json", "-o", str(out)]) == 0
     told = json.loads(out.read_text(encoding="utf-8"))
     assert told["audit"]["runs"]["run"]["excluded"]["rows"] == 3

@@ -22,7 +22,11 @@ from rankstone.explanation.score_difference import ExplainedDifference
 if TYPE_CHECKING:
     from pathlib import Path
 
-QRELS = {"q": {"a": 2, "b": 1, "c": 1, "z": 0, "n": -1}, "empty": {"a": 0}, "gone": {"a": 1}}
+QRELS = {
+    "q": {"a": 2, "b": 1, "c": 1, "z": 0, "n": -1},
+    "empty": {"a": 0},
+    "gone": {"a": 1},
+}
 RUN = {"q": {"b": 3.0, "a": 2.0, "x": 2.0, "z": 1.0}, "empty": {"a": 1.0, "x": 0.5}}
 NASTY = '<script>alert(1)</script>|$x$ & \\input{x} %_^~#{} "\x1b[31m`*'
 
@@ -50,10 +54,20 @@ def test_the_table_before_the_sum() -> None:
     assert found.columns == ("gain", "divisor")
     assert found.rows[2].values == {"gain": 2.0, "divisor": 2.0}
     assert found.numerator == 1 / 1 + 2 / 2
-    assert next((row.doc_id, row.values["contribution"]) for row in found.ideal) == ("a", 2.0)
+    assert next((row.doc_id, row.values["contribution"]) for row in found.ideal) == (
+        "a",
+        2.0,
+    )
     assert found.frame.columns == [
-        "rank", "doc_id", "relevance", "judged", "gain", "divisor", "contribution", "running",
-    ]  # fmt: skip
+        "rank",
+        "doc_id",
+        "relevance",
+        "judged",
+        "gain",
+        "divisor",
+        "contribution",
+        "running",
+    ]
     assert found.frame["running"].to_list() == [1.0, 1.0, 2.0, 2.0]
 
 
@@ -62,7 +76,10 @@ def test_which_rules_fired() -> None:
     codes = {note.code for note in of("nDCG@5").footnotes}
     assert codes == {"ties", "unjudged", "negative", "short"}
     assert {note.code for note in of("nDCG@1").footnotes} == {"negative"}
-    assert [note.code for note in of("AP", "empty").footnotes] == ["no_relevant", "unjudged"]
+    assert [note.code for note in of("AP", "empty").footnotes] == [
+        "no_relevant",
+        "unjudged",
+    ]
     gone = of("AP", "gone")
     assert (gone.status, gone.value, gone.rows) == ("missing", 0.0, ())
     assert [note.code for note in gone.footnotes] == ["missing"]
@@ -94,7 +111,8 @@ def test_others_and_conventions() -> None:
 
 
 @pytest.mark.parametrize(
-    "measure", ["nDCG@3", "AP", "AUC(negatives=judged)", "RBP_residual(p=0.8)", "yaap", "RC"]
+    "measure",
+    ["nDCG@3", "AP", "AUC(negatives=judged)", "RBP_residual(p=0.8)", "yaap", "RC"],
 )
 @pytest.mark.parametrize("vs", [None, {"q": ["c", "b"]}])
 def test_every_format_can_be_read(measure: str, vs: Any, tmp_path: Path) -> None:
@@ -106,7 +124,10 @@ def test_every_format_can_be_read(measure: str, vs: Any, tmp_path: Path) -> None
     assert "table_open" in {token.type for token in tokens}
     assert "html_block" not in {token.type for token in tokens}
     _read_html(found.to_html())
-    assert "\x1b" not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
+    assert (
+        "\x1b"
+        not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
+    )
     assert max(map(len, found.text(80).splitlines())) <= 80
     _compile(found, tmp_path)
 
@@ -136,9 +157,16 @@ def _compile(found: Explanation | ExplainedDifference, folder: Path) -> None:
     if program is None:
         return
     head = "\\documentclass{article}\\usepackage[utf8]{inputenc}\\usepackage{textcomp,booktabs}"
-    (folder / "it.tex").write_text(f"{head}\\begin{{document}}\n{text}\\end{{document}}\n", encoding="utf-8")
+    (folder / "it.tex").write_text(
+        f"{head}\\begin{{document}}\n{text}\\end{{document}}\n", encoding="utf-8"
+    )
     done = subprocess.run(
-        [program, "-draftmode", "it.tex"], cwd=folder, capture_output=True, check=False, text=True, input=""
+        [program, "-draftmode", "it.tex"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        text=True,
+        input="",
     )
     assert done.returncode == 0, done.stdout[-1500:]
 
@@ -147,9 +175,13 @@ def test_a_difference_is_attributed_to_documents() -> None:
     """Every document's share of both scores, and of the difference."""
     both = explain(QRELS, RUN, "AP", "q", versus={"q": ["c", "b"]})
     assert isinstance(both, ExplainedDifference)
-    assert both.difference == pytest.approx(sum(share.difference for share in both.shares), abs=1e-15)
+    assert both.difference == pytest.approx(
+        sum(share.difference for share in both.shares), abs=1e-15
+    )
     assert {share.doc_id for share in both.shares} == {"a", "b", "c"}
-    assert both.frame["difference"].to_list() == [share.difference for share in both.shares]
+    assert both.frame["difference"].to_list() == [
+        share.difference for share in both.shares
+    ]
 
 
 def test_typed_in() -> None:
@@ -210,7 +242,9 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
         assert isinstance(found, Explanation)
         assert found.text()
     else:
-        with pytest.raises(rankstone.UsageError, match=r"use rankstone (diff A B|beyond RUN) --explain"):
+        with pytest.raises(
+            rankstone.UsageError, match=r"use rankstone (diff A B|beyond RUN) --explain"
+        ):
             explain({"q": {"a": 1}}, {"q": ["a"]}, text, "q")
 
 
@@ -223,7 +257,9 @@ def test_intents_are_told_apart() -> None:
         ("q", "s3", "c", 1),
         ("q", "s3", "z", 0),
     ]
-    qrels = pl.DataFrame(rows, ["query_id", "subtopic", "doc_id", "relevance"], orient="row")
+    qrels = pl.DataFrame(
+        rows, ["query_id", "subtopic", "doc_id", "relevance"], orient="row"
+    )
     found = explain(qrels, {"q": ["x", "a", "b"]}, "alpha_nDCG@3", "q")
     assert isinstance(found, Explanation)
     told = [(intent.name, intent.relevant, intent.ranks) for intent in found.intents]
@@ -259,15 +295,22 @@ def test_texts_of_documents() -> None:
         }
     )
     qrels, run = {"q": {"a": 1, "c": 2, "d": 1}}, {"q": ["a#2", "a#1", "b#1"]}
-    found = rankstone.explain(qrels, run, "AP", "q", unit="document", documents=documents)
+    found = rankstone.explain(
+        qrels, run, "AP", "q", unit="document", documents=documents
+    )
     assert isinstance(found, rankstone.Explanation)
     assert found.texts == {"a": "A: <b>\x1b[31m", "c": "x" * 500}
     assert "\x1b" not in str(found)
     assert "<b>" not in found.to_html()
     assert "x" * 150 in str(found).replace("\n", "").replace(" ", "")
     assert found.report()["texts"] == dict(found.texts)
-    assert "texts" not in rankstone.explain(qrels, run, "AP", "q", unit="document").report()
-    missing = rankstone.explain(qrels, {"p": ["a"]}, "AP", "q", documents=documents, extra="drop")
+    assert (
+        "texts"
+        not in rankstone.explain(qrels, run, "AP", "q", unit="document").report()
+    )
+    missing = rankstone.explain(
+        qrels, {"p": ["a"]}, "AP", "q", documents=documents, extra="drop"
+    )
     assert list(missing.texts) == ["c"]  # type: ignore[union-attr]
     costs = documents.select("doc_id", tokens=pl.lit(1))
     assert rankstone.explain(qrels, run, "AP", "q", documents=costs).texts == {}  # type: ignore[union-attr]

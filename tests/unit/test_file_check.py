@@ -23,7 +23,11 @@ def found(run: Any, qrels: Any = QRELS, order: str = "score") -> list[tuple[str,
     """Return level and sentence of everything found in a run and its judgments, but of unjudged and nDCG."""
     report = check(qrels, {"a": run}, order=order)
     findings = [finding for file in report.files for finding in file.findings]
-    return [(one.level, one.what) for one in findings if not one.what.startswith(("unjudged@", "nDCG@"))]
+    return [
+        (one.level, one.what)
+        for one in findings
+        if not one.what.startswith(("unjudged@", "nDCG@"))
+    ]
 
 
 @pytest.fixture
@@ -35,16 +39,29 @@ def path(tmp_path: Path) -> Path:
 # -- ranks against scores --------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("ranks", "lists"),
-    [((1, 2, 1), 0), ((2, 1, 1), 1), ((1, 1, 1), 0), ((0, 0, 0), 0), ((7, 9, 3), 0), ((9, 7, 3), 1)],
+    [
+        ((1, 2, 1), 0),
+        ((2, 1, 1), 1),
+        ((1, 1, 1), 0),
+        ((0, 0, 0), 0),
+        ((7, 9, 3), 0),
+        ((9, 7, 3), 1),
+    ],
 )
-def test_ranks_that_contradict_scores(path: Path, ranks: tuple[int, ...], lists: int) -> None:
+def test_ranks_that_contradict_scores(
+    path: Path, ranks: tuple[int, ...], lists: int
+) -> None:
     """A better rank with a lower score is told, in a file and in a frame; equal ranks say nothing."""
     lines = [line.split() for line in RUN.splitlines()]
     rows = [
         (query, doc, rank, float(score))
         for (query, _, doc, _, score, _), rank in zip(lines, ranks, strict=True)
     ]
-    path.write_text("".join(f"{query} Q0 {doc} {rank} {score} t\n" for query, doc, rank, score in rows))
+    path.write_text(
+        "".join(
+            f"{query} Q0 {doc} {rank} {score} t\n" for query, doc, rank, score in rows
+        )
+    )
     frame = pl.DataFrame(rows, ["query_id", "doc_id", "rank", "score"], orient="row")
     told = [("warning", "ranks contradict scores in 1 query")] if lists else []
 
@@ -67,7 +84,9 @@ def test_ranks_that_are_no_numbers(path: Path) -> None:
 
     assert found(path) == [("note", "1 row whose rank is not a whole number")]
     assert check(QRELS, {"a": path}).ok
-    assert found(path, order="rank") == [("error", f"{path}:2: the rank '-' is not a number")]
+    assert found(path, order="rank") == [
+        ("error", f"{path}:2: the rank '-' is not a number")
+    ]
 
 
 # -- ids that are nearly alike ---------------------------------------------------------------------------
@@ -96,9 +115,13 @@ def test_ids_that_are_merely_unknown(path: Path) -> None:
 
 def of_ids(judged: list[str], retrieved: list[str]) -> list[Any]:
     """Return findings about document ids that nearly match."""
-    report = check({"q": dict.fromkeys(judged, 1)}, {"q": dict.fromkeys(retrieved, 1.0)})
+    report = check(
+        {"q": dict.fromkeys(judged, 1)}, {"q": dict.fromkeys(retrieved, 1.0)}
+    )
     return [
-        finding for finding in report.files[1].findings if "would match the judgments but for" in finding.what
+        finding
+        for finding in report.files[1].findings
+        if "would match the judgments but for" in finding.what
     ]
 
 
@@ -117,7 +140,10 @@ def of_ids(judged: list[str], retrieved: list[str]) -> list[Any]:
 def test_the_way_ids_differ_is_named(judged: str, retrieved: str, differ: str) -> None:
     """One sentence, with both ids as they are written; and a doubt, as nothing else matches."""
     (told,) = of_ids([judged, "other"], [retrieved, "strange"])
-    assert told.what == f"1 document id would match the judgments but for {differ}: probably why so few match"
+    assert (
+        told.what
+        == f"1 document id would match the judgments but for {differ}: probably why so few match"
+    )
     assert told.example == f"{retrieved!r} in the run, {judged!r} in the judgments"
     assert told.doubtful
 
@@ -133,7 +159,9 @@ def test_ids_that_mean_other_things_are_no_doubt_where_most_match() -> None:
 def test_ids_with_blanks_are_told_by_themselves() -> None:
     """They match where both sides have them, and are told all the same."""
     report = check({"q": {"a ": 1, "b": 0}}, {"q": {"a ": 1.0}})
-    assert [one.what for one in report.files[0].findings] == ["1 document id with spaces around"]
+    assert [one.what for one in report.files[0].findings] == [
+        "1 document id with spaces around"
+    ]
     assert report.files[0].findings[0].example == "'a '"
 
 
@@ -148,7 +176,11 @@ def test_grades_that_look_like_ids() -> None:
 
 # -- where nDCG says little ------------------------------------------------------------------------------
 def of_ndcg(report: CheckReport) -> list[str]:
-    return [f"{f.level}: {f.what}" for f in report.files[1].findings if f.what.startswith("nDCG@10 ")]
+    return [
+        f"{f.level}: {f.what}"
+        for f in report.files[1].findings
+        if f.what.startswith("nDCG@10 ")
+    ]
 
 
 def test_few_judged_documents_leave_no_room() -> None:
@@ -182,8 +214,22 @@ def test_longer_lists_leave_room() -> None:
     ("run", "options"),
     [
         ({"q": ["b", "a"]}, {}),
-        (pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [2, 1]}), {"order": "rank"}),
-        (pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "b"], "score": [1.0, 2.0, 1.5]}), {}),
+        (
+            pl.DataFrame(
+                {"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [2, 1]}
+            ),
+            {"order": "rank"},
+        ),
+        (
+            pl.DataFrame(
+                {
+                    "query_id": ["q"] * 3,
+                    "doc_id": ["a", "b", "b"],
+                    "score": [1.0, 2.0, 1.5],
+                }
+            ),
+            {},
+        ),
     ],
 )
 def test_every_order_is_looked_at(run: Any, options: dict[str, Any]) -> None:
@@ -212,7 +258,11 @@ def test_cutoffs_are_those_asked_for(measures: Any, names: list[str]) -> None:
     """Of six documents the first two are judged, so the shares tell which were looked at."""
     run = {"q": {f"d{at}": -float(at) for at in range(6)}}
     report = check({"q": {"d0": 1, "d1": 0}}, run, measures=measures)
-    told = [one.what.split(": ") for one in report.files[1].findings if one.what.startswith("unjudged")]
+    told = [
+        one.what.split(": ")
+        for one in report.files[1].findings
+        if one.what.startswith("unjudged")
+    ]
     shares = {"unjudged@3": "33.3%", "unjudged@5": "60.0%"}
     assert told == [[name, shares.get(name, "66.7%")] for name in names]
 
@@ -230,7 +280,10 @@ def test_judgments_of_relevant_documents_only() -> None:
     )
     assert not check(some, measures=asked).files[0].findings
     (note,) = check(none, measures="AP Bpref(rel=2)").files[0].findings
-    assert (note.level, note.what) == ("note", "no document is judged not relevant (no grade of 0 or below)")
+    assert (note.level, note.what) == (
+        "note",
+        "no document is judged not relevant (no grade of 0 or below)",
+    )
     assert "Bpref, infAP" in str(note.fix)
 
 
@@ -243,13 +296,22 @@ def test_a_training_file_is_held_against_judgments_and_runs() -> None:
 
     judged, learnt, run = report.files
     assert [file.kind for file in report.files] == ["judgments", "training", "run"]
-    assert learnt.facts == {"rows": "4", "queries": "2", "documents": "4", "rows per query": "1–3, median 2"}
+    assert learnt.facts == {
+        "rows": "4",
+        "queries": "2",
+        "documents": "4",
+        "rows per query": "1–3, median 2",
+    }
     assert [(one.level, one.what) for one in learnt.findings] == [
         ("warning", "1 of 4 relevant judgments (25.0%) also in training"),
         ("note", "1 of 2 queries not in training"),
         ("note", "1 of 3 relevant documents not in training"),
     ]
-    assert [one.example for one in learnt.findings] == ["query u1, document a", "u2", "x"]
+    assert [one.example for one in learnt.findings] == [
+        "query u1, document a",
+        "u2",
+        "x",
+    ]
     assert [(one.level, one.what, one.example) for one in run.findings[-2:]] == [
         ("note", "1 retrieved row of 3 also in training", "query u1, document a"),
         ("note", "1 of 3 retrieved documents not in training", "y"),
@@ -261,8 +323,13 @@ def test_a_training_file_is_held_against_judgments_and_runs() -> None:
 def test_a_training_file_of_other_ids() -> None:
     """Numbers are the texts they are written as; ids that never match are a doubt."""
     report = check({"1": {"2": 1}}, {"1": {"5": 1.0}}, train={1: [2, 3]})
-    assert report.files[1].findings[0].what == "1 of 1 relevant judgment (100.0%) also in training"
-    (told,) = (one for one in report.files[2].findings if "retrieved document" in one.what)
+    assert (
+        report.files[1].findings[0].what
+        == "1 of 1 relevant judgment (100.0%) also in training"
+    )
+    (told,) = (
+        one for one in report.files[2].findings if "retrieved document" in one.what
+    )
     assert (told.level, told.doubtful) == ("warning", True)
     assert told.fix == "do document ids match? in training 2, 3"
 
@@ -270,8 +337,12 @@ def test_a_training_file_of_other_ids() -> None:
 # -- ids of two kinds --------------------------------------------------------------------------------------
 def test_ids_of_two_kinds_are_an_error_here_too(path: Path) -> None:
     """Numbers in a frame never match texts in another; in a file of text they are what they look like."""
-    judged = pl.DataFrame({"query_id": ["1", "2"], "doc_id": ["a", "b"], "relevance": [1, 0]})
-    numbers = pl.DataFrame({"query_id": [1, 2], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
+    judged = pl.DataFrame(
+        {"query_id": ["1", "2"], "doc_id": ["a", "b"], "relevance": [1, 0]}
+    )
+    numbers = pl.DataFrame(
+        {"query_id": [1, 2], "doc_id": ["a", "b"], "score": [1.0, 2.0]}
+    )
     report = check(judged, {"a": numbers})
     assert [(one.level, one.what) for one in report.files[1].findings] == [
         ("error", "query_id has two types")
@@ -303,8 +374,17 @@ def test_runs_with_findings_come_first_and_are_counted() -> None:
         "fine": good,
     }
     report = check(judged, runs, measures="P@1")
-    assert [file.name for file in report.files] == ["judgments", "broken", "strange", "tied", "good", "fine"]
+    assert [file.name for file in report.files] == [
+        "judgments",
+        "broken",
+        "strange",
+        "tied",
+        "good",
+        "fine",
+    ]
     assert report.verdict == "1 error, 2 warnings"
     assert report.to_dict()["verdict"] == report.verdict
     assert check(judged, good, measures="P@1").verdict == "ok"
-    assert check(judged, {"tied": runs["tied"]}, measures="P@1").verdict == "ok, 1 warning"
+    assert (
+        check(judged, {"tied": runs["tied"]}, measures="P@1").verdict == "ok, 1 warning"
+    )

@@ -53,7 +53,9 @@ def test_every_measure_has_a_scale_note() -> None:
     assert "not shown" in gain("INST(gain=binary)", 0.2, 0.3).scale
 
 
-@pytest.mark.parametrize("means", [(0.2, 1.5), (-0.1, 0.2), (math.nan, 0.2), (0.2, math.inf)])
+@pytest.mark.parametrize(
+    "means", [(0.2, 1.5), (-0.1, 0.2), (math.nan, 0.2), (0.2, math.inf)]
+)
 def test_what_is_no_value(means: tuple[float, float]) -> None:
     """Outside the measure's range, or no number."""
     with pytest.raises(BadParameter, match="is not a value of AP"):
@@ -77,7 +79,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     steps = json.loads(told(*asked, "--format", "json"))["gains"]
     assert [row["measure"] for row in steps] == ["AP", "nDCG(gain=exp2)@10"]
     rows = list(csv.DictReader(io.StringIO(told(*asked, "--format", "csv"))))
-    assert [float(row["error_reduction"]) for row in rows] == [row["error_reduction"] for row in steps]
+    assert [float(row["error_reduction"]) for row in rows] == [
+        row["error_reduction"] for row in steps
+    ]
     assert "| measure | before |" in told(*asked, "--format", "md")
 
     for given, message in (

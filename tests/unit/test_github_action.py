@@ -16,7 +16,9 @@ import yaml
 from rankstone import demo
 
 ACTION = yaml.safe_load(
-    (Path(__file__).parents[2] / "integrations/github-action/action.yml").read_text("utf-8")
+    (Path(__file__).parents[2] / "integrations/github-action/action.yml").read_text(
+        "utf-8"
+    )
 )
 STEPS = ACTION["runs"]["steps"]
 GATE = """\
@@ -30,14 +32,22 @@ measure = "nDCG@10"
 floor = 0.5
 """
 
-pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the action is written for bash")
+pytestmark = pytest.mark.skipif(
+    shutil.which("bash") is None, reason="the action is written for bash"
+)
 
 
 def environment(step: dict[str, Any], given: dict[str, str]) -> dict[str, str]:
     """Return the variables of a step, its inputs filled in."""
-    inputs = {name: str(given.get(name, one.get("default", ""))) for name, one in ACTION["inputs"].items()}
+    inputs = {
+        name: str(given.get(name, one.get("default", "")))
+        for name, one in ACTION["inputs"].items()
+    }
     pattern = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
-    return {name: pattern.sub(lambda found: inputs[found[1]], text) for name, text in step["env"].items()}
+    return {
+        name: pattern.sub(lambda found: inputs[found[1]], text)
+        for name, text in step["env"].items()
+    }
 
 
 def gate(folder: Path, **given: str) -> tuple[int, str, str]:
@@ -48,13 +58,31 @@ def gate(folder: Path, **given: str) -> tuple[int, str, str]:
     program.chmod(0o755)
     files = {"qrels": str(demo.QRELS), "bm25": str(demo.RUNS["bm25"])}
     (folder / "rankstone.toml").write_text(GATE.format(**files))
-    runner = {name: str(folder / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    runner = {
+        name: str(folder / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
+    }
     runner["RUNNER_TEMP"] = str(folder / "temp")
     variables = os.environ | runner | environment(STEPS[1], given)
-    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[1]["run"]]
-    done = subprocess.run(command, cwd=folder, env=variables, check=False, capture_output=True, text=True)
-    summary, outputs = (Path(path) for name, path in runner.items() if name.startswith("GITHUB"))
-    return done.returncode, summary.read_text("utf-8") if summary.exists() else "", outputs.read_text("utf-8")
+    command = [
+        "bash",
+        "--noprofile",
+        "--norc",
+        "-eo",
+        "pipefail",
+        "-c",
+        STEPS[1]["run"],
+    ]
+    done = subprocess.run(
+        command, cwd=folder, env=variables, check=False, capture_output=True, text=True
+    )
+    summary, outputs = (
+        Path(path) for name, path in runner.items() if name.startswith("GITHUB")
+    )
+    return (
+        done.returncode,
+        summary.read_text("utf-8") if summary.exists() else "",
+        outputs.read_text("utf-8"),
+    )
 
 
 def test_every_input_is_used() -> None:
@@ -67,12 +95,16 @@ def test_every_input_is_used() -> None:
     }
     assert named == set(ACTION["inputs"])
     assert [step for step in STEPS if "${{" in step["run"]] == []
-    assert [name for name, one in ACTION["inputs"].items() if one.get("required")] == ["install"]
+    assert [name for name, one in ACTION["inputs"].items() if one.get("required")] == [
+        "install"
+    ]
 
 
 def test_a_pass(tmp_path: Path) -> None:
     """The summary is Markdown; JUnit XML is written where a file is named, blanks in its name or not."""
-    code, summary, outputs = gate(tmp_path, candidate=str(demo.RUNS["bm25"]), junit="gate of mine.xml")
+    code, summary, outputs = gate(
+        tmp_path, candidate=str(demo.RUNS["bm25"]), junit="gate of mine.xml"
+    )
     assert (code, outputs) == (0, "exit-code=0\n")
     assert "| ✔ pass | nDCG@10 floor |" in summary
     assert "<testsuite" in (tmp_path / "gate of mine.xml").read_text()
@@ -88,5 +120,7 @@ def test_a_failure(tmp_path: Path) -> None:
     assert (code, outputs.splitlines()[-1]) == (1, "exit-code=1")
     assert "✘ fail" in summary
     assert gate(tmp_path)[0] == 3
-    assert gate(tmp_path, candidate="$(touch stolen)`touch stolen`; touch stolen")[0] == 3
+    assert (
+        gate(tmp_path, candidate="$(touch stolen)`touch stolen`; touch stolen")[0] == 3
+    )
     assert not (tmp_path / "stolen").exists()

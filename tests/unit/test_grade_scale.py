@@ -25,11 +25,20 @@ SCORES = [0.9, 0.5, 0.7]
 
 
 @pytest.mark.parametrize(("grades", "negative", "bottom"), CHOSEN)
-def test_every_road_pads_with_the_same_grade(grades: list[int], negative: str | None, bottom: float) -> None:
+def test_every_road_pads_with_the_same_grade(
+    grades: list[int], negative: str | None, bottom: float
+) -> None:
     """Judgments, one labelled table, arrays and shares of queries find the same lowest grade."""
     measure = "DCG(pad=min_grade)@5"
     options: dict[str, Any] = {} if negative is None else {"negative": negative}
-    table = pl.DataFrame({"query_id": QUERIES, "doc_id": list("xyz"), "score": SCORES, "relevance": grades})
+    table = pl.DataFrame(
+        {
+            "query_id": QUERIES,
+            "doc_id": list("xyz"),
+            "score": SCORES,
+            "relevance": grades,
+        }
+    )
     qrels, run = table.drop("score"), table.drop("relevance")
     shown: list[list[float]] = [[grades[0], _meant(grades[1], negative)], [grades[2]]]
     expected = sum(_dcg([*known, *[bottom] * (5 - len(known))]) for known in shown) / 2
@@ -40,13 +49,19 @@ def test_every_road_pads_with_the_same_grade(grades: list[int], negative: str | 
         rankstone.evaluate(qrels, run, measure, memory="1GB", **options),
     ]
     found = [scores.to_dict()["run"][measure] for scores in kept]
-    found.append(functional.evaluate(SCORES, grades, measure, qid=QUERIES, **options).mean()[measure])
+    found.append(
+        functional.evaluate(SCORES, grades, measure, qid=QUERIES, **options).mean()[
+            measure
+        ]
+    )
     assert found == pytest.approx([expected] * 4, abs=1e-12)
 
 
 def test_rankers_pad_with_the_lowest_label() -> None:
     """Lists of a data set for rankers have their own lowest label, not 0."""
-    assert LabelledLists.of(np.array([2.0, 1.0, 3.0]), np.array([0, 2, 3])).lowest == 1.0
+    assert (
+        LabelledLists.of(np.array([2.0, 1.0, 3.0]), np.array([0, 2, 3])).lowest == 1.0
+    )
 
 
 def test_measures_of_other_measures_say_what_they_read() -> None:

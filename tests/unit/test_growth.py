@@ -42,7 +42,9 @@ def copies(rows: int, each: int) -> pl.DataFrame:
     return pl.DataFrame({"query_id": ["q"] * rows, "doc_id": docs, "score": scores})
 
 
-@pytest.mark.parametrize("every", [True, False], ids=["one document", "every document twice"])
+@pytest.mark.parametrize(
+    "every", [True, False], ids=["one document", "every document twice"]
+)
 def test_refusing_duplicates_costs_the_same_however_many_there_are(every: bool) -> None:  # noqa: FBT001
     """Ten or ten thousand rows are copies: no call is made for each of them."""
 
@@ -65,7 +67,9 @@ def test_copies_of_a_judged_document_are_found_at_once() -> None:
 
     def kept(rows: int) -> Callable[[], object]:
         run = copies(rows, rows)
-        return lambda: rankstone.evaluate({"q": {"d0": 1}}, run, "RR", duplicates="keep")
+        return lambda: rankstone.evaluate(
+            {"q": {"d0": 1}}, run, "RR", duplicates="keep"
+        )
 
     few, many = kept(10), kept(10_000)
     few()

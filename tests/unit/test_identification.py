@@ -17,7 +17,11 @@ import rankstone
 from rankstone.conventions.identification.candidate_values import Sweeper
 from rankstone.conventions.identification.identification import _searches
 from rankstone.conventions.identification.reported_number import LEFT_OUT, Printed
-from rankstone.conventions.identification.search_space import around, grouped, printed_by_chance
+from rankstone.conventions.identification.search_space import (
+    around,
+    grouped,
+    printed_by_chance,
+)
 from rankstone.errors import UsageError
 from rankstone.evaluation.prepared import Prepared
 from rankstone.explanation.explain_scores import QUERY, typed_in
@@ -36,12 +40,18 @@ def collection() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]
     rng = np.random.default_rng(3)
     docs = [f"d{at}" for at in range(40)]
     qrels = {
-        q: {str(doc): int(rng.choice([0, 0, 1, 2, 3])) for doc in rng.choice(docs, 12, replace=False)}
+        q: {
+            str(doc): int(rng.choice([0, 0, 1, 2, 3]))
+            for doc in rng.choice(docs, 12, replace=False)
+        }
         for q in QUERIES
     }
     qrels["q0"] = {"d0": 0, "d1": 0}
     run = {
-        q: {str(doc): float(rng.integers(0, 12)) for doc in rng.choice(docs, 20, replace=False)}
+        q: {
+            str(doc): float(rng.integers(0, 12))
+            for doc in rng.choice(docs, 20, replace=False)
+        }
         for q in QUERIES[:27]
     }
     return qrels, run
@@ -67,7 +77,9 @@ QRELS, RUN = collection()
         ("3", 3.0, 0, (1.0, 100.0)),
     ],
 )
-def test_a_number_as_it_was_printed(text: str, value: float, digits: int, scales: tuple[float, ...]) -> None:
+def test_a_number_as_it_was_printed(
+    text: str, value: float, digits: int, scales: tuple[float, ...]
+) -> None:
     """Its decimals are those it shows; above 1 it may be per cent."""
     printed = Printed.of(text)
     assert (printed.value, printed.digits, printed.scales()) == (value, digits, scales)
@@ -144,7 +156,9 @@ def test_a_way_is_found(asked: str, measure: str, options: dict[str, Any]) -> No
     """Whatever is a step or two away prints as its own number, and is in the first group or equal to it."""
     if asked == "ERR@10":
         asked = measure
-    found = rankstone.identify(QRELS, RUN, printed(only_value(measure, **options)), asked)
+    found = rankstone.identify(
+        QRELS, RUN, printed(only_value(measure, **options)), asked
+    )
     ways = [way for group in found.groups for way in group.ways]
 
     assert any(way.measure == measure and way.options == options for way in ways)
@@ -153,7 +167,12 @@ def test_a_way_is_found(asked: str, measure: str, options: dict[str, Any]) -> No
 def test_every_way_is_a_number_evaluate_gives() -> None:
     """What is told in our words gives that value when it is asked for, whatever the options."""
     found = rankstone.identify(QRELS, RUN, printed(only_value("nDCG@10"), 2), "nDCG@10")
-    ours = [way for group in found.groups for way in group.ways if not way.library and not way.rounding]
+    ours = [
+        way
+        for group in found.groups
+        for way in group.ways
+        if not way.library and not way.rounding
+    ]
     assert len(ours) > 50
     for way in ours[::7]:
         value = only_value(way.measure, **way.options)
@@ -184,20 +203,35 @@ def test_queries_without_judgments_are_those_of_each_library() -> None:
     }
     values = set()
     for library, text in spelled.items():
-        found = rankstone.evaluate(qrels, run, text, convention=library).mean()["value"][0]
+        found = rankstone.evaluate(qrels, run, text, convention=library).mean()[
+            "value"
+        ][0]
         values.add(found)
-        groups = rankstone.identify(qrels, run, f"{found:.4f}", "AP" if text == "MAP" else "AP@5").groups
+        groups = rankstone.identify(
+            qrels, run, f"{found:.4f}", "AP" if text == "MAP" else "AP@5"
+        ).groups
         assert library in groups[0].libraries
     assert len(values) > 1
 
 
 def test_equal_values_are_one_group() -> None:
     """Where nothing ties, rules for ties are no different ways."""
-    run = {q: {doc: score + at / 1024 for at, (doc, score) in enumerate(s.items())} for q, s in RUN.items()}
+    run = {
+        q: {doc: score + at / 1024 for at, (doc, score) in enumerate(s.items())}
+        for q, s in RUN.items()
+    }
     found = rankstone.identify(QRELS, run, "0.3", "nDCG@10", digits=1)
     values = [group.value for group in found.groups]
-    assert not any("ties" in way.options for group in found.groups for way in group.ways if not way.library)
-    assert all(abs(a - b) > 1e-11 for a, b in zip(sorted(values), sorted(values)[1:], strict=False))
+    assert not any(
+        "ties" in way.options
+        for group in found.groups
+        for way in group.ways
+        if not way.library
+    )
+    assert all(
+        abs(a - b) > 1e-11
+        for a, b in zip(sorted(values), sorted(values)[1:], strict=False)
+    )
 
 
 def test_without_a_name_every_measure_is_tried() -> None:
@@ -253,7 +287,10 @@ def test_where_nothing_fits_the_nearest_are_told() -> None:
 
 def test_a_measure_of_some_library() -> None:
     """What only a library calls so is searched, too."""
-    binary = {query: {doc: min(grade, 1) for doc, grade in judged.items()} for query, judged in QRELS.items()}
+    binary = {
+        query: {doc: min(grade, 1) for doc, grade in judged.items()}
+        for query, judged in QRELS.items()
+    }
     scores = rankstone.evaluate(binary, RUN, "RetrievalMRR", convention="torchmetrics")
     value = scores.to_dict()["run"]["RetrievalMRR"]
     assert value is not None
@@ -262,7 +299,12 @@ def test_a_measure_of_some_library() -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "said"), [("nDGC@10", "did you mean"), ("PR", "not a measure of one run"), ("tau", "measure")]
+    ("measure", "said"),
+    [
+        ("nDGC@10", "did you mean"),
+        ("PR", "not a measure of one run"),
+        ("tau", "measure"),
+    ],
 )
 def test_a_measure_nobody_has_is_refused(measure: str, said: str) -> None:
     """As everywhere."""
@@ -274,7 +316,10 @@ def test_options_say_where_the_search_begins() -> None:
     """Missing queries that are dropped are then no step."""
     value = only_value("AP", missing="drop")
     found = rankstone.identify(QRELS, RUN, printed(value), "AP", missing="drop")
-    assert (found.groups[0].simplest.measure, found.groups[0].simplest.steps) == ("AP", 0)
+    assert (found.groups[0].simplest.measure, found.groups[0].simplest.steps) == (
+        "AP",
+        0,
+    )
     assert found.usual == {"missing": "drop"}
 
 
@@ -283,7 +328,11 @@ def test_duplicates_are_searched_instead_of_refused() -> None:
     qrels = {"q": {"a": 1, "b": 1}}
     run = (["q"] * 3, ["a", "a", "b"], [3.0, 2.0, 1.0])
     found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 3) / 2), "AP")
-    assert any(w.options.get("duplicates") == "first_keep_rank" for g in found.groups for w in g.ways)
+    assert any(
+        w.options.get("duplicates") == "first_keep_rank"
+        for g in found.groups
+        for w in g.ways
+    )
 
 
 STARTS = [
@@ -294,17 +343,27 @@ STARTS = [
 
 
 @each(("kind", "texts"), STARTS, ids=lambda one: getattr(one, "name", ""))
-def test_every_parameter_is_searched_or_says_why_not(kind: type[Measure], texts: tuple[str, ...]) -> None:
+def test_every_parameter_is_searched_or_says_why_not(
+    kind: type[Measure], texts: tuple[str, ...]
+) -> None:
     """From some start, no more than two choices away, each parameter has another value; cutoffs, too."""
     ready = Prepared({"q": {"a": 3, "b": 1, "c": 2}}, "AP")
     facts = Sweeper(ready, {"q": ["b", "x", "a", "c", "y", "z"]}).facts()
     changed: set[str] = set()
     for start in readable(texts):
         for other, _ in around(start, facts, 2, frozenset()):
-            changed |= {f.name for f in fields(kind) if getattr(other, f.name) != getattr(start, f.name)}
+            changed |= {
+                f.name
+                for f in fields(kind)
+                if getattr(other, f.name) != getattr(start, f.name)
+            }
     left_out = {name for name in LEFT_OUT if "." not in name}
-    left_out |= {name.partition(".")[2] for name in LEFT_OUT if name.startswith(f"{kind.name}.")}
-    declared = {f.name for f in fields(kind)} - {"agg"}  # which is tried where queries are put together
+    left_out |= {
+        name.partition(".")[2] for name in LEFT_OUT if name.startswith(f"{kind.name}.")
+    }
+    declared = {f.name for f in fields(kind)} - {
+        "agg"
+    }  # which is tried where queries are put together
     if not kind.takes_cutoff:
         changed.add("k")
     assert declared - left_out <= changed
@@ -324,15 +383,25 @@ def test_the_ranks_of_a_file_are_another_order(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
     qrels.write_text("q 0 a 1\nq 0 b 1\n")
     lines = [("x", 3, 4.0), ("a", 1, 3.0), ("y", 4, 2.0), ("b", 2, 1.0)]
-    run.write_text("".join(f"q Q0 {doc} {rank} {score} t\n" for doc, rank, score in lines))
+    run.write_text(
+        "".join(f"q Q0 {doc} {rank} {score} t\n" for doc, rank, score in lines)
+    )
     found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 2) / 2), "AP")
     assert any(way.options == {"order": "rank"} for way in found.groups[0].ways)
     run.write_text("".join(f"q Q0 {doc} - {score} t\n" for doc, rank, score in lines))
-    assert rankstone.identify(qrels, run, printed((1 / 2 + 2 / 4) / 2), "AP").groups[0].simplest.steps == 0
+    assert (
+        rankstone.identify(qrels, run, printed((1 / 2 + 2 / 4) / 2), "AP")
+        .groups[0]
+        .simplest.steps
+        == 0
+    )
 
 
 # -- several runs, several numbers -------------------------------------------------------------------
-OTHER = {query: dict(zip(scores, reversed(scores.values()), strict=True)) for query, scores in RUN.items()}
+OTHER = {
+    query: dict(zip(scores, reversed(scores.values()), strict=True))
+    for query, scores in RUN.items()
+}
 BOTH = {"one": RUN, "other": OTHER}
 
 
@@ -346,7 +415,12 @@ def test_rows_of_a_table_may_be_swapped() -> None:
     """A number is taken for the run in its place and found to be the other one's; decimals are its own."""
     values = value_of("other", 4), value_of("one", 6)
     first, second = rankstone.identify(QRELS, BOTH, values, "nDCG@10")
-    assert (first.taken_for, first.run, second.taken_for, second.run) == ("one", "other", "other", "one")
+    assert (first.taken_for, first.run, second.taken_for, second.run) == (
+        "one",
+        "other",
+        "other",
+        "one",
+    )
     assert (first.printed.digits, second.printed.digits) == (4, 6)
     assert "this is other's value, not one's" in first.text(200)
     assert first.groups[0].run == "other"
@@ -367,7 +441,9 @@ def test_a_number_of_its_own_run() -> None:
 
 def test_equal_runs_are_not_told_apart() -> None:
     """Where two runs print the number in as few steps, nothing says whose it is."""
-    found = rankstone.identify(QRELS, {"a": RUN, "b": RUN}, value_of("one", 4), "nDCG@10")
+    found = rankstone.identify(
+        QRELS, {"a": RUN, "b": RUN}, value_of("one", 4), "nDCG@10"
+    )
     assert found.run is None
     assert "the run is ambiguous" in found.text(200)
 
@@ -378,14 +454,18 @@ def test_expected_by_chance_is_density_times_length(digits: int) -> None:
     """A value every ten thousandth: one and a half steps of the number hold so many."""
     values = [at / 10_000 for at in range(10_000)]
     expected = 1.5 * 10.0**-digits * 10_000
-    assert printed_by_chance(values, Printed.of(0.41, digits)) == pytest.approx(expected, rel=0.05)
+    assert printed_by_chance(values, Printed.of(0.41, digits)) == pytest.approx(
+        expected, rel=0.05
+    )
     per_cent = Printed.of(f"{41:.{digits - 2}f} %")
     assert printed_by_chance(values, per_cent) == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 5), (8, 8)])
 @pytest.mark.parametrize("count", [60, 600])
-def test_as_many_print_by_chance_as_expected(shape: tuple[int, int], count: int) -> None:
+def test_as_many_print_by_chance_as_expected(
+    shape: tuple[int, int], count: int
+) -> None:
     """On average over numbers from where the values come from, but independent of them."""
     rng = np.random.default_rng([count, *shape])
     expected, seen, worlds = 0.0, 0, 40_000 // count
@@ -405,7 +485,10 @@ def test_as_many_values_of_a_search_print_by_chance_as_expected() -> None:
     search = _searches(str(demo / "qrels.txt"), runs, "AP", None, {})["bm25"]
     values = [group.value for group in grouped(search.ways) if 0 < group.value < 1]
     rng = np.random.default_rng(11)
-    numbers = [Printed.of(f"{at:.3f}") for at in rng.choice(values, 400) + rng.normal(0, 0.003, 400)]
+    numbers = [
+        Printed.of(f"{at:.3f}")
+        for at in rng.choice(values, 400) + rng.normal(0, 0.003, 400)
+    ]
     expected = sum(printed_by_chance(values, number) for number in numbers)
     seen = sum(number.how(value) is not None for number in numbers for value in values)
     assert 0.8 < expected / seen < 1.25
@@ -416,14 +499,20 @@ def test_what_prints_as_the_number_says_nothing_of_chance() -> None:
     apart = [at / 100 for at in range(101)]
     number = Printed.of("0.4150")
     same = [0.415 + at * 1e-8 for at in range(300)]
-    assert printed_by_chance([*apart, *same], number) == printed_by_chance(apart, number) > 0
+    assert (
+        printed_by_chance([*apart, *same], number)
+        == printed_by_chance(apart, number)
+        > 0
+    )
     assert printed_by_chance([0.1, *same], number) == 0.0
 
 
 def test_chance_is_told() -> None:
     """Fewer decimals print more of the same values."""
     value = only_value("nDCG@10")
-    coarse, fine = rankstone.identify(QRELS, RUN, (printed(value, 2), printed(value, 5)), "nDCG@10")
+    coarse, fine = rankstone.identify(
+        QRELS, RUN, (printed(value, 2), printed(value, 5)), "nDCG@10"
+    )
     assert coarse.different == fine.different
     assert coarse.by_chance > 1 > fine.by_chance > 0
     text = fine.text(200)
@@ -437,7 +526,10 @@ def test_it_is_told_in_every_format() -> None:
     found = rankstone.identify(QRELS, RUN, printed(only_value("nDCG@10"), 3), "nDCG@10")
     assert found.frame.columns[:4] == ["group", "value", "prints", "off"]
     assert found.frame["group"].n_unique() == len(found.groups) + len(found.nearest)
-    assert json.loads(json.dumps(found.report()))["groups"][0]["ways"][0]["measure"] == "nDCG@10"
+    assert (
+        json.loads(json.dumps(found.report()))["groups"][0]["ways"][0]["measure"]
+        == "nDCG@10"
+    )
     assert all(len(line) <= 80 for line in found.text(80).splitlines())
     assert "nDCG@10" in found.to_markdown()
     assert "nDCG@10" in found.to_latex()

@@ -28,7 +28,9 @@ def by_loops(lists: list[list[int]], weights: list[float]) -> list[float]:
     found, begin = [], 0
     for one in lists:
         for at, value in enumerate(one):
-            found.append(math.fsum(weights[begin + j] for j in range(at) if one[j] < value))
+            found.append(
+                math.fsum(weights[begin + j] for j in range(at) if one[j] < value)
+            )
         begin += len(one)
     return found
 
@@ -54,7 +56,9 @@ def test_weights(lists: list[list[int]], data: st.DataObject) -> None:
     assert np.allclose(by_loops(lists, weights), found, rtol=1e-12, atol=0)
     for begin, end in pairwise(offsets.tolist()):
         part = slice(begin, end)
-        alone = weight_of_earlier_smaller(np.array([0, end - begin]), values[part], np.array(weights[part]))
+        alone = weight_of_earlier_smaller(
+            np.array([0, end - begin]), values[part], np.array(weights[part])
+        )
         assert alone.tolist() == found[part].tolist()
 
 

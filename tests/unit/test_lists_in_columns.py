@@ -15,7 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankstone
-from rankstone.errors import BadValue, InputError, MissingColumn, MixedIds, NotComparable
+from rankstone.errors import (
+    BadValue,
+    InputError,
+    MissingColumn,
+    MixedIds,
+    NotComparable,
+)
 from rankstone.io import list_columns as module
 from rankstone.io import read_run
 
@@ -36,7 +42,12 @@ FLAT = FOLDED.explode("items", "sc", empty_as_null=False)
 MEASURES = "RR nDCG@3 AP R@2"
 INNER: Any = FOLDED.select(
     "user",
-    recs=pl.Series([[{"items": i, "sc": s} for i, s in zip(*r[1:], strict=True)] for r in FOLDED.rows()]),
+    recs=pl.Series(
+        [
+            [{"items": i, "sc": s} for i, s in zip(*r[1:], strict=True)]
+            for r in FOLDED.rows()
+        ]
+    ),
 )
 
 
@@ -51,13 +62,22 @@ OBJECTS: dict[str, Any] = {
     "lazy": FOLDED.lazy(),
     "arrow": FOLDED.to_arrow(),
     "arrow list": pa.table(
-        {"user": ["a", "b", "c"], "items": FOLDED["items"].to_list(), "sc": FOLDED["sc"].to_list()}
+        {
+            "user": ["a", "b", "c"],
+            "items": FOLDED["items"].to_list(),
+            "sc": FOLDED["sc"].to_list(),
+        }
     ),
     "pandas": pd.DataFrame(FOLDED.to_dict(as_series=False)),
     "pandas arrays": pd.DataFrame(
-        {c: [np.array(v) if isinstance(v, list) else v for v in FOLDED[c].to_list()] for c in FOLDED.columns}
+        {
+            c: [np.array(v) if isinstance(v, list) else v for v in FOLDED[c].to_list()]
+            for c in FOLDED.columns
+        }
     ),
-    "categories": FOLDED.cast({"user": pl.Categorical, "items": pl.List(pl.Categorical)}),
+    "categories": FOLDED.cast(
+        {"user": pl.Categorical, "items": pl.List(pl.Categorical)}
+    ),
     "enum": FOLDED.cast({"items": pl.List(pl.Enum(["v", "w", "x", "y", "z"]))}),
     "dictionary": pa.table(FOLDED.cast({"items": pl.List(pl.Categorical)}).to_arrow()),
     "structs": INNER,
@@ -102,29 +122,47 @@ def test_every_format_reads_alike(tmp_path: Path, name: str) -> None:
 def test_whole_numbers_are_ids(tmp_path: Path) -> None:
     """Lists of whole numbers of any width match whole numbers, and those of more than 63 bits their text."""
     for dtype in (pl.UInt8, pl.Int16, pl.Int64, pl.UInt64, pl.Int128):
-        run = pl.DataFrame({"query_id": [7], "doc_id": [[2, 1]]}, schema_overrides={"doc_id": pl.List(dtype)})
+        run = pl.DataFrame(
+            {"query_id": [7], "doc_id": [[2, 1]]},
+            schema_overrides={"doc_id": pl.List(dtype)},
+        )
         run.write_parquet(path := tmp_path / f"{dtype}.parquet")
-        assert rankstone.evaluate({7: {1: 1}}, path, "RR").to_dict() == {path.stem: {"RR": 1 / 2}}
+        assert rankstone.evaluate({7: {1: 1}}, path, "RR").to_dict() == {
+            path.stem: {"RR": 1 / 2}
+        }
     fixed = pl.DataFrame(
-        {"query_id": [7], "doc_id": [[2, 1]]}, schema_overrides={"doc_id": pl.Array(pl.Int32, 2)}
+        {"query_id": [7], "doc_id": [[2, 1]]},
+        schema_overrides={"doc_id": pl.Array(pl.Int32, 2)},
     )
-    assert rankstone.evaluate({7: {1: 1}}, fixed, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate({7: {1: 1}}, fixed, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
 
 
 @given(
     run=st.dictionaries(
-        st.sampled_from("abcdef"), st.lists(st.sampled_from("uvwxyz"), unique=True), min_size=1, max_size=6
+        st.sampled_from("abcdef"),
+        st.lists(st.sampled_from("uvwxyz"), unique=True),
+        min_size=1,
+        max_size=6,
     ),
     no_results=st.sampled_from(["missing", "zero", "undefined", "drop"]),
     cut=st.integers(1, 5),
 )
-def test_lists_are_dicts_of_lists(run: dict[str, list[str]], no_results: Any, cut: int) -> None:
+def test_lists_are_dicts_of_lists(
+    run: dict[str, list[str]], no_results: Any, cut: int
+) -> None:
     """Order is the ranking and empty lists are unanswered queries, as for ``{query: [doc, …]}``."""
     lists = {**run, "judged": ["u"]}
     types = {"doc_id": pl.List(pl.String)}
-    table = pl.DataFrame({"query_id": list(lists), "doc_id": list(lists.values())}, schema_overrides=types)
+    table = pl.DataFrame(
+        {"query_id": list(lists), "doc_id": list(lists.values())},
+        schema_overrides=types,
+    )
     ready = rankstone.Prepared(
-        {q: {"u": 1, "w": 2} for q in ("a", "b", "x", "judged")}, MEASURES, no_results=no_results
+        {q: {"u": 1, "w": 2} for q in ("a", "b", "x", "judged")},
+        MEASURES,
+        no_results=no_results,
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ROWS", cut)  # pieces end anywhere between lists
@@ -139,39 +177,55 @@ def test_a_list_is_judgments_of_grade_one() -> None:
     run = {"a": ["w", "x"], "b": ["y"]}
     plain = pl.DataFrame({"query_id": ["a", "b"], "doc_id": [["x"], ["y", "z"]]})
     graded = plain.with_columns(relevance=pl.Series([[2], [1, 0]]))
-    one = pl.DataFrame({"query_id": ["b", "b"], "relevance": [2, 1], "doc_id": [["z"], ["y"]]})
+    one = pl.DataFrame(
+        {"query_id": ["b", "b"], "relevance": [2, 1], "doc_id": [["z"], ["y"]]}
+    )
 
     assert rankstone.evaluate(plain, run, "RR R@2").to_dict()["run"] == {
         "RR": (1 / 2 + 1) / 2,
         "R@2": (1 + 1 / 2) / 2,
     }
-    assert rankstone.evaluate({"a": ["x"], "b": {"y", "z"}}, run, "R@2").to_dict()["run"] == {
-        "R@2": (1 + 1 / 2) / 2
+    assert rankstone.evaluate({"a": ["x"], "b": {"y", "z"}}, run, "R@2").to_dict()[
+        "run"
+    ] == {"R@2": (1 + 1 / 2) / 2}
+    assert rankstone.evaluate(graded, run, "CG@2").to_dict()["run"] == {
+        "CG@2": (2 + 1) / 2
     }
-    assert rankstone.evaluate(graded, run, "CG@2").to_dict()["run"] == {"CG@2": (2 + 1) / 2}
     assert rankstone.evaluate(one, run, "CG@2").to_dict()["run"] == {"CG@2": 1 / 1}
 
 
 def test_lists_of_scores_and_labels() -> None:
     """A labelled table may hold its scores and labels in lists, with documents or without."""
     table = pl.DataFrame(
-        {"query_id": ["a", "b"], "score": [[0.1, 0.9], [0.3, 0.2]], "label": [[0, 1], [0, 1]]}
+        {
+            "query_id": ["a", "b"],
+            "score": [[0.1, 0.9], [0.3, 0.2]],
+            "label": [[0, 1], [0, 1]],
+        }
     )
     flat = table.explode("score", "label")
 
     for one in (True, False):
-        there = rankstone.evaluate(table=table, measures="RR AUC(negatives=judged)", one_group=one)
-        known = rankstone.evaluate(table=flat, measures="RR AUC(negatives=judged)", one_group=one)
+        there = rankstone.evaluate(
+            table=table, measures="RR AUC(negatives=judged)", one_group=one
+        )
+        known = rankstone.evaluate(
+            table=flat, measures="RR AUC(negatives=judged)", one_group=one
+        )
         assert there.to_dict() == known.to_dict()
 
 
 def test_rows_of_a_query_are_one_list() -> None:
     """A query in two rows, far apart, has both lists in turn; an empty one beside them is nothing."""
     whole = pl.DataFrame({"query_id": ["a", "b"], "doc_id": [["w", "x"], ["z", "y"]]})
-    parts = pl.DataFrame({"query_id": ["a", "b", "a", "b"], "doc_id": [["w"], ["z", "y"], ["x"], []]})
+    parts = pl.DataFrame(
+        {"query_id": ["a", "b", "a", "b"], "doc_id": [["w"], ["z", "y"], ["x"], []]}
+    )
     for no_results in ("zero", "error"):
         found = rankstone.evaluate(QRELS, parts, MEASURES, no_results=no_results)
-        assert found.per_query.equals(rankstone.evaluate(QRELS, whole, MEASURES).per_query)
+        assert found.per_query.equals(
+            rankstone.evaluate(QRELS, whole, MEASURES).per_query
+        )
     with pytest.raises(NotComparable, match="an empty list for query c"):
         scores(FOLDED, no_results="error")
 
@@ -181,14 +235,18 @@ def test_beside_runs() -> None:
     past = {"a": ["w", "x"], "b": ["y"], "d": ["w"]}
     folded = pl.DataFrame({"user": list(past), "items": list(past.values())})
     asked = "Coverage@2 Novelty@2"
-    by_dict = rankstone.beyond({"a": ["w", "x"], "b": ["y", "z", "v"]}, asked, history=past, catalogue_size=9)
-    by_list = rankstone.beyond(FOLDED.drop("sc"), asked, history=folded, catalogue_size=9, columns=NAMES)
+    by_dict = rankstone.beyond(
+        {"a": ["w", "x"], "b": ["y", "z", "v"]}, asked, history=past, catalogue_size=9
+    )
+    by_list = rankstone.beyond(
+        FOLDED.drop("sc"), asked, history=folded, catalogue_size=9, columns=NAMES
+    )
 
     assert by_list.to_dict() == by_dict.to_dict()
     assert scores(FOLDED, exclude=folded) == scores(FLAT, exclude=past)
-    assert rankstone.diff(FOLDED, FLAT, "RBO(p=0.9)", columns=NAMES).to_dict()["RBO(p=0.9)"] == pytest.approx(
-        1
-    )
+    assert rankstone.diff(FOLDED, FLAT, "RBO(p=0.9)", columns=NAMES).to_dict()[
+        "RBO(p=0.9)"
+    ] == pytest.approx(1)
 
 
 def test_check_tells_empty_lists() -> None:
@@ -201,12 +259,28 @@ def test_check_tells_empty_lists() -> None:
 # -- what does not fit -----------------------------------------------------------------------------------
 NAN = float("nan")
 BROKEN: dict[str, tuple[str, list[object], str]] = {
-    "a short list": ("sc", [[0.9, 0.8], [0.5], []], "row 2: doc_id and score are lists of.*query b, 3 and 1"),
+    "a short list": (
+        "sc",
+        [[0.9, 0.8], [0.5], []],
+        "row 2: doc_id and score are lists of.*query b, 3 and 1",
+    ),
     "no list": ("items", [["w", "x"], None, []], "row 2: a row without doc_id"),
     "no scores": ("sc", [[0.9, 0.8], None, []], "row 2: a row without score"),
-    "no item": ("items", [["w", "x"], ["y", None, "v"], []], "row 2, item 2: a row without doc_id"),
-    "no score": ("sc", [[0.9, 0.8], [0.5, 0.7, None], []], "row 2, item 3: the score is missing"),
-    "a NaN": ("sc", [[0.9, 0.8], [NAN, 0.7, 1.0], []], "row 2, item 1: the score is NaN"),
+    "no item": (
+        "items",
+        [["w", "x"], ["y", None, "v"], []],
+        "row 2, item 2: a row without doc_id",
+    ),
+    "no score": (
+        "sc",
+        [[0.9, 0.8], [0.5, 0.7, None], []],
+        "row 2, item 3: the score is missing",
+    ),
+    "a NaN": (
+        "sc",
+        [[0.9, 0.8], [NAN, 0.7, 1.0], []],
+        "row 2, item 1: the score is NaN",
+    ),
     "no query": ("user", ["a", "b", None], "row 3: a row without query_id"),
 }
 
@@ -215,9 +289,9 @@ BROKEN: dict[str, tuple[str, list[object], str]] = {
 def test_lists_that_do_not_fit(tmp_path: Path, what: str) -> None:
     """A message names the file, the row in it, and the item of the list."""
     column, values, message = BROKEN[what]
-    FOLDED.with_columns(user="items").explode("user", empty_as_null=False).write_parquet(
-        tmp_path / "a.parquet"
-    )
+    FOLDED.with_columns(user="items").explode(
+        "user", empty_as_null=False
+    ).write_parquet(tmp_path / "a.parquet")
     FOLDED.with_columns(pl.Series(column, values)).write_parquet(tmp_path / "p.parquet")
 
     with pytest.raises(BadValue, match=f"(?s)p.parquet, {message}"):
@@ -228,15 +302,21 @@ def test_lists_that_do_not_fit(tmp_path: Path, what: str) -> None:
 
 def test_columns_of_two_kinds() -> None:
     """One score for a list of documents has no meaning, nor has a list of scores for one document."""
-    with pytest.raises(InputError, match="score is one in each row, but doc_id is a list in each row"):
+    with pytest.raises(
+        InputError, match="score is one in each row, but doc_id is a list in each row"
+    ):
         read_run(FOLDED.with_columns(sc=1.0), NAMES)
-    with pytest.raises(InputError, match="score is a list in each row, but doc_id is one in each row"):
+    with pytest.raises(
+        InputError, match="score is a list in each row, but doc_id is one in each row"
+    ):
         read_run(FLAT.with_columns(sc=pl.Series([[1.0]] * 5)), NAMES)
     with pytest.raises(MixedIds, match=r"doc_id holds List\(String\)"):
         read_run(pl.DataFrame({"query_id": ["a"], "doc_id": [[["x"]]]}))
     with pytest.raises(MixedIds, match=r"query_id holds List\(String\)"):
         read_run(pl.DataFrame({"query_id": [["a"]], "doc_id": [["x"]]}))
-    with pytest.raises(MissingColumn, match="no column relevance"):  # a run where judgments should be
+    with pytest.raises(
+        MissingColumn, match="no column relevance"
+    ):  # a run where judgments should be
         rankstone.evaluate(FOLDED, QRELS, "RR", columns=NAMES)
     with pytest.raises(MixedIds, match="items holds text and whole number"):
         scores(pd.DataFrame({"user": ["a"], "items": [["x", 1]]}))

@@ -50,10 +50,21 @@ def test_commands_of_the_classic_examples_print_the_derivations() -> None:
 
 def test_what_pages_are_written_with() -> None:
     """Tables, anchors and numbers come out as Markdown wants them."""
-    assert table(["k", "P"], [["1", "0.5"]]) == ["", "| k | P |", "|---|---|", "| 1 | 0.5 |", ""]
+    assert table(["k", "P"], [["1", "0.5"]]) == [
+        "",
+        "| k | P |",
+        "|---|---|",
+        "| 1 | 0.5 |",
+        "",
+    ]
     assert anchor("W17: What 1/min(R, k) is") == "w17-what-1minr-k-is"
     assert anchor("W8：五部电影的 nDCG@5") == "w8五部电影的-ndcg5"
-    assert [number(value) for value in (0.829613, 13.0, 1 / 3, 0.0)] == ["0.829613", "13", "0.333333", "0"]
+    assert [number(value) for value in (0.829613, 13.0, 1 / 3, 0.0)] == [
+        "0.829613",
+        "13",
+        "0.333333",
+        "0",
+    ]
     assert escaped("a_b|c") == r"a\_b\|c"
 
 
@@ -61,8 +72,12 @@ def test_what_pages_are_written_with() -> None:
 def test_every_measure_is_told_in_chinese() -> None:
     """A new measure or family has its line in docs/making/measures.zh.yaml, and none is left over there."""
     found = families()
-    assert set(CHINESE["measures"]) == {name for family in found for name, _, _ in family.measures}
-    assert set(CHINESE["families"]) == {f"{family.title} · {family.computed_by}" for family in found}
+    assert set(CHINESE["measures"]) == {
+        name for family in found for name, _, _ in family.measures
+    }
+    assert set(CHINESE["families"]) == {
+        f"{family.title} · {family.computed_by}" for family in found
+    }
     assert set(CHINESE["measures"]) == set(MEASURES)
     assert (DOCS / "measures.zh.md").read_text(encoding="utf-8") == chinese(found)
 
@@ -71,7 +86,9 @@ def test_the_catalogue_is_what_the_classes_say() -> None:
     """``make pages`` has been run: each measure is in the catalogue, once, where it is defined."""
     for path, text in catalogue.stubs().items():
         assert path.read_text(encoding="utf-8") == text, path
-    assert sorted(name for names in catalogue.collected().values() for name in names) == sorted(MEASURES)
+    assert sorted(
+        name for names in catalogue.collected().values() for name in names
+    ) == sorted(MEASURES)
 
 
 def test_families_have_pages_of_their_own() -> None:
@@ -85,10 +102,18 @@ def test_families_have_pages_of_their_own() -> None:
 def test_the_site_has_every_page_in_its_navigation() -> None:
     """Each page of docs/ has a line in docs/making/zensical.toml, and every link leads to a page."""
     pages = staged()
-    config = navigation((DOCS / "making" / "zensical.toml").read_text(encoding="utf-8"), pages)
+    config = navigation(
+        (DOCS / "making" / "zensical.toml").read_text(encoding="utf-8"), pages
+    )
     nav = tomllib.loads(config)["project"]["nav"]
     assert sorted(listed(nav)) == sorted(pages)
-    assert {"index.md", "index.zh.md", "contributing.md", "conventions/index.md", "rag.md"} <= set(pages)
+    assert {
+        "index.md",
+        "index.zh.md",
+        "contributing.md",
+        "conventions/index.md",
+        "rag.md",
+    } <= set(pages)
     assert "## I build RAG" in pages["index.md"]
     assert "](pictures/compare.svg)" in pages["index.md"]
 
@@ -97,25 +122,36 @@ def listed(nav: Any) -> list[str]:
     """Return the pages of a navigation."""
     if isinstance(nav, str):
         return [nav]
-    return [page for part in (nav.values() if isinstance(nav, dict) else nav) for page in listed(part)]
+    return [
+        page
+        for part in (nav.values() if isinstance(nav, dict) else nav)
+        for page in listed(part)
+    ]
 
 
 def test_a_page_that_navigation_forgets_is_told() -> None:
     """A page without a line is an error that names it; a pattern takes what has no line of its own."""
     config = 'nav = ["a.md", { "More" = ["b*.md", "b/*.md"] }]'
     assert (
-        navigation(config, ["a.md", "b.md", "b/c.md"]) == 'nav = ["a.md", { "More" = ["b.md", "b/c.md", ] }]'
+        navigation(config, ["a.md", "b.md", "b/c.md"])
+        == 'nav = ["a.md", { "More" = ["b.md", "b/c.md", ] }]'
     )
     with pytest.raises(BrokenLink, match=r"x/bc\.md"):  # a pattern is for one folder
         navigation(config, ["a.md", "x/bc.md"])
-    assert tomllib.loads(navigation(config, ["a.md"])) == {"nav": ["a.md", {"More": []}]}
+    assert tomllib.loads(navigation(config, ["a.md"])) == {
+        "nav": ["a.md", {"More": []}]
+    }
     with pytest.raises(BrokenLink, match=r"lost\.md"):
         navigation(config, ["a.md", "lost.md"])
 
 
 def test_links_lead_to_the_same_pages_in_the_site() -> None:
     """Links follow pages to where they go; code is named; what is not there is told."""
-    places = {"README.md": "index.md", "docs/x.md": "x.md", "docs/measures.md": "measures.md"}
+    places = {
+        "README.md": "index.md",
+        "docs/x.md": "x.md",
+        "docs/measures.md": "measures.md",
+    }
     places |= {"docs/conventions/README.md": "conventions/index.md"}
     cards = {"p-also": "measures/binary.md"}
 
@@ -125,8 +161,13 @@ def test_links_lead_to_the_same_pages_in_the_site() -> None:
     assert become("[a](docs/x.md#there)", "README.md") == "[a](x.md#there)"
     assert become("[a](docs/conventions)", "README.md") == "[a](conventions/index.md)"
     assert become("[a](../README.md), [b](#b)", "docs/x.md") == "[a](index.md), [b](#b)"
-    assert become("[P](measures.md#p-also)", "docs/x.md") == "[P](measures/binary.md#p-also)"
-    assert become("[`cli`](../pyproject.toml) `[a](b)`", "docs/x.md") == "`cli` `[a](b)`"
+    assert (
+        become("[P](measures.md#p-also)", "docs/x.md")
+        == "[P](measures/binary.md#p-also)"
+    )
+    assert (
+        become("[`cli`](../pyproject.toml) `[a](b)`", "docs/x.md") == "`cli` `[a](b)`"
+    )
     with pytest.raises(BrokenLink, match=r"docs/x\.md links to gone\.md"):
         become("[a](gone.md)", "docs/x.md")
 
@@ -144,9 +185,15 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     """Names of `rankstone` have pages, those of public modules headings; each says what it is."""
     pages = staged()
     for one in reference.entries():
-        heading = f"# rankstone.{one.name}\n" if one.module == "rankstone" else f"## {one.name}\n"
+        heading = (
+            f"# rankstone.{one.name}\n"
+            if one.module == "rankstone"
+            else f"## {one.name}\n"
+        )
         assert heading in pages[one.page], one
-        assert one.summary, f"{one.module}.{one.name} has no docstring, or no comment (#:) above it"
+        assert one.summary, (
+            f"{one.module}.{one.name} has no docstring, or no comment (#:) above it"
+        )
     assert {name for name in rankstone.__all__ if name != "plots"} == {
         one.name for one in reference.entries() if one.module == "rankstone"
     }
@@ -155,9 +202,25 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
 def test_every_public_module_is_in_the_reference() -> None:
     """Packages a user may import, and each integration; the others are rooms of the house."""
     package = Path(rankstone.__file__).parent
-    inner = {"api", "cli", "evaluation", "hits", "integrations", "io", "reports", "tables"}
-    rooms = {path.name.removesuffix(".py") for path in package.iterdir() if not path.name.startswith("_")}
-    assert rooms - inner - {"py.typed"} == {name.split(".")[0] for name in reference.MODULES} - inner
+    inner = {
+        "api",
+        "cli",
+        "evaluation",
+        "hits",
+        "integrations",
+        "io",
+        "reports",
+        "tables",
+    }
+    rooms = {
+        path.name.removesuffix(".py")
+        for path in package.iterdir()
+        if not path.name.startswith("_")
+    }
+    assert (
+        rooms - inner - {"py.typed"}
+        == {name.split(".")[0] for name in reference.MODULES} - inner
+    )
     texts = "".join(path.read_text("utf-8") for path in DOCS.glob("*.md"))
     named = set(re.findall(r"(?:from|import) rankstone\.(integrations\.\w+)", texts))
     assert named <= set(reference.MODULES), named - set(reference.MODULES)
@@ -173,4 +236,7 @@ def test_parameters_of_the_verbs_are_described() -> None:
             continue
         text = reference.documentation(described)
         for parameter in inspect.signature(described).parameters:
-            assert parameter.startswith("_") or re.search(rf"\b{parameter}\b", text), (one.name, parameter)
+            assert parameter.startswith("_") or re.search(rf"\b{parameter}\b", text), (
+                one.name,
+                parameter,
+            )

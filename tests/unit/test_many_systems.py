@@ -53,7 +53,16 @@ def test_letters_of_a_known_example() -> None:
     """Piepho (2004): differences of neighbours in a chain; every column is needed."""
     different = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) > 2
 
-    assert letter_display.letters(different) == ["a", "ab", "abc", "bcd", "cde", "def", "ef", "f"]
+    assert letter_display.letters(different) == [
+        "a",
+        "ab",
+        "abc",
+        "bcd",
+        "cde",
+        "def",
+        "ef",
+        "f",
+    ]
     assert letter_display.letters(np.zeros((3, 3), bool)) == ["a", "a", "a"]
     assert letter_display.letters(~np.eye(60, dtype=bool))[-1] == "60"
 
@@ -83,7 +92,9 @@ def test_the_leaderboard_follows_the_pairs() -> None:
 
     assert board["mean"].is_sorted(descending=True)
     assert board["rank"].to_list() == list(range(1, 16))
-    for system, versus, word in found.table.select("system", "versus", "verdict").iter_rows():
+    for system, versus, word in found.table.select(
+        "system", "versus", "verdict"
+    ).iter_rows():
         alike = bool(_written_out(letter[system]) & _written_out(letter[versus]))
         assert alike == (word not in ("better", "worse"))
     leader, last = (matrix.systems.index(board["system"][at]) for at in (0, -1))
@@ -92,7 +103,11 @@ def test_the_leaderboard_follows_the_pairs() -> None:
 
 
 def _written_out(letters: str) -> set[str]:
-    ranges = re.sub(r"(.)–(.)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), letters)
+    ranges = re.sub(
+        r"(.)–(.)",
+        lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))),
+        letters,
+    )
     return set(ranges)
 
 
@@ -107,7 +122,9 @@ def test_more_than_twelve_systems_are_a_leaderboard() -> None:
     assert "Leaderboard" in text
     assert "Differences" not in text
     assert max(map(len, text.splitlines())) <= 80
-    assert [part.title for part in every.parts if hasattr(part, "title")][-1] == "Differences"
+    assert [part.title for part in every.parts if hasattr(part, "title")][
+        -1
+    ] == "Differences"
     assert "Leaderboard" not in few.text()
     assert len(found.report()["comparisons"]) == 105
     assert "排行榜" in many(lang="zh").text(80)
@@ -154,7 +171,10 @@ def test_order_of_systems_changes_no_number() -> None:
     data = scores({name: at / 60 for at, name in enumerate("abcdef")})
     one = compare_scores(data, permutations=999)
     other = compare_scores({name: data[name] for name in "fadebc"}, permutations=999)
-    told = {frozenset(pair): p for *pair, p in other.table.select("system", "versus", "p").iter_rows()}
+    told = {
+        frozenset(pair): p
+        for *pair, p in other.table.select("system", "versus", "p").iter_rows()
+    }
 
     for *pair, p in one.table.select("system", "versus", "p").iter_rows():
         assert told[frozenset(pair)] == p
@@ -164,7 +184,10 @@ def test_wide_tables_are_what_long_ones_are(tmp_path: Path) -> None:
     """The first column holds query ids, whatever its name; it is said how the file was read."""
     data = scores({"a": 0.0, "b": 0.02, "c": 0.3})
     wide = pl.DataFrame(
-        {"topic": list(data["a"]), **{n: [v["m"] for v in d.values()] for n, d in data.items()}}
+        {
+            "topic": list(data["a"]),
+            **{n: [v["m"] for v in d.values()] for n, d in data.items()},
+        }
     )
     wide.write_csv(tmp_path / "wide.csv")
     long = compare_scores(data, permutations=999)
@@ -172,7 +195,9 @@ def test_wide_tables_are_what_long_ones_are(tmp_path: Path) -> None:
         found = compare_scores(source, "m", permutations=999)
         assert found.table.equals(long.table)
         assert "queries × systems: 3 columns of m" in found.text()
-        assert "queries × systems" in json.dumps(found.report()["audit"], ensure_ascii=False)
+        assert "queries × systems" in json.dumps(
+            found.report()["audit"], ensure_ascii=False
+        )
     assert compare_scores(wide, permutations=99).measures == ("score",)
     assert found.hashes().keys() == {"a", "b", "c"}
 
@@ -180,21 +205,29 @@ def test_wide_tables_are_what_long_ones_are(tmp_path: Path) -> None:
 def test_wide_tables_that_are_none() -> None:
     """A table without query ids, or with texts for scores, is refused with what to do."""
     with pytest.raises(DuplicateRows, match="first column"):
-        compare_scores(pl.DataFrame({"a": [0.5, 0.5], "b": [0.1, 0.2], "c": [0.1, 0.2]}))
+        compare_scores(
+            pl.DataFrame({"a": [0.5, 0.5], "b": [0.1, 0.2], "c": [0.1, 0.2]})
+        )
     with pytest.raises(BadValue, match="is not a number"):
-        compare_scores(pl.DataFrame({"topic": ["1", "2"], "a": ["x", "y"], "b": ["0.1", "0.2"]}))
+        compare_scores(
+            pl.DataFrame({"topic": ["1", "2"], "a": ["x", "y"], "b": ["0.1", "0.2"]})
+        )
 
 
 def test_means_as_a_matrix() -> None:
     """``eval --format csv --wide``: a row for each run, a column for each measure."""
     runs = [str(demo.QRELS), *map(str, demo.RUNS.values())]
-    done = CliRunner().invoke(cli, ["eval", *runs, "-m", "AP RR", "--format", "csv", "--wide", "--quiet"])
+    done = CliRunner().invoke(
+        cli, ["eval", *runs, "-m", "AP RR", "--format", "csv", "--wide", "--quiet"]
+    )
     refused = CliRunner().invoke(cli, ["eval", *runs, "--wide"])
 
     assert done.stdout.splitlines()[0] == "run,AP,RR"
     assert len(done.stdout.splitlines()) == 1 + len(demo.RUNS)
     assert refused.exit_code
-    assert "--format csv --wide" in str(getattr(refused.exception, "fix", refused.exception))
+    assert "--format csv --wide" in str(
+        getattr(refused.exception, "fix", refused.exception)
+    )
 
 
 def test_pairs_of_pairs_are_every_pair() -> None:

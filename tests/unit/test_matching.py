@@ -26,14 +26,21 @@ SPOILED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _batch(rng: np.random.Generator, kind: str, *, whole: bool) -> tuple[Batch, list[tuple[int, Any]]]:
+def _batch(
+    rng: np.random.Generator, kind: str, *, whole: bool
+) -> tuple[Batch, list[tuple[int, Any]]]:
     """Return a batch of lists with some duplicates, and its pairs by row."""
     lengths = rng.integers(0, 40, LISTS)
     row = np.repeat(np.arange(LISTS), lengths)
     ids = rng.integers(0, 60, len(row))
-    docs = pl.Series(ids if whole else [f"D{one}" for one in ids], dtype=pl.Int64 if whole else pl.String)
+    docs = pl.Series(
+        ids if whole else [f"D{one}" for one in ids],
+        dtype=pl.Int64 if whole else pl.String,
+    )
     names = pl.Series([f"q{at}" for at in range(LISTS)])
-    batch = Batch(names, np.arange(LISTS), lengths, docs, hash=SPOILED[kind](hash_ids(docs)))
+    batch = Batch(
+        names, np.arange(LISTS), lengths, docs, hash=SPOILED[kind](hash_ids(docs))
+    )
     return batch, list(zip(row.tolist(), docs.to_list(), strict=True))
 
 
@@ -44,15 +51,25 @@ def test_judged_rows_and_duplicates(kind: str, *, whole: bool, seed: int) -> Non
     """Every judged row is found once, and no other, whatever hashes collide."""
     rng = np.random.default_rng(seed)
     batch, rows = _batch(rng, kind, whole=whole)
-    judged = sorted({(int(rng.integers(0, LISTS)), int(rng.integers(0, 90))) for _ in range(200)})
+    judged = sorted(
+        {(int(rng.integers(0, LISTS)), int(rng.integers(0, 90))) for _ in range(200)}
+    )
     order = rng.permutation(len(judged)) if seed % 2 else np.arange(len(judged))
-    pairs = [(judged[at][0], judged[at][1] if whole else f"D{judged[at][1]}") for at in order]
+    pairs = [
+        (judged[at][0], judged[at][1] if whole else f"D{judged[at][1]}") for at in order
+    ]
     index = PairIndex(
-        QueryIndex(batch.names), np.array([query for query, _ in pairs]), pl.Series([doc for _, doc in pairs])
+        QueryIndex(batch.names),
+        np.array([query for query, _ in pairs]),
+        pl.Series([doc for _, doc in pairs]),
     )
     vars(index)["_hash"] = SPOILED[kind](hash_ids(index.docs))
     stored = list(zip(index.query.tolist(), index.docs.to_list(), strict=True))
-    expected = [(row, stored.index(pair)) for row, pair in enumerate(rows) if pair in set(stored)]
+    expected = [
+        (row, stored.index(pair))
+        for row, pair in enumerate(rows)
+        if pair in set(stored)
+    ]
     found = index.find(batch, batch.codes)
     assert list(zip(found.row.tolist(), found.pair.tolist(), strict=True)) == expected
     assert found.list.tolist() == [rows[row][0] for row, _ in expected]
@@ -68,9 +85,14 @@ def test_indexes_of_names(queries: int, count: int) -> None:
     """Names in any order, known or not, have the indexes of a dictionary."""
     rng = np.random.default_rng(queries + count)
     names = [f"q{at}" for at in rng.permutation(queries * 2)[:queries]]
-    index, known = QueryIndex(pl.Series(names)), {name: at for at, name in enumerate(names)}
+    index, known = (
+        QueryIndex(pl.Series(names)),
+        {name: at for at, name in enumerate(names)},
+    )
     wanted = [f"q{at}" for at in rng.integers(0, queries * 2, count)]
-    assert index.codes(pl.Series(wanted)).tolist() == [known.get(name, -1) for name in wanted]
+    assert index.codes(pl.Series(wanted)).tolist() == [
+        known.get(name, -1) for name in wanted
+    ]
     assert index.codes(pl.Series(names)).tolist() == list(range(queries))
 
 
@@ -87,18 +109,36 @@ def test_scattered_rows(
     query = np.repeat(np.arange(60), rng.integers(1, 30, 60))
     number = {"dense": query, "sparse": query * 10**15 - 7, "text": query}[ids]
     names = pl.Series(number).cast(pl.String) if ids == "text" else pl.Series(number)
-    run = pl.DataFrame({"query_id": names, "doc_id": np.arange(len(query)), "score": rng.random(len(query))})
+    run = pl.DataFrame(
+        {
+            "query_id": names,
+            "doc_id": np.arange(len(query)),
+            "score": rng.random(len(query)),
+        }
+    )
     labelled = run.with_columns(label=pl.Series(rng.integers(0, 3, len(query))))
-    qrels = labelled.filter(pl.Series(query % 3 > 0)).select("query_id", "doc_id", relevance="label")
+    qrels = labelled.filter(pl.Series(query % 3 > 0)).select(
+        "query_id", "doc_id", relevance="label"
+    )
     mixed = rng.permutation(len(query))
     for one, other in (
-        (rankstone.evaluate(qrels, table, "nDCG AP", extra=extra) for table in (run, run[mixed])),
-        (rankstone.evaluate(table=table, measures="nDCG AP") for table in (labelled, labelled[mixed])),
+        (
+            rankstone.evaluate(qrels, table, "nDCG AP", extra=extra)
+            for table in (run, run[mixed])
+        ),
+        (
+            rankstone.evaluate(table=table, measures="nDCG AP")
+            for table in (labelled, labelled[mixed])
+        ),
     ):
         values = [
-            {tuple(row[:-3]): row[-3:] for row in scores.per_query.select(
-                "query_id", "measure", "value", "numerator", "status").iter_rows()}
+            {
+                tuple(row[:-3]): row[-3:]
+                for row in scores.per_query.select(
+                    "query_id", "measure", "value", "numerator", "status"
+                ).iter_rows()
+            }
             for scores in (one, other)
-        ]  # fmt: skip
+        ]
         assert values[0] == values[1]
         assert one.audit.runs["run"].queries == other.audit.runs["run"].queries

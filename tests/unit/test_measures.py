@@ -62,9 +62,17 @@ def test_spellings(text: str, canonical: str) -> None:
 
 def test_several_in_one_text() -> None:
     """Blanks and commas divide measures, also trec_eval's lists of cutoffs."""
-    expected = [nDCG(k=10), AP(), P(k=5), P(k=10), nDCG(gain=GainTable(((1, 1), (2, 3))))]
+    expected = [
+        nDCG(k=10),
+        AP(),
+        P(k=5),
+        P(k=10),
+        nDCG(gain=GainTable(((1, 1), (2, 3)))),
+    ]
 
-    assert expected == list(parse_measures("nDCG@10,AP P.5,10  nDCG(gain={1: 1, 2: 3}) map"))
+    assert expected == list(
+        parse_measures("nDCG@10,AP P.5,10  nDCG(gain={1: 1, 2: 3}) map")
+    )
 
 
 @each(
@@ -105,7 +113,8 @@ def test_bad_parameters(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "near"), [("nDGC@10", "nDCG"), ("MPA", "AP"), ("recip_rnk", "RR"), ("precission@5", "P")]
+    ("text", "near"),
+    [("nDGC@10", "nDCG"), ("MPA", "AP"), ("recip_rnk", "RR"), ("precission@5", "P")],
 )
 def test_unknown_names(text: str, near: str) -> None:
     """An unknown name gets the nearest ones."""
@@ -134,11 +143,14 @@ def test_a_kind_is_not_yet_a_measure() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["RBO", "AP RBO", ["AP", "RBO"], [rankstone.AP(), "RBO(p=0.9)"], "rbo(q=1)"]
+    "given",
+    ["RBO", "AP RBO", ["AP", "RBO"], [rankstone.AP(), "RBO(p=0.9)"], "rbo(q=1)"],
 )
 def test_a_measure_that_has_no_place_is_not_asked_for_more(given: Any) -> None:
     """What RBO lacks does not matter where rankings are held against judgments."""
-    with pytest.raises(BadParameter, match=r"RBO.* is not a measure of a run against judgments"):
+    with pytest.raises(
+        BadParameter, match=r"RBO.* is not a measure of a run against judgments"
+    ):
         rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, given)
     with pytest.raises(BadParameter, match="RBO needs p"):
         rankstone.diff({"q": ["d"]}, {"q": ["d"]}, "RBO")
@@ -147,9 +159,9 @@ def test_a_measure_that_has_no_place_is_not_asked_for_more(given: Any) -> None:
 def test_a_cutoff_stands_behind_an_at() -> None:
     """In Python nDCG @ 10 is what nDCG@10 is in text, for kinds and for measures that have one already."""
     assert rankstone.nDCG @ 10 == rankstone.parse_measure("nDCG@10")
-    assert rankstone.AP(rel=rankstone.measures.Threshold(2.0), k=3) @ 5 == rankstone.parse_measure(
-        "AP(rel=2)@5"
-    )
+    assert rankstone.AP(
+        rel=rankstone.measures.Threshold(2.0), k=3
+    ) @ 5 == rankstone.parse_measure("AP(rel=2)@5")
     assert rankstone.measures.Jaccard @ 3 == rankstone.parse_measure("Jaccard@3")
     wrong: list[Any] = [0, -1, 2.5, "10"]
     for cutoff in wrong:
@@ -178,7 +190,9 @@ def test_what_is_no_text_is_no_measure(given: Any) -> None:
         ("AP", {"denom": "min_R_k"}, "'AP(denom=min_R_k)'"),
     ],
 )
-def test_parameters_among_the_options(measures: str, option: dict[str, Any], fix: str) -> None:
+def test_parameters_among_the_options(
+    measures: str, option: dict[str, Any], fix: str
+) -> None:
     """A parameter of a measure is no option of alignment; the message says where it goes."""
     with pytest.raises(UsageError, match="is a parameter of measures") as raised:
         rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, measures, **option)
@@ -227,7 +241,11 @@ def test_whatever_declares_a_parameter_is_a_dataclass() -> None:
     for kind in waiting:
         waiting += kind.__subclasses__()
 
-        assert not [name for name, value in vars(kind).items() if isinstance(value, dataclasses.Field)], kind
+        assert not [
+            name
+            for name, value in vars(kind).items()
+            if isinstance(value, dataclasses.Field)
+        ], kind
 
 
 @each("name", MEASURES)
@@ -235,7 +253,9 @@ def test_every_measure_has_a_whole_card(name: str) -> None:
     """No line of a card is empty, and every parameter has a meaning."""
     card = MEASURES[name].card
 
-    assert all(getattr(card, f.name) for f in dataclasses.fields(card) if f.name != "peers")
+    assert all(
+        getattr(card, f.name) for f in dataclasses.fields(card) if f.name != "peers"
+    )
     assert all(f.metadata["doc"] for f in dataclasses.fields(MEASURES[name]))
 
 
@@ -257,12 +277,24 @@ def test_thresholds() -> None:
 
 def test_trec_names() -> None:
     """Measures that trec_eval has print under its names."""
-    names = [trec_name(m) for m in parse_measures("AP AP@5 P@10 R nDCG RR Success@1 NumRet GMAP P RR@10")]
+    names = [
+        trec_name(m)
+        for m in parse_measures("AP AP@5 P@10 R nDCG RR Success@1 NumRet GMAP P RR@10")
+    ]
 
     assert names == [
-        "map", "map_cut_5", "P_10", "set_recall", "ndcg", "recip_rank", "success_1", "num_ret", "gm_map",
-        "set_P", "RR@10",
-    ]  # fmt: skip
+        "map",
+        "map_cut_5",
+        "P_10",
+        "set_recall",
+        "ndcg",
+        "recip_rank",
+        "success_1",
+        "num_ret",
+        "gm_map",
+        "set_P",
+        "RR@10",
+    ]
     assert trec_name(RR(agg="sum")) == "RR(agg=sum)"
 
 

@@ -12,7 +12,13 @@ import polars as pl
 import pytest
 
 import rankstone
-from rankstone.errors import BadValue, DuplicateRows, EmptyInput, InputError, MissingColumn
+from rankstone.errors import (
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+)
 from rankstone.io import read_judgments, read_run
 
 if TYPE_CHECKING:
@@ -24,7 +30,11 @@ Qrel = namedtuple("Qrel", "query_id doc_id relevance iteration")  # noqa: PYI024
 ScoredDoc = namedtuple("ScoredDoc", "query_id doc_id score")  # noqa: PYI024
 
 QRELS = [Qrel("q1", "d1", 2, "0"), Qrel("q1", "d2", 0, "0"), Qrel("q2", "d3", 1, "0")]
-RUN = [ScoredDoc("q1", "d2", 0.9), ScoredDoc("q1", "d1", 0.8), ScoredDoc("q2", "d3", 0.5)]
+RUN = [
+    ScoredDoc("q1", "d2", 0.9),
+    ScoredDoc("q1", "d1", 0.8),
+    ScoredDoc("q2", "d3", 0.5),
+]
 COLUMNS = {name: [getattr(row, name) for row in RUN] for name in ScoredDoc._fields}
 RR = (1 / 2 + 1 / 1) / 2
 
@@ -59,7 +69,10 @@ class Data:
 
 def rr(qrels: Any, runs: Any, **options: Any) -> dict[str, float | None]:
     return {
-        name: each["RR"] for name, each in rankstone.evaluate(qrels, runs, "RR", **options).to_dict().items()
+        name: each["RR"]
+        for name, each in rankstone.evaluate(qrels, runs, "RR", **options)
+        .to_dict()
+        .items()
     }
 
 
@@ -81,7 +94,9 @@ def test_rows_are_judgments(kind: str) -> None:
     assert rr(JUDGMENTS[kind](), RUN) == {"run": RR}
 
 
-@pytest.mark.parametrize("runs", [tuple(RUN), Data(), yielded(RUN), [row._asdict() for row in RUN]])
+@pytest.mark.parametrize(
+    "runs", [tuple(RUN), Data(), yielded(RUN), [row._asdict() for row in RUN]]
+)
 def test_rows_are_a_run(runs: Any) -> None:
     """A run may come as rows, too."""
     assert rr(QRELS, runs) == {"run": RR}
@@ -90,7 +105,12 @@ def test_rows_are_a_run(runs: Any) -> None:
 def test_runs_of_several_kinds_by_name() -> None:
     """{name: run} takes whatever is a run."""
     arrays = {name: np.array(cells) for name, cells in COLUMNS.items()}
-    runs = {"rows": RUN, "generator": yielded(RUN), "columns": COLUMNS, "arrays": arrays}
+    runs = {
+        "rows": RUN,
+        "generator": yielded(RUN),
+        "columns": COLUMNS,
+        "arrays": arrays,
+    }
 
     assert rr(QRELS, runs) == dict.fromkeys(runs, RR)
 
@@ -98,9 +118,16 @@ def test_runs_of_several_kinds_by_name() -> None:
 def test_a_generator_is_read_once_and_asked_again() -> None:
     """A convention whose measures are aligned differently reads again, as a second evaluation does."""
     qrels, run, other = yielded(QRELS), yielded(RUN), yielded(RUN[1:])
-    found = rankstone.evaluate(qrels, run, "RR ERR@5", convention="ir_measures").to_dict()
+    found = rankstone.evaluate(
+        qrels, run, "RR ERR@5", convention="ir_measures"
+    ).to_dict()
 
-    assert found == rankstone.evaluate(QRELS, RUN, "RR ERR@5", convention="ir_measures").to_dict()
+    assert (
+        found
+        == rankstone.evaluate(
+            QRELS, RUN, "RR ERR@5", convention="ir_measures"
+        ).to_dict()
+    )
     assert rr(qrels, {"a": run, "b": other}) == {"a": RR, "b": 1.0}
 
 
@@ -115,7 +142,9 @@ def test_an_iterator_that_ended_is_not_an_empty_run() -> None:
 
 def test_rows_of_no_names_are_refused() -> None:
     """Bare tuples do not say what is what; the row is named."""
-    with pytest.raises(BadValue, match=r"(?s)run, row 2: a tuple is not a row.*orient='row'"):
+    with pytest.raises(
+        BadValue, match=r"(?s)run, row 2: a tuple is not a row.*orient='row'"
+    ):
         rr(QRELS, [RUN[0], ("q1", "d1", 0.8)])
     with pytest.raises(BadValue, match="run, row 1: a str is not a row"):
         rr(QRELS, yielded(["d1"]))
@@ -124,7 +153,9 @@ def test_rows_of_no_names_are_refused() -> None:
 def test_fields_go_by_names_of_ours() -> None:
     """The second column of TREC's judgments is a subtopic where somebody says so."""
     graded = [Qrel("q", "d1", 1, "1"), Qrel("q", "d1", 1, "2"), Qrel("q", "d2", 1, "2")]
-    found = rankstone.evaluate(graded, {"q": ["d2", "d1"]}, "StRecall@1", columns={"iteration": "subtopic"})
+    found = rankstone.evaluate(
+        graded, {"q": ["d2", "d1"]}, "StRecall@1", columns={"iteration": "subtopic"}
+    )
 
     assert found.to_dict() == {"run": {"StRecall@1": 1 / 2}}
 
@@ -167,7 +198,9 @@ def test_dicts_of_columns(kind: str) -> None:
     """A dict of columns is the table it stands for, whatever holds its cells."""
     held: Any = HELD[kind]
 
-    assert rr(QRELS, {name: held(cells) for name, cells in COLUMNS.items()}) == {"run": RR}
+    assert rr(QRELS, {name: held(cells) for name, cells in COLUMNS.items()}) == {
+        "run": RR
+    }
 
 
 def test_columns_under_other_names() -> None:
@@ -186,20 +219,33 @@ def test_columns_and_queries_are_told_apart() -> None:
     judged = {"query": {"d1": 1}, "doc": {"d3": 1}}
 
     assert rr(judged, lists) == {"run": RR}
-    assert rr(judged, {name: np.array(docs) for name, docs in lists.items()}) == {"run": RR}
-    with pytest.raises(InputError, match=r"(?s)columns of different lengths.*query_id 3, doc_id 3, score 2"):
+    assert rr(judged, {name: np.array(docs) for name, docs in lists.items()}) == {
+        "run": RR
+    }
+    with pytest.raises(
+        InputError,
+        match=r"(?s)columns of different lengths.*query_id 3, doc_id 3, score 2",
+    ):
         rr(QRELS, {**COLUMNS, "score": [1.0, 0.5]})
 
 
 def test_columns_may_hold_lists_and_labels() -> None:
     """Columns may be lists, labels, pairs to exclude and weights of subtopics, too."""
-    assert rr(QRELS, {"query_id": ["q1", "q2"], "doc_id": [["d2", "d1"], ["d3"]]}) == {"run": RR}
+    assert rr(QRELS, {"query_id": ["q1", "q2"], "doc_id": [["d2", "d1"], ["d3"]]}) == {
+        "run": RR
+    }
     labelled = {"query_id": [1, 1, 2], "score": [0.9, 0.8, 0.5], "label": [0, 1, 1]}
-    assert rankstone.evaluate(table=labelled, measures="RR").to_dict() == {"run": {"RR": RR}}
-    assert rr(QRELS, RUN, exclude={"query_id": ["q1"], "doc_id": ["d2"]}) == {"run": 1.0}
+    assert rankstone.evaluate(table=labelled, measures="RR").to_dict() == {
+        "run": {"RR": RR}
+    }
+    assert rr(QRELS, RUN, exclude={"query_id": ["q1"], "doc_id": ["d2"]}) == {
+        "run": 1.0
+    }
     subtopics = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
     weights = {"query_id": ["q", "q"], "subtopic": ["1", "2"], "weight": [3, 1]}
-    found = rankstone.evaluate(subtopics, {"q": ["a"]}, "P_IA@1", intents=weights).to_dict()
+    found = rankstone.evaluate(
+        subtopics, {"q": ["a"]}, "P_IA@1", intents=weights
+    ).to_dict()
     assert found == {"run": {"P_IA@1": 3 / 4}}
 
 
@@ -216,12 +262,20 @@ def test_one_table_of_lists_is_judgments_and_a_run(tmp_path: Path) -> None:
         {"question": "q1", "retrieved": ["d2", "d1"], "relevant": ["d1"]},
         {"question": "q2", "retrieved": ["d3"], "relevant": ["d3", "d4"]},
     ]
-    names = {"question": "query_id", "qrels.relevant": "doc_id", "run.retrieved": "doc_id"}
+    names = {
+        "question": "query_id",
+        "qrels.relevant": "doc_id",
+        "run.retrieved": "doc_id",
+    }
     (tmp_path / "rows.json").write_text(json.dumps(rows))
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "rows.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
 
     for given in (rows, tmp_path / "rows.json", tmp_path / "rows.jsonl"):
-        found = rankstone.evaluate(given, {"run": given}, "RR R@2", columns=names).to_dict()
+        found = rankstone.evaluate(
+            given, {"run": given}, "RR R@2", columns=names
+        ).to_dict()
         assert found == {"run": {"RR": RR, "R@2": (1 / 1 + 1 / 2) / 2}}
 
 
@@ -254,12 +308,17 @@ def test_measures_of_ir_measures(theirs: str, ours: str) -> None:
     kinds: Any = (Measure(theirs), [Measure(theirs)])
     for asked in kinds:
         assert list(rankstone.evaluate(QRELS, RUN, asked).to_dict()["run"]) == [ours]
-        found = rankstone.evaluate(QRELS, RUN, asked, convention="ir_measures").to_dict()
+        found = rankstone.evaluate(
+            QRELS, RUN, asked, convention="ir_measures"
+        ).to_dict()
         assert list(found["run"]) == [theirs]
 
 
 # -- Quepid ----------------------------------------------------------------------------------------------
-RATED = [{"doc_id": "d1", "rating": 2, "user_email": None}, {"doc_id": "d2", "rating": 0}]
+RATED = [
+    {"doc_id": "d1", "rating": 2, "user_email": None},
+    {"doc_id": "d2", "rating": 0},
+]
 SNAPSHOT: dict[str, Any] = {
     "id": 7,
     "name": "before",
@@ -289,7 +348,10 @@ EXPORTS: dict[str, dict[str, Any]] = {
     "rre": {
         "index": "camping",
         "queries": [
-            {"placeholders": {"$query": "a tent"}, "relevant_documents": {"0": ["d2"], "2": ["d1"]}},
+            {
+                "placeholders": {"$query": "a tent"},
+                "relevant_documents": {"0": ["d2"], "2": ["d1"]},
+            },
             {"placeholders": {"$query": "a lamp"}, "relevant_documents": {"1": ["d3"]}},
         ],
     },
@@ -322,7 +384,12 @@ def test_exports_of_quepid(tmp_path: Path, kind: str, held: str) -> None:
     if held == "file":
         given = tmp_path / "export.json"
         given.write_text(json.dumps(EXPORTS[kind]))
-    rows = read_judgments(given).collect("query_id", "doc_id", "relevance").sort("relevance").rows()
+    rows = (
+        read_judgments(given)
+        .collect("query_id", "doc_id", "relevance")
+        .sort("relevance")
+        .rows()
+    )
 
     assert rows == [("a tent", "d2", 0.0), ("a lamp", "d3", 1.0), ("a tent", "d1", 2.0)]
 
@@ -334,23 +401,33 @@ def test_snapshots_of_quepid_are_runs(tmp_path: Path) -> None:
 
     assert rr(judged, tmp_path / "before.json") == {"before": RR}
     assert rr(judged, SNAPSHOT) == {"run": RR}
-    assert rr(judged, {name: SNAPSHOT[name] for name in ("docs", "queries")}) == {"run": RR}
-    with pytest.raises(InputError, match="this export of Quepid has ratings but no results"):
+    assert rr(judged, {name: SNAPSHOT[name] for name in ("docs", "queries")}) == {
+        "run": RR
+    }
+    with pytest.raises(
+        InputError, match="this export of Quepid has ratings but no results"
+    ):
         read_run(EXPORTS["case"])
 
 
 def test_judges_of_a_book_who_differ() -> None:
     """Several judges of a pair are several judgments, and what becomes of them is asked for."""
     book = {
-        "query_doc_pairs": [{"query_text": "q", "doc_id": "d", "judgements": [{"rating": 1}, {"rating": 3}]}]
+        "query_doc_pairs": [
+            {
+                "query_text": "q",
+                "doc_id": "d",
+                "judgements": [{"rating": 1}, {"rating": 3}],
+            }
+        ]
     }
     run = {"q": ["d"]}
 
     with pytest.raises(DuplicateRows, match="duplicate_judgments=max, mean"):
         rankstone.evaluate(book, run, "CG@1")
-    assert rankstone.evaluate(book, run, "CG@1", duplicate_judgments="mean").to_dict() == {
-        "run": {"CG@1": 2.0}
-    }
+    assert rankstone.evaluate(
+        book, run, "CG@1", duplicate_judgments="mean"
+    ).to_dict() == {"run": {"CG@1": 2.0}}
 
 
 @pytest.mark.parametrize(
@@ -368,5 +445,8 @@ def test_judges_of_a_book_who_differ() -> None:
 )
 def test_what_only_looks_like_an_export(broken: Any) -> None:
     """A file that goes on otherwise than it begins is refused by name."""
-    with pytest.raises(InputError, match=r"^judgments: (this looks like an export|no document is rated)"):
+    with pytest.raises(
+        InputError,
+        match=r"^judgments: (this looks like an export|no document is rated)",
+    ):
         read_judgments(broken)

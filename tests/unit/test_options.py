@@ -49,7 +49,10 @@ def test_the_first_value_of_an_option_is_its_default() -> None:
 
 @pytest.mark.parametrize(
     ("names", "changes", "kinds"),
-    [(ALIGNMENT, {}, AlignmentKeywords), (ORDERING, WITHOUT_JUDGMENTS, OrderingKeywords)],
+    [
+        (ALIGNMENT, {}, AlignmentKeywords),
+        (ORDERING, WITHOUT_JUDGMENTS, OrderingKeywords),
+    ],
 )
 def test_click_options_are_the_fields(names: str, changes: Any, kinds: Any) -> None:
     """Every option is a flag with all its values, in the order of the fields, and nothing else is."""
@@ -60,7 +63,9 @@ def test_click_options_are_the_fields(names: str, changes: Any, kinds: Any) -> N
         assert isinstance(flag, click.Option)
         assert flag.opts == [f"--{one.name.replace('_', '-')}"]
         assert flag.metavar is not None
-        values = flag.metavar.replace("(query|doc|global)_(mean|median)", "|".join(IMPUTATIONS))
+        values = flag.metavar.replace(
+            "(query|doc|global)_(mean|median)", "|".join(IMPUTATIONS)
+        )
         assert (values, flag.help) == ("|".join(one.values), one.help)
         assert flag.default is None or flag.default is click.core.UNSET  # type: ignore[attr-defined]
 
@@ -75,7 +80,10 @@ def test_every_option_is_documented(name: str) -> None:
 
 def test_removed_names_say_what_to_write() -> None:
     """The error and the page are made of one table; names that never were are not in it."""
-    with pytest.raises(AttributeError, match=r"no attribute 'Alignment'; use rankstone\.AlignmentOptions"):
+    with pytest.raises(
+        AttributeError,
+        match=r"no attribute 'Alignment'; use rankstone\.AlignmentOptions",
+    ):
         _ = rankstone.Alignment  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"no attribute 'evalute'$"):
         _ = rankstone.evalute  # type: ignore[attr-defined]
@@ -89,7 +97,9 @@ def test_help_names_every_option() -> None:
     """`help(rankstone.evaluate)` shows what a signature of keywords leaves out: names, values, defaults."""
     shown = " ".join(str(rankstone.evaluate.__doc__).split())
     for one in described():
-        assert f"{one.name} {{{', '.join(one.values)}}}, default {one.default}:" in shown
+        assert (
+            f"{one.name} {{{', '.join(one.values)}}}, default {one.default}:" in shown
+        )
     for name in EvaluationKeywords.__annotations__:
         assert name in shown
 
@@ -97,13 +107,21 @@ def test_help_names_every_option() -> None:
 def test_keywords_of_evaluation_are_what_prepared_reads() -> None:
     """The names that verbs take by keyword are those that judgments are prepared with."""
     read = inspect.signature(rankstone.Prepared._read).parameters  # noqa: SLF001 - what its keywords come to
-    own = {name for name, one in read.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
-    assert set(EvaluationKeywords.__annotations__) == own | set(AlignmentKeywords.__annotations__)
-    assert set(SettingsKeywords.__annotations__) == {one.name for one in fields(ComparisonSettings)}
+    own = {
+        name for name, one in read.items() if one.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+    assert set(EvaluationKeywords.__annotations__) == own | set(
+        AlignmentKeywords.__annotations__
+    )
+    assert set(SettingsKeywords.__annotations__) == {
+        one.name for one in fields(ComparisonSettings)
+    }
 
 
 def test_the_way_to_the_number_is_short() -> None:
     """From the command to the contributions of a measure no more than 14 functions of ours are called."""
-    qrels, run = (str(Path(demo.__file__).parent / name) for name in ("qrels.txt", "bm25.run"))
+    qrels, run = (
+        str(Path(demo.__file__).parent / name) for name in ("qrels.txt", "bm25.run")
+    )
     _, spine = measured(["eval", qrels, run, "-m", "nDCG@10 AP"])
     assert len(spine) <= 14, spine

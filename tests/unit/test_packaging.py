@@ -52,17 +52,25 @@ def test_links_of_the_readme_lead_out_of_an_index() -> None:
     before, after = (re.findall(r"\]\(([^)\s]+)\)", one) for one in (text, shown))
     home = f"{PROJECT['urls']['Source']}/blob/main/"
     assert len(before) > 20
-    assert after == [link if link.startswith("https://") else home + link for link in before]
-    assert [link for link in before if not (ROOT / link.partition("#")[0]).exists()] == []
+    assert after == [
+        link if link.startswith("https://") else home + link for link in before
+    ]
+    assert [
+        link for link in before if not (ROOT / link.partition("#")[0]).exists()
+    ] == []
 
 
 def test_manual_pages() -> None:
     """One for each command, with its name, its options and nothing that roff would take for a request."""
     pages = manual()
-    assert {"rankstone.1", "rankstone-eval.1", "rankstone-online-retention.1"} <= set(pages)
+    assert {"rankstone.1", "rankstone-eval.1", "rankstone-online-retention.1"} <= set(
+        pages
+    )
     requests = {"TH", "SH", "PP", "TP", "nf", "fi"}
     for name, page in pages.items():
-        assert {line[1:3] for line in page.splitlines() if line.startswith(".")} <= requests, name
+        assert {
+            line[1:3] for line in page.splitlines() if line.startswith(".")
+        } <= requests, name
         assert not [line for line in page.splitlines() if line.startswith("'")], name
     assert r"\fB\-o, \-\-output FILE\fR" in pages["rankstone-eval.1"]
 

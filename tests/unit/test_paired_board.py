@@ -13,7 +13,13 @@ import pytest
 
 import rankstone
 from rankstone.boards import paired_board
-from rankstone.errors import BadOption, BadValue, InputError, MissingColumn, NotComparable
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    InputError,
+    MissingColumn,
+    NotComparable,
+)
 from rankstone.stats.paired_comparisons import Battles, fit_strengths
 
 SYSTEMS = ("alpha", "beta", "gamma", "delta")
@@ -26,10 +32,19 @@ def battles(n: int = 400, seed: int = 0, ties: float = 0.2) -> pl.DataFrame:
     left = rng.integers(0, 4, n)
     right = (left + rng.integers(1, 4, n)) % 4
     chance = 1 / (1 + np.exp(strength[right] - strength[left]))
-    word = np.where(rng.random(n) < ties, "tie", np.where(rng.random(n) < chance, "left", "right"))
+    word = np.where(
+        rng.random(n) < ties, "tie", np.where(rng.random(n) < chance, "left", "right")
+    )
     names = np.array(SYSTEMS)
-    columns = {"left": names[left], "right": names[right], "winner": word, "judge": rng.integers(0, 25, n)}
-    return pl.DataFrame({**columns, "length_left": rng.random(n), "length_right": rng.random(n)})
+    columns = {
+        "left": names[left],
+        "right": names[right],
+        "winner": word,
+        "judge": rng.integers(0, 25, n),
+    }
+    return pl.DataFrame(
+        {**columns, "length_left": rng.random(n), "length_right": rng.random(n)}
+    )
 
 
 def test_strengths_are_those_of_the_statistics() -> None:
@@ -37,8 +52,12 @@ def test_strengths_are_those_of_the_statistics() -> None:
     table = battles()
     found = paired_board(table)
     number = {name: at for at, name in enumerate(sorted(SYSTEMS))}
-    left, right = (np.array([number[name] for name in table[side]]) for side in ("left", "right"))
-    outcome = np.array([("left", "right", "tie").index(word) for word in table["winner"]])
+    left, right = (
+        np.array([number[name] for name in table[side]]) for side in ("left", "right")
+    )
+    outcome = np.array(
+        [("left", "right", "tie").index(word) for word in table["winner"]]
+    )
     fit = fit_strengths(Battles.of(left, right, outcome), "davidson")
 
     assert found.fit.model == "davidson"
@@ -47,7 +66,9 @@ def test_strengths_are_those_of_the_statistics() -> None:
     )
     assert found.table["system"][0] == "alpha"
     ratings = found.table["rating"].to_numpy()
-    assert ratings == pytest.approx(1000 + 400 / math.log(10) * found.table["strength"].to_numpy())
+    assert ratings == pytest.approx(
+        1000 + 400 / math.log(10) * found.table["strength"].to_numpy()
+    )
     assert (found.table["rating_low"] < found.table["rating"]).all()
     assert found.table["rank_high"][0] == 1
     assert found.chance_better()[0, 3] > 0.99
@@ -62,11 +83,15 @@ def test_strengths_are_those_of_the_statistics() -> None:
         (("1", "2", "0"), "model_1", "model_2"),
     ],
 )
-def test_words_and_names_of_columns(words: tuple[str, ...], left: str, right: str) -> None:
+def test_words_and_names_of_columns(
+    words: tuple[str, ...], left: str, right: str
+) -> None:
     """Arenas write the same in several ways."""
     own = dict(zip(("left", "right", "tie"), words, strict=True))
     table = (
-        battles().with_columns(winner=pl.col("winner").replace(own)).rename({"left": left, "right": right})
+        battles()
+        .with_columns(winner=pl.col("winner").replace(own))
+        .rename({"left": left, "right": right})
     )
 
     assert paired_board(table).to_frame().equals(paired_board(battles()).to_frame())
@@ -75,11 +100,17 @@ def test_words_and_names_of_columns(words: tuple[str, ...], left: str, right: st
 def test_the_name_of_the_winner() -> None:
     """The winner may be named; a name that is neither of the two is refused with its row."""
     named = battles().with_columns(
-        winner=pl.when(winner="left").then("left").when(winner="right").then("right").otherwise(pl.lit("tie"))
+        winner=pl.when(winner="left")
+        .then("left")
+        .when(winner="right")
+        .then("right")
+        .otherwise(pl.lit("tie"))
     )
     assert paired_board(named).to_frame().equals(paired_board(battles()).to_frame())
     wrong = named.with_columns(
-        winner=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("omega")).otherwise("winner")
+        winner=pl.when(pl.int_range(pl.len()) == 3)
+        .then(pl.lit("omega"))
+        .otherwise("winner")
     )
     with pytest.raises(BadValue, match="row 4: the winner omega is neither of the two"):
         paired_board(wrong)
@@ -90,7 +121,9 @@ def test_clusters_and_covariates() -> None:
     rng = np.random.default_rng(3)
     table = battles(2000, ties=0.1)
     pushed = rng.random(2000) < 0.3
-    table = table.with_columns(winner=pl.when(pl.Series(pushed)).then(pl.lit("left")).otherwise("winner"))
+    table = table.with_columns(
+        winner=pl.when(pl.Series(pushed)).then(pl.lit("left")).otherwise("winner")
+    )
     found = paired_board(table, covariates=["position", "length"], cluster="judge")
     effects = {row["effect"]: row for row in found.effects().iter_rows(named=True)}
 
@@ -112,19 +145,34 @@ def test_the_bootstrap_agrees_with_the_sandwich(cluster: str) -> None:
     table = battles(1500, seed=4)
     covariates = ("length",)
     once = paired_board(table, cluster=cluster or (), covariates=covariates)
-    again = paired_board(table, cluster=cluster or (), covariates=covariates, resamples=400)
-    assert again.table["error"].to_list() == pytest.approx(once.table["error"].to_list(), rel=0.2)
-    assert again.effects()["error"].to_list() == pytest.approx(once.effects()["error"].to_list(), rel=0.2)
+    again = paired_board(
+        table, cluster=cluster or (), covariates=covariates, resamples=400
+    )
+    assert again.table["error"].to_list() == pytest.approx(
+        once.table["error"].to_list(), rel=0.2
+    )
+    assert again.effects()["error"].to_list() == pytest.approx(
+        once.effects()["error"].to_list(), rel=0.2
+    )
     assert again.table["strength"].to_list() == once.table["strength"].to_list()
-    same = paired_board(table, cluster=cluster or (), covariates=covariates, resamples=400)
+    same = paired_board(
+        table, cluster=cluster or (), covariates=covariates, resamples=400
+    )
     assert same.table.equals(again.table)
-    assert f"400 bootstrap samples of {'whole clusters (judge)' if cluster else 'battles'}" in again.text()
+    assert (
+        f"400 bootstrap samples of {'whole clusters (judge)' if cluster else 'battles'}"
+        in again.text()
+    )
     assert again.conventions["resamples"] == 400
 
 
 def test_a_bootstrap_that_tears_systems_apart_is_refused() -> None:
     """Few battles leave samples in which a system never lost; two columns of clusters are the sandwich's."""
-    few = {"left": ["a", "a", "b", "c"], "right": ["b", "b", "c", "a"], "winner": ["a", "b", "b", "c"]}
+    few = {
+        "left": ["a", "a", "b", "c"],
+        "right": ["b", "b", "c", "a"],
+        "winner": ["a", "b", "b", "c"],
+    }
     with pytest.raises(NotComparable, match=r"never lost to others"):
         paired_board(few, resamples=200)
     table = battles().with_columns(prompt=pl.int_range(pl.len()) % 40)
@@ -138,7 +186,10 @@ def test_other_models_and_pairs() -> None:
     """Ranks by other models are there; pairs that fit badly come first."""
     table = battles(600)
     beaten = table.with_columns(
-        winner=pl.when(pl.col("left").is_in(["beta", "delta"]) & pl.col("right").is_in(["beta", "delta"]))
+        winner=pl.when(
+            pl.col("left").is_in(["beta", "delta"])
+            & pl.col("right").is_in(["beta", "delta"])
+        )
         .then(pl.when(left="delta").then(pl.lit("left")).otherwise(pl.lit("right")))
         .otherwise("winner")
     )
@@ -159,10 +210,13 @@ def test_expected_shares_sum_to_those_observed(model: str) -> None:
     for system in SYSTEMS:
         one, other = pairs.filter(system=system), pairs.filter(versus=system)
         share, expected = (
-            np.dot(one["battles"], one[name]) + np.dot(other["battles"], 1 - other[name])
+            np.dot(one["battles"], one[name])
+            + np.dot(other["battles"], 1 - other[name])
             for name in ("share", "expected")
         )
-        assert expected == pytest.approx(share, rel=0.03 if model == "rao_kupper" else 1e-6)
+        assert expected == pytest.approx(
+            share, rel=0.03 if model == "rao_kupper" else 1e-6
+        )
 
 
 def test_what_is_refused() -> None:
@@ -174,7 +228,9 @@ def test_what_is_refused() -> None:
         paired_board(
             pl.concat(
                 [
-                    pl.DataFrame({"left": ["alpha"], "right": ["alpha"], "winner": ["tie"]}),
+                    pl.DataFrame(
+                        {"left": ["alpha"], "right": ["alpha"], "winner": ["tie"]}
+                    ),
                     table.select("left", "right", "winner"),
                 ]
             )
@@ -197,10 +253,17 @@ def test_what_is_refused() -> None:
         paired_board(table, model="thurstone")
 
 
-REAL = Path(os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "arena-battles"
+REAL = (
+    Path(
+        os.environ.get("RANKSTONE_DATA", Path(__file__).parents[3] / "shared" / "data")
+    )
+    / "arena-battles"
+)
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the battles of an arena are not here (RANKSTONE_DATA)")
+@pytest.mark.skipif(
+    not REAL.exists(), reason="the battles of an arena are not here (RANKSTONE_DATA)"
+)
 def test_a_real_arena() -> None:
     """Votes are not independent: errors grow with workers, and more with prompts."""
     errors = [

@@ -32,7 +32,9 @@ def one(text: str, run: Any, qrels: Any = None, **options: Any) -> float | None:
 @pytest.mark.parametrize("name", ["AUC", "GAUC", "pAUC", "Fallout", "ROC_AUC"])
 def test_negatives_must_be_said(name: str) -> None:
     """There is no default for what a negative is."""
-    with pytest.raises(rankstone.UsageError, match="negatives=judged, negatives=candidates or"):
+    with pytest.raises(
+        rankstone.UsageError, match="negatives=judged, negatives=candidates or"
+    ):
         rankstone.parse_measure(name)
 
 
@@ -53,7 +55,9 @@ def test_a_catalogue_needs_its_size_before_any_work(text: str) -> None:
     assert "candidates=20000" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["AUC(negatives=catalogue)", "LastRel(unreturned=bottom_tied)"])
+@pytest.mark.parametrize(
+    "text", ["AUC(negatives=catalogue)", "LastRel(unreturned=bottom_tied)"]
+)
 def test_a_catalogue_holds_what_is_known(text: str) -> None:
     """A catalogue smaller than the list and the relevant documents beside it cannot be."""
     qrels = {"q": {"a": 1, "x": 1, "y": 1, "z": 1}}
@@ -64,7 +68,11 @@ def test_a_catalogue_holds_what_is_known(text: str) -> None:
 def test_ranks_must_count_documents() -> None:
     """condensed_keep_rank leaves gaps, so candidates cannot be counted by rank; judged ones can."""
     with pytest.raises(rankstone.UsageError, match="leaves gaps"):
-        one("AUC(negatives=candidates)", {"q": ["a", "b"]}, unjudged="condensed_keep_rank")
+        one(
+            "AUC(negatives=candidates)",
+            {"q": ["a", "b"]},
+            unjudged="condensed_keep_rank",
+        )
     run = {"q": ["x", "a", "b", "c", "d"]}
     assert one("AUC(negatives=judged)", run, unjudged="condensed_keep_rank") == 3 / 4
 
@@ -72,7 +80,12 @@ def test_ranks_must_count_documents() -> None:
 def test_a_missing_query_scores_nothing() -> None:
     """A query the run does not answer scores 0 under missing=zero, not the ½ of documents that tie."""
     qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 1, "b": 0}}
-    for text in ("AUC(negatives=judged)", "AUC(negatives=candidates)", "pAUC(negatives=judged)@1", "RC"):
+    for text in (
+        "AUC(negatives=judged)",
+        "AUC(negatives=candidates)",
+        "pAUC(negatives=judged)@1",
+        "RC",
+    ):
         scored = rankstone.evaluate(qrels, {"q": ["a", "b"]}, text)
         assert values(scored, text) == {"q": 1.0, "r": 0.0}
         assert scored.per_query["status"].to_list() == ["ok", "missing"]
@@ -88,8 +101,15 @@ def test_one_class_has_no_value() -> None:
 
 def test_group_auc_weighs_users() -> None:
     """Impressions, positives, clicks or nothing: 3/4 and 2/3, weighted."""
-    both = pl.concat([USERS, pl.DataFrame({"query_id": ["v"] * 2, "score": [0.4, 0.3], "label": [0, 0]})])
-    both = both.with_columns(pl.when(query_id="v", label=1).then(3).otherwise("label").alias("label"))
+    both = pl.concat(
+        [
+            USERS,
+            pl.DataFrame({"query_id": ["v"] * 2, "score": [0.4, 0.3], "label": [0, 0]}),
+        ]
+    )
+    both = both.with_columns(
+        pl.when(query_id="v", label=1).then(3).otherwise("label").alias("label")
+    )
     auc = {"u": 3 / 4, "v": 4 / 5}
     expected = {
         "impressions": (4 * auc["u"] + 6 * auc["v"]) / (4 + 6),
@@ -110,12 +130,19 @@ def test_users_as_one_group() -> None:
     pooled = rankstone.evaluate(table=USERS, measures=texts[0], one_group=True)
     assert close((5 + 4 + 2) / (3 * 5), pooled.to_dict()["run"][texts[0]], 1e-12)
     assert pooled.conventions["alignment"]["one_group"] is True
-    moved = USERS.with_columns(pl.col("score") + pl.when(query_id="v").then(100).otherwise(0))
+    moved = USERS.with_columns(
+        pl.col("score") + pl.when(query_id="v").then(100).otherwise(0)
+    )
     again = rankstone.evaluate(table=moved, measures=texts[0], one_group=True)
     assert close((2 + 1 + 4) / (3 * 5), again.to_dict()["run"][texts[0]], 1e-12)
-    apart = [rankstone.evaluate(table=frame, measures=texts).to_dict() for frame in (USERS, moved)]
+    apart = [
+        rankstone.evaluate(table=frame, measures=texts).to_dict()
+        for frame in (USERS, moved)
+    ]
     assert apart[0] == apart[1]
-    alone = rankstone.evaluate(table=USERS.filter(query_id="u"), measures=texts).to_dict()["run"]
+    alone = rankstone.evaluate(
+        table=USERS.filter(query_id="u"), measures=texts
+    ).to_dict()["run"]
     assert alone[texts[0]] == alone[texts[1]] == 3 / 4
 
 
@@ -124,19 +151,29 @@ def test_one_group_needs_no_ids() -> None:
     bare = USERS.select("score", "label")
     named = USERS.with_columns(doc_id=pl.lit("the same"))
     found = [
-        rankstone.evaluate(table=t, measures="AUC(negatives=judged)", one_group=True) for t in (bare, named)
+        rankstone.evaluate(table=t, measures="AUC(negatives=judged)", one_group=True)
+        for t in (bare, named)
     ]
     assert found[0].to_dict() == found[1].to_dict()
 
 
 def test_a_tied_pair() -> None:
     """It counts one half whatever `ties` says, or with tied=order as its order does."""
-    run, texts = {"q": {"a": 1.0, "b": 1.0}}, ("AUC(negatives=judged)", "AUC(negatives=judged, tied=order)")
-    for rule, half, ordered in (("docid_asc", 0.5, 1.0), ("docid_desc", 0.5, 0.0), ("expected", 0.5, 0.5)):
+    run, texts = (
+        {"q": {"a": 1.0, "b": 1.0}},
+        ("AUC(negatives=judged)", "AUC(negatives=judged, tied=order)"),
+    )
+    for rule, half, ordered in (
+        ("docid_asc", 0.5, 1.0),
+        ("docid_desc", 0.5, 0.0),
+        ("expected", 0.5, 0.5),
+    ):
         found = [one(text, run, {"q": {"a": 1, "b": 0}}, ties=rule) for text in texts]
         assert found == [half, ordered]
     assert one(texts[1], run, {"q": {"a": 1, "b": 0}}, ties="worst") == 0.0
-    with pytest.raises(rankstone.UsageError, match="no order of tied documents is proven extremal"):
+    with pytest.raises(
+        rankstone.UsageError, match="no order of tied documents is proven extremal"
+    ):
         one(texts[0], run, {"q": {"a": 1, "b": 0}}, ties="worst")
 
 
@@ -181,7 +218,9 @@ def test_inferred_ap_of_a_whole_pool_is_ap() -> None:
 def test_pooled_documents_of_an_imputed_grade_are_judged_once() -> None:
     """A pooled document that receives a grade is no longer pooled and unjudged."""
     qrels, run = {"q": {"a": -1, "b": 1}}, {"q": ["a", "b"]}
-    assert one("infAP", run, qrels, unjudged=0) == one("infAP", run, {"q": {"a": 0, "b": 1}})
+    assert one("infAP", run, qrels, unjudged=0) == one(
+        "infAP", run, {"q": {"a": 0, "b": 1}}
+    )
 
 
 def test_signed_weights_are_no_weights() -> None:
@@ -193,7 +232,9 @@ def test_signed_weights_are_no_weights() -> None:
 @pytest.mark.parametrize("text", ["accuracy", "Accuracy@10", "ACCURACY"])
 def test_accuracy_is_no_measure_of_one_kind(text: str) -> None:
     """A word that libraries use for different measures is refused with what it may mean."""
-    with pytest.raises(rankstone.UsageError, match="means different measures") as refused:
+    with pytest.raises(
+        rankstone.UsageError, match="means different measures"
+    ) as refused:
         rankstone.parse_measure(text)
     for meant in ("Success@k", "R@1", "AUC(negatives=candidates", "--convention beir"):
         assert meant in str(refused.value)
@@ -202,7 +243,11 @@ def test_accuracy_is_no_measure_of_one_kind(text: str) -> None:
 def test_accuracy_of_libraries() -> None:
     """Under a library's convention the word is what the library computes: success, recall, pairs in order."""
     qrels, run = {"q": {"a": 1, "b": 1, "c": 0}}, {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}
-    expected = {"beir": ("Accuracy@2", 1.0), "mteb": ("accuracy", 1 / 2), "ir_measures": ("Accuracy", 1 / 2)}
+    expected = {
+        "beir": ("Accuracy@2", 1.0),
+        "mteb": ("accuracy", 1 / 2),
+        "ir_measures": ("Accuracy", 1 / 2),
+    }
 
     for convention, (text, value) in expected.items():
         scores = rankstone.evaluate(qrels, run, text, convention=convention)

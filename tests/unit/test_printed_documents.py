@@ -18,19 +18,33 @@ from rankstone.measures.walk_models import CUSTOM_WALKS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PYTHON = [page for page in DOCUMENTS if "```python\n" in page.read_text(encoding="utf-8")]
-SHOWING = [page for page in DOCUMENTS if "```\n```text\n" in page.read_text(encoding="utf-8")]
+PYTHON = [
+    page for page in DOCUMENTS if "```python\n" in page.read_text(encoding="utf-8")
+]
+SHOWING = [
+    page for page in DOCUMENTS if "```\n```text\n" in page.read_text(encoding="utf-8")
+]
 
 
 @pytest.fixture
 def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """Give pages what they take for granted: judgments, runs, tables; forget what they register."""
-    recs = pl.DataFrame({"query_id": ["u", "u", "v"], "doc_id": ["a", "b", "c"], "score": [2.0, 1.0, 1.0]})
+    recs = pl.DataFrame(
+        {
+            "query_id": ["u", "u", "v"],
+            "doc_id": ["a", "b", "c"],
+            "score": [2.0, 1.0, 1.0],
+        }
+    )
     train = pl.DataFrame({"query_id": ["u", "v", "w"], "doc_id": ["a", "b", "c"]})
     recs.write_parquet(tmp_path / "recs.parquet")
     train.write_parquet(tmp_path / "train.parquet")
-    pl.DataFrame({"doc_id": list("abcd"), "genre": list("xxyy")}).write_csv(tmp_path / "items.csv")
-    pl.DataFrame({"query_id": list("uvw"), "gender": list("fmf")}).write_csv(tmp_path / "users.csv")
+    pl.DataFrame({"doc_id": list("abcd"), "genre": list("xxyy")}).write_csv(
+        tmp_path / "items.csv"
+    )
+    pl.DataFrame({"query_id": list("uvw"), "gender": list("fmf")}).write_csv(
+        tmp_path / "users.csv"
+    )
     (tmp_path / "examples").symlink_to(Path(__file__).parents[2] / "examples")
     monkeypatch.chdir(tmp_path)
     qrels = {"301": {"d1": 3, "d2": 0, "d3": 1}, "302": {"d4": 1}}
@@ -58,7 +72,11 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
 @pytest.mark.parametrize("page", PYTHON, ids=lambda page: page.name)
 def test_python_on_a_page_runs(page: Path, given: dict[str, Any]) -> None:
     """Blocks run from the first to the last, and there are some."""
-    code = [block.code for block in blocks(page.read_text(encoding="utf-8")) if block.kind == "python"]
+    code = [
+        block.code
+        for block in blocks(page.read_text(encoding="utf-8"))
+        if block.kind == "python"
+    ]
     assert code
     assert all(isinstance(run_python(each, given), str) for each in code)
 
@@ -74,6 +92,9 @@ def test_what_is_printed_is_written_anew() -> None:
     """Below Python and below a command; what is not shown is not written."""
     page = "```python\nx = 2\n```\ntext\n```python\nprint(x)\n```\n```text\nold\n```\n"
     assert refreshed(page) == page.replace("old", "2")
-    assert list(blocks(page)) == [Block("python", "x = 2\n", None), Block("python", "print(x)\n", "old\n")]
+    assert list(blocks(page)) == [
+        Block("python", "x = 2\n", None),
+        Block("python", "print(x)\n", "old\n"),
+    ]
     asked = "```\nrankstone explain --grades 1,0 -m P@2 --format json\n```\n\n```text\n```\n"
     assert '"value": 0.5' in refreshed(asked)

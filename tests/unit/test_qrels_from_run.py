@@ -38,21 +38,36 @@ def test_ties_with_the_last_document_are_right() -> None:
 def test_an_exact_list_shorter_than_k() -> None:
     """Where an exact search finds fewer than k, all of them are enough."""
     truth = rankstone.qrels_from_run(EXACT, 3)
-    assert recall(truth, {"q": ["a", "b", "c"], "r": ["x", "y", "z"]}, 3) == (3 / 3 + 1 / 1) / 2
+    assert (
+        recall(truth, {"q": ["a", "b", "c"], "r": ["x", "y", "z"]}, 3)
+        == (3 / 3 + 1 / 1) / 2
+    )
 
 
 def test_epsilon() -> None:
     """Scores within a distance of the k-th count as tied, as in ANN-benchmarks."""
     exact = {"q": {"a": -1.0, "b": -2.0, "c": -2.0009, "d": -2.1}}
     assert rankstone.qrels_from_run(exact, 2)["doc_id"].to_list() == ["a", "b"]
-    assert rankstone.qrels_from_run(exact, 2, within=1e-3)["doc_id"].to_list() == ["a", "b", "c"]
+    assert rankstone.qrels_from_run(exact, 2, within=1e-3)["doc_id"].to_list() == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_lists_and_ranks() -> None:
     """A list of documents is cut at k; a rank column is used when asked for."""
-    assert rankstone.qrels_from_run({"q": ["a", "b", "c"]}, 2)["doc_id"].to_list() == ["a", "b"]
-    ranked = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": list("abc"), "rank": [3, 1, 2]})
-    assert rankstone.qrels_from_run(ranked, 2, order="rank")["doc_id"].to_list() == ["b", "c"]
+    assert rankstone.qrels_from_run({"q": ["a", "b", "c"]}, 2)["doc_id"].to_list() == [
+        "a",
+        "b",
+    ]
+    ranked = pl.DataFrame(
+        {"query_id": ["q"] * 3, "doc_id": list("abc"), "rank": [3, 1, 2]}
+    )
+    assert rankstone.qrels_from_run(ranked, 2, order="rank")["doc_id"].to_list() == [
+        "b",
+        "c",
+    ]
 
 
 def test_ids_of_text_files_match_numbers(tmp_path: Path) -> None:
@@ -77,7 +92,9 @@ def test_the_definition(scores: list[int], order: Any, k: int) -> None:
     order.shuffle(found)
     last = sorted(scores, reverse=True)[: min(k, len(scores))][-1]
     right = sum(exact[doc] >= last for doc in found[:k])
-    assert recall(rankstone.qrels_from_run({"q": exact}, k), {"q": found}, k) == right / min(k, len(scores))
+    assert recall(
+        rankstone.qrels_from_run({"q": exact}, k), {"q": found}, k
+    ) == right / min(k, len(scores))
 
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True])
@@ -92,7 +109,8 @@ def test_runs_that_cannot_judge() -> None:
     with pytest.raises(UsageError, match="is not a distance"):
         rankstone.qrels_from_run(EXACT, 2, within=-1)
     frame = pl.DataFrame(
-        {"query_id": ["q"], "doc_id": ["a"], "score": [None]}, schema_overrides={"score": pl.Float64}
+        {"query_id": ["q"], "doc_id": ["a"], "score": [None]},
+        schema_overrides={"score": pl.Float64},
     )
     with pytest.raises(InputError, match="the score is not a number"):
         rankstone.qrels_from_run(frame, 2)

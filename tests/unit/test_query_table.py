@@ -39,26 +39,40 @@ def one(scores: rankstone.Scores) -> float | None:
 def test_a_weighted_mean() -> None:
     """agg=weighted is Σ w v / Σ w, and the weights stand in every row."""
     scores = asked("RR(agg=weighted) RR")
-    assert scores.to_dict()["run"]["RR(agg=weighted)"] == (4 * 1 + 1 / 2 + 2 * 1 + 1 / 4) / (4 + 1 + 2 + 1)
+    assert scores.to_dict()["run"]["RR(agg=weighted)"] == (
+        4 * 1 + 1 / 2 + 2 * 1 + 1 / 4
+    ) / (4 + 1 + 2 + 1)
     assert scores.to_dict()["run"]["RR"] == (1 + 1 / 2 + 1 + 1 / 4) / 4
-    assert scores.per_query.filter(measure="RR")["weight"].to_list() == [4.0, 1.0, 2.0, 1.0]
+    assert scores.per_query.filter(measure="RR")["weight"].to_list() == [
+        4.0,
+        1.0,
+        2.0,
+        1.0,
+    ]
 
 
 def test_equal_weights_are_the_mean() -> None:
     """Weights that are all the same, whatever they are, change nothing."""
     same = {query: {"weight": 0.3} for query in QRELS}
-    assert one(asked("nDCG(agg=weighted)", same)) == pytest.approx(one(asked("nDCG")), abs=1e-15)
+    assert one(asked("nDCG(agg=weighted)", same)) == pytest.approx(
+        one(asked("nDCG")), abs=1e-15
+    )
 
 
 def test_weights_follow_the_queries_that_count() -> None:
     """A query that is dropped takes its weight along; one of weight 0 counts nothing."""
     qrels = {**QRELS, "q5": {"z": 0}}
     table = {**TABLE, "q5": {"weight": 100}}
-    scores = rankstone.evaluate(qrels, RUN, "RR(agg=weighted)", queries=table, empty="drop")
+    scores = rankstone.evaluate(
+        qrels, RUN, "RR(agg=weighted)", queries=table, empty="drop"
+    )
     assert one(scores) == (4 * 1 + 1 / 2 + 2 * 1 + 1 / 4) / (4 + 1 + 2 + 1)
     none = {query: {"weight": 0 if query != "q4" else 1} for query in QRELS}
     assert one(asked("RR(agg=weighted)", none)) == 1 / 4
-    assert one(asked("RR(agg=weighted)", {query: {"weight": 0} for query in QRELS})) is None
+    assert (
+        one(asked("RR(agg=weighted)", {query: {"weight": 0} for query in QRELS}))
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +92,9 @@ def test_trimming_leaves_the_middle() -> None:
     """A tenth at either end by default; nothing is trimmed of fewer than ten values."""
     values = [0.0, *[0.5] * 8, 1000.0]
     assert aggregated("trimmed", pl.Series(values).to_numpy()) == 0.5
-    assert aggregated("trimmed", pl.Series(values[1:]).to_numpy()) == (8 * 0.5 + 1000) / 9
+    assert (
+        aggregated("trimmed", pl.Series(values[1:]).to_numpy()) == (8 * 0.5 + 1000) / 9
+    )
 
 
 @pytest.mark.parametrize("share", ["0", "0.5", "0.7", "x"])
@@ -91,7 +107,12 @@ def test_a_trim_that_leaves_nothing_is_refused(share: str) -> None:
 # -- segments ------------------------------------------------------------------------------------------
 def test_means_by_a_column() -> None:
     """One row for each value, sorted; queries without a value come last."""
-    rows = asked("RR NumRel").mean(by="country").select("country", "measure", "value", "n").rows()
+    rows = (
+        asked("RR NumRel")
+        .mean(by="country")
+        .select("country", "measure", "value", "n")
+        .rows()
+    )
     assert rows == [
         ("de", "RR", (1 + 1) / 2, 2),
         ("de", "NumRel", 3.0, 2),
@@ -106,7 +127,15 @@ def test_segments_make_the_whole() -> None:
     """Sums of segments add up to the sum, and so do their sizes."""
     scores = asked("DCG(agg=sum)")
     parts = scores.mean(by=["country", "session"])
-    assert parts.columns == ["run", "country", "session", "measure", "value", "n", "n_undefined"]
+    assert parts.columns == [
+        "run",
+        "country",
+        "session",
+        "measure",
+        "value",
+        "n",
+        "n_undefined",
+    ]
     assert math.fsum(parts["value"]) == pytest.approx(one(scores))
     assert parts["n"].sum() == 4
 
@@ -129,21 +158,37 @@ def test_a_table_from_anywhere(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "q.parquet")
     means = [
         asked("RR(agg=weighted) sDCG", table).mean().rows()
-        for table in (TABLE, frame, tmp_path / "q.csv", tmp_path / "q.parquet", str(tmp_path / "q.csv"))
+        for table in (
+            TABLE,
+            frame,
+            tmp_path / "q.csv",
+            tmp_path / "q.parquet",
+            str(tmp_path / "q.csv"),
+        )
     ]
     assert all(one == means[0] for one in means)
-    numbered = rankstone.evaluate({1: {"a": 1}}, {1: ["a"]}, "RR", queries={"1": {"country": "de"}})
+    numbered = rankstone.evaluate(
+        {1: {"a": 1}}, {1: ["a"]}, "RR", queries={"1": {"country": "de"}}
+    )
     assert numbered.mean(by="country")["country"].to_list() == ["de"]
     renamed = frame.rename({"query_id": "user_id"})
-    scores = rankstone.evaluate(QRELS, RUN, "RR", queries=renamed, columns={"user_id": "query_id"})
+    scores = rankstone.evaluate(
+        QRELS, RUN, "RR", queries=renamed, columns={"user_id": "query_id"}
+    )
     assert scores.mean(by="country").height == 3
 
 
 def test_labelled_tables_have_queries_too() -> None:
     """One table with scores and labels takes a query table like a run does."""
-    rows = {"query_id": ["u1", "u1", "u2"], "score": [0.9, 0.5, 0.3], "label": [0, 1, 1]}
+    rows = {
+        "query_id": ["u1", "u1", "u2"],
+        "score": [0.9, 0.5, 0.3],
+        "label": [0, 1, 1],
+    }
     table = {"u1": {"weight": 3, "plan": "free"}, "u2": {"weight": 1, "plan": "paid"}}
-    scores = rankstone.evaluate(table=pl.DataFrame(rows), measures="RR(agg=weighted)", queries=table)
+    scores = rankstone.evaluate(
+        table=pl.DataFrame(rows), measures="RR(agg=weighted)", queries=table
+    )
     assert one(scores) == (3 * 1 / 2 + 1) / 4
     assert scores.mean(by="plan")["value"].to_list() == [1 / 2, 1.0]
 
@@ -176,31 +221,73 @@ def test_without_a_table_nothing_is_said() -> None:
 @pytest.mark.parametrize(
     ("measures", "table", "error", "message"),
     [
-        ("RR(agg=weighted)", None, UsageError, "needs a query table with a column weight"),
+        (
+            "RR(agg=weighted)",
+            None,
+            UsageError,
+            "needs a query table with a column weight",
+        ),
         ("sDCG", None, UsageError, "needs a query table with a column position"),
-        ("sDCG", {"q1": {"country": "de"}}, InputError, "needs a column position of the query table"),
-        ("sDCG", {"q1": {"position": 1, "sessions": 1}}, InputError, "did you mean sessions"),
-        ("RR(agg=weighted)", {"q1": {"weight": 1}}, UsageError, "needs a weight for every query"),
+        (
+            "sDCG",
+            {"q1": {"country": "de"}},
+            InputError,
+            "needs a column position of the query table",
+        ),
+        (
+            "sDCG",
+            {"q1": {"position": 1, "sessions": 1}},
+            InputError,
+            "did you mean sessions",
+        ),
+        (
+            "RR(agg=weighted)",
+            {"q1": {"weight": 1}},
+            UsageError,
+            "needs a weight for every query",
+        ),
         ("RR", {"q1": {"weight": -1}}, InputError, "the weight of query q1 is -1"),
-        ("RR", {"q1": {"weight": "much"}}, InputError, "the weight of query q1 is much"),
-        ("sDCG", {"q1": {"session": 1, "position": 1.5}}, InputError, "the position of query q1 is 1.5"),
-        ("sDCG", {"q1": {"session": 1, "position": 0}}, InputError, "the position of query q1 is 0"),
+        (
+            "RR",
+            {"q1": {"weight": "much"}},
+            InputError,
+            "the weight of query q1 is much",
+        ),
+        (
+            "sDCG",
+            {"q1": {"session": 1, "position": 1.5}},
+            InputError,
+            "the position of query q1 is 1.5",
+        ),
+        (
+            "sDCG",
+            {"q1": {"session": 1, "position": 0}},
+            InputError,
+            "the position of query q1 is 0",
+        ),
         (
             "RR sDCG",
-            {"q1": {"session": "s", "position": 1}, "q2": {"session": "s", "position": 1}},
+            {
+                "q1": {"session": "s", "position": 1},
+                "q2": {"session": "s", "position": 1},
+            },
             InputError,
             "session s has two queries at position 1",
         ),
     ],
 )
-def test_tables_that_do_not_serve(measures: str, table: Any, error: type[Exception], message: str) -> None:
+def test_tables_that_do_not_serve(
+    measures: str, table: Any, error: type[Exception], message: str
+) -> None:
     """What lacks, where, and what to do."""
     with pytest.raises(error, match=message):
         asked(measures, table)
 
 
 @pytest.mark.parametrize("positions", [(1, 1), (0.5, 2), ("top", "side")])
-def test_positions_matter_to_measures_of_sessions_only(positions: tuple[object, object]) -> None:
+def test_positions_matter_to_measures_of_sessions_only(
+    positions: tuple[object, object],
+) -> None:
     """A table may hold columns of these names for whatever reason; means by them are fine."""
     table = {
         query: {"session": "s", "position": at}
@@ -259,7 +346,10 @@ def test_normalised_session_dcg() -> None:
     second = (dcg(3) + dcg(0, 0, 0, 1) / later) / (dcg(3) + dcg(1) / later)
     assert one(asked("nsDCG(bq=2)")) == pytest.approx((first + second) / 2)
     perfect = rankstone.evaluate(
-        QRELS, {"q1": ["b", "a"], "q2": ["a"], "q3": ["c"], "q4": ["d"]}, "nsDCG", queries=TABLE
+        QRELS,
+        {"q1": ["b", "a"], "q2": ["a"], "q3": ["c"], "q4": ["d"]},
+        "nsDCG",
+        queries=TABLE,
     )
     assert one(perfect) == 1.0
 
@@ -268,7 +358,9 @@ def test_the_session_dcg_of_ir_metrics() -> None:
     """Jiang and Allan: gain 2^g − 1, the q-th query divided by log_bq (q + bq − 1)."""
     first = dcg(1, 0, 3) + dcg(0, 1) / math.log(2 + 3, 4)
     second = dcg(7) + dcg(0, 0, 0, 1) / math.log(3 + 3, 4)
-    assert one(asked("sDCG(gain=exp2, late=shifted)@10")) == pytest.approx((first + second) / 2)
+    assert one(asked("sDCG(gain=exp2, late=shifted)@10")) == pytest.approx(
+        (first + second) / 2
+    )
 
 
 def test_one_query_a_session_is_plain() -> None:
@@ -277,7 +369,9 @@ def test_one_query_a_session_is_plain() -> None:
     tied = {query: dict.fromkeys(docs, 1.0) for query, docs in RUN.items()}
     for ties in ("docid_desc", "expected"):
         texts = "sDCG@2 DCG@2 nsDCG(gain=exp2)@2 nDCG(gain=exp2)@2"
-        found = rankstone.evaluate(QRELS, tied, texts, queries=alone, ties=ties).to_dict()["run"]
+        found = rankstone.evaluate(
+            QRELS, tied, texts, queries=alone, ties=ties
+        ).to_dict()["run"]
         values = list(found.values())
         assert values[0] == pytest.approx(values[1])
         assert values[2] == pytest.approx(values[3])
@@ -290,9 +384,15 @@ def test_a_session_with_a_missing_query() -> None:
     expected = dcg(1, 0, 2) / (dcg(2, 1) + dcg(1) / 1.5)
     assert scores.per_unit.filter(unit="s1")["value"].item() == pytest.approx(expected)
     dropped = rankstone.evaluate(QRELS, run, "nsDCG", queries=TABLE, missing="drop")
-    assert dropped.per_unit.filter(unit="s1")["value"].item() == pytest.approx(dcg(1, 0, 2) / dcg(2, 1))
+    assert dropped.per_unit.filter(unit="s1")["value"].item() == pytest.approx(
+        dcg(1, 0, 2) / dcg(2, 1)
+    )
     empty = rankstone.evaluate(
-        {**QRELS, "q3": {"c": 0}, "q4": {"d": 0}}, RUN, "nsDCG", queries=TABLE, empty="drop"
+        {**QRELS, "q3": {"c": 0}, "q4": {"d": 0}},
+        RUN,
+        "nsDCG",
+        queries=TABLE,
+        empty="drop",
     )
     assert empty.per_unit["unit"].to_list() == ["s1"]
     assert empty.mean()["n"].to_list() == [1]
@@ -303,8 +403,13 @@ def test_a_session_with_nothing_to_find() -> None:
     qrels = {**QRELS, "q1": {"a": 0}, "q3": {"c": 0}, "q4": {"d": 0}}
     for empty, nothing in (("zero", 0.0), ("one", 1.0)):
         scores = rankstone.evaluate(qrels, RUN, "nsDCG", queries=TABLE, empty=empty)
-        assert scores.per_unit["value"].to_list() == [pytest.approx(dcg(0, 1) / dcg(1)), nothing]
-    undefined = rankstone.evaluate(qrels, RUN, "nsDCG", queries=TABLE, empty="undefined")
+        assert scores.per_unit["value"].to_list() == [
+            pytest.approx(dcg(0, 1) / dcg(1)),
+            nothing,
+        ]
+    undefined = rankstone.evaluate(
+        qrels, RUN, "nsDCG", queries=TABLE, empty="undefined"
+    )
     assert undefined.per_unit["unit"].to_list() == ["s1"]
 
 

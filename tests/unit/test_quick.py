@@ -33,7 +33,9 @@ def test_a_measure_leads_to_the_laws() -> None:
     """A module is reached through names that a package gives on, lazily or not; so is one that is gone."""
     path = Path(inspect.getfile(rankstone.AP)).relative_to(ROOT)
     for changed in (path, path.with_name("gone.py")):
-        assert {"tests/laws/test_laws.py", "tests/unit/test_cards.py"} <= set(GRAPH().nearest([str(changed)]))
+        assert {"tests/laws/test_laws.py", "tests/unit/test_cards.py"} <= set(
+            GRAPH().nearest([str(changed)])
+        )
 
 
 def test_nothing_leads_nowhere() -> None:

@@ -41,7 +41,9 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("library", "measure", "number"), NUMBERS)
-def test_numbers_of_a_list_with_copies(library: str, measure: str, number: float) -> None:
+def test_numbers_of_a_list_with_copies(
+    library: str, measure: str, number: float
+) -> None:
     found = rankstone.evaluate(QRELS, RUN, measure, convention=library)
     assert found.to_dict()["run"] == pytest.approx({measure: number}, abs=1e-12)
 
@@ -49,7 +51,11 @@ def test_numbers_of_a_list_with_copies(library: str, measure: str, number: float
 @pytest.mark.parametrize(("library", "measure", "number"), NUMBERS)
 def test_numbers_name_their_tool(library: str, measure: str, number: float) -> None:
     groups = rankstone.identify(QRELS, RUN, f"{number:.4f}", measure).groups
-    assert any(name.partition("-")[0] == library for group in groups for name in group.libraries)
+    assert any(
+        name.partition("-")[0] == library
+        for group in groups
+        for name in group.libraries
+    )
 
 
 COPIES = example("rag/duplicates.py")
@@ -71,14 +77,21 @@ def test_reported_numbers(at: int, library: str, metric: str, number: float) -> 
     assert COPIES.numbers(library)[metric][at] == pytest.approx(number, abs=1e-12)
 
 
-@pytest.mark.parametrize(("at", "number"), [(4, 2.0), (5, 3.0), (6, 2.0), (7, 1.5), (8, 2.0)])
+@pytest.mark.parametrize(
+    ("at", "number"), [(4, 2.0), (5, 3.0), (6, 2.0), (7, 1.5), (8, 2.0)]
+)
 def test_reported_recalls_of_other_tools(at: int, number: float) -> None:
     """A tool without a convention here counts copies as LlamaIndex does; by itself rankstone refuses to."""
-    assert COPIES.numbers("llama_index-0.14")["hit_rate(use_granular_hit_rate=True)"][at] == number
+    assert (
+        COPIES.numbers("llama_index-0.14")["hit_rate(use_granular_hit_rate=True)"][at]
+        == number
+    )
     qrels, run = COPIES.tables(COPIES.CASES[at])
     with pytest.raises(rankstone.RankstoneError, match="count twice"):
         rankstone.evaluate(qrels, run, "R", duplicates="keep")
-    ours = rankstone.evaluate(qrels, run, "R", duplicates="first_keep_rank").to_dict()["run"]
+    ours = rankstone.evaluate(qrels, run, "R", duplicates="first_keep_rank").to_dict()[
+        "run"
+    ]
     assert (ours["R"] or 0) <= 1
 
 
@@ -88,16 +101,24 @@ def test_numbers_of_reported_lists_name_their_tool(tool: str, at: int) -> None:
     qrels, run = COPIES.tables(COPIES.CASES[at])
     for metric, row in COPIES.numbers(tool).items():
         groups = rankstone.identify(qrels, run, f"{row[at]:.4f}", metric).groups
-        assert any(name.partition(" ")[0] == tool for group in groups for name in group.libraries), metric
+        assert any(
+            name.partition(" ")[0] == tool
+            for group in groups
+            for name in group.libraries
+        ), metric
 
 
 def test_no_number_is_above_one_by_itself() -> None:
     """A copy of the only expected chunk: recall 2 and nDCG 1.63 by one tool's name, 1 by our own."""
     qrels, run = {"q": {"a": 1}}, {"q": ["a", "a"]}
     theirs = "hit_rate(use_granular_hit_rate=True) ndcg"
-    found = rankstone.evaluate(qrels, run, theirs, convention="llama_index").to_dict()["run"]
+    found = rankstone.evaluate(qrels, run, theirs, convention="llama_index").to_dict()[
+        "run"
+    ]
     assert list(found.values()) == pytest.approx([2, 1 + 1 / log2(3)], abs=1e-12)
-    ours = rankstone.evaluate(qrels, run, "R nDCG", duplicates="first_keep_rank").to_dict()["run"]
+    ours = rankstone.evaluate(
+        qrels, run, "R nDCG", duplicates="first_keep_rank"
+    ).to_dict()["run"]
     assert ours == {"R": 1.0, "nDCG": 1.0}
     with pytest.raises(rankstone.InputError, match=r"twice|2 times"):
         rankstone.evaluate(qrels, run, "R nDCG")

@@ -17,19 +17,26 @@ if TYPE_CHECKING:
 QRELS = {f"q{i}": {"d1": 1} for i in range(4)}
 
 
-def table(ranks: dict[str, list[float]], scores: dict[str, list[float]]) -> pl.DataFrame:
+def table(
+    ranks: dict[str, list[float]], scores: dict[str, list[float]]
+) -> pl.DataFrame:
     """Return a run with both columns."""
     rows = [
         (query, f"d{at}", rank, score)
         for query in ranks
-        for at, (rank, score) in enumerate(zip(ranks[query], scores[query], strict=True))
+        for at, (rank, score) in enumerate(
+            zip(ranks[query], scores[query], strict=True)
+        )
     ]
     return pl.DataFrame(rows, ["query_id", "doc_id", "rank", "score"], orient="row")
 
 
 def trec(run: pl.DataFrame, path: Path) -> Path:
     """Write TREC lines."""
-    lines = [f"{query} Q0 {doc} {rank} {score} t\n" for query, doc, rank, score in run.iter_rows()]
+    lines = [
+        f"{query} Q0 {doc} {rank} {score} t\n"
+        for query, doc, rank, score in run.iter_rows()
+    ]
     path.write_text("".join(lines), encoding="utf-8")
     return path
 
@@ -44,11 +51,16 @@ def contradict(ranks: tuple[int, ...], scores: tuple[int, ...]) -> bool:
 def test_every_small_list_is_counted_as_pairs_say(order: str) -> None:
     """Every way to give four documents ranks and scores, ties and all, in one run of as many lists."""
     ways = [
-        (ranks, scores) for ranks in product((1, 2, 3), repeat=4) for scores in product((1, 2, 3), repeat=4)
+        (ranks, scores)
+        for ranks in product((1, 2, 3), repeat=4)
+        for scores in product((1, 2, 3), repeat=4)
     ]
     ways += [(ranks, (4, 3, 2, 1)) for ranks in permutations((1, 2, 3, 4))]
     named = {f"w{at}": way for at, way in enumerate(ways)}
-    run = table({q: list(way[0]) for q, way in named.items()}, {q: list(way[1]) for q, way in named.items()})
+    run = table(
+        {q: list(way[0]) for q, way in named.items()},
+        {q: list(way[1]) for q, way in named.items()},
+    )
     qrels = {query: {"d1": 1} for query in named}
     audit = rankstone.evaluate(qrels, run, "RR", order=order).audit.runs["run"]
     assert audit.contradicted == sum(contradict(*way) for way in ways)
@@ -56,7 +68,12 @@ def test_every_small_list_is_counted_as_pairs_say(order: str) -> None:
 
 BOTH: dict[str, dict[str, list[float]]] = {
     "ranks": {"q0": [1, 2, 3], "q1": [1, 2, 3], "q2": [1, 2, 3], "q3": [1, 2, 3]},
-    "scores": {"q0": [0.1, 0.2, 0.3], "q1": [0.1, 0.3, 0.2], "q2": [0.3, 0.2, 0.3], "q3": [0.9, 0.5, 0.5]},
+    "scores": {
+        "q0": [0.1, 0.2, 0.3],
+        "q1": [0.1, 0.3, 0.2],
+        "q2": [0.3, 0.2, 0.3],
+        "q3": [0.9, 0.5, 0.5],
+    },
 }
 SENTENCE = "ranks contradict scores in 3 of 4 lists: scores are used; order=rank uses the ranks"
 
@@ -68,8 +85,15 @@ def test_most_lists_are_worth_a_warning(form: str, tmp_path: Path) -> None:
     run.write_csv(tmp_path / "run.csv")
     run.write_parquet(tmp_path / "run.parquet")
     text = trec(run, tmp_path / "run.txt").read_text(encoding="utf-8")
-    (tmp_path / "spaced.txt").write_text(text.replace(" Q0 ", "  Q0\t"), encoding="utf-8")
-    names = {"trec": "run.txt", "csv": "run.csv", "parquet": "run.parquet", "spaced": "spaced.txt"}
+    (tmp_path / "spaced.txt").write_text(
+        text.replace(" Q0 ", "  Q0\t"), encoding="utf-8"
+    )
+    names = {
+        "trec": "run.txt",
+        "csv": "run.csv",
+        "parquet": "run.parquet",
+        "spaced": "spaced.txt",
+    }
     given = {"a": run if form == "frame" else tmp_path / names[form]}
     other: dict[str, Any] = {"b": {query: ["d1"] for query in QRELS}}
     for scores in (
@@ -87,15 +111,23 @@ def test_most_lists_are_worth_a_warning(form: str, tmp_path: Path) -> None:
 def test_a_few_lists_are_counted_without_a_warning() -> None:
     """Half of the lists or fewer may be a slip; they are counted."""
     scores = {**BOTH["scores"], "q0": [3.0, 2.0, 1.0]}
-    audit = rankstone.evaluate(QRELS, table(BOTH["ranks"], scores), "RR").audit.runs["run"]
+    audit = rankstone.evaluate(QRELS, table(BOTH["ranks"], scores), "RR").audit.runs[
+        "run"
+    ]
     assert audit.contradicted == 2
     assert not any("contradict" in sentence for sentence in audit.warnings)
 
 
 def test_where_ranks_give_the_order_it_is_said_so() -> None:
     """The sentence names what counts and what would count otherwise."""
-    audit = rankstone.evaluate(QRELS, table(BOTH["ranks"], BOTH["scores"]), "RR", order="rank").audit
-    assert audit.runs["run"].warnings[-1].endswith("ranks are used; order=score uses the scores")
+    audit = rankstone.evaluate(
+        QRELS, table(BOTH["ranks"], BOTH["scores"]), "RR", order="rank"
+    ).audit
+    assert (
+        audit.runs["run"]
+        .warnings[-1]
+        .endswith("ranks are used; order=score uses the scores")
+    )
 
 
 @pytest.mark.parametrize("rank", ["-", "1st", "NA", "1"])
@@ -105,16 +137,23 @@ def test_ranks_that_say_nothing_are_no_obstacle(rank: str, tmp_path: Path) -> No
     path = trec(run.with_columns(rank=pl.lit(rank)), tmp_path / "run.txt")
     found = rankstone.evaluate(QRELS, path, "RR AP")
     assert found.audit.runs["run"].contradicted == 0
-    assert found.to_dict()["run"] == rankstone.evaluate(QRELS, run.drop("rank"), "RR AP").to_dict()["run"]
+    assert (
+        found.to_dict()["run"]
+        == rankstone.evaluate(QRELS, run.drop("rank"), "RR AP").to_dict()["run"]
+    )
 
 
 def test_positions_in_a_log_are_no_ranks_of_the_run() -> None:
     """A labelled table may hold the places where rows were shown, beside the scores of another model."""
     run = table(BOTH["ranks"], BOTH["scores"]).with_columns(relevance=1)
-    assert rankstone.evaluate(table=run, measures="RR").audit.runs["run"].contradicted == 0
+    assert (
+        rankstone.evaluate(table=run, measures="RR").audit.runs["run"].contradicted == 0
+    )
 
 
-def test_check_does_not_end_with_ok(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_does_not_end_with_ok(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The last line of `check` sends the reader to the warnings."""
     path = trec(table(BOTH["ranks"], BOTH["scores"]), tmp_path / "run.txt")
     qrels = tmp_path / "qrels.txt"
@@ -123,4 +162,6 @@ def test_check_does_not_end_with_ok(tmp_path: Path, capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
     assert "warning: ranks contradict scores in 3 queries" in out
     assert out.splitlines()[-1].startswith("ok, ")
-    assert out.splitlines()[-1].endswith("check this first: ranks contradict scores in 3 queries")
+    assert out.splitlines()[-1].endswith(
+        "check this first: ranks contradict scores in 3 queries"
+    )

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
 #: rows in another order than ranks are
-RANKED = pl.DataFrame({"query_id": ["q1", "q2", "q1"], "doc_id": ["d1", "d3", "d2"], "rank": [2, 1, 1]})
+RANKED = pl.DataFrame(
+    {"query_id": ["q1", "q2", "q1"], "doc_id": ["d1", "d3", "d2"], "rank": [2, 1, 1]}
+)
 RR = {"RR": (1 / 2 + 1 / 1) / 2}
 
 
@@ -40,9 +42,14 @@ def test_ranks_where_files_are_looked_at_otherwise(tmp_path: Path) -> None:
     run = tmp_path / "run.csv"
 
     assert rankstone.check(QRELS, run).ok
-    assert rankstone.diff(run, {"q1": ["d2", "d1"], "q2": ["d3"]}, "tau_a").to_dict() == {"tau_a": 1.0}
+    assert rankstone.diff(
+        run, {"q1": ["d2", "d1"], "q2": ["d3"]}, "tau_a"
+    ).to_dict() == {"tau_a": 1.0}
     assert rankstone.qrels_from_run(run, 1)["doc_id"].sort().to_list() == ["d2", "d3"]
-    several = {"ranked": run, "scored": {"q1": {"d2": 0.1, "d1": 0.2}, "q2": {"d3": 1.0}}}
+    several = {
+        "ranked": run,
+        "scored": {"q1": {"d2": 0.1, "d1": 0.2}, "q2": {"d3": 1.0}},
+    }
     found = rankstone.evaluate(QRELS, several, "RR", memory="1GB").to_dict()
     assert found == {"ranked": RR, "scored": {"RR": 1.0}}
 
@@ -57,7 +64,9 @@ def test_scores_stay_the_order() -> None:
 
 def test_places_of_lists() -> None:
     """One position for a whole list is not where its documents stand; a list of them is."""
-    lists = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": [["d2", "d1"], ["d3"]], "position": [7, 8]})
+    lists = pl.DataFrame(
+        {"query_id": ["q1", "q2"], "doc_id": [["d2", "d1"], ["d3"]], "position": [7, 8]}
+    )
     assert rankstone.evaluate(QRELS, lists, "RR").to_dict() == {"run": RR}
     turned = lists.with_columns(position=pl.Series([[2, 1], [1]]))
     assert rankstone.evaluate(QRELS, turned, "RR").to_dict() == {"run": {"RR": 1.0}}

@@ -19,7 +19,11 @@ from rankstone.errors import BadOption, BadParameter, BadValue, NotComparable
 from rankstone.rankings import correct_sampled
 
 #: three of five items are rated; the others come from users who rated these
-RATINGS = {"u": {"m1": 5, "m3": 2, "m4": 1}, "v": {"m2": 4, "m5": 2, "m9": 3}, "w": {"m2": 1}}
+RATINGS = {
+    "u": {"m1": 5, "m3": 2, "m4": 1},
+    "v": {"m2": 4, "m5": 2, "m9": 3},
+    "w": {"m2": 1},
+}
 LIST = {"u": ["m1", "m2", "m3", "m4", "m5"]}
 EVERY = [grade for grades in RATINGS.values() for grade in grades.values()]
 
@@ -28,7 +32,9 @@ def exp2_ndcg(grades: list[float], ideal: list[float]) -> float:
     """NDCG of five grades against the best five, written down."""
 
     def dcg(row: list[float]) -> float:
-        return sum((2**grade - 1) / math.log2(at + 1) for at, grade in enumerate(row, 1))
+        return sum(
+            (2**grade - 1) / math.log2(at + 1) for at, grade in enumerate(row, 1)
+        )
 
     return dcg(grades) / dcg(sorted(ideal, reverse=True)[:5])
 
@@ -50,10 +56,16 @@ def ndcg(unjudged: Any, ratings: Any = None) -> float | None:
         ("global_mean", mean(EVERY), mean(EVERY)),
         ("global_median", median(EVERY), median(EVERY)),
         (1.5, 1.5, 1.5),
-        (lambda pairs: [0.5 if doc == "m2" else 3.0 for doc in pairs["doc_id"]], 0.5, 3.0),
+        (
+            lambda pairs: [0.5 if doc == "m2" else 3.0 for doc in pairs["doc_id"]],
+            0.5,
+            3.0,
+        ),
     ],
 )
-def test_imputed_ratings_enter_the_list_and_the_ideal(unjudged: Any, m2: float, m5: float) -> None:
+def test_imputed_ratings_enter_the_list_and_the_ideal(
+    unjudged: Any, m2: float, m5: float
+) -> None:
     """A missing rating is what the rule says, where the item stands and among the best."""
     shown = [5, m2, 2, 1, m5]
     assert close(exp2_ndcg(shown, shown), ndcg(unjudged), 1e-12)
@@ -74,7 +86,14 @@ def test_who_has_no_rating_has_that_of_all(middle: str) -> None:
     assert ndcg(f"doc_{middle}", ratings) == ndcg(all_of_them, ratings)
 
     stranger = {**LIST, "x": ["m1"]}
-    found = evaluate(ratings, stranger, "DCG", extra="keep", missing="drop", unjudged=f"query_{middle}")
+    found = evaluate(
+        ratings,
+        stranger,
+        "DCG",
+        extra="keep",
+        missing="drop",
+        unjudged=f"query_{middle}",
+    )
     assert found.per_query.filter(query_id="x")["value"].item() == all_of_them
 
 
@@ -88,7 +107,10 @@ def test_a_function_is_told_by_its_name_and_held_to_its_word() -> None:
 
     scores = evaluate(RATINGS, LIST, "nDCG@5", missing="drop", unjudged=by_model)
     assert scores.conventions["alignment"]["unjudged"] == "by_model()"
-    assert asked[0].rows(named=True) == [{"query_id": "u", "doc_id": "m2"}, {"query_id": "u", "doc_id": "m5"}]
+    assert asked[0].rows(named=True) == [
+        {"query_id": "u", "doc_id": "m2"},
+        {"query_id": "u", "doc_id": "m5"},
+    ]
     with pytest.raises(BadValue, match="did not return a list") as short:
         ndcg(lambda _: [1.0])
     assert "a grade for each of the 2 rows" in str(short.value)
@@ -101,18 +123,33 @@ def test_a_function_is_told_by_its_name_and_held_to_its_word() -> None:
 
 def test_a_function_serves_explanations_and_labelled_tables() -> None:
     """Wherever alignment goes, it goes along."""
-    told = rankstone.explain(RATINGS, LIST, "nDCG@5", "u", unjudged=lambda pairs: [1.0] * pairs.height)
+    told = rankstone.explain(
+        RATINGS, LIST, "nDCG@5", "u", unjudged=lambda pairs: [1.0] * pairs.height
+    )
     assert "<lambda>()" in told.text()
-    with pytest.raises(BadOption, match=r"unjudged=<lambda>\(\) grades unjudged documents"):
-        rankstone.bounds(RATINGS, LIST, "nDCG@5", unjudged=lambda pairs: [1.0] * pairs.height)
-    labelled = pl.DataFrame({"query_id": ["q"] * 2, "score": [2.0, 1.0], "label": [-1, 1]})
-    graded = rankstone.evaluate(table=labelled, measures="CG", unjudged=lambda pairs: [3.0] * pairs.height)
+    with pytest.raises(
+        BadOption, match=r"unjudged=<lambda>\(\) grades unjudged documents"
+    ):
+        rankstone.bounds(
+            RATINGS, LIST, "nDCG@5", unjudged=lambda pairs: [1.0] * pairs.height
+        )
+    labelled = pl.DataFrame(
+        {"query_id": ["q"] * 2, "score": [2.0, 1.0], "label": [-1, 1]}
+    )
+    graded = rankstone.evaluate(
+        table=labelled, measures="CG", unjudged=lambda pairs: [3.0] * pairs.height
+    )
     assert graded.to_dict() == {"run": {"CG": 4.0}}
 
 
 @pytest.mark.parametrize(
     ("theirs", "ours"),
-    [("user_mean", "query_mean"), ("item_median", "doc_median"), ("drop", "condensed"), ("zero", "0")],
+    [
+        ("user_mean", "query_mean"),
+        ("item_median", "doc_median"),
+        ("drop", "condensed"),
+        ("zero", "0"),
+    ],
 )
 def test_words_of_others_are_known(theirs: str, ours: str) -> None:
     """Who calls it otherwise is told what it is called here."""
@@ -124,12 +161,20 @@ def test_words_of_others_are_known(theirs: str, ours: str) -> None:
 def test_three_hit_ratios() -> None:
     """Pooled, per user, and mean recall: 15 hits of 30 (source 004); with one item a user all are one."""
     relevant, hits = {"u1": 10, "u2": 12, "u3": 8}, {"u1": 6, "u2": 5, "u3": 4}
-    truth = {user: {f"{user}-{at}": 1 for at in range(count)} for user, count in relevant.items()}
-    lists = {user: [f"{user}-{at}" if at < hits[user] else f"x{at}" for at in range(10)] for user in relevant}
+    truth = {
+        user: {f"{user}-{at}": 1 for at in range(count)}
+        for user, count in relevant.items()
+    }
+    lists = {
+        user: [f"{user}-{at}" if at < hits[user] else f"x{at}" for at in range(10)]
+        for user in relevant
+    }
     texts = ("R(agg=pooled)@10", "HR@10", "R@10")
 
     found = list(evaluate(truth, lists, texts).to_dict()["run"].values())
-    assert found == pytest.approx([15 / 30, 3 / 3, (6 / 10 + 5 / 12 + 4 / 8) / 3], abs=1e-15)
+    assert found == pytest.approx(
+        [15 / 30, 3 / 3, (6 / 10 + 5 / 12 + 4 / 8) / 3], abs=1e-15
+    )
     one_each = {"u1": {"u1-0": 1}, "u2": {"elsewhere": 1}, "u3": {"u3-3": 1}}
     assert set(evaluate(one_each, lists, texts).to_dict()["run"].values()) == {2 / 3}
 
@@ -137,7 +182,9 @@ def test_three_hit_ratios() -> None:
 def test_a_user_without_a_list_counts() -> None:
     """The pooled ratio has the user's items below the line, unless such users are left out."""
     truth = {"u": {"a": 1}, "v": {"a": 1, "b": 1, "c": 1}}
-    assert evaluate(truth, {"u": ["a"]}, "R(agg=pooled)@5").to_dict()["run"] == {"R(agg=pooled)@5": 1 / 4}
+    assert evaluate(truth, {"u": ["a"]}, "R(agg=pooled)@5").to_dict()["run"] == {
+        "R(agg=pooled)@5": 1 / 4
+    }
     dropped = evaluate(truth, {"u": ["a"]}, "R(agg=pooled)@5", missing="drop")
     assert dropped.to_dict()["run"] == {"R(agg=pooled)@5": 1 / 1}
 
@@ -159,11 +206,18 @@ def test_ranks_are_taken_from_lists() -> None:
     by_hand = correct_sampled([n + 1 for n in above], texts, **given)  # type: ignore[arg-type]
 
     found = sampled(test, run, texts, items=500).values
-    assert dict(found.select("measure", "value").iter_rows()) == pytest.approx(by_hand.to_dict(), abs=1e-12)
+    assert dict(found.select("measure", "value").iter_rows()) == pytest.approx(
+        by_hand.to_dict(), abs=1e-12
+    )
     lists = evaluate(test, run, texts).to_dict()["run"]
-    assert dict(found.select("measure", "naive").iter_rows()) == pytest.approx(lists, abs=1e-12)
+    assert dict(found.select("measure", "naive").iter_rows()) == pytest.approx(
+        lists, abs=1e-12
+    )
     assert found.select("sampled", "relevant", "queries").row(0) == (19, 8, 8)
-    assert found.select("lower", "upper").rows() == by_hand.values.select("lower", "upper").rows()
+    assert (
+        found.select("lower", "upper").rows()
+        == by_hand.values.select("lower", "upper").rows()
+    )
 
 
 def test_several_relevant_items_do_not_hide_one_another() -> None:
@@ -172,7 +226,9 @@ def test_several_relevant_items_do_not_hide_one_another() -> None:
     run = {"u": ["a", "x", "b", "y"], "v": ["x", "y", "a", "b"]}
     found = sampled(test, run, "RR", items=100, method="naive").values
 
-    assert found["value"].item() == pytest.approx((1 / 1 + 1 / 2 + 1 / 3 + 1 / 3) / 4, abs=1e-15)
+    assert found["value"].item() == pytest.approx(
+        (1 / 1 + 1 / 2 + 1 / 3 + 1 / 3) / 4, abs=1e-15
+    )
     assert found.select("sampled", "relevant", "queries").row(0) == (2, 4, 2)
 
 
@@ -182,7 +238,9 @@ def test_sampled_lists_lead_back_to_all_items() -> None:
     rank = np.minimum(np.random.default_rng(3).geometric(0.03, users), items)
     beaten = np.random.default_rng(4).hypergeometric(rank - 1, items - rank, others)
     exact = float((rank <= 20).mean())
-    row = sampled(*candidates(beaten.tolist(), others), "R@20", items=items).values.row(0, named=True)
+    row = sampled(*candidates(beaten.tolist(), others), "R@20", items=items).values.row(
+        0, named=True
+    )
 
     assert abs(row["value"] - exact) < abs(row["naive"] - exact) / 2
 
@@ -197,12 +255,24 @@ def test_sampled_lists_lead_back_to_all_items() -> None:
             {},
             "1 query with a relevant document that is not",
         ),
-        ({"u": {"a": 1}, "v": {"a": 1}}, {"u": ["a", "x"], "v": ["a", "x", "y"]}, {}, "different numbers"),
+        (
+            {"u": {"a": 1}, "v": {"a": 1}},
+            {"u": ["a", "x"], "v": ["a", "x", "y"]},
+            {},
+            "different numbers",
+        ),
         ({"u": {"a": 1}}, {"u": ["a"]}, {}, "have no sampled documents"),
-        ({"u": {"a": 1, "b": 0}}, {"u": ["a", "b"]}, {"rel": 2}, "no relevant document to rank"),
+        (
+            {"u": {"a": 1, "b": 0}},
+            {"u": ["a", "b"]},
+            {"rel": 2},
+            "no relevant document to rank",
+        ),
     ],
 )
-def test_lists_that_are_no_samples(test: Any, run: Any, options: dict[str, Any], said: str) -> None:
+def test_lists_that_are_no_samples(
+    test: Any, run: Any, options: dict[str, Any], said: str
+) -> None:
     """What is wrong with them is said, and where."""
     with pytest.raises((NotComparable, BadValue), match=said):
         sampled(test, run, "RR", items=100, **options)
@@ -215,7 +285,9 @@ def test_what_cannot_be_asked_of_samples() -> None:
         sampled(test, run, "RR", items=100, ties="expected")
     with pytest.raises(BadOption, match="sampled=3 of 2 other items"):
         sampled(test, run, "RR", items=3)
-    left = sampled(test | {"z": {"liked": 1}}, run, "RR", items=100, method="naive", missing="drop")
+    left = sampled(
+        test | {"z": {"liked": 1}}, run, "RR", items=100, method="naive", missing="drop"
+    )
     assert left.values["queries"].item() == 2
 
 
@@ -227,14 +299,26 @@ def test_sampled_candidates_are_warned_of() -> None:
     assert said in evaluate(test, run, "RR").audit.lines()[-1]
     few = {user: run[user] for user in list(run)[:10]}
     assert said not in evaluate(test, few, "RR", missing="drop").audit.lines()[-1]
-    assert said not in evaluate(test, run | {"u3": run["u3"][:-1]}, "RR").audit.lines()[-1]
+    assert (
+        said not in evaluate(test, run | {"u3": run["u3"][:-1]}, "RR").audit.lines()[-1]
+    )
     more = {user: {**grades, run[user][-1]: 0} for user, grades in test.items()}
     assert said not in evaluate(more, run, "RR").audit.lines()[-1]
-    everywhere = [finding.what for finding in rankstone.check(test, run).files[1].findings]
-    assert not any("sampled" in what for what in everywhere)  # all lists have the same items: all there are
-    other = {user: [doc if doc == "liked" else f"{doc}-{user}" for doc in docs] for user, docs in run.items()}
+    everywhere = [
+        finding.what for finding in rankstone.check(test, run).files[1].findings
+    ]
+    assert not any(
+        "sampled" in what for what in everywhere
+    )  # all lists have the same items: all there are
+    other = {
+        user: [doc if doc == "liked" else f"{doc}-{user}" for doc in docs]
+        for user, docs in run.items()
+    }
     found = [finding.what for finding in rankstone.check(test, other).files[1].findings]
-    assert "every list has 25 of 721 documents, one of them judged: sampled candidates?" in found
+    assert (
+        "every list has 25 of 721 documents, one of them judged: sampled candidates?"
+        in found
+    )
 
 
 # -- real lists ----------------------------------------------------------------------------------------------
@@ -243,7 +327,8 @@ def test_real_ratings() -> None:
     folder = data("lenskit-topn")
     recs = pl.read_csv(gzip.decompress((folder / "topn-java-recs.csv.gz").read_bytes()))
     runs = {
-        str(name): part.drop("Algorithm") for (name,), part in recs.group_by("Algorithm", maintain_order=True)
+        str(name): part.drop("Algorithm")
+        for (name,), part in recs.group_by("Algorithm", maintain_order=True)
     }
     named = {"user": "query_id", "item": "doc_id", "rating": "relevance"}
     truth = pl.read_csv(folder / "topn-java-truth.csv")
@@ -255,6 +340,15 @@ def test_real_ratings() -> None:
     assert at_four == {run: values["R(rel=4)@20"] for run, values in one.items()}
     assert (study.values["low"] <= study.values["value"]).all()
     by_user = truth.group_by("user").agg(pl.col("rating"))["rating"].to_list()
-    pairs = [(a, b) for ratings in by_user for i, a in enumerate(ratings) for b in ratings[:i] if a != b]
+    pairs = [
+        (a, b)
+        for ratings in by_user
+        for i, a in enumerate(ratings)
+        for b in ratings[:i]
+        if a != b
+    ]
     kept = sum((a >= 4) != (b >= 4) for a, b in pairs)
-    assert study.pairs.filter(rel=4).select("pairs", "kept").row(0) == (len(pairs), kept)
+    assert study.pairs.filter(rel=4).select("pairs", "kept").row(0) == (
+        len(pairs),
+        kept,
+    )

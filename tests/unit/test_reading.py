@@ -17,7 +17,14 @@ import pytest
 
 import rankstone
 from rankstone import InputError, UsageError
-from rankstone.errors import BadLine, BadParameter, BadValue, EmptyInput, MissingColumn, MixedIds
+from rankstone.errors import (
+    BadLine,
+    BadParameter,
+    BadValue,
+    EmptyInput,
+    MissingColumn,
+    MixedIds,
+)
 from rankstone.io import read_attributes, read_judgments, read_run
 
 if TYPE_CHECKING:
@@ -30,7 +37,13 @@ EXPECTED = {"run": {"RR": (1 / 2 + 1 / 1) / 2}}
 QRELS_TEXT = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n"
 RUN_TEXT = "q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\nq2 Q0 d3 1 0.5 t\n"
 
-FRAME = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d2", "d1", "d3"], "score": [0.9, 0.8, 0.5]})
+FRAME = pl.DataFrame(
+    {
+        "query_id": ["q1", "q1", "q2"],
+        "doc_id": ["d2", "d1", "d3"],
+        "score": [0.9, 0.8, 0.5],
+    }
+)
 
 
 def rr(run: Any, **options: Any) -> dict[str, dict[str, float | None]]:
@@ -48,11 +61,19 @@ OBJECTS: dict[str, object] = {
     "polars": FRAME,
     "polars lazy": FRAME.lazy(),
     "pandas": FRAME.to_pandas(),
-    "pandas object strings": FRAME.to_pandas().astype({"query_id": object, "doc_id": object}),
+    "pandas object strings": FRAME.to_pandas().astype(
+        {"query_id": object, "doc_id": object}
+    ),
     "pyarrow": FRAME.to_arrow(),
     "pyarrow batches": pa.table(FRAME.to_arrow()).combine_chunks(),
-    "categorical": FRAME.with_columns(pl.col("query_id", "doc_id").cast(pl.Categorical)),
-    "arrays": (["q1", "q1", "q2"], np.array(["d2", "d1", "d3"]), np.array([0.9, 0.8, 0.5])),
+    "categorical": FRAME.with_columns(
+        pl.col("query_id", "doc_id").cast(pl.Categorical)
+    ),
+    "arrays": (
+        ["q1", "q1", "q2"],
+        np.array(["d2", "d1", "d3"]),
+        np.array([0.9, 0.8, 0.5]),
+    ),
     "float32 scores": FRAME.with_columns(pl.col("score").cast(pl.Float32)),
 }
 
@@ -81,7 +102,9 @@ def test_pandas_is_not_imported_for_polars_input() -> None:
         "print(sorted({'pandas', 'scipy', 'pyarrow', 'pyspark', 'torch', 'altair', 'sklearn', 'duckdb'}"
         " & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout.strip() == "[]"
 
@@ -122,13 +145,17 @@ def test_a_quote_in_an_id_is_part_of_the_id(tmp_path: Path) -> None:
     """Quotes in TREC text are characters like any other; leading zeros stay."""
     run = write(tmp_path / "a.run", 'q"1 Q0 "d1 1 0.9 t\nq"1 Q0 01 2 0.8 t\n')
 
-    assert rankstone.evaluate({'q"1': {"01": 1}}, {"run": run}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate({'q"1': {"01": 1}}, {"run": run}, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
 
 
 def test_comment_lines_are_counted(tmp_path: Path) -> None:
     """The audit says how many comment lines were passed over."""
     qrels = write(tmp_path / "q.txt", "# one\n" + QRELS_TEXT + "# two\n")
-    audit = rankstone.evaluate(qrels, {"run": write(tmp_path / "r.txt", "#\n" + RUN_TEXT)}, "RR").audit
+    audit = rankstone.evaluate(
+        qrels, {"run": write(tmp_path / "r.txt", "#\n" + RUN_TEXT)}, "RR"
+    ).audit
 
     assert audit.judgments is not None
     assert (audit.judgments.comments, audit.runs["run"].comments) == (2, 1)
@@ -145,7 +172,9 @@ def test_compressed_files(tmp_path: Path) -> None:
     assert rr(csv) == EXPECTED
 
 
-def test_packed_text_is_read_alike_however_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packed_text_is_read_alike_however_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Unpacked in memory, or looked through where that would be much: the same; a torn file is told of."""
     packed = tmp_path / "a.run.gz"
     packed.write_bytes(gzip.compress(RUN_TEXT.replace(" ", "\t").encode()))
@@ -192,7 +221,12 @@ def test_json_of_one_object(tmp_path: Path) -> None:
     for run in (dicts, lists, rows, tmp_path / "packed.json.gz"):
         assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == EXPECTED
     named = write(tmp_path / "run.txt", json.dumps(RUN))
-    assert rankstone.evaluate(qrels, {"run": read_run(named, None, "json")}, "RR").to_dict() == EXPECTED
+    assert (
+        rankstone.evaluate(
+            qrels, {"run": read_run(named, None, "json")}, "RR"
+        ).to_dict()
+        == EXPECTED
+    )
 
 
 def test_keys_of_json_match_whole_numbers(tmp_path: Path) -> None:
@@ -200,23 +234,35 @@ def test_keys_of_json_match_whole_numbers(tmp_path: Path) -> None:
     run = write(tmp_path / "run.json", '{"1": {"7": 0.5}}')
     qrels = pl.DataFrame({"query_id": [1], "doc_id": [7], "relevance": [1]})
 
-    assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == {"run": {"RR": 1.0}}
+    assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == {
+        "run": {"RR": 1.0}
+    }
 
 
 def test_tables_beside_from_json(tmp_path: Path) -> None:
     """Queries, subtopics, their weights and pairs to exclude may be JSON, too."""
-    queries = write(tmp_path / "queries.json", '{"q1": {"country": "de"}, "q2": {"country": "fr"}}')
+    queries = write(
+        tmp_path / "queries.json", '{"q1": {"country": "de"}, "q2": {"country": "fr"}}'
+    )
     exclude = write(tmp_path / "exclude.json", '{"q1": ["d2"]}')
     scores = rankstone.evaluate(QRELS, RUN, "RR", queries=queries, exclude=exclude)
-    assert scores.mean(by="country").select("country", "value").rows() == [("de", 1.0), ("fr", 1.0)]
+    assert scores.mean(by="country").select("country", "value").rows() == [
+        ("de", 1.0),
+        ("fr", 1.0),
+    ]
 
     grouped = write(tmp_path / "grouped.json", '{"q": {"a": {"1": 1}, "b": {"2": 1}}}')
     intents = write(tmp_path / "intents.json", '{"q": {"1": 3, "2": 1}}')
-    found = rankstone.evaluate(grouped, {"q": ["a"]}, "P_IA@1", intents=intents).to_dict()
+    found = rankstone.evaluate(
+        grouped, {"q": ["a"]}, "P_IA@1", intents=intents
+    ).to_dict()
     assert (
         found
         == rankstone.evaluate(
-            {"q": {"a": {"1": 1}, "b": {"2": 1}}}, {"q": ["a"]}, "P_IA@1", intents={"q": {"1": 3, "2": 1}}
+            {"q": {"a": {"1": 1}, "b": {"2": 1}}},
+            {"q": ["a"]},
+            "P_IA@1",
+            intents={"q": {"1": 3, "2": 1}},
         ).to_dict()
     )
 
@@ -245,7 +291,12 @@ def test_json_that_is_no_table(tmp_path: Path, text: str, message: str) -> None:
 
 def test_json_elsewhere_is_recognised(tmp_path: Path) -> None:
     """JSON under another suffix names the option that reads it."""
-    for text in ('{"q1": {"d1": 1}}', '{\n"q1": ["d1"]}', '{"q1": ["d1"]}', '[{"query_id": "q1"}]'):
+    for text in (
+        '{"q1": {"d1": 1}}',
+        '{\n"q1": ["d1"]}',
+        '{"q1": ["d1"]}',
+        '[{"query_id": "q1"}]',
+    ):
         with pytest.raises(InputError, match=r"add --format-in json$"):
             rr(write(tmp_path / "a.txt", text))
     with pytest.raises(InputError, match="add --format-in jsonl"):
@@ -255,7 +306,9 @@ def test_json_elsewhere_is_recognised(tmp_path: Path) -> None:
 def test_lines_that_end_in_carriage_returns_are_refused(tmp_path: Path) -> None:
     """A file of such lines would pass for its first line; CRLF is fine."""
     assert rr(write(tmp_path / "crlf.run", RUN_TEXT.replace("\n", "\r\n"))) == EXPECTED
-    with pytest.raises(BadLine, match=r"cr\.run:1: there is a carriage return within the line"):
+    with pytest.raises(
+        BadLine, match=r"cr\.run:1: there is a carriage return within the line"
+    ):
         rr(write(tmp_path / "cr.run", RUN_TEXT.replace("\n", "\r")))
 
 
@@ -295,11 +348,16 @@ def test_pairs_to_exclude_come_in_many_shapes(tmp_path: Path) -> None:
         write(tmp_path / "e.qrels", "q1 0 d2 1\n"),
         write(tmp_path / "e.run", "q1 Q0 d2 1 0.5 t\n"),
         write(tmp_path / "e.json", '{"q1": {"d2": 1}}'),
-        {"q1": {"d2"}}, {"q1": ("d2",)}, {"q1": {"d2": 3}}, FRAME[:1],
-    ]  # fmt: skip
+        {"q1": {"d2"}},
+        {"q1": ("d2",)},
+        {"q1": {"d2": 3}},
+        FRAME[:1],
+    ]
     for shape in shapes:
         assert rr(RUN, exclude=shape) == {"run": {"RR": 1.0}}, shape
-    with pytest.raises(BadLine, match=r"or a table \(\.csv, …\) with query_id and doc_id"):
+    with pytest.raises(
+        BadLine, match=r"or a table \(\.csv, …\) with query_id and doc_id"
+    ):
         rr(RUN, exclude=write(tmp_path / "two.txt", "q1 d2\n"))
     with pytest.raises(InputError, match="a query's documents are a str"):
         rr(RUN, exclude={"q1": "d2"})
@@ -312,16 +370,42 @@ OBJECT = '{"query_id": "q1", "doc_id": "d1", "score": 1}'
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", f"{HEAD}q1,d1,1\nq1,d2,1,7\n", "a.csv:3: the row has 4 columns, and the header 3"),
-        ("a.tsv", HEAD.replace(",", "\t") + "q1\td1\t1\t\t\n", "a.tsv:2: the row has 5 columns"),
-        ("a.csv", f'{HEAD}q1,"d1,1\n', "a.csv:2: a quoted text is not closed correctly"),
-        ("a.csv", "query_id,x,doc_id,score,y\nq1,a, b,d1,1,7\n", "a.csv:2: the row has 6 columns"),
-        ("a.csv", "query_id,doc_id,doc_id,score\nq1,d1,d2,1\n", "a.csv:1: the header has doc_id twice"),
-        ("a.jsonl", f"{OBJECT}\n\n{{oops\n", "a.jsonl:3: the line is not a JSON object"),
+        (
+            "a.csv",
+            f"{HEAD}q1,d1,1\nq1,d2,1,7\n",
+            "a.csv:3: the row has 4 columns, and the header 3",
+        ),
+        (
+            "a.tsv",
+            HEAD.replace(",", "\t") + "q1\td1\t1\t\t\n",
+            "a.tsv:2: the row has 5 columns",
+        ),
+        (
+            "a.csv",
+            f'{HEAD}q1,"d1,1\n',
+            "a.csv:2: a quoted text is not closed correctly",
+        ),
+        (
+            "a.csv",
+            "query_id,x,doc_id,score,y\nq1,a, b,d1,1,7\n",
+            "a.csv:2: the row has 6 columns",
+        ),
+        (
+            "a.csv",
+            "query_id,doc_id,doc_id,score\nq1,d1,d2,1\n",
+            "a.csv:1: the header has doc_id twice",
+        ),
+        (
+            "a.jsonl",
+            f"{OBJECT}\n\n{{oops\n",
+            "a.jsonl:3: the line is not a JSON object",
+        ),
         ("a.jsonl", f"{OBJECT}\n[1]\n", "a.jsonl:2: the line is not a JSON object"),
     ],
-)  # fmt: skip
-def test_rows_that_do_not_go_with_the_others(tmp_path: Path, name: str, text: str, message: str) -> None:
+)
+def test_rows_that_do_not_go_with_the_others(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
     """The line is named, though the reader that is fast does not know it; packed files are no different."""
     with pytest.raises(BadLine, match=re.escape(message)):
         rr(write(tmp_path / name, text))
@@ -333,7 +417,10 @@ def test_rows_that_do_not_go_with_the_others(tmp_path: Path, name: str, text: st
 
 def test_columns_twice_that_nobody_reads(tmp_path: Path) -> None:
     """Only a column that counts must be there once."""
-    path = write(tmp_path / "a.csv", "query_id,doc_id,score,x,x\nq1,d1,1,,\nq1,d2,2,,\nq2,d3,1,,\n")
+    path = write(
+        tmp_path / "a.csv",
+        "query_id,doc_id,score,x,x\nq1,d1,1,,\nq1,d2,2,,\nq2,d3,1,,\n",
+    )
     assert rr(path) == EXPECTED
     twice = write(tmp_path / "b.csv", "query_id,doc,doc,score\nq1,d1,d1,1\n")
     with pytest.raises(BadLine, match="the header has doc twice"):
@@ -348,18 +435,26 @@ def test_tables_beside_runs_have_a_format_of_their_own(tmp_path: Path) -> None:
 
 def test_column_names_by_option() -> None:
     """Recommendation names map onto ours."""
-    ratings = pl.DataFrame({"user_id": [1, 1], "item_id": [10, 20], "rating": [0.0, 4.5]})
-    recommended = pl.DataFrame({"user_id": [1, 1], "item_id": [10, 20], "score": [2.0, 1.0]})
+    ratings = pl.DataFrame(
+        {"user_id": [1, 1], "item_id": [10, 20], "rating": [0.0, 4.5]}
+    )
+    recommended = pl.DataFrame(
+        {"user_id": [1, 1], "item_id": [10, 20], "score": [2.0, 1.0]}
+    )
     columns = {"user_id": "query_id", "item_id": "doc_id", "rating": "relevance"}
 
-    assert rankstone.evaluate(ratings, recommended, "RR", columns=columns).to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate(
+        ratings, recommended, "RR", columns=columns
+    ).to_dict() == {"run": {"RR": 1 / 2}}
 
 
 def test_a_missing_column_suggests_the_option() -> None:
     """A table with other names gets the option that would name them."""
     frame = pl.DataFrame({"user": ["a"], "item_id": ["b"], "rating": [1]})
 
-    with pytest.raises(MissingColumn, match=r"(?s)no column query_id.*user=query_id,item_id=doc_id"):
+    with pytest.raises(
+        MissingColumn, match=r"(?s)no column query_id.*user=query_id,item_id=doc_id"
+    ):
         read_judgments(frame)
 
 
@@ -388,7 +483,9 @@ def test_a_bad_grade_is_named(tmp_path: Path) -> None:
     """Judgments with a word for a grade say so."""
     path = write(tmp_path / "bad.qrels", "q1 0 d1 2\nq1 0 d2 high\n")
 
-    with pytest.raises(BadLine, match=r"bad.qrels:2: the relevance 'high' is not a number"):
+    with pytest.raises(
+        BadLine, match=r"bad.qrels:2: the relevance 'high' is not a number"
+    ):
         rankstone.evaluate(path, {"run": RUN}, "RR")
 
 
@@ -475,7 +572,9 @@ def test_unknown_format_names() -> None:
 
 def test_mixed_ids_are_refused() -> None:
     """Integers against texts never match, so they are an error, within a dict and between sides."""
-    with pytest.raises(MixedIds, match=r"(?s)text and whole number|whole number and text"):
+    with pytest.raises(
+        MixedIds, match=r"(?s)text and whole number|whole number and text"
+    ):
         rr({"q1": {"d1": 1.0, 2: 0.5}})
     with pytest.raises(MixedIds, match=r"(?s)doc_id has two types.*row|Int64"):
         rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {1: 0.5}}, "RR")
@@ -488,8 +587,12 @@ def test_numbers_in_text_files_match_whole_numbers(tmp_path: Path) -> None:
     text = write(tmp_path / "r.txt", "1 Q0 8 1 2 t\n1 Q0 7 2 1 t\n")
     numbers = pl.DataFrame({"query_id": [1], "doc_id": [7], "relevance": [1]})
 
-    assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
-    assert rankstone.evaluate(numbers, {"run": text}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
+    assert rankstone.evaluate(numbers, {"run": text}, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
 
 
 def test_integers_tie_by_their_decimal_text() -> None:
@@ -497,8 +600,12 @@ def test_integers_tie_by_their_decimal_text() -> None:
     numbers = {1: {9: 1.0, 10: 1.0}}
     texts = {"1": {"9": 1.0, "10": 1.0}}
 
-    assert rankstone.evaluate({1: {9: 1}}, numbers, "RR").to_dict() == {"run": {"RR": 1.0}}
-    assert rankstone.evaluate({"1": {"9": 1}}, texts, "RR").to_dict() == {"run": {"RR": 1.0}}
+    assert rankstone.evaluate({1: {9: 1}}, numbers, "RR").to_dict() == {
+        "run": {"RR": 1.0}
+    }
+    assert rankstone.evaluate({"1": {"9": 1}}, texts, "RR").to_dict() == {
+        "run": {"RR": 1.0}
+    }
 
 
 LARGE = 2**63 + 5
@@ -509,22 +616,43 @@ LARGE = 2**63 + 5
     [
         {1: {LARGE: 1}},
         (np.array([1], np.uint64), np.array([LARGE], np.uint64), [1]),
-        pl.DataFrame({"query_id": [1], "doc_id": pl.Series([LARGE], dtype=pl.UInt64), "relevance": [1]}),
-        pl.DataFrame({"query_id": [1], "doc_id": pl.Series([LARGE], dtype=pl.Int128), "relevance": [1]}),
-        pd.DataFrame({"query_id": [1], "doc_id": np.array([LARGE], np.uint64), "relevance": [1]}),
+        pl.DataFrame(
+            {
+                "query_id": [1],
+                "doc_id": pl.Series([LARGE], dtype=pl.UInt64),
+                "relevance": [1],
+            }
+        ),
+        pl.DataFrame(
+            {
+                "query_id": [1],
+                "doc_id": pl.Series([LARGE], dtype=pl.Int128),
+                "relevance": [1],
+            }
+        ),
+        pd.DataFrame(
+            {"query_id": [1], "doc_id": np.array([LARGE], np.uint64), "relevance": [1]}
+        ),
     ],
     ids=["dict", "arrays", "UInt64", "Int128", "pandas"],
 )
 def test_whole_numbers_of_more_than_63_bits_are_ids(qrels: Any, tmp_path: Path) -> None:
     """Hashes are ids, too: they match whatever writes the same number, and tie by their decimal text."""
     small = {1: {LARGE - 1: 1.0, LARGE: 1.0, 7: 1.0}}
-    text = write(tmp_path / "a.run", f"1 Q0 {LARGE - 1} 1 1 t\n1 Q0 {LARGE} 2 1 t\n1 Q0 7 3 1 t\n")
+    text = write(
+        tmp_path / "a.run",
+        f"1 Q0 {LARGE - 1} 1 1 t\n1 Q0 {LARGE} 2 1 t\n1 Q0 7 3 1 t\n",
+    )
     arrays = ([1, 1, 1], np.array([LARGE - 1, LARGE, 7], np.uint64), [1.0, 1.0, 1.0])
     for run in (small, text, arrays):
         scores = rankstone.evaluate(qrels, {"run": run}, "RR NumRet", no_results="zero")
         assert scores.to_dict() == {"run": {"RR": 1.0, "NumRet": 3.0}}
-    assert rankstone.evaluate(qrels, {1: [7, LARGE]}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
-    empty = rankstone.evaluate({LARGE: {1: 1}}, {LARGE: [], 2: [1]}, "NumRet", no_results="zero")
+    assert rankstone.evaluate(qrels, {1: [7, LARGE]}, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
+    empty = rankstone.evaluate(
+        {LARGE: {1: 1}}, {LARGE: [], 2: [1]}, "NumRet", no_results="zero"
+    )
     assert empty.per_query["status"].to_list() == ["ok"]
 
 
@@ -532,19 +660,26 @@ def test_tied_texts_compare_by_their_bytes() -> None:
     """Ids compare by UTF-8 bytes, so é (0xC3 …) comes after z and before 中 under docid_desc."""
     run = {"q": {"é": 1.0, "z": 1.0, "中": 1.0}}
 
-    assert rankstone.evaluate({"q": {"é": 1}}, run, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate({"q": {"é": 1}}, run, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
 
 
 def test_runs_are_named_after_their_files(tmp_path: Path) -> None:
     """A list of paths becomes runs by stem."""
-    first, second = write(tmp_path / "a.run", RUN_TEXT), write(tmp_path / "b.run.txt", RUN_TEXT)
+    first, second = (
+        write(tmp_path / "a.run", RUN_TEXT),
+        write(tmp_path / "b.run.txt", RUN_TEXT),
+    )
 
     assert list(rankstone.evaluate(QRELS, [first, second], "RR").runs) == ["a", "b"]
 
 
 def test_what_is_no_table_is_refused() -> None:
     """An object that cannot be read says what can."""
-    with pytest.raises(InputError, match=r"(?s)an object of type int cannot be read.*expected"):
+    with pytest.raises(
+        InputError, match=r"(?s)an object of type int cannot be read.*expected"
+    ):
         read_run(17)
     with pytest.raises(InputError, match="different types"):
         rr({"q1": {"d1": 1.0}, "q2": ["d1"]})
@@ -564,7 +699,9 @@ def test_pandas_frames_need_no_pyarrow_types() -> None:
     """Integer ids of a pandas frame stay integers."""
     run = pd.DataFrame({"query_id": [1, 1], "doc_id": [3, 4], "score": [1.0, 2.0]})
 
-    assert rankstone.evaluate({1: {3: 1}}, run, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate({1: {3: 1}}, run, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
 
 
 _WITHOUT_PYARROW = """
@@ -600,7 +737,10 @@ def test_pandas_needs_no_pyarrow() -> None:
     import sys
 
     done = subprocess.run(
-        [sys.executable, "-c", _WITHOUT_PYARROW], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _WITHOUT_PYARROW],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert done.returncode == 0, done.stderr
@@ -608,9 +748,13 @@ def test_pandas_needs_no_pyarrow() -> None:
 
 def test_columns_that_are_not_needed_may_hold_anything() -> None:
     """A text column called rank or score in the judgments is nobody's business."""
-    qrels = pl.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": ["first"]})
+    qrels = pl.DataFrame(
+        {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": ["first"]}
+    )
 
-    assert rankstone.evaluate(qrels, {"run": RUN}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate(qrels, {"run": RUN}, "RR").to_dict() == {
+        "run": {"RR": 1 / 2}
+    }
     with pytest.raises(InputError, match="rank holds String"):
         rr(FRAME.with_columns(rank=pl.lit("first")), order="rank")
 
@@ -618,20 +762,30 @@ def test_columns_that_are_not_needed_may_hold_anything() -> None:
 def test_renaming_wins_over_a_column_of_that_name() -> None:
     """A mapping may put one column in the place of another; label gives way to relevance."""
     run = FRAME.rename({"doc_id": "item"}).with_columns(doc_id=pl.lit("nonsense"))
-    labelled = pl.DataFrame({"query_id": ["q"], "score": [1.0], "label": [0], "relevance": [1]})
+    labelled = pl.DataFrame(
+        {"query_id": ["q"], "score": [1.0], "label": [0], "relevance": [1]}
+    )
 
     assert rr(run, columns={"item": "doc_id"}) == EXPECTED
-    assert rankstone.evaluate(table=labelled, measures="RR").to_dict() == {"run": {"RR": 1.0}}
+    assert rankstone.evaluate(table=labelled, measures="RR").to_dict() == {
+        "run": {"RR": 1.0}
+    }
 
 
 def test_numbers_beyond_all_scales() -> None:
     """Huge grades, ids and cutoffs are used or refused, never a crash."""
     most = {"q": {"d": 2**53}}
-    assert rankstone.evaluate(most, {"q": {"d": 1}}, "AP").to_dict() == {"run": {"AP": 1.0}}
+    assert rankstone.evaluate(most, {"q": {"d": 1}}, "AP").to_dict() == {
+        "run": {"AP": 1.0}
+    }
     for grade in (2**53 + 2, 10**20, 1e308, -1e308):
-        with pytest.raises(BadValue, match=r"judgments, row 1: a judgment's grade is .*, beyond"):
+        with pytest.raises(
+            BadValue, match=r"judgments, row 1: a judgment's grade is .*, beyond"
+        ):
             rankstone.evaluate({"q": {"d": grade}}, {"q": {"d": 1}}, "AP")
-        table = pl.DataFrame({"query_id": ["q"], "score": [1.0], "label": [float(grade)]})
+        table = pl.DataFrame(
+            {"query_id": ["q"], "score": [1.0], "label": [float(grade)]}
+        )
         with pytest.raises(BadValue, match=r"a label is .*, beyond"):
             rankstone.evaluate(table=table, measures="AP")
     with pytest.raises(BadValue, match="beyond 128 bits"):
@@ -665,7 +819,9 @@ def test_texts_and_numbers_that_do_not_fit() -> None:
 def test_files_of_another_kind_are_told(tmp_path: Path) -> None:
     """A CSV with other separators than spreadsheets have, and text that is not UTF-8."""
     (tmp_path / "run.csv").write_text("query_id|doc_id|score\nq1|d1|1\n")
-    with pytest.raises(MissingColumn, match=r'is "\|" the separator\? --csv-separator "\|"'):
+    with pytest.raises(
+        MissingColumn, match=r'is "\|" the separator\? --csv-separator "\|"'
+    ):
         rr(tmp_path / "run.csv")
     (tmp_path / "qrels.txt").write_bytes(b"q1 0 d\xff 1\n")
     with pytest.raises(InputError, match="save it as UTF-8"):

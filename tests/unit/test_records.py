@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
+from dataclasses import (
+    FrozenInstanceError,
+    dataclass,
+    field,
+    fields,
+    is_dataclass,
+    replace,
+)
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -80,7 +87,8 @@ def test_nothing_changes_afterwards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "named"), [((), {}), ((1, [], 2, 3), {}), ((1,), {"w": 3}), ((), {"y": 1})]
+    ("values", "named"),
+    [((), {}), ((1, [], 2, 3), {}), ((1,), {"w": 3}), ((), {"y": 1})],
 )
 def test_wrong_fields(values: tuple[Any, ...], named: dict[str, Any]) -> None:
     """Missing, unknown and too many fields are named."""

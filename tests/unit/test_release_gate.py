@@ -23,14 +23,22 @@ QUERIES = [f"q{at}" for at in range(40)]
 QRELS = {query: {"good": 1, "bad": 0} for query in QUERIES}
 
 
-def scores(base: float, step: float = 0.0, seed: int = 0) -> dict[str, dict[str, float]]:
+def scores(
+    base: float, step: float = 0.0, seed: int = 0
+) -> dict[str, dict[str, float]]:
     """Return saved scores per query; the same seed gives the same noise."""
     noise = np.random.default_rng(seed).normal(0, 0.05, len(QUERIES))
-    return {q: {"map": base + step + float(n)} for q, n in zip(QUERIES, noise, strict=True)}
+    return {
+        q: {"map": base + step + float(n)} for q, n in zip(QUERIES, noise, strict=True)
+    }
 
 
-def gated(baseline: Any, candidate: Any, *rules: dict[str, Any], **told: Any) -> rankstone.Gate:
-    return rankstone.gate({"baseline": baseline, "candidate": candidate, "rules": list(rules), **told})
+def gated(
+    baseline: Any, candidate: Any, *rules: dict[str, Any], **told: Any
+) -> rankstone.Gate:
+    return rankstone.gate(
+        {"baseline": baseline, "candidate": candidate, "rules": list(rules), **told}
+    )
 
 
 BETTER = scores(0.5, 0.03, seed=1)
@@ -78,7 +86,9 @@ def test_equal_scores_are_no_certainty() -> None:
     open_ = 1 - 0.025 ** (1 / 40)
 
     assert found.verdict == "inconclusive"
-    assert (found.numbers["low"], found.numbers["high"]) == pytest.approx((-open_, open_), rel=1e-9)
+    assert (found.numbers["low"], found.numbers["high"]) == pytest.approx(
+        (-open_, open_), rel=1e-9
+    )
     assert found.numbers["unseen_share"] == pytest.approx(open_)
     assert found.numbers["needed"] == math.ceil(math.log(0.025) / math.log(1 - 0.001))
 
@@ -86,7 +96,9 @@ def test_equal_scores_are_no_certainty() -> None:
 def test_two_queries_with_one_difference_are_no_certainty() -> None:
     """Whatever the margin, two queries that gain .1 each show neither a gain nor that nothing is lost."""
     old, new = ({"a": {"map": 0.1 + s}, "b": {"map": 0.2 + s}} for s in (0.0, 0.1))
-    found = rankstone.compare_scores({"old": old, "new": new}, margin=0.05).table.row(0, named=True)
+    found = rankstone.compare_scores({"old": old, "new": new}, margin=0.05).table.row(
+        0, named=True
+    )
 
     assert found["verdict"] == "inconclusive"
     assert found["low"] < -0.5
@@ -112,7 +124,10 @@ def test_the_same_lists_pass() -> None:
 def test_a_margin_that_cannot_be_passed_is_refused(n: int, least: float) -> None:
     """Success is 0 or 1: without a loss on n queries a loss on 1 - 0.025 ** (1 / n) of them stays open."""
     queries = [f"q{at}" for at in range(n)]
-    told = {"qrels": {q: {"good": 1} for q in queries}, "baseline": {q: ["good"] for q in queries}}
+    told = {
+        "qrels": {q: {"good": 1} for q in queries},
+        "baseline": {q: ["good"] for q in queries},
+    }
     told |= {"candidate": {q: ["good", "x"] for q in queries}}
     rule = {"measure": "Success@5", "margin": 0.02}
     [margin] = plan({**told, "rules": [rule]})
@@ -122,16 +137,22 @@ def test_a_margin_that_cannot_be_passed_is_refused(n: int, least: float) -> None
     if margin.few <= 0.02:
         assert rankstone.gate({**told, "rules": [rule]}).verdict == "pass"
     else:
-        with pytest.raises(UsageError, match=r"cannot pass at n = 50\n.*\n.*use ≥ 183 queries"):
+        with pytest.raises(
+            UsageError, match=r"cannot pass at n = 50\n.*\n.*use ≥ 183 queries"
+        ):
             rankstone.gate({**told, "rules": [rule]})
 
 
 def test_graded_measures_may_pass_smaller_margins() -> None:
     """Where every query changes a little, 50 queries pass a margin that they cannot where few change."""
-    [margin] = plan({
-        "qrels": {f"q{at}": {"d": 1} for at in range(50)}, "baseline": {}, "candidate": {},
-        "rules": [{"measure": "nDCG@10", "margin": 0.02}],
-    })  # fmt: skip
+    [margin] = plan(
+        {
+            "qrels": {f"q{at}": {"d": 1} for at in range(50)},
+            "baseline": {},
+            "candidate": {},
+            "rules": [{"measure": "nDCG@10", "margin": 0.02}],
+        }
+    )
     assert margin.many < 0.02 < margin.few
     margin.refuse()
     assert "most queries change a little" in margin.text()
@@ -155,8 +176,13 @@ def test_floors_and_ceilings(rule: dict[str, float], verdict: str) -> None:
 
 def test_drops_count_queries() -> None:
     """Three queries lose half; two may."""
-    fallen = {q: {"map": v["map"] - 0.5 * (at < 3)} for at, (q, v) in enumerate(OLD.items())}
-    assert gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 3}}).verdict == "pass"
+    fallen = {
+        q: {"map": v["map"] - 0.5 * (at < 3)} for at, (q, v) in enumerate(OLD.items())
+    }
+    assert (
+        gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 3}}).verdict
+        == "pass"
+    )
     found = gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 2}})
     assert found.verdict == "fail"
     assert "3 queries lose more than 0.4" in found.outcomes[0].text
@@ -167,22 +193,35 @@ def test_rules_with_margins_hold_at_once() -> None:
     both = {q: {"map": v["map"], "rr": v["map"]} for q, v in BETTER.items()}
     old = {q: {"map": v["map"], "rr": v["map"]} for q, v in OLD.items()}
     one = gated(old, both, {"measure": "map", "margin": 0.02}).outcomes[0]
-    two = gated(old, both, *({"measure": name, "margin": 0.02} for name in ("map", "rr"))).outcomes[0]
+    two = gated(
+        old, both, *({"measure": name, "margin": 0.02} for name in ("map", "rr"))
+    ).outcomes[0]
     assert two.numbers["low"] < one.numbers["low"]
     assert two.numbers["confidence"] == pytest.approx(1 - 0.05 / 2)
 
 
 def test_lower_may_be_better() -> None:
     """LastRel is the rank of the last relevant document: a higher one is worse."""
-    first, second = {q: ["good", "bad"] for q in QUERIES}, {q: ["bad", "good"] for q in QUERIES}
+    first, second = (
+        {q: ["good", "bad"] for q in QUERIES},
+        {q: ["bad", "good"] for q in QUERIES},
+    )
     told = {"qrels": QRELS, "statistics": {"test": "t"}}
-    assert gated(first, second, {"measure": "LastRel", "margin": 0.5}, **told).verdict == "fail"
-    assert gated(second, first, {"measure": "LastRel", "margin": 0.5}, **told).verdict == "pass"
+    assert (
+        gated(first, second, {"measure": "LastRel", "margin": 0.5}, **told).verdict
+        == "fail"
+    )
+    assert (
+        gated(second, first, {"measure": "LastRel", "margin": 0.5}, **told).verdict
+        == "pass"
+    )
 
 
 def test_segments_have_to_hold_too() -> None:
     """Better in all, worse in one country."""
-    country = {q: {"country": "de" if at < 20 else "fr"} for at, q in enumerate(QUERIES)}
+    country = {
+        q: {"country": "de" if at < 20 else "fr"} for at, q in enumerate(QUERIES)
+    }
     mixed = {
         q: {"map": v["map"] + (0.5 if at < 20 else -0.1)}
         for at, (q, v) in enumerate(scores(0.5, seed=1).items())
@@ -204,11 +243,19 @@ def test_guards_say_what_cannot_be_compared() -> None:
     found = gated(OLD, BETTER, rule, guards={"queries": 41})
     assert (found.verdict, found.exit_code) == ("not comparable", 3)
     assert gated(OLD, BETTER, rule, guards={"queries": 40}).verdict == "pass"
-    assert gated(OLD, BETTER, rule, guards={"judged": 0.5}).verdict == "not comparable"  # nobody knows
+    assert (
+        gated(OLD, BETTER, rule, guards={"judged": 0.5}).verdict == "not comparable"
+    )  # nobody knows
     run = {q: ["good", "other"] for q in QUERIES}
     told = {"qrels": QRELS, "statistics": {"test": "t"}}
     for share, verdict in ((0.5, "pass"), (0.51, "not comparable")):
-        found = gated(run, run, {"measure": "RR@10", "floor": 0.0}, **told, guards={"judged": share})
+        found = gated(
+            run,
+            run,
+            {"measure": "RR@10", "floor": 0.0},
+            **told,
+            guards={"judged": share},
+        )
         assert found.verdict == verdict
 
 
@@ -217,10 +264,16 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
     qrels = tmp_path / "qrels.txt"
     qrels.write_text("".join(f"{q} 0 good 1\n" for q in QUERIES))
     run = {q: ["good"] for q in QUERIES}
-    told = {"qrels": str(qrels), "guards": {"qrels_sha256": sha256(qrels.read_bytes()).hexdigest()}}
+    told = {
+        "qrels": str(qrels),
+        "guards": {"qrels_sha256": sha256(qrels.read_bytes()).hexdigest()},
+    }
     assert gated(run, run, {"measure": "RR", "floor": 1}, **told).verdict == "pass"
     qrels.write_text("".join(f"{q} 0 good 2\n" for q in QUERIES))
-    assert gated(run, run, {"measure": "RR", "floor": 1}, **told).verdict == "not comparable"
+    assert (
+        gated(run, run, {"measure": "RR", "floor": 1}, **told).verdict
+        == "not comparable"
+    )
 
 
 # -- the configuration -----------------------------------------------------------------------------
@@ -231,13 +284,34 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
         ('[gate]\nbaseline = "a"', "which run is the candidate"),
         ('[gate]\nbaseline = "a"\ncandidate = "b"', "needs rules"),
         ('[gate]\nbaselin = "a"', "did you mean baseline"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"', "has no condition"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmargin=0.1', "lacks measure"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin="x"', "a number"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin=-1', "0 or more"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure=3\nmargin=1', "a text"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[gate.rules]\nmeasure="AP"', "two brackets"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\ndrops=3\nfloor=1', "by = 0.5"),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"',
+            "has no condition",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmargin=0.1',
+            "lacks measure",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin="x"',
+            "a number",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin=-1',
+            "0 or more",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure=3\nmargin=1',
+            "a text",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[gate.rules]\nmeasure="AP"',
+            "two brackets",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\ndrops=3\nfloor=1',
+            "by = 0.5",
+        ),
         (
             '[gate]\nbaseline="a"\ncandidate="b"\ninconclusive="x"\n[[gate.rules]]\nmeasure="AP"\nfloor=1',
             "fail, warn, pass",
@@ -252,7 +326,9 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_a_gate_does_not_understand_is_said(text: str, said: str, tmp_path: Path) -> None:
+def test_what_a_gate_does_not_understand_is_said(
+    text: str, said: str, tmp_path: Path
+) -> None:
     """With the file, and what was expected."""
     path = tmp_path / "rankstone.toml"
     path.write_text(text)
@@ -311,7 +387,10 @@ def test_every_format() -> None:
 def test_names_are_untrusted() -> None:
     """A query whose name is a terminal escape, or markup, does nothing anywhere."""
     evil = "\x1b[31m<b>&\x00"
-    old, new = {evil: {"map": 0.9}, "b": {"map": 0.5}}, {evil: {"map": 0.1}, "b": {"map": 0.5}}
+    old, new = (
+        {evil: {"map": 0.9}, "b": {"map": 0.5}},
+        {evil: {"map": 0.1}, "b": {"map": 0.5}},
+    )
     found = gated(old, new, {"measure": "map", "drops": {"by": 0.1}})
     assert "\x1b" not in found.text()
     assert "<b>" not in found.to_html()

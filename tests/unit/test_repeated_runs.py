@@ -19,10 +19,15 @@ def run(strength: float, seed: int) -> dict[str, dict[str, float]]:
     """Return a run whose relevant documents are raised by a strength of its own."""
     dice = random.Random(seed)
     raised = strength + dice.gauss(0, 0.1)
-    return {q: {f"d{j}": dice.random() + (raised if j < 3 else 0) for j in range(20)} for q in QRELS}
+    return {
+        q: {f"d{j}": dice.random() + (raised if j < 3 else 0) for j in range(20)}
+        for q in QRELS
+    }
 
 
-RUNS = {f"a/s{at}": run(0.2, at) for at in range(4)} | {f"b/s{at}": run(0.4, 100 + at) for at in range(3)}
+RUNS = {f"a/s{at}": run(0.2, at) for at in range(4)} | {
+    f"b/s{at}": run(0.4, 100 + at) for at in range(3)
+}
 
 
 def per_query(runs: dict[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
@@ -36,7 +41,10 @@ def test_shares_and_verdicts_by_hand() -> None:
     found = rankstone.compare(QRELS, RUNS, "nDCG@10")
     row = found.repeated_runs().row(0, named=True)
     scores = per_query(RUNS)
-    a, b = (np.stack([scores[name] for name in RUNS if name[0] == system]) for system in "ab")
+    a, b = (
+        np.stack([scores[name] for name in RUNS if name[0] == system])
+        for system in "ab"
+    )
     between = b.mean(axis=0) - a.mean(axis=0)
     of_queries = between.std(ddof=1) / np.sqrt(len(QRELS))
     of_runs = a.mean(axis=1).var(ddof=1) / 4 + b.mean(axis=1).var(ddof=1) / 3
@@ -44,17 +52,28 @@ def test_shares_and_verdicts_by_hand() -> None:
     better = sum(one.pvalue < 0.05 and one.statistic > 0 for one in verdicts)
     worse = sum(one.pvalue < 0.05 and one.statistic < 0 for one in verdicts)
 
-    assert (row["system"], row["versus"], row["runs"], row["runs_versus"]) == ("b", "a", 3, 4)
+    assert (row["system"], row["versus"], row["runs"], row["runs_versus"]) == (
+        "b",
+        "a",
+        3,
+        4,
+    )
     assert row["error_queries"] == pytest.approx(of_queries)
     assert row["error_runs"] == pytest.approx(np.sqrt(of_runs))
     assert row["share"] == pytest.approx(of_runs / (of_runs + of_queries**2))
-    assert (row["better"], row["inconclusive"], row["worse"]) == (better, 12 - better - worse, worse)
+    assert (row["better"], row["inconclusive"], row["worse"]) == (
+        better,
+        12 - better - worse,
+        worse,
+    )
     assert 0 < better < 12
     spread = a.mean(axis=1).var(ddof=1) + b.mean(axis=1).var(ddof=1)
     assert row["enough"] == np.ceil(9 * spread / of_queries**2)
     assert spread / row["enough"] <= (of_queries**2 + spread / row["enough"]) / 10
     text = found.text()
-    assert f"Of 12 pairs of single runs {better} would say better" in " ".join(text.split())
+    assert f"Of 12 pairs of single runs {better} would say better" in " ".join(
+        text.split()
+    )
     assert found.report()["repeated_runs"][0]["better"] == better
 
 
@@ -69,7 +88,9 @@ def test_single_runs_have_no_such_table() -> None:
 def test_one_system_alone_may_be_repeated() -> None:
     """A single baseline is compared with every run of the other; equal runs say all the same."""
     same = run(0.4, 5)
-    found = rankstone.compare(QRELS, {"base": run(0.1, 1), "new/1": same, "new/2": dict(same)}, "nDCG@10")
+    found = rankstone.compare(
+        QRELS, {"base": run(0.1, 1), "new/1": same, "new/2": dict(same)}, "nDCG@10"
+    )
     row = found.repeated_runs().row(0, named=True)
 
     assert (row["runs"], row["runs_versus"]) == (2, 1)
@@ -81,27 +102,41 @@ def test_a_gate_takes_repeated_runs() -> None:
     """Lists of runs are replicates of the baseline and of the candidate; the interval allows for both."""
     a, b = ([one for name, one in RUNS.items() if name[0] == system] for system in "ab")
     rules = [{"measure": "nDCG@10", "margin": 0.3}]
-    found = rankstone.gate({"qrels": QRELS, "baseline": a, "candidate": b, "rules": rules})
+    found = rankstone.gate(
+        {"qrels": QRELS, "baseline": a, "candidate": b, "rules": rules}
+    )
     compared = rankstone.compare(
-        QRELS, {f"x/{at}": one for at, one in enumerate(a)} | {f"y/{at}": one for at, one in enumerate(b)},
-        "nDCG@10", baseline="x", correction="bonferroni",
-    )  # fmt: skip
+        QRELS,
+        {f"x/{at}": one for at, one in enumerate(a)}
+        | {f"y/{at}": one for at, one in enumerate(b)},
+        "nDCG@10",
+        baseline="x",
+        correction="bonferroni",
+    )
 
     assert found.comparison.systems == ("baseline", "candidate")
     columns = ["difference", "low", "high"]
     assert found.comparison.table.select(columns).equals(compared.table.select(columns))
     assert found.verdict == "pass"
     assert "pairs of single runs" in found.text()
-    one = rankstone.gate({"qrels": QRELS, "baseline": a[:1], "candidate": b[0], "rules": rules})
+    one = rankstone.gate(
+        {"qrels": QRELS, "baseline": a[:1], "candidate": b[0], "rules": rules}
+    )
     assert one.comparison.repeated_runs().is_empty()
 
 
 def test_lists_of_runs_in_a_file(tmp_path: Any) -> None:
     """Paths of a list start at the folder of the configuration; other things are refused."""
     for name, one in RUNS.items():
-        lines = [f"{q} Q0 {d} 0 {score!r} x" for q, docs in one.items() for d, score in docs.items()]
+        lines = [
+            f"{q} Q0 {d} 0 {score!r} x"
+            for q, docs in one.items()
+            for d, score in docs.items()
+        ]
         (tmp_path / f"{name.replace('/', '-')}.run").write_text("\n".join(lines))
-    lines = [f"{q} 0 {d} {grade}" for q, docs in QRELS.items() for d, grade in docs.items()]
+    lines = [
+        f"{q} 0 {d} {grade}" for q, docs in QRELS.items() for d, grade in docs.items()
+    ]
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
     text = (
         '[gate]\nqrels = "qrels.txt"\nbaseline = ["a-s0.run", "a-s1.run"]\ncandidate = "b-s0.run"\n'

@@ -96,7 +96,9 @@ def scores(**systems: float) -> dict[str, dict[str, dict[str, float]]]:
     for name, shift in systems.items():
         noise = shared + own.normal(0, 0.02, 40)
         values = 0.5 + shift + noise - noise.mean()
-        found[name] = {f"q{at}": {"nDCG@10": float(value)} for at, value in enumerate(values)}
+        found[name] = {
+            f"q{at}": {"nDCG@10": float(value)} for at, value in enumerate(values)
+        }
     return found
 
 
@@ -132,7 +134,9 @@ def scores(**systems: float) -> dict[str, dict[str, dict[str, float]]]:
         ),
     ],
 )
-def test_the_four_verdicts(tmp_path: Path, shift: float, margin: float | None, claim: str, rest: str) -> None:
+def test_the_four_verdicts(
+    tmp_path: Path, shift: float, margin: float | None, claim: str, rest: str
+) -> None:
     """Badge, claim and numbers say the verdict of the comparison."""
     found = rankstone.compare_scores(scores(BM25=0.0, SPLADE=shift), margin=margin)
 
@@ -187,7 +191,9 @@ def test_a_chinese_page_has_no_english(tmp_path: Path) -> None:
 def test_identical_runs(tmp_path: Path) -> None:
     """Systems that score the same are said to, and are not too close to call."""
     run = demo.RUNS["bm25"]
-    answer = page_of(rankstone.compare(demo.QRELS, {"a": run, "b": run}, "nDCG@10"), tmp_path).text()
+    answer = page_of(
+        rankstone.compare(demo.QRELS, {"a": run, "b": run}, "nDCG@10"), tmp_path
+    ).text()
 
     assert "Identical b and a have identical scores nDCG@10 is 0.57 for both" in answer
     assert "equal on each of 32 queries" in answer
@@ -196,13 +202,17 @@ def test_identical_runs(tmp_path: Path) -> None:
 def test_one_query(tmp_path: Path) -> None:
     """A single query has no interval, no p, and a caveat that says so."""
     runs = {"x": {"q1": ["b", "c", "a"]}, "y": {"q1": ["a", "c", "b"]}}
-    told = page_of(rankstone.compare({"q1": {"a": 1, "b": 2}}, runs, "nDCG@10", interval="t"), tmp_path)
+    told = page_of(
+        rankstone.compare({"q1": {"a": 1, "b": 2}}, runs, "nDCG@10", interval="t"),
+        tmp_path,
+    )
 
     assert "one query · 2 judgments" in told.text()
     assert "too few queries for an interval" in told.text()
     assert "p-value" not in told.text()
-    assert "One query A single query says nothing about others. No verdict is possible." in told.text(
-        "caveats"
+    assert (
+        "One query A single query says nothing about others. No verdict is possible."
+        in told.text("caveats")
     )
 
 
@@ -216,7 +226,8 @@ def test_numbers_of_any_size(tmp_path: Path) -> None:
 
     assert re.search(r"nDCG@10 0\.\d{3,} and 0\.\d{3,}", close)
     assert re.search(
-        r"m 2,0\d\d → 2,[78]\d\d \(\+\d{3}, ", page_of(rankstone.compare_scores(large), tmp_path).text()
+        r"m 2,0\d\d → 2,[78]\d\d \(\+\d{3}, ",
+        page_of(rankstone.compare_scores(large), tmp_path).text(),
     )
 
 
@@ -234,8 +245,12 @@ def test_a_title(tmp_path: Path) -> None:
 
 def test_the_top_of_a_leaderboard(tmp_path: Path) -> None:
     """The answer is about the first place: settled, or not."""
-    open_top = page_of(rankstone.compare_scores(scores(a=0.0, b=0.199, c=0.2)), tmp_path).text()
-    settled = page_of(rankstone.compare_scores(scores(a=0.0, b=0.1, c=0.2)), tmp_path).text()
+    open_top = page_of(
+        rankstone.compare_scores(scores(a=0.0, b=0.199, c=0.2)), tmp_path
+    ).text()
+    settled = page_of(
+        rankstone.compare_scores(scores(a=0.0, b=0.1, c=0.2)), tmp_path
+    ).text()
 
     assert "No clear winner at the top c leads; b is too close to call" in open_top
     assert "The remaining one is clearly worse." in open_top
@@ -248,7 +263,10 @@ def test_the_top_of_a_leaderboard(tmp_path: Path) -> None:
 
 def test_a_leaderboard_against_a_baseline(tmp_path: Path) -> None:
     """With a baseline the answer counts those that beat it, and there is no matrix of all pairs."""
-    told = page_of(rankstone.compare_scores(scores(a=0.0, b=0.2, c=0.1, d=-0.2), baseline="a"), tmp_path)
+    told = page_of(
+        rankstone.compare_scores(scores(a=0.0, b=0.2, c=0.1, d=-0.2), baseline="a"),
+        tmp_path,
+    )
 
     assert "2 of 3 systems beat a" in told.text()
     assert "One is clearly worse." in told.text()
@@ -279,22 +297,37 @@ def test_ranks_and_tiers() -> None:
 
 def test_few_judged_documents_are_flagged(tmp_path: Path) -> None:
     """A system of whose results fewer than 90 % are judged has a mark, and a caveat."""
-    runs = {**demo.RUNS, "other": {f"q{at:02}": ["nobody", "knows", "bread-01"] for at in range(1, 33)}}
-    told = page_of(rankstone.compare(demo.QRELS, runs, "nDCG@10", permutations=200), tmp_path)
+    runs = {
+        **demo.RUNS,
+        "other": {f"q{at:02}": ["nobody", "knows", "bread-01"] for at in range(1, 33)},
+    }
+    told = page_of(
+        rankstone.compare(demo.QRELS, runs, "nDCG@10", permutations=200), tmp_path
+    )
 
     assert "◂fewer than 90 % judged: may be underrated" in told.text("board")
-    assert re.search(r"\d of 3 systems have fewer judged results .*other \d+ %", told.text("caveats"))
+    assert re.search(
+        r"\d of 3 systems have fewer judged results .*other \d+ %", told.text("caveats")
+    )
     assert "The order could change." in told.text("caveats")
 
 
 def test_many_systems_stay_small(tmp_path: Path) -> None:
     """60 systems: rows beyond the first 40 wait for a search, columns hold all pairs once."""
     rng = np.random.default_rng(1)
-    many = {f"s{at}": {f"q{q}": {"m": float(rng.random())} for q in range(20)} for at in range(60)}
-    found = rankstone.compare_scores(many, correction="bonferroni", test="t", interval="t")
+    many = {
+        f"s{at}": {f"q{q}": {"m": float(rng.random())} for q in range(20)}
+        for at in range(60)
+    }
+    found = rankstone.compare_scores(
+        many, correction="bonferroni", test="t", interval="t"
+    )
     told = page_of(found, tmp_path)
 
-    assert sum(about.get("class") == "rest" for tag, about in told.tags if tag == "tr") == 20
+    assert (
+        sum(about.get("class") == "rest" for tag, about in told.tags if tag == "tr")
+        == 20
+    )
     assert len(told.data["pairs"]["one"]) == 60 * 59 / 2
     assert (tmp_path / "report.html").stat().st_size < 600_000
 
@@ -311,18 +344,28 @@ def test_the_page_holds_the_scores(page: Page) -> None:
     values = [column[at] for column in held["values"]]
 
     assert page.data["systems"] == ["bm25", "tfidf"]
-    assert values == pytest.approx(matrix.values[matrix.queries.to_list().index("q10")].tolist(), rel=1e-4)
+    assert values == pytest.approx(
+        matrix.values[matrix.queries.to_list().index("q10")].tolist(), rel=1e-4
+    )
 
 
 def test_the_page_holds_the_table(page: Page) -> None:
     """Differences, intervals and counts are those of the comparison."""
-    row = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP").table.filter(measure="AP").row(0, named=True)
+    row = (
+        rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
+        .table.filter(measure="AP")
+        .row(0, named=True)
+    )
     held = page.data["pairs"]["measures"][1]
 
     assert [held["difference"], held["low"], held["high"]] == [
         [pytest.approx(row[name], rel=1e-4)] for name in ("difference", "low", "high")
     ]
-    assert (held["wins"], held["losses"], held["verdict"]) == ([row["wins"]], [row["losses"]], "o")
+    assert (held["wins"], held["losses"], held["verdict"]) == (
+        [row["wins"]],
+        [row["losses"]],
+        "o",
+    )
 
 
 def test_the_primary_measure_comes_first(tmp_path: Path) -> None:
@@ -338,7 +381,9 @@ def test_the_primary_measure_comes_first(tmp_path: Path) -> None:
     assert "AP 0.4" in told.text()
 
 
-@pytest.mark.parametrize("options", [{}, {"ties": "input"}, {"unit": r"^(\w+)-"}, {"depth": 5}])
+@pytest.mark.parametrize(
+    "options", [{}, {"ties": "input"}, {"unit": r"^(\w+)-"}, {"depth": 5}]
+)
 def test_lists_are_those_of_explain(tmp_path: Path, options: dict[str, Any]) -> None:
     """Ranks and grades of the examples are those that explain unfolds, under any options."""
     if "unit" in options:
@@ -351,7 +396,9 @@ def test_lists_are_those_of_explain(tmp_path: Path, options: dict[str, Any]) -> 
     assert isinstance(one, Explanation)
 
     held = page_of(found, tmp_path).data["lists"]["queries"]["q25"]
-    ranks = sorted((rank, at) for at, rank in enumerate(held["ranks"][1]) if 0 < rank <= 10)
+    ranks = sorted(
+        (rank, at) for at, rank in enumerate(held["ranks"][1]) if 0 < rank <= 10
+    )
 
     assert [(rank, held["docs"][at], held["grades"][at]) for rank, at in ranks] == [
         (row.rank, row.doc_id, row.relevance) for row in one.rows[:10]
@@ -362,7 +409,9 @@ def test_ranks_know_the_whole_list(tmp_path: Path) -> None:
     """A document that the other list has further down than is shown is not absent there."""
     far = [f"d{at}" for at in range(40)]
     runs = {"x": {"q1": far, "q2": ["a"]}, "y": {"q1": far[::-1], "q2": ["a"]}}
-    held = page_of(rankstone.compare({"q1": {"d0": 1}, "q2": {"a": 1}}, runs, "nDCG@10"), tmp_path)
+    held = page_of(
+        rankstone.compare({"q1": {"d0": 1}, "q2": {"a": 1}}, runs, "nDCG@10"), tmp_path
+    )
     lists = held.data["lists"]["queries"]["q1"]
 
     assert [of[lists["docs"].index("d39")] for of in lists["ranks"]] == [40, 1]
@@ -380,13 +429,20 @@ def test_ranked_lists_with_ties_and_holes() -> None:
 
 def test_titles_and_texts(tmp_path: Path) -> None:
     """Texts of queries, attributes, titles and texts of documents come from tables, cut and as texts."""
-    queries = {f"q{at:02}": {"text": f"{EVIL} {at}", "half": "first"} for at in range(1, 33)}
+    queries = {
+        f"q{at:02}": {"text": f"{EVIL} {at}", "half": "first"} for at in range(1, 33)
+    }
     documents = {"bread-01": {"title": EVIL, "text": "long " * 200, "cost": 3}}
     found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", queries=queries)
 
     told = page_of(found, tmp_path, documents=documents)
     held, at = told.data["queries"], told.data["queries"]["ids"].index("q07")
-    known = [about for query in told.data["lists"]["queries"].values() for about in query["about"] if about]
+    known = [
+        about
+        for query in told.data["lists"]["queries"].values()
+        for about in query["about"]
+        if about
+    ]
 
     assert (held["texts"][at], held["attributes"][at]) == (f"{EVIL} 7", "half: first")
     assert {about["title"] for about in known} == {EVIL}
@@ -398,9 +454,14 @@ def test_titles_and_texts(tmp_path: Path) -> None:
 def test_runs_of_dicts_keep_their_order(tmp_path: Path) -> None:
     """Plain lists of documents are shown as they were given."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
-    runs = {"x": {"q1": ["z", "a"], "q2": ["b"]}, "y": {"q1": ["a", "z"], "q2": ["c", "b"]}}
+    runs = {
+        "x": {"q1": ["z", "a"], "q2": ["b"]},
+        "y": {"q1": ["a", "z"], "q2": ["c", "b"]},
+    }
 
-    held = page_of(rankstone.compare(qrels, runs, "nDCG@10"), tmp_path).data["lists"]["queries"]["q1"]
+    held = page_of(rankstone.compare(qrels, runs, "nDCG@10"), tmp_path).data["lists"][
+        "queries"
+    ]["q1"]
 
     assert dict(zip(held["docs"], zip(*held["ranks"], strict=True), strict=True)) == {
         "z": (1, 2),
@@ -434,8 +495,12 @@ def test_many_queries_are_summed_up(tmp_path: Path) -> None:
 
 def test_segments(tmp_path: Path) -> None:
     """Comparisons within segments are on the page, by name."""
-    queries = {f"q{at:02}": {"half": "first" if at < 17 else "second"} for at in range(1, 33)}
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", queries=queries, by="half")
+    queries = {
+        f"q{at:02}": {"half": "first" if at < 17 else "second"} for at in range(1, 33)
+    }
+    found = rankstone.compare(
+        demo.QRELS, demo.RUNS, "nDCG@10", queries=queries, by="half"
+    )
 
     held = page_of(found, tmp_path).data["segments"]
 
@@ -456,7 +521,10 @@ def test_caveats_end_in_their_effect(page: Page) -> None:
     text = page.text("caveats")
 
     assert "One of these could change the verdict." in text
-    assert "Some of tfidf’s results were never judged 23 % of its first 10, 14 % of bm25’s." in text
+    assert (
+        "Some of tfidf’s results were never judged 23 % of its first 10, 14 % of bm25’s."
+        in text
+    )
     assert "32 queries, one collection" in text
     assert text.count("The verdict could change.") == 1
 
@@ -468,7 +536,8 @@ def test_bounds_decide_what_unjudged_documents_do(tmp_path: Path) -> None:
     text = page_of(found, tmp_path).text("caveats")
 
     assert re.search(
-        r"the difference would lie between −0\.\d\d and \+0\.\d\d\. The verdict could change\.", text
+        r"the difference would lie between −0\.\d\d and \+0\.\d\d\. The verdict could change\.",
+        text,
     )
 
 
@@ -499,7 +568,8 @@ def test_the_method(page: Page) -> None:
 
     assert "paired randomisation test" in text
     assert re.search(
-        r"Other tests randomisation p = 0\.\d+, Student’s t p = 0\.\d+, Wilcoxon p = 0\.\d+", text
+        r"Other tests randomisation p = 0\.\d+, Student’s t p = 0\.\d+, Wilcoxon p = 0\.\d+",
+        text,
     )
     assert "exploratory, each corrected on its own: AP" in text
 
@@ -533,14 +603,20 @@ def test_every_script_is_named_by_the_policy(page: Page) -> None:
 
 def test_scripts_never_write_markup(page: Page) -> None:
     """What comes from files is put on the page as text."""
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", page.scripts[1])
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", page.scripts[1]
+    )
 
 
 def test_nothing_is_fetched(page: Page) -> None:
     """No element names a place outside the file."""
-    places = [about.get(name) or "" for _, about in page.tags for name in ("src", "href")]
+    places = [
+        about.get(name) or "" for _, about in page.tags for name in ("src", "href")
+    ]
 
-    assert {place for place in places if place and not place.startswith("#")} == {"data:,"}
+    assert {place for place in places if place and not place.startswith("#")} == {
+        "data:,"
+    }
 
 
 def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -552,7 +628,9 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def interrupted(*_: object, **__: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankstone.reports.example_lists.Explainer.ranked_lists", interrupted)
+    monkeypatch.setattr(
+        "rankstone.reports.example_lists.Explainer.ranked_lists", interrupted
+    )
     with pytest.raises(KeyboardInterrupt):
         rankstone.report(found, target)
 
@@ -567,14 +645,18 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     rankstone.report(found, tmp_path / "report.html")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
 
-    with pytest.raises(MissingExtra, match=r"jinja2 is not installed(.|\n)*rankstone\[report\]"):
+    with pytest.raises(
+        MissingExtra, match=r"jinja2 is not installed(.|\n)*rankstone\[report\]"
+    ):
         rankstone.report(found, tmp_path / "report.html")
 
 
 def test_results_without_a_page(tmp_path: Path) -> None:
     """A result that has no page is refused, with what it can do instead."""
     with pytest.raises(BadParameter, match="Scores has no page"):
-        rankstone.report(rankstone.evaluate(demo.QRELS, demo.RUNS, "AP"), tmp_path / "x.html")
+        rankstone.report(
+            rankstone.evaluate(demo.QRELS, demo.RUNS, "AP"), tmp_path / "x.html"
+        )
 
 
 def test_the_same_page_every_time(tmp_path: Path) -> None:
@@ -592,7 +674,9 @@ def test_words_are_all_there() -> None:
     from importlib.resources import files
 
     assets = [
-        one for one in (files("rankstone.reports") / "assets").iterdir() if one.name.endswith((".js", ".j2"))
+        one
+        for one in (files("rankstone.reports") / "assets").iterdir()
+        if one.name.endswith((".js", ".j2"))
     ]
     text = "\n".join(one.read_text(encoding="utf-8") for one in assets)
     used = set(re.findall(r"\bW\.(\w+)", text)) | set(
@@ -618,25 +702,38 @@ def test_the_page_of_curves(tmp_path: Path) -> None:
 
 def test_the_page_of_bounds(tmp_path: Path) -> None:
     """The answer says whether missing judgments could turn the order."""
-    pair = rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10 AP", difference=("bm25", "tfidf"))
+    pair = rankstone.bounds(
+        demo.QRELS, demo.RUNS, "nDCG@10 AP", difference=("bm25", "tfidf")
+    )
     single = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR")
 
     told = page_of(pair, tmp_path)
-    assert "Not certain Missing judgments could turn the order of bm25 and tfidf" in told.text()
+    assert (
+        "Not certain Missing judgments could turn the order of bm25 and tfidf"
+        in told.text()
+    )
     assert re.search(
-        r"nDCG@10 of bm25 less that of tfidf: \+0\.06 as judged, and −0\.16 to \+0\.15", told.text()
+        r"nDCG@10 of bm25 less that of tfidf: \+0\.06 as judged, and −0\.16 to \+0\.15",
+        told.text(),
     )
     assert "An unjudged document can have one of: 0, 1, 2, 3." in told.text("caveats")
-    assert "RR of run is 0.50 as judged; 0.50 to 1.00 is possible" in page_of(single, tmp_path).text()
+    assert (
+        "RR of run is 0.50 as judged; 0.50 to 1.00 is possible"
+        in page_of(single, tmp_path).text()
+    )
 
 
 def test_the_page_beyond_accuracy(tmp_path: Path) -> None:
     """Each measure with the values of runs."""
-    found = rankstone.beyond({"u1": ["a", "b"], "u2": ["a", "c"]}, "Coverage@2", catalogue_size=6)
+    found = rankstone.beyond(
+        {"u1": ["a", "b"], "u2": ["a", "c"]}, "Coverage@2", catalogue_size=6
+    )
     told = page_of(found, tmp_path, lang="zh")
 
     assert "run在准确率之外的表现" in told.text()
-    assert told.data["measures"] == [{"run": "run", "measure": "Coverage@2", "value": 0.5}]
+    assert told.data["measures"] == [
+        {"run": "run", "measure": "Coverage@2", "value": 0.5}
+    ]
 
 
 # -- charts ----------------------------------------------------------------------------------------------
@@ -653,7 +750,9 @@ def test_thinned_keeps_the_ends() -> None:
     assert kept.is_sorted()
 
 
-@pytest.mark.parametrize("kind", ["forest", "differences", "scatter", "histogram", "pr_curve", "at_k"])
+@pytest.mark.parametrize(
+    "kind", ["forest", "differences", "scatter", "histogram", "pr_curve", "at_k"]
+)
 def test_charts_are_altair(kind: str) -> None:
     """Every chart is a valid specification with rows in it."""
     found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
@@ -666,7 +765,9 @@ def test_charts_are_altair(kind: str) -> None:
 
 def test_charts_are_saved(tmp_path: Path) -> None:
     """A chart becomes SVG with the names of the systems in it."""
-    plots.forest(rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")).save(str(tmp_path / "x.svg"))
+    plots.forest(rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")).save(
+        str(tmp_path / "x.svg")
+    )
 
     assert "tfidf − bm25" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 

@@ -16,13 +16,17 @@ from rankstone.diagnostics.cutoff_choice import Resampling, resampled_means
 def test_resampled_means_are_means_of_what_was_drawn() -> None:
     """Constants stay constant, counts stay counts, and the means scatter as a mean of 50 does."""
     draw = np.random.Generator(np.random.Philox(5))
-    values = np.column_stack([draw.random(50), np.full(50, 0.25), draw.integers(0, 2, 50)])
+    values = np.column_stack(
+        [draw.random(50), np.full(50, 0.25), draw.integers(0, 2, 50)]
+    )
     found = resampled_means(values, None, Resampling(resamples=400, seed=3))
 
     assert set(found[:, 1]) == {0.25}
     assert np.abs(found[:, 2] * 50 - np.rint(found[:, 2] * 50)).max() < 1e-9
     assert abs(found.mean(axis=0) - values.mean(axis=0)).max() < 0.05
-    assert found[:, 0].std() == pytest.approx(values[:, 0].std() / math.sqrt(50), rel=0.2)
+    assert found[:, 0].std() == pytest.approx(
+        values[:, 0].std() / math.sqrt(50), rel=0.2
+    )
 
 
 def test_rows_and_columns_beside_change_nothing() -> None:
@@ -30,11 +34,16 @@ def test_rows_and_columns_beside_change_nothing() -> None:
     values = np.random.Generator(np.random.Philox(1)).random((200, 40))
     whole = resampled_means(values, None, Resampling(resamples=30, seed=7))
     alone = resampled_means(values[:, :1], None, Resampling(resamples=10, seed=7))
-    weighed = resampled_means(values, np.ones_like(values), Resampling(resamples=30, seed=7))
+    weighed = resampled_means(
+        values, np.ones_like(values), Resampling(resamples=30, seed=7)
+    )
 
     assert whole[:10, :1].tolist() == alone.tolist()
     assert weighed == pytest.approx(whole, abs=1e-11)
-    assert resampled_means(values, None, Resampling(resamples=30, seed=8)).tolist() != whole.tolist()
+    assert (
+        resampled_means(values, None, Resampling(resamples=30, seed=8)).tolist()
+        != whole.tolist()
+    )
 
 
 CODE = """
@@ -50,7 +59,11 @@ def test_threads_change_no_bit() -> None:
     found = {
         subprocess.run(
             [sys.executable, "-c", CODE],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            env={
+                **os.environ,
+                "OPENBLAS_NUM_THREADS": threads,
+                "OMP_NUM_THREADS": threads,
+            },
             capture_output=True,
             check=True,
         ).stdout

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 FILES = [demo.QRELS, *demo.RUNS.values()]
 EVIL = "<b>|a_b&\x1b[31m=1+1"
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1, "d": 1}}
-RUNS = {"one": {"q1": ["a", "b"], "q2": ["x", "c"]}, "two": {"q1": ["b", "a"], "q2": ["d", "c"]}}
+RUNS = {
+    "one": {"q1": ["a", "b"], "q2": ["x", "c"]},
+    "two": {"q1": ["b", "a"], "q2": ["d", "c"]},
+}
 LOG = {"user_id": ["a", "b", "a"], "time": ["2024-01-01", "2024-01-01", "2024-01-02"]}
 SHOWN = pl.DataFrame(
     {
@@ -49,18 +52,28 @@ SHOWN = pl.DataFrame(
 )
 CLICKS = {"query_id": ["q", "q", "q"], "doc_id": ["a", "b", "a"], "clicked": [1, 0, 0]}
 
-SCORED = {"bm25": {"nq": 0.3, "fiqa": 0.2, "arg": 0.4}, "dense": {"nq": 0.5, "fiqa": 0.4, "arg": 0.3}}
+SCORED = {
+    "bm25": {"nq": 0.3, "fiqa": 0.2, "arg": 0.4},
+    "dense": {"nq": 0.5, "fiqa": 0.4, "arg": 0.3},
+}
 
-ASSIGNED = [{"text": text, "importance": "vital", "assignment": text} for text in ("support", "not_support")]
+ASSIGNED = [
+    {"text": text, "importance": "vital", "assignment": text}
+    for text in ("support", "not_support")
+]
 MADE: dict[str, Callable[[], Any]] = {
     "Scores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP"),
     "StoredScores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP", memory="800MB"),
     "Comparison": lambda: rankstone.compare(demo.QRELS, demo.RUNS, "AP"),
     "Board": lambda: rankstone.board(SCORED),
     "BoardExplanation": lambda: rankstone.board(SCORED).explain("dense"),
-    "Slices": lambda: rankstone.slices(demo.QRELS, demo.RUNS, queries=demo.QUERIES, min_size=8),
+    "Slices": lambda: rankstone.slices(
+        demo.QRELS, demo.RUNS, queries=demo.QUERIES, min_size=8
+    ),
     "Collection": lambda: collection(demo.QRELS, demo.RUNS, "nDCG@10 AP"),
-    "Reproduction": lambda: reproduce(demo.RUNS["bm25"], demo.RUNS["tfidf"], "AP", qrels=demo.QRELS),
+    "Reproduction": lambda: reproduce(
+        demo.RUNS["bm25"], demo.RUNS["tfidf"], "AP", qrels=demo.QRELS
+    ),
     "RunCard": lambda: certify(demo.QRELS, demo.RUNS, "P@5"),
     "Verification": lambda: verify(
         certify(demo.QRELS, demo.RUNS, "P@5").card, [demo.QRELS, *demo.RUNS.values()]
@@ -76,20 +89,33 @@ MADE: dict[str, Callable[[], Any]] = {
     "Similarity": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard"),
     "BeyondScores": lambda: rankstone.beyond(RUNS, "Entropy@2"),
     "Explanation": lambda: rankstone.explain(QRELS, RUNS["one"], "AP", "q1"),
-    "ExplainedDifference": lambda: rankstone.explain(QRELS, RUNS["one"], "AP", "q2", versus=RUNS["two"]),
-    "Derivation": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard").explain("Jaccard", "q1"),
+    "ExplainedDifference": lambda: rankstone.explain(
+        QRELS, RUNS["one"], "AP", "q2", versus=RUNS["two"]
+    ),
+    "Derivation": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard").explain(
+        "Jaccard", "q1"
+    ),
     "Identification": lambda: rankstone.identify(QRELS, RUNS["one"], "0.75", "RR"),
     "CheckReport": lambda: rankstone.check(QRELS, RUNS),
     "Clicks": lambda: behaviour.clicks(CLICKS),
     "Retention": lambda: behaviour.retention(LOG, "1"),
     "Interleaved": lambda: behaviour.interleave(RUNS["one"], RUNS["two"]),
     "Preference": lambda: behaviour.interleaving_preference(
-        {"query_id": ["q1", "q2"], "doc_id": ["a", "c"], "impression_id": ["i1", "i2"], "clicked": [1, 1]},
+        {
+            "query_id": ["q1", "q2"],
+            "doc_id": ["a", "c"],
+            "impression_id": ["i1", "i2"],
+            "clicked": [1, 1],
+        },
         behaviour.interleave(RUNS["one"], RUNS["two"]),
     ),
     "Experiment": lambda: behaviour.ab(SHOWN),
-    "Counterfactual": lambda: behaviour.counterfactual(SHOWN, columns={"clicked": "reward"}),
-    "Sampled": lambda: rankstone.sampled({"q1": {"a": 1}}, {"q1": ["b", "a", "c"]}, "R@1", items=9),
+    "Counterfactual": lambda: behaviour.counterfactual(
+        SHOWN, columns={"clicked": "reward"}
+    ),
+    "Sampled": lambda: rankstone.sampled(
+        {"q1": {"a": 1}}, {"q1": ["b", "a", "c"]}, "R@1", items=9
+    ),
     "Gate": lambda: rankstone.gate(
         {"qrels": QRELS, "baseline": RUNS["one"], "candidate": RUNS["two"]}
         | {"rules": [{"measure": "RR", "margin": 0.9}]}
@@ -99,10 +125,17 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "Gains": lambda: Gains((gain("AP", 0.2, 0.4),)),
     "AssessorAgreement": lambda: compare_assessors(
-        {name: nuggets([{"qid": "q", "nuggets": ASSIGNED}]) for name in ("human", "model")}, "Support"
+        {
+            name: nuggets([{"qid": "q", "nuggets": ASSIGNED}])
+            for name in ("human", "model")
+        },
+        "Support",
     ),
     "Selection": lambda: select(
-        {"up": [1.0], "down": [-1.0]}, [[2.0], [1.0]] * 30, [1, 0] * 30, [at // 2 for at in range(60)]
+        {"up": [1.0], "down": [-1.0]},
+        [[2.0], [1.0]] * 30,
+        [1, 0] * 30,
+        [at // 2 for at in range(60)],
     ),
 }
 
@@ -125,7 +158,9 @@ def test_every_result_shows_itself_in_every_format(name: str, tmp_path: Path) ->
     assert found.to_pandas().shape == found.to_frame().shape
     assert len(found.to_markdown()) > 10
     assert "\\hline" not in found.to_latex()
-    assert "\\toprule" in found.to_latex() or not any(isinstance(p, Table) for p in found.sheet().parts)
+    assert "\\toprule" in found.to_latex() or not any(
+        isinstance(p, Table) for p in found.sheet().parts
+    )
     assert found.to_html() == found._repr_html_()
     assert "<html" not in found.to_html()
     assert repr(found).strip()
@@ -140,8 +175,12 @@ def test_scores_of_arrays_are_a_result() -> None:
     """Their rows are those of a table's scores; the mean leaves out what has no value, or is none."""
     scores, labels, sizes = [0.9, 0.5, 0.1, 0.3], [0, 1, 0, 2], [2, 1, 1]
     found = arrays.evaluate(scores, labels, "RR AP", sizes=sizes, empty="undefined")
-    table = pl.DataFrame({"query_id": [0, 0, 1, 2], "score": scores, "relevance": labels})
-    same = rankstone.evaluate(table=table, measures="RR AP", empty="undefined", ties="expected")
+    table = pl.DataFrame(
+        {"query_id": [0, 0, 1, 2], "score": scores, "relevance": labels}
+    )
+    same = rankstone.evaluate(
+        table=table, measures="RR AP", empty="undefined", ties="expected"
+    )
 
     assert found.to_frame().equals(same.to_frame().drop("run"))
     assert found.to_dict() == same.to_dict()["run"] == {"RR": 0.75, "AP": 0.75}
@@ -159,13 +198,25 @@ def test_scores_of_arrays_are_a_result() -> None:
 def test_every_public_result_is_tried() -> None:
     """A class of results that a public module has is made here; those of Spark need a cluster."""
     public = {one.name: one.object for one in reference.entries()}
-    results = {name for name, one in public.items() if isinstance(one, type) and issubclass(one, Result)}
+    results = {
+        name
+        for name, one in public.items()
+        if isinstance(one, type) and issubclass(one, Result)
+    }
     assert results - {"SparkScores", "SparkComparison", "OnlineResult"} <= set(MADE)
 
 
 def test_means_are_frames() -> None:
     """What averages does so by a method, and returns a frame."""
-    for name in ("Scores", "StoredScores", "Comparison", "Bounds", "Curves", "Similarity", "BeyondScores"):
+    for name in (
+        "Scores",
+        "StoredScores",
+        "Comparison",
+        "Bounds",
+        "Curves",
+        "Similarity",
+        "BeyondScores",
+    ):
         assert isinstance(made(name).mean(), pl.DataFrame), name
 
 
@@ -198,7 +249,10 @@ def test_no_two_public_classes_share_a_name() -> None:
 # -- names that stay distinct -----------------------------------------------------------------------
 def long_names(count: int) -> list[str]:
     """Return names as systems of one laboratory have them."""
-    return [f"submissions-2026.dense-retriever.checkpoint-{at:03}.reranked-top100.run" for at in range(count)]
+    return [
+        f"submissions-2026.dense-retriever.checkpoint-{at:03}.reranked-top100.run"
+        for at in range(count)
+    ]
 
 
 @pytest.mark.parametrize("count", [30, 143])
@@ -239,36 +293,60 @@ def test_lines_break_at_words() -> None:
 @pytest.mark.parametrize("title", ["", "Segments"])
 def test_headings_wrap_only_where_a_table_is_wider_than_the_page(title: str) -> None:
     """Headings of numbers stay whole while there is room; the shortest lack is met first."""
-    rows = {"run": ["bm25"], "left out": [1], "pointwise 97.5 % interval": [2], "users retained": [3]}
+    rows = {
+        "run": ["bm25"],
+        "left out": [1],
+        "pointwise 97.5 % interval": [2],
+        "users retained": [3],
+    }
     sheet = Sheet("", parts=(Table.of(pl.DataFrame(rows), title),))
     whole = max(map(len, text(sheet, 200).splitlines()))
 
     def heading(width: int) -> list[str]:
         lines = text(sheet, width).splitlines()[bool(title) :]
         assert max(map(len, lines)) <= width
-        return lines[: next(at for at, line in enumerate(lines) if "bm25" in line or "──" in line)]
+        return lines[
+            : next(
+                at for at, line in enumerate(lines) if "bm25" in line or "──" in line
+            )
+        ]
 
     assert len(heading(whole)) == 1
     assert len(heading(whole - 1)) > 1
-    assert all("left out" in heading(width)[0] for width in range(45 if title else 43, whole))
+    assert all(
+        "left out" in heading(width)[0] for width in range(45 if title else 43, whole)
+    )
 
 
-@pytest.mark.parametrize("before", [{}, {"rank": [1, 2]}, {"rank": [1, 2], "tier": [1, 1]}])
+@pytest.mark.parametrize(
+    "before", [{}, {"rank": [1, 2]}, {"rank": [1, 2], "tier": [1, 1]}]
+)
 @pytest.mark.parametrize("title", ["", "Board"])
-def test_every_block_of_a_wide_table_has_its_names(title: str, before: dict[str, list[int]]) -> None:
+def test_every_block_of_a_wide_table_has_its_names(
+    title: str, before: dict[str, list[int]]
+) -> None:
     """Also where ranks stand before them; a table of numbers alone is split as well."""
     numbers = {f"measure {at}": [at + 0.25, at + 0.5] for at in range(12)}
     rows = {**before, "run": ["bm25-tuned", "dense"], **numbers}
-    lines = text(Sheet("", parts=(Table.of(pl.DataFrame(rows), title),)), 60).splitlines()
+    lines = text(
+        Sheet("", parts=(Table.of(pl.DataFrame(rows), title),)), 60
+    ).splitlines()
     heads = [line.split() for line in lines if "measure" in line]
     assert len(heads) > 1
     assert all(head[: len(before) + 1] == [*before, "run"] for head in heads)
     assert sum("dense" in line for line in lines) == len(heads)
     assert sum(line.split().count("measure") for line in lines) == len(numbers)
     assert max(map(len, lines)) <= 60
-    words = Table.of(pl.DataFrame({**before, "run": ["a", "b"], "text": ["x" * 90, "short words"]}), title)
-    assert "x" * 90 in text(Sheet("", parts=(words,)), 60), "a table of texts alone is not split"
-    alone = text(Sheet("", parts=(Table.of(pl.DataFrame(numbers), title),)), 60).splitlines()
+    words = Table.of(
+        pl.DataFrame({**before, "run": ["a", "b"], "text": ["x" * 90, "short words"]}),
+        title,
+    )
+    assert "x" * 90 in text(Sheet("", parts=(words,)), 60), (
+        "a table of texts alone is not split"
+    )
+    alone = text(
+        Sheet("", parts=(Table.of(pl.DataFrame(numbers), title),)), 60
+    ).splitlines()
     assert max(map(len, alone)) <= 60
 
 
@@ -290,8 +368,12 @@ def test_a_note_is_one_line_in_every_format() -> None:
     shown = [text(sheet, 80), markdown(sheet), latex(sheet), html(sheet)]
 
     assert not {"\r", "\x1b"} & set("".join(shown))
-    assert not any(line.startswith("\\input") for one in shown for line in one.splitlines())
-    assert latex(sheet).startswith(r"% conventions  collapse=a\n\input{secret}\r\x1b[31m" + "\n")
+    assert not any(
+        line.startswith("\\input") for one in shown for line in one.splitlines()
+    )
+    assert latex(sheet).startswith(
+        r"% conventions  collapse=a\n\input{secret}\r\x1b[31m" + "\n"
+    )
 
 
 # -- notebooks -----------------------------------------------------------------------------------
@@ -306,7 +388,9 @@ def test_a_notebook_shows_one_output() -> None:
         'rankstone.evaluate(demo.QRELS, demo.RUNS, "AP")',
         'rankstone.explain(demo.QRELS, demo.RUNS["bm25"], "AP", "q01")',
     ]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells]
+    )
     client.NotebookClient(book, timeout=240, kernel_name="python3").execute()
 
     for cell in book.cells:

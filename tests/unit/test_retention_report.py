@@ -12,7 +12,11 @@ import rankstone
 from rankstone import plots
 from rankstone.errors import BadOption, UsageError
 from rankstone.online.cohort_retention import retention
-from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
+from rankstone.reports.charts.retention_charts import (
+    curve_rows,
+    heatmap_rows,
+    period_rows,
+)
 from rankstone.reports.report_content import page_of
 
 if TYPE_CHECKING:
@@ -27,7 +31,10 @@ pytest.importorskip("jinja2", reason="pages need the extra: report")
 EVIL = "</script><script>alert(1)</script>"
 LOG: dict[str, list[Any]] = {
     "user_id": list("abcd") + list("abe") + list("ac") + ["a"],
-    "time": ["2024-01-01"] * 4 + ["2024-01-02"] * 3 + ["2024-01-04"] * 2 + ["2024-01-08"],
+    "time": ["2024-01-01"] * 4
+    + ["2024-01-02"] * 3
+    + ["2024-01-04"] * 2
+    + ["2024-01-08"],
     "group": [EVIL, "y", EVIL, "y", EVIL, "y", "y", EVIL, EVIL, EVIL],
 }
 
@@ -40,7 +47,10 @@ def test_the_page_says_how_many_come_back() -> None:
     """The answer is the first age that is known; every age is in the table, unknown ones, too."""
     page = read(retention(LOG), command="rankstone online retention log.csv")
 
-    assert "40 % of users came back on day 1 2 of 5 users; 95 % interval 11.8 % to 76.9 %" in page.text()
+    assert (
+        "40 % of users came back on day 1 2 of 5 users; 95 % interval 11.8 % to 76.9 %"
+        in page.text()
+    )
     assert [row["rate"] for row in page.data["curve"]] == [0.4, 0.4, 0.25, None]
     assert page.data["cohorts"][0]["rows"][0]["cohort"] == "2024-01-01"
     assert "Reproduce rankstone online retention log.csv" in page.text("method")
@@ -48,9 +58,15 @@ def test_the_page_says_how_many_come_back() -> None:
 
 def test_left_out_cohorts_are_counted() -> None:
     """What was not observed long enough is said beside the answer."""
-    log = {"user_id": list("abcc"), "time": ["2024-01-01", "2024-01-02", "2024-01-01", "2024-01-02"]}
+    log = {
+        "user_id": list("abcc"),
+        "time": ["2024-01-01", "2024-01-02", "2024-01-01", "2024-01-02"],
+    }
 
-    assert "; 1 of 2 cohorts are left out, not observed long enough" in read(retention(log, "1")).text()
+    assert (
+        "; 1 of 2 cohorts are left out, not observed long enough"
+        in read(retention(log, "1")).text()
+    )
 
 
 def test_the_page_in_chinese() -> None:
@@ -58,7 +74,10 @@ def test_the_page_in_chinese() -> None:
     page = read(retention(LOG), lang="zh")
 
     assert ("html", {"lang": "zh"}) in page.tags
-    assert "第 1 日留存率为 40% 5 个用户中有 2 个；95% 置信区间 11.8% 至 76.9%" in page.text()
+    assert (
+        "第 1 日留存率为 40% 5 个用户中有 2 个；95% 置信区间 11.8% 至 76.9%"
+        in page.text()
+    )
 
 
 def test_markup_in_a_segment_stays_text() -> None:
@@ -92,7 +111,10 @@ def test_charts_show_what_is_known() -> None:
     assert lines == ["all"]
     assert points["day"].to_list() == list(range(1, 8))
     bars = period_rows(found)
-    assert bars["users"].sum() == found.periods.select(pl.col("new") + pl.col("returning")).sum().item()
+    assert (
+        bars["users"].sum()
+        == found.periods.select(pl.col("new") + pl.col("returning")).sum().item()
+    )
     with pytest.raises(UsageError, match="nothing to draw"):
         curve_rows(retention({"user_id": ["a"], "time": ["2024-01-01"]}))
 
@@ -111,9 +133,13 @@ def test_large_triangles_are_cut_and_say_so() -> None:
 @pytest.mark.parametrize("kind", ["exact", "rolling", "bracket"])
 def test_every_kind_is_drawn(kind: str, tmp_path: Path) -> None:
     """Each chart is written whole, by its suffix; others are refused."""
-    found = retention(LOG, "1..3,4..7" if kind == "bracket" else "1,3", kind=kind, by="group")
+    found = retention(
+        LOG, "1..3,4..7" if kind == "bracket" else "1,3", kind=kind, by="group"
+    )
     for chart in ("curve", "heatmap", "periods"):
-        plots.write(getattr(plots, f"retention_{chart}")(found), tmp_path / f"{chart}.svg")
+        plots.write(
+            getattr(plots, f"retention_{chart}")(found), tmp_path / f"{chart}.svg"
+        )
         assert (tmp_path / f"{chart}.svg").read_text("utf-8").startswith("<svg")
     assert EVIL not in (tmp_path / "curve.svg").read_text("utf-8")
     with pytest.raises(AttributeError, match=r"rankstone\.plots\.retention_curve"):

@@ -27,10 +27,15 @@ def files(tmp_path: Path) -> Path:
     """Return a folder with judgments, two runs, one of several blocks, and their card."""
     shutil.copy(demo.QRELS, tmp_path / "qrels.txt")
     shutil.copy(demo.RUNS["bm25"], tmp_path / "bm25.run")
-    rows = [f"q{at // 100} Q0 d{at % 100} {at % 100 + 1} {100 - at % 100}.5 long" for at in range(6000)]
+    rows = [
+        f"q{at // 100} Q0 d{at % 100} {at % 100 + 1} {100 - at % 100}.5 long"
+        for at in range(6000)
+    ]
     (tmp_path / "long.run").write_text("\n".join(rows) + "\n")
     runs = [tmp_path / "bm25.run", tmp_path / "long.run"]
-    certify(tmp_path / "qrels.txt", runs, "nDCG@10 RR", folder=tmp_path).write(tmp_path / "card.json")
+    certify(tmp_path / "qrels.txt", runs, "nDCG@10 RR", folder=tmp_path).write(
+        tmp_path / "card.json"
+    )
     return tmp_path
 
 
@@ -40,7 +45,11 @@ def test_a_card_holds(folder: Path) -> None:
     assert found.holds
     assert found.count > 100
     card = json.loads((folder / "card.json").read_text())
-    assert [one["path"] for one in card["files"]] == ["qrels.txt", "bm25.run", "long.run"]
+    assert [one["path"] for one in card["files"]] == [
+        "qrels.txt",
+        "bm25.run",
+        "long.run",
+    ]
     assert len(card["files"][2]["blocks"]) > 1
     assert card["figures"]["bm25"]["nDCG@10"]["mean"] == repr(
         float(card["figures"]["bm25"]["nDCG@10"]["mean"])
@@ -63,7 +72,11 @@ def test_every_changed_byte_of_a_file_is_found(folder: Path) -> None:
         (folder / name).write_bytes(whole)
         assert not found.holds
         state = found.files.filter(path=name).row(0, named=True)
-        assert (state["state"], state["block"], state["offset"]) == ("changed", at >> 16, at)
+        assert (state["state"], state["block"], state["offset"]) == (
+            "changed",
+            at >> 16,
+            at,
+        )
         assert found.files.filter(state="same").height == 2
 
 
@@ -86,14 +99,22 @@ def test_every_changed_digit_of_a_figure_is_found(folder: Path) -> None:
         assert not found.holds
         assert found.card_changed
         row = found.figures.row(0, named=True)
-        assert (row["run"], row["measure"], row["figure"], row["digit"]) == (run, measure, name, at + 1)
+        assert (row["run"], row["measure"], row["figure"], row["digit"]) == (
+            run,
+            measure,
+            name,
+            at + 1,
+        )
 
 
 def test_a_shortened_file_and_a_missing_one(folder: Path) -> None:
     """The end of a file is a difference, too; without a file figures are not computed."""
     whole = (folder / "long.run").read_bytes()
     (folder / "long.run").write_bytes(whole[:-1])
-    assert verify(folder / "card.json").files.filter(path="long.run")["state"][0] == "changed"
+    assert (
+        verify(folder / "card.json").files.filter(path="long.run")["state"][0]
+        == "changed"
+    )
     (folder / "long.run").unlink()
     found = verify(folder / "card.json")
     assert not found.holds
@@ -110,7 +131,10 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
     assert verify(card, [demo.QRELS, *reversed(runs.values())]).holds
     shutil.copytree(tmp_path / "bm25", tmp_path / "copy")
     with pytest.raises(UsageError, match=r"several files could be bm25/run\.txt"):
-        verify(card, [demo.QRELS, tmp_path / "copy" / "run.txt", tmp_path / "tfidf" / "run.txt"])
+        verify(
+            card,
+            [demo.QRELS, tmp_path / "copy" / "run.txt", tmp_path / "tfidf" / "run.txt"],
+        )
 
 
 def test_changed_hashes_are_the_card_s_own(folder: Path) -> None:
@@ -130,10 +154,17 @@ def test_metadata_of_runs_and_options(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text("q1 0 a 1\n")
     every: list[dict[str, Any]] = [{"ties": "docid_asc"}, {"ties": "docid_desc"}]
     for options in every:
-        card = certify(tmp_path / "q.txt", tmp_path / "a.run.gz", "RR", folder=tmp_path, **options).card
+        card = certify(
+            tmp_path / "q.txt", tmp_path / "a.run.gz", "RR", folder=tmp_path, **options
+        ).card
         assert card["files"][1]["ir_metadata"] == ["platform:", "  cpu: x"]
         assert verify(card, [tmp_path / "q.txt", tmp_path / "a.run.gz"]).holds
-    by_name = certify(tmp_path / "q.txt", tmp_path / "a.run.gz", "recip_rank", convention="pytrec_eval").card
+    by_name = certify(
+        tmp_path / "q.txt",
+        tmp_path / "a.run.gz",
+        "recip_rank",
+        convention="pytrec_eval",
+    ).card
     assert verify(by_name, [tmp_path / "q.txt", tmp_path / "a.run.gz"]).holds
 
 
@@ -143,7 +174,12 @@ def test_what_is_no_card(folder: Path) -> None:
         with pytest.raises(InputError):
             verify(content)
     card = json.loads((folder / "card.json").read_text())
-    for name, value in (("files", [{"role": 1}]), ("figures", {"a": 1}), ("options", []), ("measures", [1])):
+    for name, value in (
+        ("files", [{"role": 1}]),
+        ("figures", {"a": 1}),
+        ("options", []),
+        ("measures", [1]),
+    ):
         with pytest.raises(InputError, match=f"no valid {name}"):
             verify(card | {name: value})
     with pytest.raises(InputError, match="no valid option exclude"):

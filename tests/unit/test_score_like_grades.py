@@ -20,13 +20,20 @@ SENTENCE = "as scores do: are judgments and run in the right order?"
 DRAW = np.random.default_rng(1)
 
 
-def table(draw: Callable[[int], NDArray[Any]], queries: int, length: int) -> pl.DataFrame:
+def table(
+    draw: Callable[[int], NDArray[Any]], queries: int, length: int
+) -> pl.DataFrame:
     """Return judgments with grades that ``draw`` returns for each query."""
-    query, doc = np.repeat(np.arange(queries), length), np.tile(np.arange(length), queries)
+    query, doc = (
+        np.repeat(np.arange(queries), length),
+        np.tile(np.arange(length), queries),
+    )
     ids = pl.DataFrame({"query": query, "doc": doc})
     grades = pl.Series(np.concatenate([draw(length) for _ in range(queries)]))
     return ids.select(
-        query_id=pl.format("q{}", "query"), doc_id=pl.format("d{}", "doc"), relevance=grades.cast(pl.Float64)
+        query_id=pl.format("q{}", "query"),
+        doc_id=pl.format("d{}", "doc"),
+        relevance=grades.cast(pl.Float64),
     )
 
 
@@ -46,12 +53,16 @@ SCORES = {
     "of two documents a query": table(DRAW.random, 3, 2),
     "logits": table(lambda n: DRAW.normal(-4, 1, n), 30, 5),
     "ranks turned round": table(lambda n: np.arange(n, 0, -1.0), 30, 50),
-    "whole scores, far apart": table(lambda n: DRAW.permutation(10_000)[:n] + 0.0, 30, 12),
+    "whole scores, far apart": table(
+        lambda n: DRAW.permutation(10_000)[:n] + 0.0, 30, 12
+    ),
 }
 GRADES = {
     "0 and 1": table(lambda n: DRAW.integers(0, 2, n) + 0.0, 30, 20),
     "TREC, with junk": table(lambda n: DRAW.choice([-2.0, 0, 1, 2, 3, 4], n), 30, 20),
-    "pooled and mostly unjudged": table(lambda n: DRAW.choice([-1.0, -1, -1, 0, 1], n), 30, 20),
+    "pooled and mostly unjudged": table(
+        lambda n: DRAW.choice([-1.0, -1, -1, 0, 1], n), 30, 20
+    ),
     "half stars": table(lambda n: DRAW.integers(1, 11, n) / 2, 30, 20),
     "quarters": table(lambda n: DRAW.integers(0, 41, n) / 4, 30, 8),
     "half stars of few items": table(lambda n: DRAW.integers(1, 11, n) / 2, 200, 3),
@@ -92,7 +103,10 @@ def test_the_demo_in_the_wrong_order(name: str) -> None:
     for line in demo.RUNS[name].read_text(encoding="utf-8").splitlines():
         query, _, doc, _, score, _ = line.split()
         run.setdefault(query, {})[doc] = float(score)
-    told = [rankstone.evaluate(*pair, "nDCG@10").audit.to_dict() for pair in ((run, qrels), (qrels, run))]
+    told = [
+        rankstone.evaluate(*pair, "nDCG@10").audit.to_dict()
+        for pair in ((run, qrels), (qrels, run))
+    ]
     assert [len(audit["judgments"]["warnings"]) for audit in told] == [1, 0]
 
 
@@ -110,4 +124,6 @@ def test_check_looks_at_grades_as_well() -> None:
     qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
     run = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d9": 0.7, "d3": 0.6}}
     assert any(doubt.endswith(SENTENCE) for doubt in rankstone.check(run, qrels).doubts)
-    assert not any(doubt.endswith(SENTENCE) for doubt in rankstone.check(qrels, run).doubts)
+    assert not any(
+        doubt.endswith(SENTENCE) for doubt in rankstone.check(qrels, run).doubts
+    )

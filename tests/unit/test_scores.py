@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d4": 0}}
-RUNS = {"a": {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d3": 1.0}, "q3": {"d4": 1.0}}, "b": {"q1": {"d1": 1.0}}}
+RUNS = {
+    "a": {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d3": 1.0}, "q3": {"d4": 1.0}},
+    "b": {"q1": {"d1": 1.0}},
+}
 
 
 @pytest.fixture
@@ -30,8 +33,14 @@ def test_per_query_rebuilds_every_value(scores: rankstone.Scores) -> None:
     """Numerator over denominator is the value, wherever there is something to divide by."""
     rows = scores.per_query.filter(pl.col("denominator") > 0)
 
-    assert rows["value"].to_list() == (rows["numerator"] / rows["denominator"]).to_list()
-    assert scores.per_query.filter(run="b", measure="RR")["status"].to_list() == ["ok", "missing", "missing"]
+    assert (
+        rows["value"].to_list() == (rows["numerator"] / rows["denominator"]).to_list()
+    )
+    assert scores.per_query.filter(run="b", measure="RR")["status"].to_list() == [
+        "ok",
+        "missing",
+        "missing",
+    ]
 
 
 def test_means_leave_out_what_is_asked(scores: rankstone.Scores) -> None:
@@ -58,7 +67,9 @@ def test_pooled_is_a_ratio_of_sums() -> None:
     """Micro recall pools hits and relevant documents over queries; macro averages the ratios."""
     qrels = {"u1": {f"i{j}": 1 for j in range(10)}, "u2": {"i1": 1, "i2": 1}}
     run = {"u1": [f"i{j}" for j in range(6)], "u2": ["i1"]}
-    found = rankstone.evaluate(qrels, {"r": run}, ["R(agg=pooled)@10", "R@10", "Success@10"]).to_dict()["r"]
+    found = rankstone.evaluate(
+        qrels, {"r": run}, ["R(agg=pooled)@10", "R@10", "Success@10"]
+    ).to_dict()["r"]
 
     assert found["R(agg=pooled)@10"] == (6 + 1) / (10 + 2)
     assert found["R@10"] == (6 / 10 + 1 / 2) / 2
@@ -69,7 +80,9 @@ def test_other_aggregations() -> None:
     """Sum, median and the geometric mean with its floor."""
     qrels = {f"q{i}": {"d": 1} for i in range(3)}
     run = {"q0": ["d"], "q1": ["x", "d"], "q2": ["x"]}
-    found = rankstone.evaluate(qrels, {"r": run}, ["RR(agg=sum)", "RR(agg=median)", "GMAP"]).to_dict()["r"]
+    found = rankstone.evaluate(
+        qrels, {"r": run}, ["RR(agg=sum)", "RR(agg=median)", "GMAP"]
+    ).to_dict()["r"]
 
     assert found["RR(agg=sum)"] == 1 + 1 / 2 + 0
     assert found["RR(agg=median)"] == 1 / 2
@@ -78,7 +91,9 @@ def test_other_aggregations() -> None:
     )
 
 
-def test_files_hold_what_the_frame_holds(scores: rankstone.Scores, tmp_path: Path) -> None:
+def test_files_hold_what_the_frame_holds(
+    scores: rankstone.Scores, tmp_path: Path
+) -> None:
     """Parquet, CSV and JSON lines read back as the per-query frame; JSON as the report."""
     scores.write(tmp_path / "s.parquet")
     scores.write(tmp_path / "s.csv")
@@ -93,7 +108,9 @@ def test_files_hold_what_the_frame_holds(scores: rankstone.Scores, tmp_path: Pat
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_writing_where_nothing_can_be_written(scores: rankstone.Scores, tmp_path: Path) -> None:
+def test_writing_where_nothing_can_be_written(
+    scores: rankstone.Scores, tmp_path: Path
+) -> None:
     """A folder that is not there is an input error that names the file."""
     with pytest.raises(InputError, match="nowhere"):
         scores.write(tmp_path / "nowhere" / "s.csv")
@@ -113,12 +130,17 @@ def test_pandas_on_request(scores: rankstone.Scores) -> None:
         (lambda: rankstone.curve(QRELS, RUNS, "PR R@1,2"), "per_query"),
         (lambda: rankstone.bounds(QRELS, RUNS, "AP"), "per_query"),
         (lambda: rankstone.diff(RUNS["a"], RUNS["b"], "RBO(p=0.9)"), "per_query"),
-        (lambda: rankstone.beyond(RUNS, "Popularity", history={"q1": ["d1"]}), "per_query"),
+        (
+            lambda: rankstone.beyond(RUNS, "Popularity", history={"q1": ["d1"]}),
+            "per_query",
+        ),
         (lambda: rankstone.thresholds(QRELS, RUNS, "AP"), "values"),
     ],
     ids=["curves", "bounds", "similarity", "beyond", "thresholds"],
 )
-def test_every_result_is_a_pandas_frame_on_request(result: Callable[[], Any], frame: str) -> None:
+def test_every_result_is_a_pandas_frame_on_request(
+    result: Callable[[], Any], frame: str
+) -> None:
     """The rows, columns and values are those of the Polars frame."""
     found = result()
     rows: pl.DataFrame = getattr(found, frame)
@@ -128,7 +150,11 @@ def test_every_result_is_a_pandas_frame_on_request(result: Callable[[], Any], fr
     assert len(as_pandas) == rows.height > 0
     for column in rows.iter_columns():
         told = as_pandas[column.name]
-        same = told.isna() if column.null_count() == rows.height else told == column.to_list()
+        same = (
+            told.isna()
+            if column.null_count() == rows.height
+            else told == column.to_list()
+        )
         assert (same | told.isna()).all(), column.name
 
 
@@ -156,6 +182,13 @@ def test_flat_names(scores: rankstone.Scores) -> None:
     assert list(alone.to_flat_dict("val/")) == ["val/RR", "val/AP(rel=2)@5"]
     assert list(alone.to_flat_dict(plain=True)) == ["RR", "AP_rel_2_at_5"]
     assert scores.to_flat_dict()["b/R@1"] == 1 / 3
-    assert rankstone.evaluate({"q": {"d": 0}}, {"q": {"d": 1.0}}, "RR", empty="drop").to_flat_dict() == {}
+    assert (
+        rankstone.evaluate(
+            {"q": {"d": 0}}, {"q": {"d": 1.0}}, "RR", empty="drop"
+        ).to_flat_dict()
+        == {}
+    )
     with pytest.raises(UsageError, match="the same name"):
-        rankstone.evaluate(QRELS, {"a b": RUNS["a"], "a-b": RUNS["b"]}, "RR").to_flat_dict(plain=True)
+        rankstone.evaluate(
+            QRELS, {"a b": RUNS["a"], "a-b": RUNS["b"]}, "RR"
+        ).to_flat_dict(plain=True)

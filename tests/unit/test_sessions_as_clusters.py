@@ -20,7 +20,13 @@ def world() -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame]:
         run: {name: rng.permutation(["a", "b", "c", "d"]).tolist() for name in names}
         for run in ("one", "two")
     }
-    return qrels, runs, pl.DataFrame({"query_id": names, "session": [f"s{at // 4}" for at in range(48)]})
+    return (
+        qrels,
+        runs,
+        pl.DataFrame(
+            {"query_id": names, "session": [f"s{at // 4}" for at in range(48)]}
+        ),
+    )
 
 
 def test_a_column_session_makes_clusters() -> None:
@@ -37,7 +43,9 @@ def test_a_column_session_makes_clusters() -> None:
 def test_intervals_of_a_mean_and_saved_scores_do_the_same() -> None:
     qrels, runs, queries = world()
     scores = evaluate(qrels, runs, "RR")
-    assert intervals(scores, queries=queries).equals(intervals(scores, queries=queries, cluster="session"))
+    assert intervals(scores, queries=queries).equals(
+        intervals(scores, queries=queries, cluster="session")
+    )
     found = rankstone.compare_scores(scores, queries=queries)
     assert found.table["units"].item() == 12
 

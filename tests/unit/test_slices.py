@@ -13,7 +13,13 @@ import rankstone
 from rankstone import demo
 from rankstone.boards import slices_of_log, slices_of_scores
 from rankstone.boards.query_slices import query_slices
-from rankstone.errors import BadOption, BadValue, MissingColumn, NotComparable, UsageError
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    MissingColumn,
+    NotComparable,
+    UsageError,
+)
 
 DICE = random.Random(2)
 IDS = [f"q{at}" for at in range(400)]
@@ -21,7 +27,10 @@ QUERIES = pl.DataFrame(
     {
         "query_id": IDS,
         "text": [
-            DICE.choice(["how to boil an egg", "berlin", "cheap flights to rome", "what is it"]) for _ in IDS
+            DICE.choice(
+                ["how to boil an egg", "berlin", "cheap flights to rome", "what is it"]
+            )
+            for _ in IDS
         ],
         "language": [DICE.choice(["en", "en", "en", "de"]) for _ in IDS],
         "hits": [DICE.randrange(1000) for _ in IDS],
@@ -67,7 +76,9 @@ def test_the_planted_slice_is_found_and_explains_others() -> None:
 def test_two_slices_are_both_found() -> None:
     """What the first does not explain is found, too, with its direction."""
     gained = (QUERIES["hits"] > 750).to_numpy()
-    more = SCORES.with_columns(new=pl.col("new") + 0.2 * pl.lit(pl.Series(gained)).cast(pl.Float64))
+    more = SCORES.with_columns(
+        new=pl.col("new") + 0.2 * pl.lit(pl.Series(gained)).cast(pl.Float64)
+    )
     slices = slices_of_scores(more, queries=QUERIES)
     names = slices.found["slice"].to_list()
     assert len(names) == 2
@@ -102,16 +113,24 @@ def test_lower_is_better() -> None:
     """A loss is then a higher number."""
     qrels = {query: {"d0": 1} for query in IDS}
     good: dict[str, Any] = {query: {"d0": 2.0, "d1": 1.0} for query in IDS}
-    bad: dict[str, Any] = {query: {"d0": 0.5 if LOST[query] else 2.0, "d1": 1.0} for query in IDS}
-    slices = rankstone.slices(qrels, {"good": good, "bad": bad}, "AvgRelPosition", queries=QUERIES)
-    assert slices.found.select("slice", pl.col("gap") > 0).rows() == [("language=de", True)]
+    bad: dict[str, Any] = {
+        query: {"d0": 0.5 if LOST[query] else 2.0, "d1": 1.0} for query in IDS
+    }
+    slices = rankstone.slices(
+        qrels, {"good": good, "bad": bad}, "AvgRelPosition", queries=QUERIES
+    )
+    assert slices.found.select("slice", pl.col("gap") > 0).rows() == [
+        ("language=de", True)
+    ]
     assert "language=de: worse here." in slices.text()
     assert slices.audit is not None
 
 
 def test_a_comparison_brings_its_table_of_queries() -> None:
     """The primary measure, and the table that the comparison was made with."""
-    compared = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", queries=demo.QUERIES)
+    compared = rankstone.compare(
+        demo.QRELS, demo.RUNS, "nDCG@10 AP", queries=demo.QUERIES
+    )
     one = slices_of_scores(compared, min_size=8)
     other = rankstone.slices(demo.QRELS, demo.RUNS, queries=demo.QUERIES, min_size=8)
     assert one.table.equals(other.table)
@@ -124,16 +143,23 @@ def test_clusters_widen_intervals() -> None:
     luck = np.repeat(np.random.default_rng(1).normal(0, 0.3, 50), 8)
     scores = SCORES.with_columns(new=pl.col("old") + pl.Series(luck))
     kinds = QUERIES.select(
-        "query_id", user=pl.Series(users), kind=pl.Series(list("abcd") * 13)[:50].repeat_by(8).explode()
+        "query_id",
+        user=pl.Series(users),
+        kind=pl.Series(list("abcd") * 13)[:50].repeat_by(8).explode(),
     )
     apart, together = (
         slices_of_scores(scores, queries=kinds, attributes=["kind"], cluster=cluster)
         for cluster in (None, "user")
     )
-    widths = [float((one.table["high"] - one.table["low"]).to_numpy().mean()) for one in (apart, together)]
+    widths = [
+        float((one.table["high"] - one.table["low"]).to_numpy().mean())
+        for one in (apart, together)
+    ]
     assert widths[1] > 2 * widths[0]
     sessions = slices_of_scores(scores, queries=kinds.rename({"user": "session"}))
-    assert (sessions.table["high"] - sessions.table["low"]).to_numpy().mean() == pytest.approx(widths[1])
+    assert (
+        sessions.table["high"] - sessions.table["low"]
+    ).to_numpy().mean() == pytest.approx(widths[1])
 
 
 def test_attributes_of_every_kind() -> None:
@@ -142,7 +168,10 @@ def test_attributes_of_every_kind() -> None:
     dice = random.Random(5)
     table = pl.DataFrame(
         {
-            "text": [dice.choice(["wo ist was", "什么是推荐系统", "how to", None]) for _ in range(n)],
+            "text": [
+                dice.choice(["wo ist was", "什么是推荐系统", "how to", None])
+                for _ in range(n)
+            ],
             "price": [f"{dice.random() * 90:.2f}" for _ in range(n)],
             "stars": [dice.randrange(1, 6) for _ in range(n)],
             "kinds": [dice.choice(["a|b", "b", "c"]) for _ in range(n)],
@@ -163,14 +192,21 @@ def test_attributes_of_every_kind() -> None:
         "brand missing",
     } <= names
     assert {"words missing", "question word=none"} <= names
-    assert len({name for name in names if name.startswith("price=") and "&" not in name}) == 3
+    assert (
+        len({name for name in names if name.startswith("price=") and "&" not in name})
+        == 3
+    )
     assert made.left_out == ("id (240 values)",)
-    assert made.members[:, made.names.index("kinds=b")].sum() == sum("b" in one for one in table["kinds"])
+    assert made.members[:, made.names.index("kinds=b")].sum() == sum(
+        "b" in one for one in table["kinds"]
+    )
     same = dict(zip(made.names, made.same, strict=True))
     assert "question word=什么" in same["recommend"]
     assert "question word missing" in same["words missing"]
     assert (made.size >= 20).all()
-    assert len({made.members[:, at].tobytes() for at in range(len(made.names))}) == len(made.names)
+    assert len({made.members[:, at].tobytes() for at in range(len(made.names))}) == len(
+        made.names
+    )
 
 
 def test_pairs_are_of_two_attributes() -> None:
@@ -179,7 +215,10 @@ def test_pairs_are_of_two_attributes() -> None:
     pairs = [name for name in made.names if " & " in name]
     for name in pairs:
         one, other = name.split(" & ")
-        both = made.members[:, made.names.index(one)] & made.members[:, made.names.index(other)]
+        both = (
+            made.members[:, made.names.index(one)]
+            & made.members[:, made.names.index(other)]
+        )
         assert (made.members[:, made.names.index(name)] == both).all()
         assert one.split("=")[0] != other.split("=")[0]
 
@@ -192,7 +231,9 @@ def test_what_could_not_have_been_seen() -> None:
     assert slices.visible(40) > slices.visible(80) > 0.01
     wide = found(margin=0.2)
     assert "show a gap of 0.2 with 80 % power" in " ".join(wide.text().split())
-    noisy = SCORES.with_columns(new=pl.Series(np.random.default_rng(3).normal(0, 1, 400)))
+    noisy = SCORES.with_columns(
+        new=pl.Series(np.random.default_rng(3).normal(0, 1, 400))
+    )
     text = " ".join(slices_of_scores(noisy, queries=QUERIES, margin=0.3).text().split())
     assert "Inconclusive: no slice differs from the rest" in text
 
@@ -223,14 +264,18 @@ def test_a_log_of_an_experiment() -> None:
     )
     assert row["low"] < -0.25 < row["high"] < 0
     assert slices.systems == ("new", "old")
-    assert slices_of_log(log).table.filter(slice="device=phone")["gap"].item() == pytest.approx(-row["gap"])
+    assert slices_of_log(log).table.filter(slice="device=phone")[
+        "gap"
+    ].item() == pytest.approx(-row["gap"])
     alone = (
-        slices_of_log(log, versus="old", cluster=None).table.filter(slice="device=phone").row(0, named=True)
+        slices_of_log(log, versus="old", cluster=None)
+        .table.filter(slice="device=phone")
+        .row(0, named=True)
     )
     assert alone["gap"] == row["gap"]
-    positions = pl.concat([log, log.with_columns(clicked=pl.lit(0, pl.Int64))]).with_columns(
-        position=pl.lit(1)
-    )
+    positions = pl.concat(
+        [log, log.with_columns(clicked=pl.lit(0, pl.Int64))]
+    ).with_columns(position=pl.lit(1))
     assert slices_of_log(positions, versus="old").table.equals(slices.table)
 
 
@@ -266,21 +311,32 @@ def test_what_cannot_be_searched() -> None:
     with pytest.raises(MissingColumn, match="there is no column lang"):
         found(attributes=["lang"])
     with pytest.raises(NotComparable, match="has none of the queries"):
-        slices_of_scores(SCORES, queries=QUERIES.with_columns(query_id=pl.lit("x") + pl.col("query_id")))
+        slices_of_scores(
+            SCORES,
+            queries=QUERIES.with_columns(query_id=pl.lit("x") + pl.col("query_id")),
+        )
     with pytest.raises(UsageError, match="slices are of one measure"):
         rankstone.slices(demo.QRELS, demo.RUNS, "AP RR", queries=demo.QUERIES)
     with pytest.raises(BadOption, match="no regular expression"):
         found(tags={"x": "("})
     with pytest.raises(BadOption, match="is not an option"):
         found(estimate="macro")
-    for wrong in ({"bins": 1}, {"min_size": 2}, {"confidence": 1.0}, {"margin": 0.0}, {"against": "all"}):
+    for wrong in (
+        {"bins": 1},
+        {"min_size": 2},
+        {"confidence": 1.0},
+        {"margin": 0.0},
+        {"against": "all"},
+    ):
         with pytest.raises((BadOption, UsageError)):
             found(**wrong)
 
 
 def test_queries_without_a_value() -> None:
     """They are left out, and counted."""
-    scores = SCORES.with_columns(new=pl.when(pl.col("query_id") == "q0").then(None).otherwise("new"))
+    scores = SCORES.with_columns(
+        new=pl.when(pl.col("query_id") == "q0").then(None).otherwise("new")
+    )
     slices = slices_of_scores(scores, queries=QUERIES)
     assert (slices.n, slices.without_value) == (399, 1)
     assert "because a system has no value: 1." in " ".join(slices.text().split())

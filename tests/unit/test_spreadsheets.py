@@ -14,17 +14,39 @@ from tests.command_line import command as at_a_shell
 import rankstone
 from rankstone import ltr
 from rankstone import online as behaviour
-from rankstone.errors import BadLine, BadOption, InputError, MissingColumn, UnknownFormat
+from rankstone.errors import (
+    BadLine,
+    BadOption,
+    InputError,
+    MissingColumn,
+    UnknownFormat,
+)
 from rankstone.evaluation import head_of_run
-from rankstone.io import parse_columns, read_attributes, read_events, read_judgments, read_run
+from rankstone.io import (
+    parse_columns,
+    read_attributes,
+    read_events,
+    read_judgments,
+    read_run,
+)
 from rankstone.io.columns import with_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-JUDGED = [("query_id", "doc_id", "relevance"), ("q1", "d1", 1.5), ("q1", "d2", 0), ("q2", "d3", 1)]
-RUN = [("query_id", "doc_id", "score"), ("q1", "d2", 0.75), ("q1", "d1", 0.5), ("q2", "d3", 12.25)]
+JUDGED = [
+    ("query_id", "doc_id", "relevance"),
+    ("q1", "d1", 1.5),
+    ("q1", "d2", 0),
+    ("q2", "d3", 1),
+]
+RUN = [
+    ("query_id", "doc_id", "score"),
+    ("q1", "d2", 0.75),
+    ("q1", "d1", 0.5),
+    ("q2", "d3", 12.25),
+]
 #: the first query's document with grade 1.5 is second, the second's first
 EXPECTED = {"RR": (1 / 2 + 1) / 2, "CG@10": (1.5 + 1) / 2}
 
@@ -60,7 +82,9 @@ def american(table: list[tuple[Any, ...]]) -> bytes:
 
 
 def cells(table: list[tuple[Any, ...]], separator: str, decimal: str) -> str:
-    rows = (separator.join(str(cell).replace(".", decimal) for cell in row) for row in table)
+    rows = (
+        separator.join(str(cell).replace(".", decimal) for cell in row) for row in table
+    )
     return "".join(f"{row}\r\n" for row in rows)
 
 
@@ -90,11 +114,15 @@ def test_exports_of_three_countries(
     assert scores.audit.judgments is not None
     assert scores.audit.judgments.read_as == told
     assert scores.audit.runs["run"].read_as == told
-    assert all((f"read as: {', '.join(told)}" in line) == bool(told) for line in scores.audit.lines())
+    assert all(
+        (f"read as: {', '.join(told)}" in line) == bool(told)
+        for line in scores.audit.lines()
+    )
     in_json = scores.audit.to_dict()
-    assert [in_json["judgments"].get("read_as"), in_json["runs"]["run"].get("read_as")] == [
-        list(told) or None
-    ] * 2
+    assert [
+        in_json["judgments"].get("read_as"),
+        in_json["runs"]["run"].get("read_as"),
+    ] == [list(told) or None] * 2
 
 
 def test_packed_exports(tmp_path: Path) -> None:
@@ -111,12 +139,18 @@ def test_what_is_said_decides(tmp_path: Path) -> None:
     table = read_run(run, with_csv(None, "|", ","))
     assert table.collect("score")["score"].to_list() == [0.5]
     assert table.read_as() == ()
-    with pytest.raises(MissingColumn, match=r'--csv-separator "\|" \(in Python csv_separator="\|"\)'):
+    with pytest.raises(
+        MissingColumn, match=r'--csv-separator "\|" \(in Python csv_separator="\|"\)'
+    ):
         read_run(run)
 
     run.write_text('query_id,doc_id,score\nq1,d1,"0,5"\n')
-    assert read_run(run, with_csv(None, None, ",")).collect("score")["score"].to_list() == [0.5]
-    with pytest.raises(BadLine, match=r"run\.csv:2: the score '0,5' is not a number\n.*\n.*--decimal ,"):
+    assert read_run(run, with_csv(None, None, ",")).collect("score")[
+        "score"
+    ].to_list() == [0.5]
+    with pytest.raises(
+        BadLine, match=r"run\.csv:2: the score '0,5' is not a number\n.*\n.*--decimal ,"
+    ):
         read_run(run).collect()
 
 
@@ -124,7 +158,9 @@ def test_one_of_the_two_is_said(tmp_path: Path) -> None:
     """With --decimal . a comma between semicolons is no fraction, and the header is still looked at."""
     run = tmp_path / "run.csv"
     run.write_text("query_id;doc_id;score\nq1;d1;0.5\n")
-    assert read_run(run, with_csv(None, None, ".")).collect("score")["score"].to_list() == [0.5]
+    assert read_run(run, with_csv(None, None, ".")).collect("score")[
+        "score"
+    ].to_list() == [0.5]
     assert read_run(run).collect("score")["score"].to_list() == [0.5]
     run.write_text("query_id;doc_id;score\nq1;d1;0,5\n")
     with pytest.raises(BadLine, match="the score '0,5' is not a number"):
@@ -142,7 +178,10 @@ def test_one_of_the_two_is_said(tmp_path: Path) -> None:
             "q1;d1;0.5\nq1;d2;0,25\n",
             r"run\.csv:3: the score '0,25' is not a number\n.*the decimal point above",
         ),
-        ("q1;d1;0,5\nq1;d2;1.234,5\n", r"run\.csv:3: the score '1\.234,5' is not a number"),
+        (
+            "q1;d1;0,5\nq1;d2;1.234,5\n",
+            r"run\.csv:3: the score '1\.234,5' is not a number",
+        ),
         ("q1;d1;1,234.5\n", r"run\.csv:2: the score '1,234\.5' is not a number"),
         ("q1;d1;0,5\nq1;d2;9007199254740993,5\n", r"run\.csv:3: .*9007199254740993\.5"),
         ("q1;d1;0,5\nq1;d2;1,2,3\n", r"run\.csv:3: the score '1,2,3' is not a number"),
@@ -160,9 +199,13 @@ def test_thousands_between_tabs(tmp_path: Path) -> None:
     """Where tabs divide cells, 1,234 may be either; a fraction elsewhere, or an option, decides."""
     run = tmp_path / "run.tsv"
     run.write_text("query_id\tdoc_id\tscore\nq1\td1\t999\nq1\td2\t1,234\n")
-    with pytest.raises(BadLine, match=r"run\.tsv:3: '1,234' may be a fraction or thousands"):
+    with pytest.raises(
+        BadLine, match=r"run\.tsv:3: '1,234' may be a fraction or thousands"
+    ):
         read_run(run).collect()
-    assert read_run(run, with_csv(None, None, ",")).collect("score")["score"].to_list() == [999.0, 1.234]
+    assert read_run(run, with_csv(None, None, ",")).collect("score")[
+        "score"
+    ].to_list() == [999.0, 1.234]
     run.write_text("query_id\tdoc_id\tscore\nq1\td1\t0,999\nq1\td2\t1,234\n")
     assert read_run(run).collect("score")["score"].to_list() == [0.999, 1.234]
 
@@ -177,7 +220,9 @@ def test_lines_are_counted_as_editors_do(tmp_path: Path) -> None:
     run.write_bytes(text.replace(";x;", ";0,25;").encode())
     assert read_run(run).collect("score")["score"].to_list() == [0.5, 0.25]
     run.write_bytes(b"sep=;\r\nquery_id;doc_id;score\r\nq1;d1;1;2\r\n")
-    with pytest.raises(BadLine, match=r"run\.csv:3: the row has 4 columns, and the header 3"):
+    with pytest.raises(
+        BadLine, match=r"run\.csv:3: the row has 4 columns, and the header 3"
+    ):
         read_run(run).collect()
 
 
@@ -198,31 +243,45 @@ def test_blanks_around_names(tmp_path: Path) -> None:
 def test_plain_csv_of_excel(tmp_path: Path) -> None:
     """Windows-1252 is refused by line and name, for ids read in a wrong encoding match nothing."""
     run = tmp_path / "run.csv"
-    run.write_bytes("query_id;doc_id;score\r\nq1;d1;0,5\r\nq1;Größe;0,25\r\n".encode("cp1252"))
+    run.write_bytes(
+        "query_id;doc_id;score\r\nq1;d1;0,5\r\nq1;Größe;0,25\r\n".encode("cp1252")
+    )
     with pytest.raises(
-        BadLine, match=r"run\.csv:3: the text is not UTF-8\n.*Größe.*\(if it is Windows-1252\)"
+        BadLine,
+        match=r"run\.csv:3: the text is not UTF-8\n.*Größe.*\(if it is Windows-1252\)",
     ) as told:
         read_run(run)
     assert "iconv -f windows-1252 -t utf-8" in str(told.value)
     many = b"query_id;doc_id;score\r\n" + b"q1;d1;0,5\r\n" * 9000
-    run.write_bytes(many + "q1;Größe;0,25\r\n".encode("cp1252"))  # below the first block
+    run.write_bytes(
+        many + "q1;Größe;0,25\r\n".encode("cp1252")
+    )  # below the first block
     with pytest.raises(BadLine, match=r"run\.csv:9002: the text is not UTF-8\n.*Größe"):
         read_run(run).collect()
     run.write_bytes(cells(RUN, ";", ",").replace("\r\n", "\r").encode())
     with pytest.raises(BadLine, match="its lines end in carriage returns"):
         read_run(run)
     run.write_bytes("query_id,doc_id,score,Größe\r\nq1,d1,0.5,7\r\n".encode("cp1252"))
-    assert read_run(run).collect("score")["score"].to_list() == [0.5]  # a name that nobody reads
+    assert read_run(run).collect("score")["score"].to_list() == [
+        0.5
+    ]  # a name that nobody reads
     run.write_bytes(b"\xff\xfe" + "query_id".encode("utf-16-le") + b"\x00")
-    with pytest.raises(UnknownFormat, match="begins as UTF-16, but it is not valid UTF-16"):
+    with pytest.raises(
+        UnknownFormat, match="begins as UTF-16, but it is not valid UTF-16"
+    ):
         read_run(run)
 
 
 def test_a_comma_file_stays_one(tmp_path: Path) -> None:
     """However many semicolons its cells and names hold; and tabs in a .csv are seen."""
     run = tmp_path / "run.csv"
-    run.write_text('query_id,doc_id,score,"a;b;c;d;e"\nq1,d1,1,"1;2;3;4;5"\nq1,"x;y;z;z;y",0.5,;;;;\n')
-    assert read_run(run).collect().rows() == [("q1", "d1", 1.0), ("q1", "x;y;z;z;y", 0.5)]
+    run.write_text(
+        'query_id,doc_id,score,"a;b;c;d;e"\nq1,d1,1,"1;2;3;4;5"\nq1,"x;y;z;z;y",0.5,;;;;\n'
+    )
+    assert read_run(run).collect().rows() == [
+        ("q1", "d1", 1.0),
+        ("q1", "x;y;z;z;y", 0.5),
+    ]
     assert read_run(run).read_as() == ()
     run.write_text("query_id\tdoc_id\tscore\nq1\ta,b,c,d\t1\n")
     assert read_run(run).collect().rows() == [("q1", "a,b,c,d", 1.0)]
@@ -230,8 +289,12 @@ def test_a_comma_file_stays_one(tmp_path: Path) -> None:
 
 def test_rows_of_separators_only_are_skipped(tmp_path: Path) -> None:
     """What spreadsheets leave below a table is no row: it is counted, and later lines keep their numbers."""
-    qrels, run, about = (tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries"))
-    qrels.write_text("query_id;doc_id;relevance;note\n;;;\nq1;d1;1;\n;;;\nq1;d2;0;kept\n;;;\n")
+    qrels, run, about = (
+        tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries")
+    )
+    qrels.write_text(
+        "query_id;doc_id;relevance;note\n;;;\nq1;d1;1;\n;;;\nq1;d2;0;kept\n;;;\n"
+    )
     run.write_text("query_id,doc_id,score\n,,\nq1,d1,1\nq1,d2,2\n,,\n")
     about.write_text("query_id;country\nq1;de\n;\n")
     found = rankstone.evaluate(qrels, run, "RR", queries=about)
@@ -241,7 +304,10 @@ def test_rows_of_separators_only_are_skipped(tmp_path: Path) -> None:
     assert judgments.endswith("read as: separator ';', 3 blank rows skipped")
     assert queries == "queries  1 row · read as: separator ';', 1 blank row skipped"
     assert "read as: 2 blank rows skipped" in listed
-    for row, what in ((";d3;1;", "without query_id"), ("q1;d3;one;", "is not a number")):
+    for row, what in (
+        (";d3;1;", "without query_id"),
+        ("q1;d3;one;", "is not a number"),
+    ):
         qrels.write_text(f"query_id;doc_id;relevance;note\n;;;\nq1;d1;1;\n;;;\n{row}\n")
         with pytest.raises(InputError, match=rf"qrels\.csv:5: .*{what}"):
             rankstone.evaluate(qrels, run, "RR")
@@ -265,18 +331,29 @@ def test_side_tables_report_what_was_detected(tmp_path: Path) -> None:
         tmp_path,
         run=RUN,
         qrels=JUDGED,
-        sub=[("query_id", "subtopic", "doc_id", "relevance"), ("q1", "s", "d1", 1), ("q2", "t", "d3", 1)],
+        sub=[
+            ("query_id", "subtopic", "doc_id", "relevance"),
+            ("q1", "s", "d1", 1),
+            ("q2", "t", "d3", 1),
+        ],
         intents=[("query_id", "subtopic", "weight"), ("q1", "s", 0.5), ("q2", "t", 1)],
         history=[ids, *pairs],
         items=[("doc_id", "genre"), *((f"d{n}", "g") for n in (1, 2, 3))],
         users=[("query_id", "country"), ("q1", "de"), ("q2", "fr")],
     )
     run, note = files["run"], "read as: separator ';'"
-    found = rankstone.evaluate(files["sub"], run, "alpha_nDCG", intents=files["intents"])
+    found = rankstone.evaluate(
+        files["sub"], run, "alpha_nDCG", intents=files["intents"]
+    )
     assert f"intents  2 rows · {note}, decimal comma" in found.audit.lines()
     alike = rankstone.evaluate(head_of_run(run, 1), run, "R@1")
-    assert alike.audit.lines()[0] == f"judgments  2 queries, 2 judgments · {note}, decimal comma"
-    tables: dict[str, Any] = {name: files[name] for name in ("history", "items", "users", "qrels")}
+    assert (
+        alike.audit.lines()[0]
+        == f"judgments  2 queries, 2 judgments · {note}, decimal comma"
+    )
+    tables: dict[str, Any] = {
+        name: files[name] for name in ("history", "items", "users", "qrels")
+    }
     lines = rankstone.beyond(run, "Novelty@2", **tables, baseline=run).audit.lines()
     noted = {line.partition(" ")[0] for line in lines if note in line}
     assert noted == {"history", "judgments", "items", "users", "baseline", "run"}
@@ -284,14 +361,23 @@ def test_side_tables_report_what_was_detected(tmp_path: Path) -> None:
 
 def test_saved_scores_report_what_was_detected(tmp_path: Path) -> None:
     """A comparison of saved scores notes what was guessed of files; the whole audit has a line for each."""
-    rows = [("query_id", "measure", "value"), *((f"q{n}", "AP", n / 8) for n in range(8))]
+    rows = [
+        ("query_id", "measure", "value"),
+        *((f"q{n}", "AP", n / 8) for n in range(8)),
+    ]
     files = written_german(tmp_path, a=rows, b=[rows[0], *rows[:0:-1]])
     (tmp_path / "c.csv").write_text(cells(rows, ",", "."))
-    found = rankstone.compare_scores([*map(str, files.values()), str(tmp_path / "c.csv")])
-    expected = [f"{path}  read as: separator ';', decimal comma" for path in files.values()]
+    found = rankstone.compare_scores(
+        [*map(str, files.values()), str(tmp_path / "c.csv")]
+    )
+    expected = [
+        f"{path}  read as: separator ';', decimal comma" for path in files.values()
+    ]
     whole = found.text(200, verbose=True)
     assert [line for line in whole.splitlines() if "read as" in line] == expected
-    assert "audit  read as: separator ';', decimal comma · no warnings" in found.text(200)
+    assert "audit  read as: separator ';', decimal comma · no warnings" in found.text(
+        200
+    )
     assert found.to_dict()["audit"]["scores"] == {
         str(path): ["separator ';'", "decimal comma"] for path in files.values()
     }
@@ -304,18 +390,33 @@ def test_saved_scores_report_what_was_detected(tmp_path: Path) -> None:
 def test_tables_beside(tmp_path: Path) -> None:
     """Weights of queries, items and logs: number columns have points, texts stay as they are."""
     about = tmp_path / "queries.csv"
-    about.write_bytes(german([("query_id", "weight", "kind"), ("q1", 0.5, "a,b"), ("q2", 2, "1,2,3")]))
+    about.write_bytes(
+        german([("query_id", "weight", "kind"), ("q1", 0.5, "a,b"), ("q2", 2, "1,2,3")])
+    )
     found = read_attributes(about, "query_id")
-    assert found.collect("weight", "kind").rows() == [("q1", "0.5", "a,b"), ("q2", "2", "1,2,3")]
+    assert found.collect("weight", "kind").rows() == [
+        ("q1", "0.5", "a,b"),
+        ("q2", "2", "1,2,3"),
+    ]
     assert found.read_as == ("separator ';'", "decimal comma")
     scores = rankstone.evaluate(
-        {"q1": {"d": 1}, "q2": {"e": 1}}, {"q1": ["x", "d"], "q2": ["e"]}, "RR(agg=weighted)", queries=about
+        {"q1": {"d": 1}, "q2": {"e": 1}},
+        {"q1": ["x", "d"], "q2": ["e"]},
+        "RR(agg=weighted)",
+        queries=about,
     )
-    assert scores.to_dict() == {"run": {"RR(agg=weighted)": (0.5 * 0.5 + 2 * 1.0) / 2.5}}
-    assert scores.audit.lines()[1] == "queries  2 rows · read as: separator ';', decimal comma"
+    assert scores.to_dict() == {
+        "run": {"RR(agg=weighted)": (0.5 * 0.5 + 2 * 1.0) / 2.5}
+    }
+    assert (
+        scores.audit.lines()[1]
+        == "queries  2 rows · read as: separator ';', decimal comma"
+    )
 
     log = tmp_path / "log.csv"
-    log.write_bytes(with_line([("user_id", "time", "value"), ("u1", "2026-01-05", 0.5)]))
+    log.write_bytes(
+        with_line([("user_id", "time", "value"), ("u1", "2026-01-05", 0.5)])
+    )
     events = read_events(log, further=("value",))
     assert events.collect(events.frame).rows() == [("u1", "2026-01-05", "0.5")]
     assert events.first(pl.col("user_id") == "u1")[0] == f"{log}:3"
@@ -347,7 +448,9 @@ def test_options_at_a_shell(tmp_path: Path) -> None:
     plain.write_text("q1 0 d1 1\n")
     lines.write_text("q1 Q0 d1 1 0.5 t\n")
     told = at_a_shell("eval", plain, lines, "-m", "RR", *said, code=2).stderr
-    assert "no CSV file was read that --csv-separator and --decimal could apply to" in told
+    assert (
+        "no CSV file was read that --csv-separator and --decimal could apply to" in told
+    )
     assert (
         "--csv-separator 'ab' is not a separator"
         in at_a_shell(*asked, "--csv-separator", "ab", code=2).stderr
@@ -356,7 +459,12 @@ def test_options_at_a_shell(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("csv_separator", "ab"), ("csv_separator", '"'), ("csv_separator", "x"), ("decimal", ";")],
+    [
+        ("csv_separator", "ab"),
+        ("csv_separator", '"'),
+        ("csv_separator", "x"),
+        ("decimal", ";"),
+    ],
 )
 def test_options_that_cannot_be(option: str, value: Any) -> None:
     """One character that no number or name begins with; a point or a comma."""
@@ -370,10 +478,18 @@ def test_options_in_python(tmp_path: Path) -> None:
     run.write_text("query_id|doc_id|score|relevance\nq1|d2|0,75|0\nq1|d1|0,5|1\n")
     said: Any = {"csv_separator": "|", "decimal": ","}
     assert rankstone.evaluate(run, run, "RR", **said).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.Prepared(run, "RR", **said).evaluate(run).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.evaluate(table=run, measures="RR", **said).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.evaluate(run, run, "RR", memory="1GB", **said).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.curve(run, run, "RR", k=[1, 2], **said).mean()["mean"].to_list() == [0.0, 0.5]
+    assert rankstone.Prepared(run, "RR", **said).evaluate(run).to_dict() == {
+        "run": {"RR": 0.5}
+    }
+    assert rankstone.evaluate(table=run, measures="RR", **said).to_dict() == {
+        "run": {"RR": 0.5}
+    }
+    assert rankstone.evaluate(run, run, "RR", memory="1GB", **said).to_dict() == {
+        "run": {"RR": 0.5}
+    }
+    assert rankstone.curve(run, run, "RR", k=[1, 2], **said).mean()[
+        "mean"
+    ].to_list() == [0.0, 0.5]
     assert rankstone.bounds(run, run, "RR", **said).mean()["value"].to_list() == [0.5]
     assert rankstone.baseline(run, run, "RR", **said).values["value"].to_list() == [0.5]
     assert rankstone.beyond(run, "Coverage@1", catalogue_size=4, **said).to_dict() == {
@@ -382,7 +498,10 @@ def test_options_in_python(tmp_path: Path) -> None:
     assert rankstone.diff(run, run, "Jaccard@1", **said).to_dict() == {"Jaccard@1": 1.0}
     assert rankstone.qrels_from_run(run, 1, **said)["doc_id"].to_list() == ["d2"]
     assert not [
-        f for file in rankstone.check(run, run, **said).files for f in file.findings if f.level == "error"
+        f
+        for file in rankstone.check(run, run, **said).files
+        for f in file.findings
+        if f.level == "error"
     ]
 
 
@@ -394,7 +513,9 @@ def beir(folder: Path, *splits: str) -> Path:
     for name in ("corpus.jsonl", "queries.jsonl"):
         (folder / name).write_text('{"_id": "1", "text": "x"}\n')
     for at, split in enumerate(splits):
-        (folder / "qrels" / f"{split}.tsv").write_text(BEIR.replace("\t1\n", f"\t{at + 1}\n"))
+        (folder / "qrels" / f"{split}.tsv").write_text(
+            BEIR.replace("\t1\n", f"\t{at + 1}\n")
+        )
     return folder
 
 
@@ -402,17 +523,28 @@ def test_judgments_of_beir(tmp_path: Path) -> None:
     """Their score is the grade; in a run of this header it stays a score."""
     qrels = beir(tmp_path / "scifact", "test") / "qrels" / "test.tsv"
     expected = [("1", "31715818", 1.0), ("3", "14717500", 2.0)]
-    for columns in (None, {"query-id": "query_id", "corpus-id": "doc_id"}, {"item": "doc_id"}):
+    for columns in (
+        None,
+        {"query-id": "query_id", "corpus-id": "doc_id"},
+        {"item": "doc_id"},
+    ):
         table = read_judgments(qrels, columns)
-        assert table.collect("query_id", "doc_id", "relevance").rows() == expected, columns
+        assert table.collect("query_id", "doc_id", "relevance").rows() == expected, (
+            columns
+        )
         assert table.read_as() == ("BEIR's qrels, whose score is the grade",)
     frame = pl.read_csv(qrels, separator="\t")
-    assert read_judgments(frame).collect("relevance")["relevance"].to_list() == [1.0, 2.0]
+    assert read_judgments(frame).collect("relevance")["relevance"].to_list() == [
+        1.0,
+        2.0,
+    ]
     with pytest.raises(MissingColumn, match="no column query_id and no column doc_id"):
         read_judgments(qrels, {"score": "weight", "corpus-id": "relevance"})
     with pytest.raises(MissingColumn, match="there is no column query_id"):
         read_run(qrels)
-    scores = rankstone.evaluate(qrels, {"1": {"31715818": 1.0}, "3": {"14717500": 0.5}}, "RR")
+    scores = rankstone.evaluate(
+        qrels, {"1": {"31715818": 1.0}, "3": {"14717500": 0.5}}, "RR"
+    )
     assert scores.to_dict() == {"run": {"RR": 1.0}}
 
 
@@ -426,7 +558,8 @@ def test_folders_of_beir(tmp_path: Path) -> None:
     assert table.read_as()[0] == "BEIR folder: qrels/dev.tsv"
     several = beir(tmp_path / "c", "dev", "train")
     with pytest.raises(
-        InputError, match=r"(?s)several splits.*qrels/dev\.tsv, qrels/train\.tsv.*name the file"
+        InputError,
+        match=r"(?s)several splits.*qrels/dev\.tsv, qrels/train\.tsv.*name the file",
     ) as told:
         read_judgments(several)
     assert told.value.fix == f"name the file: {several}/qrels/dev.tsv"
@@ -438,7 +571,19 @@ def test_guesses_about_logs(tmp_path: Path) -> None:
     names = "user_id time query_id doc_id impression_id position clicked variant reward propensity"
     head = (*names.split(), "target_propensity")
     rows = [
-        (f"u{at}", "2026-01-05", f"q{at % 2}", f"d{at % 3}", at, 1, at % 2, "ab"[at // 4], at % 2, 0.5, 0.25)
+        (
+            f"u{at}",
+            "2026-01-05",
+            f"q{at % 2}",
+            f"d{at % 3}",
+            at,
+            1,
+            at % 2,
+            "ab"[at // 4],
+            at % 2,
+            0.5,
+            0.25,
+        )
         for at in range(8)
     ]
     log.write_bytes(german([head, *rows]))
@@ -450,15 +595,23 @@ def test_guesses_about_logs(tmp_path: Path) -> None:
         behaviour.ab(log, by="variant"),
     ):
         assert told in "\n".join(found.audit.lines()), found
-    assert behaviour.clicks(log).audit.to_dict()["read_as"] == ["separator ';'", "decimal comma"]
-    assert behaviour.retention(log, "1").audit.to_dict()["read_as"] == ["separator ';'", "decimal comma"]
+    assert behaviour.clicks(log).audit.to_dict()["read_as"] == [
+        "separator ';'",
+        "decimal comma",
+    ]
+    assert behaviour.retention(log, "1").audit.to_dict()["read_as"] == [
+        "separator ';'",
+        "decimal comma",
+    ]
 
 
 def test_options_for_logs(tmp_path: Path) -> None:
     """Logs and tables of features are read by the same options."""
     log = tmp_path / "log.csv"
     said: Any = {"csv_separator": "|", "decimal": ","}
-    log.write_text("user_id|time|note\nu1|2026-01-05|a\nu1|2026-01-12|b\nu2|2026-01-12|c\n")
+    log.write_text(
+        "user_id|time|note\nu1|2026-01-05|a\nu1|2026-01-12|b\nu2|2026-01-12|c\n"
+    )
     found = behaviour.retention(log, "1,7", **said)
     assert found.cohorts.filter(at="7")["retained"].sum() == 1
     documents = tmp_path / "documents.csv"

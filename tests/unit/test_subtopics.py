@@ -20,7 +20,9 @@ ROWS = [("q", "1", "a", 1), ("q", "2", "a", 0), ("q", "2", "b", 2), ("r", "9", "
 RUN = {"q": ["b", "a"], "r": ["x", "a"]}
 
 
-def value(qrels: Any, text: str = "alpha_nDCG@5", run: Any = None, **options: Any) -> float | None:
+def value(
+    qrels: Any, text: str = "alpha_nDCG@5", run: Any = None, **options: Any
+) -> float | None:
     """Return one number."""
     found = rankstone.evaluate(qrels, run or RUN, text, **options).to_dict()["run"]
     return next(iter(found.values()))
@@ -29,12 +31,20 @@ def value(qrels: Any, text: str = "alpha_nDCG@5", run: Any = None, **options: An
 # -- reading -------------------------------------------------------------------------------------------
 def test_judgments_from_anywhere(tmp_path: Path) -> None:
     """The four columns of ndeval, tables with a column subtopic and nested dicts say the same."""
-    frame = pl.DataFrame(ROWS, ["query_id", "subtopic", "doc_id", "relevance"], orient="row")
-    (tmp_path / "qrels.txt").write_text("".join(f"{q} {s} {d} {g}\n" for q, s, d, g in ROWS))
+    frame = pl.DataFrame(
+        ROWS, ["query_id", "subtopic", "doc_id", "relevance"], orient="row"
+    )
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"{q} {s} {d} {g}\n" for q, s, d, g in ROWS)
+    )
     frame.write_csv(tmp_path / "qrels.csv")
     frame.write_parquet(tmp_path / "qrels.parquet")
     numbered = frame.with_columns(pl.col("subtopic").cast(pl.Int64))
-    sources = [frame, numbered, *(tmp_path / f"qrels.{suffix}" for suffix in ("txt", "csv", "parquet"))]
+    sources = [
+        frame,
+        numbered,
+        *(tmp_path / f"qrels.{suffix}" for suffix in ("txt", "csv", "parquet")),
+    ]
     assert all(value(source) == value(NESTED) for source in sources)
     iteration = frame.rename({"subtopic": "iteration"})
     assert value(iteration, columns={"iteration": "subtopic"}) == value(NESTED)
@@ -42,7 +52,9 @@ def test_judgments_from_anywhere(tmp_path: Path) -> None:
 
 def test_a_table_without_subtopics_is_refused() -> None:
     """A measure over subtopics says which column it wants, and what might be it."""
-    frame = pl.DataFrame(ROWS, ["query_id", "intent", "doc_id", "relevance"], orient="row")
+    frame = pl.DataFrame(
+        ROWS, ["query_id", "intent", "doc_id", "relevance"], orient="row"
+    )
     with pytest.raises(InputError, match="intent=subtopic"):
         value(frame)
     with pytest.raises(InputError, match="a judgment without subtopic"):
@@ -59,14 +71,23 @@ def test_judgments_without_subtopics_are_wondered_about() -> None:
         ["query_id", "subtopic", "doc_id", "relevance"],
         orient="row",
     )
-    for qrels, text, warned in [(plain, "alpha_nDCG", True), (plain, "AP", False), (NESTED, "AP_IA", False)]:
+    for qrels, text, warned in [
+        (plain, "alpha_nDCG", True),
+        (plain, "AP", False),
+        (NESTED, "AP_IA", False),
+    ]:
         audit = rankstone.evaluate(qrels, RUN, text).audit.runs["run"]
-        assert any("more than one subtopic" in warning for warning in audit.warnings) == warned
+        assert (
+            any("more than one subtopic" in warning for warning in audit.warnings)
+            == warned
+        )
 
 
 def test_a_subtopic_judged_twice() -> None:
     """The same (query, document, subtopic) twice is an error unless the option says what to make of it."""
-    frame = pl.DataFrame([*ROWS, ROWS[2]], ["query_id", "subtopic", "doc_id", "relevance"], orient="row")
+    frame = pl.DataFrame(
+        [*ROWS, ROWS[2]], ["query_id", "subtopic", "doc_id", "relevance"], orient="row"
+    )
     with pytest.raises(InputError, match="judged more than once"):
         value(frame)
     assert value(frame, duplicate_judgments="max") == value(NESTED)
@@ -80,26 +101,42 @@ def test_grades_below_zero() -> None:
     assert scores.per_query.filter(measure="Judged@1")["value"].to_list() == [0.0, 1.0]
     assert scores.audit.judgments is not None
     assert scores.audit.judgments.negative == 2
-    nothing = rankstone.evaluate({"q": {"s": {"1": -1}}}, {"q": ["s"]}, "alpha_nDCG@5 StRecall")
+    nothing = rankstone.evaluate(
+        {"q": {"s": {"1": -1}}}, {"q": ["s"]}, "alpha_nDCG@5 StRecall"
+    )
     assert nothing.per_query["status"].to_list() == ["no_relevant", "no_relevant"]
 
 
 def test_imputed_documents_serve_no_subtopic() -> None:
     """A grade given to an unjudged document says nothing of what it is about."""
-    assert value(NESTED, run={"q": ["x", "b"]}, unjudged=1) == value(NESTED, run={"q": ["x", "b"]})
-    assert value(NESTED, "IA(of=RR)", {"q": ["x", "b"]}, unjudged=1) == (1 / 2 * 1 / 2 + 0 / 2) / 2
+    assert value(NESTED, run={"q": ["x", "b"]}, unjudged=1) == value(
+        NESTED, run={"q": ["x", "b"]}
+    )
+    assert (
+        value(NESTED, "IA(of=RR)", {"q": ["x", "b"]}, unjudged=1)
+        == (1 / 2 * 1 / 2 + 0 / 2) / 2
+    )
 
 
 def test_condensed_lists() -> None:
     """unjudged=condensed takes unjudged documents out first, as for every other measure."""
-    assert value(NESTED, run={"q": ["x", "b", "y", "a"], "r": ["z", "a"]}, unjudged="condensed") == 1.0
+    assert (
+        value(
+            NESTED,
+            run={"q": ["x", "b", "y", "a"], "r": ["z", "a"]},
+            unjudged="condensed",
+        )
+        == 1.0
+    )
 
 
 # -- intents -------------------------------------------------------------------------------------------
 def test_weights_from_anywhere(tmp_path: Path) -> None:
     """Text lines, tables and dicts say the same; a query they do not mention has equal weights."""
     weights = {"q": {"1": 0.8, "2": 0.2}}
-    frame = pl.DataFrame({"query_id": ["q", "q"], "subtopic": ["1", "2"], "weight": [0.8, 0.2]})
+    frame = pl.DataFrame(
+        {"query_id": ["q", "q"], "subtopic": ["1", "2"], "weight": [0.8, 0.2]}
+    )
     (tmp_path / "intents.txt").write_text("# shares\nq 1 .8\nq  2 .2\n")
     frame.write_csv(tmp_path / "intents.csv")
     expected = value(NESTED, "IA(of=RR)", intents=weights)
@@ -107,15 +144,24 @@ def test_weights_from_anywhere(tmp_path: Path) -> None:
     for source in (frame, tmp_path / "intents.txt", tmp_path / "intents.csv"):
         assert value(NESTED, "IA(of=RR)", intents=source) == expected
     numbers = {1: {"a": {"x": 1}, "b": {"y": 1}}}
-    assert value(numbers, "IA(of=RR)", {1: ["a"]}, intents={1: {"x": 3, "y": 1}}) == 3 / 4
+    assert (
+        value(numbers, "IA(of=RR)", {1: ["a"]}, intents={1: {"x": 3, "y": 1}}) == 3 / 4
+    )
 
 
 def test_the_audit_of_intents() -> None:
     """What did not fit is counted: unknown rows, queries without a row, subtopics weighing nothing."""
-    scores = rankstone.evaluate(NESTED, RUN, "IA(of=RR)", intents={"q": {"2": 1, "7": 1}})
+    scores = rankstone.evaluate(
+        NESTED, RUN, "IA(of=RR)", intents={"q": {"2": 1, "7": 1}}
+    )
     beside = scores.audit.intents
     assert beside is not None
-    assert (beside.rows, beside.unknown, beside.missing, beside.weightless) == (2, 1, 1, 1)
+    assert (beside.rows, beside.unknown, beside.missing, beside.weightless) == (
+        2,
+        1,
+        1,
+        1,
+    )
     assert "with weight 0" in "\n".join(scores.audit.lines())
     assert scores.to_dict()["run"]["IA(of=RR)"] == (1 + 1 / 2) / 2
 
@@ -129,14 +175,21 @@ def test_the_audit_of_intents() -> None:
         ({"zz": {"1": 1}}, "no intent is a judged subtopic"),
         ({"q": {"one": 1}}, "no intent is a judged subtopic"),
         (
-            pl.DataFrame({"query_id": ["q", "q"], "subtopic": ["1", "1"], "weight": [1.0, 2.0]}),
+            pl.DataFrame(
+                {"query_id": ["q", "q"], "subtopic": ["1", "1"], "weight": [1.0, 2.0]}
+            ),
             "an intent has two weights",
         ),
         (
-            pl.DataFrame({"query_id": ["q"] * 2, "subtopic": ["1", None], "weight": [1.0] * 2}),
+            pl.DataFrame(
+                {"query_id": ["q"] * 2, "subtopic": ["1", None], "weight": [1.0] * 2}
+            ),
             "an intent without subtopic",
         ),
-        (pl.DataFrame({"query_id": ["q"], "intent": ["1"], "weight": [1.0]}), "there is no column subtopic"),
+        (
+            pl.DataFrame({"query_id": ["q"], "intent": ["1"], "weight": [1.0]}),
+            "there is no column subtopic",
+        ),
     ],
 )
 def test_weights_that_are_none(intents: object, message: str) -> None:
@@ -147,8 +200,13 @@ def test_weights_that_are_none(intents: object, message: str) -> None:
 
 def test_intents_that_weigh_nothing_at_all() -> None:
     """A query whose served subtopics all weigh 0 has nothing to find."""
-    scores = rankstone.evaluate(NESTED, RUN, "alpha_nDCG StRecall", intents={"q": {"1": 0, "2": 0}})
-    assert scores.per_query.filter(query_id="q")["status"].to_list() == ["no_relevant", "no_relevant"]
+    scores = rankstone.evaluate(
+        NESTED, RUN, "alpha_nDCG StRecall", intents={"q": {"1": 0, "2": 0}}
+    )
+    assert scores.per_query.filter(query_id="q")["status"].to_list() == [
+        "no_relevant",
+        "no_relevant",
+    ]
 
 
 # -- names and parameters ------------------------------------------------------------------------------

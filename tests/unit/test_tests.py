@@ -17,7 +17,11 @@ APART = ("parity", "hooks")
 def nodes() -> list[tuple[Path, ast.AST]]:
     """Return the nodes of all files' syntax trees."""
     paths = sorted(TESTS.rglob("*.py"))
-    return [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
+    return [
+        (path, node)
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_bytes()))
+    ]
 
 
 def called(function: ast.AST) -> set[str]:
@@ -29,19 +33,27 @@ def called(function: ast.AST) -> set[str]:
 def asserts(function: ast.AST) -> bool:
     """Say whether a function asserts or raises by itself."""
     own = any(isinstance(node, (ast.Assert, ast.Raise)) for node in ast.walk(function))
-    return own or any(name in ASSERTING or name.startswith("assert_") for name in called(function))
+    return own or any(
+        name in ASSERTING or name.startswith("assert_") for name in called(function)
+    )
 
 
 def test_every_test_asserts() -> None:
     """By itself, or through a helper of the tests that does; "it runs" is said by an assertion, too."""
-    functions = [(path, node) for path, node in nodes() if isinstance(node, ast.FunctionDef)]
+    functions = [
+        (path, node) for path, node in nodes() if isinstance(node, ast.FunctionDef)
+    ]
     tests = [(path, node) for path, node in functions if node.name.startswith("test_")]
     others = [node for _, node in functions if not node.name.startswith("test_")]
     helpers = {node.name for node in others if asserts(node)}
     while more := {node.name for node in others if called(node) & helpers} - helpers:
         helpers |= more
 
-    idle = [(path, node) for path, node in tests if not asserts(node) and not called(node) & helpers]
+    idle = [
+        (path, node)
+        for path, node in tests
+        if not asserts(node) and not called(node) & helpers
+    ]
     assert len(tests) > 1000
     assert not [f"{path.name}: {node.name}" for path, node in idle]
 
@@ -51,7 +63,8 @@ def test_no_private_part_of_the_command_line_is_used() -> None:
     private = [
         f"{path.name}: {node.module}.{alias.name}"
         for path, node in nodes()
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("rankstone.cli.")
+        if isinstance(node, ast.ImportFrom)
+        and f"{node.module}.".startswith("rankstone.cli.")
         for alias in node.names
         if alias.name.startswith("_")
     ]
@@ -63,8 +76,11 @@ def test_folders_apart_are_marked() -> None:
     """No test is lost where `make test` does not look: each file there is taken by another verb."""
     files = [path for folder in APART for path in (TESTS / folder).glob("test_*.py")]
     marked = re.compile(
-        r"^pytestmark = \[?pytest\.mark\.(heavy_parity|parity|hooks|arrays|trackers)\b", re.MULTILINE
+        r"^pytestmark = \[?pytest\.mark\.(heavy_parity|parity|hooks|arrays|trackers)\b",
+        re.MULTILINE,
     )
 
     assert len(files) > 20
-    assert not [path.name for path in files if not marked.search(path.read_text("utf-8"))]
+    assert not [
+        path.name for path in files if not marked.search(path.read_text("utf-8"))
+    ]

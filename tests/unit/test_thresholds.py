@@ -21,7 +21,9 @@ def test_every_grade_is_a_threshold() -> None:
     two = (1 / 1 + 2 / 2 + 3 / 3 + 4 / 5 + 5 / 7) / 5
     three = (1 / 1 + 2 / 2 + 3 / 5) / 3
     assert study.values["rel"].to_list() == [1.0, 2.0, 3.0, 4.0]
-    assert study.values["value"].to_list() == pytest.approx([1.0, two, three, 1.0], abs=1e-15)
+    assert study.values["value"].to_list() == pytest.approx(
+        [1.0, two, three, 1.0], abs=1e-15
+    )
     assert study.sensitivity["spread"].item() == pytest.approx(1 - three, abs=1e-15)
 
 
@@ -31,19 +33,26 @@ def test_a_threshold_wipes_out_preferences() -> None:
 
     assert pairs["pairs"].to_list() == [18] * 4
     assert pairs["kept"].to_list() == [7 * 0, 5 * 2, 3 * 4, 1 * 6]
-    assert pairs["loss"].to_list() == pytest.approx([1.0, 1 - 10 / 18, 1 - 12 / 18, 1 - 6 / 18], abs=1e-15)
+    assert pairs["loss"].to_list() == pytest.approx(
+        [1.0, 1 - 10 / 18, 1 - 12 / 18, 1 - 6 / 18], abs=1e-15
+    )
 
 
 def test_pairs_agree_with_counting() -> None:
     """The closed form is the count over all pairs, for several queries."""
     draw = np.random.default_rng(5)
     qrels = {
-        f"q{i}": {f"d{j}": int(draw.integers(0, 4)) for j in range(draw.integers(1, 9))} for i in range(30)
+        f"q{i}": {f"d{j}": int(draw.integers(0, 4)) for j in range(draw.integers(1, 9))}
+        for i in range(30)
     }
-    study = thresholds(qrels, {q: list(docs) for q, docs in qrels.items()}, "P@3", levels=[1, 2.5])
+    study = thresholds(
+        qrels, {q: list(docs) for q, docs in qrels.items()}, "P@3", levels=[1, 2.5]
+    )
     for level, pairs, kept, _, empty in study.pairs.iter_rows():
         grades = [list(docs.values()) for docs in qrels.values()]
-        different = [(a, b) for g in grades for i, a in enumerate(g) for b in g[:i] if a != b]
+        different = [
+            (a, b) for g in grades for i, a in enumerate(g) for b in g[:i] if a != b
+        ]
         assert pairs == len(different)
         assert kept == sum((a >= level) != (b >= level) for a, b in different)
         assert empty == sum(max(g) < level for g in grades)
@@ -77,10 +86,14 @@ def test_what_has_no_threshold_is_refused() -> None:
 def test_it_agrees_with_evaluate() -> None:
     """Each value is what evaluate says for that threshold."""
     study = thresholds(SEVEN, {"x": SHOWN}, ["AP@5", "R@3"])
-    for run, measure, rel, value in study.values.select("run", "measure", "rel", "value").iter_rows():
+    for run, measure, rel, value in study.values.select(
+        "run", "measure", "rel", "value"
+    ).iter_rows():
         name, _, k = measure.partition("@")
         text = f"{name}(rel={rel:g})@{k}"
-        assert rankstone.evaluate(SEVEN, {run: SHOWN}, text).to_dict() == {run: {text: value}}
+        assert rankstone.evaluate(SEVEN, {run: SHOWN}, text).to_dict() == {
+            run: {text: value}
+        }
 
 
 def test_thresholds_that_print_alike_are_told_apart() -> None:
@@ -89,12 +102,17 @@ def test_thresholds_that_print_alike_are_told_apart() -> None:
     values = thresholds(qrels, {"q": ["a", "b", "c"]}, "AP").values
 
     assert values["rel"].to_list() == [1_000_001, 1_000_002, 1_000_003]
-    assert values["value"].to_list() == pytest.approx([1, (1 / 2 + 2 / 3) / 2, 1 / 3], abs=1e-15)
+    assert values["value"].to_list() == pytest.approx(
+        [1, (1 / 2 + 2 / 3) / 2, 1 / 3], abs=1e-15
+    )
 
 
 def test_above_a_grade_instead_of_from_it_on() -> None:
     """Strictly above 0, 1, 2, 3 is from 1, 2, 3, 4 on; above 2.5 is from 3 on."""
-    ours, strict = thresholds(SEVEN, SHOWN, "AP"), thresholds(SEVEN, SHOWN, "AP", strict=True)
+    ours, strict = (
+        thresholds(SEVEN, SHOWN, "AP"),
+        thresholds(SEVEN, SHOWN, "AP", strict=True),
+    )
 
     assert strict.values["rel"].to_list() == [0.0, 1.0, 2.0, 3.0]
     assert strict.values["value"].to_list() == ours.values["value"].to_list()
@@ -107,16 +125,27 @@ def test_above_a_grade_instead_of_from_it_on() -> None:
 def test_values_have_intervals() -> None:
     """The same that intervals finds for the measure with that threshold; wide where there is one query."""
     draw = np.random.default_rng(7)
-    qrels = {f"q{i}": {f"d{j}": int(draw.integers(0, 4)) for j in range(6)} for i in range(30)}
+    qrels = {
+        f"q{i}": {f"d{j}": int(draw.integers(0, 4)) for j in range(6)}
+        for i in range(30)
+    }
     run = {q: sorted(docs) for q, docs in qrels.items()}
     study = thresholds(qrels, {"a": run}, "RR", confidence=0.9, seed=3)
-    alone = rankstone.intervals(rankstone.evaluate(qrels, {"a": run}, "RR(rel=2)"), confidence=0.9, seed=3)
+    alone = rankstone.intervals(
+        rankstone.evaluate(qrels, {"a": run}, "RR(rel=2)"), confidence=0.9, seed=3
+    )
 
-    assert study.values.filter(rel=2).select("low", "high").row(0) == alone.select("low", "high").row(0)
+    assert study.values.filter(rel=2).select("low", "high").row(0) == alone.select(
+        "low", "high"
+    ).row(0)
     assert (study.values["low"] < study.values["value"]).all()
     one = thresholds(SEVEN, SHOWN, "AP").values
     assert (one["high"] - one["low"] > 0.9).all()
-    assert study.report()["intervals"] == {"interval": "auto", "confidence": 0.9, "seed": 3}
+    assert study.report()["intervals"] == {
+        "interval": "auto",
+        "confidence": 0.9,
+        "seed": 3,
+    }
 
 
 def test_where_runs_change_places() -> None:
@@ -126,7 +155,11 @@ def test_where_runs_change_places() -> None:
     study = thresholds(qrels, runs, "AP")
 
     assert study.values.pivot("run", index="rel", values="value").rows() == [
-        (1.0, pytest.approx((1 / 1 + 2 / 4 + 3 / 5) / 3), pytest.approx((1 / 1 + 2 / 2 + 3 / 4) / 3)),
+        (
+            1.0,
+            pytest.approx((1 / 1 + 2 / 4 + 3 / 5) / 3),
+            pytest.approx((1 / 1 + 2 / 2 + 3 / 4) / 3),
+        ),
         (2.0, pytest.approx((1 / 1 + 2 / 5) / 2), pytest.approx((1 / 1 + 2 / 4) / 2)),
         (3.0, 1.0, 1 / 4),
     ]

@@ -18,24 +18,35 @@ if TYPE_CHECKING:
 
 
 def sdk(
-    at: int, kind: str, trace: str, attributes: dict[str, Any], parent: str | None = None
+    at: int,
+    kind: str,
+    trace: str,
+    attributes: dict[str, Any],
+    parent: str | None = None,
 ) -> dict[str, Any]:
     """Return a span as the SDK of OpenTelemetry prints it; it takes ``at`` milliseconds."""
     begin = f"2026-11-23T01:00:{at:02}.000000Z"
     return {
-        "name": kind.lower(), "context": {"trace_id": trace, "span_id": f"{trace}-{at}"}, "parent_id": parent,
-        "start_time": begin, "end_time": begin.replace(".000", f".{at:03}"),
+        "name": kind.lower(),
+        "context": {"trace_id": trace, "span_id": f"{trace}-{at}"},
+        "parent_id": parent,
+        "start_time": begin,
+        "end_time": begin.replace(".000", f".{at:03}"),
         "attributes": {"openinference.span.kind": kind, **attributes},
-    }  # fmt: skip
+    }
 
 
-def documents(*ids: str, under: str = "retrieval.documents", scores: bool = True) -> dict[str, Any]:
+def documents(
+    *ids: str, under: str = "retrieval.documents", scores: bool = True
+) -> dict[str, Any]:
     """Return attributes of documents, the first one best; with ten or more their names sort badly."""
     found: dict[str, Any] = {}
     for at, one in enumerate(ids):
         found[f"{under}.{at}.document.id"] = one
         found[f"{under}.{at}.document.content"] = f"text of {one}"
-        found[f"{under}.{at}.document.metadata"] = json.dumps({"source": one.partition("#")[0]})
+        found[f"{under}.{at}.document.metadata"] = json.dumps(
+            {"source": one.partition("#")[0]}
+        )
         if scores:
             found[f"{under}.{at}.document.score"] = float(len(ids) - at)
     return found
@@ -44,7 +55,9 @@ def documents(*ids: str, under: str = "retrieval.documents", scores: bool = True
 ABOUT = {"session.id": "s1", "metadata": json.dumps({"query_id": "q1"})}
 
 
-def rows(records: list[dict[str, Any]], *names: str, steps: bool = False) -> list[tuple[Any, ...]]:
+def rows(
+    records: list[dict[str, Any]], *names: str, steps: bool = False
+) -> list[tuple[Any, ...]]:
     """Return some columns of the retrievals."""
     return trace_frame(records, "trace", steps=steps)[0].select(names).rows()
 
@@ -52,11 +65,15 @@ def rows(records: list[dict[str, Any]], *names: str, steps: bool = False) -> lis
 def test_a_retriever() -> None:
     """Twelve documents in their order, not that of their names; the question, the session and the time."""
     ids = [f"d{at}" for at in range(12)]
-    span = sdk(7, "RETRIEVER", "t1", {**ABOUT, "input.value": "why?", **documents(*ids)})
+    span = sdk(
+        7, "RETRIEVER", "t1", {**ABOUT, "input.value": "why?", **documents(*ids)}
+    )
     frame, note = trace_frame([sdk(1, "LLM", "t1", {}), span], "trace")
     assert frame["doc_id"].to_list() == [ids]
     assert frame["score"].to_list() == [[float(12 - at) for at in range(12)]]
-    assert frame.select("query_id", "question", "session").rows() == [("q1", "why?", "s1")]
+    assert frame.select("query_id", "question", "session").rows() == [
+        ("q1", "why?", "s1")
+    ]
     assert frame["ms"].to_list() == pytest.approx([7])
     assert frame["metadata.source"].to_list() == [ids]
     assert "call" not in frame.columns
@@ -82,7 +99,11 @@ def test_a_retriever_inside_another_is_the_same_retrieval() -> None:
     outer = sdk(2, "RETRIEVER", "t1", {**ABOUT, **documents("a")})
     inner = sdk(4, "RETRIEVER", "t1", ABOUT, parent="t1-2")
     between = sdk(3, "CHAIN", "t2", ABOUT, parent="t2-2")
-    empty = [sdk(2, "RETRIEVER", "t2", ABOUT), between, sdk(4, "RETRIEVER", "t2", ABOUT, parent="t2-3")]
+    empty = [
+        sdk(2, "RETRIEVER", "t2", ABOUT),
+        between,
+        sdk(4, "RETRIEVER", "t2", ABOUT, parent="t2-3"),
+    ]
     assert rows([outer, inner], "doc_id") == [(["a"],)]
     assert rows([outer, inner, *empty], "doc_id") == [(["a"],), ([],)]
 
@@ -90,8 +111,18 @@ def test_a_retriever_inside_another_is_the_same_retrieval() -> None:
 def test_a_reranker_reorders_what_was_retrieved() -> None:
     """Its list is what the model reads, and its time is added; both are runs of their own under ``step``."""
     spans = [
-        sdk(2, "RETRIEVER", "t1", {**ABOUT, "input.value": '{"query": "why?"}', **documents("a", "b", "c")}),
-        sdk(3, "RERANKER", "t1", {**ABOUT, **documents("c", "a", under="reranker.output_documents")}),
+        sdk(
+            2,
+            "RETRIEVER",
+            "t1",
+            {**ABOUT, "input.value": '{"query": "why?"}', **documents("a", "b", "c")},
+        ),
+        sdk(
+            3,
+            "RERANKER",
+            "t1",
+            {**ABOUT, **documents("c", "a", under="reranker.output_documents")},
+        ),
     ]
     assert rows(spans, "question", "doc_id") == [("why?", ["c", "a"])]
     assert trace_frame(spans, "trace")[0]["ms"].to_list() == pytest.approx([5])
@@ -103,8 +134,15 @@ def test_ids_that_are_only_in_the_output() -> None:
     """LangChain's spans have neither ids nor scores: the output has the ids, and its order is the ranking."""
     listed = documents("x", "y", scores=False)
     bare = {name: value for name, value in listed.items() if not name.endswith(".id")}
-    output = {"documents": [{"id": "a", "page_content": "1"}, {"id": "b", "page_content": "2"}]}
-    span = sdk(2, "RETRIEVER", "t1", {**ABOUT, **bare, "output.value": json.dumps(output)})
+    output = {
+        "documents": [
+            {"id": "a", "page_content": "1"},
+            {"id": "b", "page_content": "2"},
+        ]
+    }
+    span = sdk(
+        2, "RETRIEVER", "t1", {**ABOUT, **bare, "output.value": json.dumps(output)}
+    )
     frame, _ = trace_frame([span], "trace")
     assert frame["doc_id"].to_list() == [["a", "b"]]
     assert "score" not in frame.columns
@@ -114,9 +152,10 @@ def test_genai_attributes() -> None:
     """A list in JSON; without a query the trace is its own."""
     given = [{"id": "a", "score": 2.0, "content": "1"}, {"id": "b", "score": 1}]
     attributes = {
-        "gen_ai.operation.name": "retrieval", "gen_ai.conversation.id": "s2",
+        "gen_ai.operation.name": "retrieval",
+        "gen_ai.conversation.id": "s2",
         "gen_ai.retrieval.documents": json.dumps(given),
-    }  # fmt: skip
+    }
     span = sdk(2, "", "t9", attributes)
     question = sdk(2, "", "t8", {**attributes, "gen_ai.retrieval.query.text": "where?"})
     found = rows([question, span], "query_id", "session", "doc_id")
@@ -125,15 +164,22 @@ def test_genai_attributes() -> None:
 
 def test_otlp_is_the_same() -> None:
     """Attributes as keys and values, times in nanoseconds."""
-    plain = sdk(7, "RETRIEVER", "t1", {**ABOUT, "input.value": "why?", **documents("a", "b")})
+    plain = sdk(
+        7, "RETRIEVER", "t1", {**ABOUT, "input.value": "why?", **documents("a", "b")}
+    )
     kinds = {str: "stringValue", float: "doubleValue", int: "intValue"}
     attributes = [
-        {"key": key, "value": {kinds[type(value)]: value}} for key, value in plain["attributes"].items()
+        {"key": key, "value": {kinds[type(value)]: value}}
+        for key, value in plain["attributes"].items()
     ]
     span = {
-        "traceId": "t1", "spanId": "x", "name": "r", "attributes": attributes,
-        "startTimeUnixNano": "1000000000", "endTimeUnixNano": "1007000000",
-    }  # fmt: skip
+        "traceId": "t1",
+        "spanId": "x",
+        "name": "r",
+        "attributes": attributes,
+        "startTimeUnixNano": "1000000000",
+        "endTimeUnixNano": "1007000000",
+    }
     otlp = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
     names = ("query_id", "question", "session", "ms", "doc_id", "score")
     (one,), (two,) = rows([otlp], *names), rows([plain], *names)
@@ -149,12 +195,29 @@ def test_langfuse(nested: bool) -> None:  # noqa: FBT001 - as parametrize hands 
         {"node": {"id_": "b", "text": "2"}, "score": 0.25},
     ]
     observation = {
-        "id": "o1", "traceId": "t1", "type": "RETRIEVER", "startTime": "2026-01-01T00:00:00Z",
-        "endTime": "2026-01-01T00:00:00.020Z", "input": {"query": "why?"}, "output": output,
+        "id": "o1",
+        "traceId": "t1",
+        "type": "RETRIEVER",
+        "startTime": "2026-01-01T00:00:00Z",
+        "endTime": "2026-01-01T00:00:00.020Z",
+        "input": {"query": "why?"},
+        "output": output,
         "metadata": None if nested else {"query_id": "q1"},
-    }  # fmt: skip
-    trace = {"id": "t1", "sessionId": "s1", "metadata": {"query_id": "q1"}, "observations": [observation]}
-    found = rows([trace if nested else observation], "query_id", "question", "doc_id", "score", "text")
+    }
+    trace = {
+        "id": "t1",
+        "sessionId": "s1",
+        "metadata": {"query_id": "q1"},
+        "observations": [observation],
+    }
+    found = rows(
+        [trace if nested else observation],
+        "query_id",
+        "question",
+        "doc_id",
+        "score",
+        "text",
+    )
     assert found == [("q1", "why?", ["a", "b"], [0.5, 0.25], ["1", "2"])]
 
 
@@ -164,11 +227,15 @@ def test_files_are_read_as_they_are(tmp_path: Path) -> None:
         sdk(2, "RETRIEVER", "t1", {**ABOUT, **documents("x", "a")}),
         sdk(3, "RETRIEVER", "t2", {"metadata": json.dumps({"query_id": "q2"})}),
     ]
-    (tmp_path / "spans.jsonl").write_text("".join(json.dumps(one) + "\n" for one in spans), encoding="utf-8")
+    (tmp_path / "spans.jsonl").write_text(
+        "".join(json.dumps(one) + "\n" for one in spans), encoding="utf-8"
+    )
     (tmp_path / "spans.json").write_text(json.dumps(spans), encoding="utf-8")
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     for name in ("spans.jsonl", "spans.json"):
-        found = rankstone.evaluate(qrels, tmp_path / name, "RR Cost(column=ms, per=query)")
+        found = rankstone.evaluate(
+            qrels, tmp_path / name, "RR Cost(column=ms, per=query)"
+        )
         assert list(found.to_dict().values()) == [
             {"RR": 0.25, "Cost(column=ms, per=query)": pytest.approx(2)}
         ]
@@ -184,7 +251,8 @@ def test_without_a_retrieval() -> None:
 
 
 @pytest.mark.parametrize(
-    "record", [{"query_id": "q", "doc_id": "d"}, [], None, {"context": "a text", "id": 1}]
+    "record",
+    [{"query_id": "q", "doc_id": "d"}, [], None, {"context": "a text", "id": 1}],
 )
 def test_what_is_no_trace(record: object) -> None:
     """A log with a context is no trace."""
@@ -193,9 +261,12 @@ def test_what_is_no_trace(record: object) -> None:
 
 #: file → documents of each list
 REAL = {
-    "langchain.spans.jsonl.gz": 4, "llama_index.spans.jsonl.gz": 5, "haystack.spans.jsonl.gz": 3,
-    "haystack.otlp.json.gz": 3, "haystack.genai.spans.jsonl.gz": 3,
-}  # fmt: skip
+    "langchain.spans.jsonl.gz": 4,
+    "llama_index.spans.jsonl.gz": 5,
+    "haystack.spans.jsonl.gz": 3,
+    "haystack.otlp.json.gz": 3,
+    "haystack.genai.spans.jsonl.gz": 3,
+}
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -208,7 +279,10 @@ def test_real_traces(name: str) -> None:
     assert set(lists) == {REAL[name]}
     if name.startswith("haystack"):
         value = found.mean().filter(measure="RR")["value"][0]
-        by_hand = _reranked(pl.read_csv(folder / "qrels.txt", separator=" ", has_header=False), folder / name)
+        by_hand = _reranked(
+            pl.read_csv(folder / "qrels.txt", separator=" ", has_header=False),
+            folder / name,
+        )
         assert value == pytest.approx(by_hand)
 
 
@@ -223,7 +297,9 @@ def _reranked(qrels: pl.DataFrame, path: Path) -> float:
         if attributes.get("openinference.span.kind") != "RERANKER":
             continue
         query, rank = json.loads(attributes["metadata"])["query_id"], 0
-        while (doc := attributes.get(f"reranker.output_documents.{rank}.document.id")) is not None:
+        while (
+            doc := attributes.get(f"reranker.output_documents.{rank}.document.id")
+        ) is not None:
             rank += 1
             if grades.get((query, doc), 0) > 0:
                 ranks.setdefault(query, rank)
@@ -243,13 +319,17 @@ def _reranked(qrels: pl.DataFrame, path: Path) -> float:
 def test_a_damaged_span_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
     spans = [sdk(at, "RETRIEVER", "t", documents("a")) for at in (1, 2)]
     path = tmp_path / "spans.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in (spans[0], {**spans[1], **damage})))
+    path.write_text(
+        "".join(json.dumps(one) + "\n" for one in (spans[0], {**spans[1], **damage}))
+    )
     with pytest.raises(InputError, match="this span is damaged") as caught:
         rankstone.evaluate({"t": {"a": 1}}, str(path), "RR")
     assert "spans.jsonl:2" in str(caught.value)
 
 
 def test_parents_in_a_circle_end() -> None:
-    chain = [sdk(at, "CHAIN", "t", {}, f"t-{parent}") for at, parent in ((1, 2), (2, 1))]
+    chain = [
+        sdk(at, "CHAIN", "t", {}, f"t-{parent}") for at, parent in ((1, 2), (2, 1))
+    ]
     span = sdk(3, "RETRIEVER", "t", documents("a"), "t-1")
     assert rows([*chain, span], "doc_id") == [(["a"],)]

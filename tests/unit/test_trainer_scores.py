@@ -39,7 +39,11 @@ def drawn(seed: int = 1) -> tuple[Any, Any, Any]:
 def test_conventions(library: str) -> None:
     """Arrays have the numbers that tables have under the same convention, means over one list among them."""
     scores, labels, sizes = drawn()
-    table = {"query_id": np.repeat(np.arange(len(sizes)), sizes), "score": scores, "relevance": labels}
+    table = {
+        "query_id": np.repeat(np.arange(len(sizes)), sizes),
+        "score": scores,
+        "relevance": labels,
+    }
 
     told = Scoring(GRADED[library], convention=library)(scores, labels, sizes=sizes)
 
@@ -60,7 +64,11 @@ def test_our_rules() -> None:
         scores, labels, "nDCG@3 AP", sizes=sizes, ties="worst", empty="drop"
     ).mean()
 
-    assert scoring(scores, labels, sizes=sizes) == scoring(scores, labels, qid=qid) == expected
+    assert (
+        scoring(scores, labels, sizes=sizes)
+        == scoring(scores, labels, qid=qid)
+        == expected
+    )
 
 
 def test_labels_that_change_are_prepared_anew() -> None:
@@ -84,7 +92,9 @@ def test_weights() -> None:
     scores, labels = [0.9, 0.5, 0.4, 0.6, 0.1], [1, 0, 1, 0, 0]
     scoring = Scoring("RR", empty="drop")
 
-    assert scoring(scores, labels, sizes=[2, 2, 1], weights=[3, 1, 5]) == {"RR": (3 * 1 + 1 * 1 / 2) / 4}
+    assert scoring(scores, labels, sizes=[2, 2, 1], weights=[3, 1, 5]) == {
+        "RR": (3 * 1 + 1 * 1 / 2) / 4
+    }
     plain = scoring(scores, labels, sizes=[2, 2, 1])
     assert scoring(scores, labels, sizes=[2, 2, 1], weights=[2, 2, 2]) == plain
 
@@ -92,13 +102,33 @@ def test_weights() -> None:
 @each(
     ("measures", "how", "given", "told"),
     [
-        ("ndcg@3", {"convention": "lightgbm", "ties": "best"}, {}, "LightGBM decides ties"),
+        (
+            "ndcg@3",
+            {"convention": "lightgbm", "ties": "best"},
+            {},
+            "LightGBM decides ties",
+        ),
         ("nonsense", {"convention": "lightgbm"}, {}, "no measure nonsense"),
         ("AP", {"convention": "no_queries"}, {}, "no_queries"),
         ("map", {"convention": "trec_eval-9"}, {}, "needs document ids"),
-        ("ndcg@3", {"convention": "lightgbm"}, {"labels": [0.5, 1.0]}, "does not take label 0.5"),
-        ("NDCG", {"convention": "catboost"}, {"labels": [np.nan, 1.0]}, "does not take label nan"),
-        ("ndcg_score", {"convention": "sklearn"}, {"sizes": [1, 1]}, "(?s)query 0.*a list of one document"),
+        (
+            "ndcg@3",
+            {"convention": "lightgbm"},
+            {"labels": [0.5, 1.0]},
+            "does not take label 0.5",
+        ),
+        (
+            "NDCG",
+            {"convention": "catboost"},
+            {"labels": [np.nan, 1.0]},
+            "does not take label nan",
+        ),
+        (
+            "ndcg_score",
+            {"convention": "sklearn"},
+            {"sizes": [1, 1]},
+            "(?s)query 0.*a list of one document",
+        ),
         ("AP", {"k": 3}, {}, "k is a parameter of measures"),
         ("AP", {"empty": "undefined"}, {"labels": [0, 0]}, "AP has no value"),
         ("AP", {}, {"scores": [1.0, np.nan]}, "a score is NaN"),
@@ -107,13 +137,24 @@ def test_weights() -> None:
         ("AP", {}, {"weights": [1.0, 2.0]}, "the number of weights is wrong"),
         ("AP", {}, {"weights": [-1.0]}, "cannot be used"),
         ("AP(agg=median)", {}, {"weights": [1.0]}, "cannot be weighted"),
-        ("auc", {"convention": "lightgbm"}, {"weights": [1.0]}, "all rows are one list"),
+        (
+            "auc",
+            {"convention": "lightgbm"},
+            {"weights": [1.0]},
+            "all rows are one list",
+        ),
         ("alpha_nDCG", {}, {}, "needs a separate table of judgments"),
     ],
 )
-def test_mistakes(measures: str, how: dict[str, Any], given: dict[str, Any], told: str) -> None:
+def test_mistakes(
+    measures: str, how: dict[str, Any], given: dict[str, Any], told: str
+) -> None:
     """What cannot be asked is told when a hook is made, what does not fit when it is seen."""
-    data: dict[str, Any] = {"scores": [0.5, 0.4], "labels": [0, 1], "sizes": [2]} | given
+    data: dict[str, Any] = {
+        "scores": [0.5, 0.4],
+        "labels": [0, 1],
+        "sizes": [2],
+    } | given
     with pytest.raises((InputError, UsageError), match=told):
         Scoring(measures, **how)(data.pop("scores"), data.pop("labels"), **data)
 
@@ -125,7 +166,11 @@ def test_mistakes(measures: str, how: dict[str, Any], given: dict[str, Any], tol
         ("sklearn", "sklearn", lambda hook: hook.scorer("RR")),
         ("sklearn", "sklearn", lambda hook: hook.GroupedRanker),
         ("ir_measures", "ir_measures", lambda hook: hook.measure("RR")),
-        ("sentence_transformers", "sentence_transformers", lambda hook: hook.GradedEvaluator),
+        (
+            "sentence_transformers",
+            "sentence_transformers",
+            lambda hook: hook.GradedEvaluator,
+        ),
     ],
 )
 def test_a_library_that_is_missing(

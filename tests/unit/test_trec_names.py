@@ -18,7 +18,10 @@ from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC
         ("ndcg_cut.10,map", "nDCG@10 AP"),
         ("map_cut_5", "AP@5"),
         ("iprec_at_recall_0.10", "IPrec(recall=0.1, interp=trec10)"),
-        ("iprec_at_recall..2,.1", "IPrec(recall=0.1, interp=trec10) IPrec(recall=0.2, interp=trec10)"),
+        (
+            "iprec_at_recall..2,.1",
+            "IPrec(recall=0.1, interp=trec10) IPrec(recall=0.2, interp=trec10)",
+        ),
         ("IPrec@0.1", "IPrec(recall=0.1)"),
         ("IPrec(recall=0.5)@10", "IPrec(recall=0.5)@10"),
         ("11pt_avg", "IAP(interp=trec10)"),
@@ -60,7 +63,9 @@ def test_nicknames(nickname: str) -> None:
     found = parse_measures(nickname)
 
     assert found[0] == parse_measure("NumQ")
-    assert len(found) >= len([name for name in NICKNAMES[nickname] if name not in ("runid", "relstring")])
+    assert len(found) >= len(
+        [name for name in NICKNAMES[nickname] if name not in ("runid", "relstring")]
+    )
 
 
 @each("name", [name for name in TREC if name not in ("runid", "relstring")])
@@ -95,11 +100,26 @@ def test_names_of_measures(ours: str, theirs: str) -> None:
 
 @each(
     "text",
-    ["P.0", "P_5,5", "utility.1,2,3", "ndcg.1", "IPrec", "IPrec@2", "IPrec@x", "IAP(levels=1)",
-     "IAP(levels=2.5)", "IAP(levels={0.5, 2})", "IAP(levels={0.5, 0.5})", "IAP(levels={a})", "Rprec@5",
-     "Rndcg@5",
-     "Prefs(nonrel=R)", "Prefs(over=groups, when=one, nonrel=R)", "Utility(d=nan)"],
-)  # fmt: skip
+    [
+        "P.0",
+        "P_5,5",
+        "utility.1,2,3",
+        "ndcg.1",
+        "IPrec",
+        "IPrec@2",
+        "IPrec@x",
+        "IAP(levels=1)",
+        "IAP(levels=2.5)",
+        "IAP(levels={0.5, 2})",
+        "IAP(levels={0.5, 0.5})",
+        "IAP(levels={a})",
+        "Rprec@5",
+        "Rndcg@5",
+        "Prefs(nonrel=R)",
+        "Prefs(over=groups, when=one, nonrel=R)",
+        "Utility(d=nan)",
+    ],
+)
 def test_refusals(text: str) -> None:
     """Nonsense is a usage error."""
     with pytest.raises(UsageError):

@@ -21,11 +21,20 @@ def checked(script: Path, cache: Path) -> str:
         "--config-file=",
         f"--cache-dir={cache}",
     ]
-    settings = ["--follow-imports=silent", "--ignore-missing-imports", "--no-pretty", "--hide-error-context"]
+    settings = [
+        "--follow-imports=silent",
+        "--ignore-missing-imports",
+        "--no-pretty",
+        "--hide-error-context",
+    ]
     source = HERE.parents[1] / "src"
     env = {"MYPYPATH": str(source), "PATH": "/usr/bin"}
     return subprocess.run(
-        [*command, *settings, str(script)], capture_output=True, text=True, env=env, check=False
+        [*command, *settings, str(script)],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
     ).stdout
 
 
@@ -33,6 +42,11 @@ def test_mypy_accepts_a_user_script_and_refuses_slips(tmp_path: Path) -> None:
     """Every line of one file is right, and every line of the other that calls something is wrong."""
     assert "Success" in checked(HERE / "user_script.py", tmp_path)
     wrong = HERE / "refused.py"
-    refused = {int(line) for line in re.findall(r"refused\.py:(\d+): error", checked(wrong, tmp_path))}
+    refused = {
+        int(line)
+        for line in re.findall(r"refused\.py:(\d+): error", checked(wrong, tmp_path))
+    }
     lines = wrong.read_text("utf-8").splitlines()
-    assert refused == {at for at, line in enumerate(lines, 1) if line.startswith("rankstone.")}
+    assert refused == {
+        at for at, line in enumerate(lines, 1) if line.startswith("rankstone.")
+    }

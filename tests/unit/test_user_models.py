@@ -49,7 +49,9 @@ def test_bad_parameters(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["ERR(max_grade=3)@2", "nERR(max_grade=3)", "INST(max_grade=3)"])
+@pytest.mark.parametrize(
+    "text", ["ERR(max_grade=3)@2", "nERR(max_grade=3)", "INST(max_grade=3)"]
+)
 def test_a_grade_above_the_scale_is_named(text: str) -> None:
     """Grades are never cut down to the scale: the grade and the measure are named."""
     with pytest.raises(BadValue, match="grade 5 is above max_grade=3") as caught:
@@ -58,11 +60,15 @@ def test_a_grade_above_the_scale_is_named(text: str) -> None:
     assert text in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["INST(max_grade=3)", "ERR(max_grade=3)", "Compat", "Q"])
+@pytest.mark.parametrize(
+    "text", ["INST(max_grade=3)", "ERR(max_grade=3)", "Compat", "Q"]
+)
 def test_expected_ties_without_a_closed_form(text: str) -> None:
     """The mean over tied documents is refused where it is not worked out."""
     with pytest.raises(BadOption, match="no closed form"):
-        rankstone.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, text, ties="expected")
+        rankstone.evaluate(
+            {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, text, ties="expected"
+        )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +100,9 @@ def test_parameters_given_in_python() -> None:
 def test_a_table_of_gains_needs_no_scale() -> None:
     """Its largest gain is what unjudged documents may have."""
     text = "RBP_residual(gain={1: 0.25, 2: 0.5}, p=0.5)"
-    found = rankstone.evaluate({"q": {"a": 2}}, {"q": ["a", "u"]}, text).to_dict()["run"]
+    found = rankstone.evaluate({"q": {"a": 2}}, {"q": ["a", "u"]}, text).to_dict()[
+        "run"
+    ]
 
     assert found[text] == 0.5 * (0.5 * 0.5 + 0.5**2)
 
@@ -102,7 +110,9 @@ def test_a_table_of_gains_needs_no_scale() -> None:
 def test_an_imputed_grade_is_still_open() -> None:
     """What an imputed grade lacks to the top counts in the residual, beside the tail."""
     text = "RBP_residual(gain=linear, max_grade=4, p=0.5)"
-    found = rankstone.evaluate({"q": {"a": 2}}, {"q": ["a", "u"]}, text, unjudged=1).to_dict()["run"]
+    found = rankstone.evaluate(
+        {"q": {"a": 2}}, {"q": ["a", "u"]}, text, unjudged=1
+    ).to_dict()["run"]
 
     assert found[text] == 0.5 * (0.5 * 3 / 4) + 0.5**2
 
@@ -118,5 +128,7 @@ def test_an_imputed_grade_is_still_open() -> None:
 )
 def test_users_who_look_for_one_document(text: str, value: float) -> None:
     """The cards' examples: grades 0, 1, 2 in this order and nothing else judged."""
-    found = rankstone.evaluate({"q": {"a": 0, "b": 1, "c": 2}}, {"q": ["a", "b", "c"]}, text)
+    found = rankstone.evaluate(
+        {"q": {"a": 0, "b": 1, "c": 2}}, {"q": ["a", "b", "c"]}, text
+    )
     assert found.to_dict()["run"][text] == value

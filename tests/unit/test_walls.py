@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click import Context
-from docs.making import house
+from docs.making import house, sizes
 
 import rankstone
 from rankstone.cli import cli
@@ -21,7 +21,14 @@ SOURCE = Path(rankstone.__file__).parent
 
 #: file names that occur more than once; docs/architecture.md says why: a library's name is the name of its
 #: replays (``conventions/replays/``) and of its integration (``integrations/``)
-LIBRARIES = {"catboost", "ir_measures", "lightgbm", "sentence_transformers", "sklearn", "xgboost"}
+LIBRARIES = {
+    "catboost",
+    "ir_measures",
+    "lightgbm",
+    "sentence_transformers",
+    "sklearn",
+    "xgboost",
+}
 
 #: modules whose classes may have names that others have: a replay has its library's name, and the user model
 #: of a measure has the measure's; ``Table`` is one that is read (``io``) and one that is shown (``tables``)
@@ -72,10 +79,7 @@ PACKAGES = {
 EVERYWHERE = {"numpy", "polars", "torch", "jax"}
 
 #: modules of ``integrations`` whose names are not those of the libraries they import
-OWN_MODULES = {
-    ("sklearn", "grouped_ranker"),
-    ("torchmetrics", "torch"),
-}
+OWN_MODULES = {("sklearn", "grouped_ranker"), ("torchmetrics", "torch")}
 
 
 def test_every_room_has_a_floor() -> None:
@@ -101,7 +105,9 @@ def test_no_circles_between_files() -> None:
     edges = {
         (one.importer, one.imported)
         for one in house.imports()[0]
-        if one.at_import and one.imported in ours and not one.importer.startswith(f"{one.imported}.")
+        if one.at_import
+        and one.imported in ours
+        and not one.importer.startswith(f"{one.imported}.")
     }
 
     assert house.circles({edge for edge in edges if edge[0] != edge[1]}) == []
@@ -114,7 +120,9 @@ def test_third_party_imports() -> None:
         for room, found in house.imports()[1].items()
         for package, importer in sorted(found)
         if package not in PACKAGES.get(room, set())
-        or (room == "integrations" and not _is_for(importer.rpartition(".")[2], package))
+        or (
+            room == "integrations" and not _is_for(importer.rpartition(".")[2], package)
+        )
     ]
 
     assert wrong == []
@@ -122,12 +130,18 @@ def test_third_party_imports() -> None:
 
 def _is_for(module: str, package: str) -> bool:
     """Return True for a module that is there for a package, and for packages that all may import."""
-    return package in EVERYWHERE or module.startswith(package) or (package, module) in OWN_MODULES
+    return (
+        package in EVERYWHERE
+        or module.startswith(package)
+        or (package, module) in OWN_MODULES
+    )
 
 
 def test_the_command_line_uses_the_public_face() -> None:
     """``cli`` imports packages, ``tables``, ``errors`` and ``_basics``, never a module inside a room."""
-    allowed = re.compile(r"rankstone(\.(errors|_basics|tables(\.\w+)?|cli(\.\w+)*|[a-z]+))?")
+    allowed = re.compile(
+        r"rankstone(\.(errors|_basics|tables(\.\w+)?|cli(\.\w+)*|[a-z]+))?"
+    )
     wrong = [
         one
         for one in house.imports()[0]
@@ -143,7 +157,9 @@ def test_reports_show_results() -> None:
         one
         for one in house.imports()[0]
         if house.room(one.importer) == "reports"
-        and re.match(r"rankstone\.(hits|measures\.core|evaluation\.prepared)\b", one.imported)
+        and re.match(
+            r"rankstone\.(hits|measures\.core|evaluation\.prepared)\b", one.imported
+        )
     ]
 
     assert [f"{one.importer}:{one.line} -> {one.imported}" for one in wrong] == []
@@ -151,19 +167,68 @@ def test_reports_show_results() -> None:
 
 def test_the_size_of_the_house() -> None:
     """The package stays within the limits that ``pyproject.toml`` sets; ``make size`` prints the table."""
-    limits = house.budget()
-    found = {name: house.size(path) for name, path in house.modules().items()}
-    entries = [path for path in SOURCE.iterdir() if path.name not in house.NO_ENTRIES]
+    limits = sizes.budget()
+    files = {name: sizes.size(path) for name, path in house.modules().items()}
+    entries = [
+        path.name for path in SOURCE.iterdir() if path.name not in house.NO_ENTRIES
+    ]
+    too_long = [
+        name for name, size in files.items() if size.lines > limits["longest_file"]
+    ]
 
-    assert sum(one.code for one in found.values()) <= limits["code_lines"], house.size_table()
-    assert len(found) <= limits["files"]
-    assert len(entries) <= limits["top_level_entries"], sorted(path.name for path in entries)
-    assert [name for name, one in found.items() if one.lines > limits["longest_file"]] == []
+    assert sizes.sizes()[sizes.WHOLE].tokens <= limits["tokens"], sizes.size_table()
+    assert len(entries) <= limits["top_level_entries"], sorted(entries)
+    assert too_long == []
+
+
+def test_lines_breathe() -> None:
+    """No room, and not the whole, holds more tokens a line than its limit."""
+    assert sizes.too_dense() == []
+
+
+def test_sizes_count_what_a_reader_reads(tmp_path: Path) -> None:
+    """Imports, docstrings and comments are no tokens; a folded line is as many as an open one."""
+    path = tmp_path / "module.py"
+    path.write_text(
+        '"""Words."""\nimport math  # why\n\n# why\nx = [\n    1,\n    2,\n]\n'
+    )
+    assert sizes.size(path) == sizes.Size(
+        tokens=8, code=4, docstrings=1, comments=2, lines=8, files=1
+    )
+
+    path.write_text("x = [1, 2,]\n")
+    assert sizes.size(path) == sizes.Size(
+        tokens=8, code=1, docstrings=0, comments=0, lines=1, files=1
+    )
+
+
+def test_only_tables_of_data_keep_their_own_shape() -> None:
+    """``fmt: skip`` stands behind literal tables of a module's data and nowhere else."""
+    wrong = []
+    for name, path in house.modules().items():
+        text = path.read_text("utf-8")
+        if "# fmt: off" in text:
+            wrong.append(f"{name}: fmt: off")
+        ends = {
+            node.end_lineno
+            for node in ast.parse(text).body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            and isinstance(node.value, ast.Dict | ast.Tuple | ast.List | ast.Set)
+        }
+        wrong += [
+            f"{name}:{number}"
+            for number, line in enumerate(text.splitlines(), 1)
+            if "# fmt: skip" in line and number not in ends
+        ]
+
+    assert wrong == []
 
 
 def test_file_names_are_unique() -> None:
     """A file is found by its name alone."""
-    names = Counter(path.stem for path in house.modules().values() if path.stem != "__init__")
+    names = Counter(
+        path.stem for path in house.modules().values() if path.stem != "__init__"
+    )
 
     assert {name for name, times in names.items() if times > 1} <= LIBRARIES
 
@@ -207,10 +272,15 @@ def test_help_is_fast() -> None:
     """Help and version import neither NumPy nor Polars; the first line that does is named."""
     lines = ["--help", "--version"]
     groups = ("ltr", "online")
-    lines += [f"{name} --help" for name in cli.list_commands(Context(cli)) if name not in groups]
+    lines += [
+        f"{name} --help"
+        for name in cli.list_commands(Context(cli))
+        if name not in groups
+    ]
     lines += ["ltr --help", "ltr train --help", "online --help"]
     lines += [
-        f"online {name} --help" for name in ("retention", "clicks", "counterfactual", "interleave", "ab")
+        f"online {name} --help"
+        for name in ("retention", "clicks", "counterfactual", "interleave", "ab")
     ]
     code = (
         "import contextlib, io, sys\nfrom rankstone.cli import cli\n"
@@ -225,10 +295,16 @@ def test_help_is_fast() -> None:
 def test_files_on_the_page_of_the_architecture_exist() -> None:
     """Each file and folder that ``docs/architecture.md`` names is there."""
     page = (house.ROOT / "docs" / "architecture.md").read_text("utf-8")
-    paths = [path.as_posix() for top in ("src", "tests", "docs") for path in (house.ROOT / top).rglob("*")]
+    paths = [
+        path.as_posix()
+        for top in ("src", "tests", "docs")
+        for path in (house.ROOT / top).rglob("*")
+    ]
     named = set(re.findall(r"`([\w/]+\.py)`|`([a-z_]+/[\w/]*)`", page))
     assert [
-        one for one in map("".join, named) if not any(p.endswith(f"/{one}".rstrip("/")) for p in paths)
+        one
+        for one in map("".join, named)
+        if not any(p.endswith(f"/{one}".rstrip("/")) for p in paths)
     ] == []
 
 
@@ -253,6 +329,9 @@ def test_functions_are_not_hidden_by_modules() -> None:
         if path.stem == "__init__":
             package = importlib.import_module(name)
             beneath = {one.stem for one in path.parent.iterdir()} - {"__init__"}
-            hidden += [f"{name}.{one}" for one in beneath & set(getattr(package, "__all__", ()))]
+            hidden += [
+                f"{name}.{one}"
+                for one in beneath & set(getattr(package, "__all__", ()))
+            ]
 
     assert hidden == []

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 JUDGED = [("query_id", "doc_id", "relevance"), (7, "d1", 2), (7, "d2", 0), (8, "d3", 1)]
-RUN = [("query_id", "doc_id ", "score"), (7, "d2", 0.75), (7, "d1", 0.5), (8, "d3", 12.25)]
+RUN = [
+    ("query_id", "doc_id ", "score"),
+    (7, "d2", 0.75),
+    (7, "d1", 0.5),
+    (8, "d3", 12.25),
+]
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -28,15 +33,15 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 def workbook(**sheets: list[tuple[Any, ...]]) -> bytes:
     """Make a workbook of sheets, each a list of rows."""
     names = list(enumerate(sheets, 1))
-    kinds = (
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    )
+    kinds = '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
     kinds += '<Default Extension="xml" ContentType="application/xml"/>'
     kinds += (
         '<Override PartName="/xl/workbook.xml" '
         'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
     )
-    tabs = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in names)
+    tabs = "".join(
+        f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in names
+    )
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">{kinds}</Types>',
         "_rels/.rels": _related({"1": ("officeDocument", "xl/workbook.xml")}),
@@ -84,9 +89,14 @@ def test_without_fastexcel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     for name in ("run.xlsx", "run.csv", "run"):
         path = write(tmp_path / name, Run=RUN)
-        with pytest.raises(MissingExtra, match="is an Excel workbook, but fastexcel") as told:
+        with pytest.raises(
+            MissingExtra, match="is an Excel workbook, but fastexcel"
+        ) as told:
             read_run(path)
-        assert told.value.fix == 'pip install "rankstone[excel]", or save the sheet as “CSV UTF-8” in Excel'
+        assert (
+            told.value.fix
+            == 'pip install "rankstone[excel]", or save the sheet as “CSV UTF-8” in Excel'
+        )
         with pytest.raises(MissingExtra, match="is an Excel workbook"):
             read_attributes(path, "query_id")
 
@@ -113,9 +123,17 @@ def test_workbooks_are_read(tmp_path: Path) -> None:
     assert scores.audit.judgments is not None
     assert scores.audit.judgments.read_as == ()
     (tmp_path / "qrels.txt").write_text("7 0 d1 2\n8 0 d3 1\n")
-    assert rankstone.evaluate(tmp_path / "qrels.txt", run, "RR").to_dict() == scores.to_dict()
-    about = write(tmp_path / "about.xlsx", Sheet=[("query_id", "weight"), (7, 3), (8, 1)])
-    assert read_attributes(about, "query_id").collect("weight").rows() == [("7", 3), ("8", 1)]
+    assert (
+        rankstone.evaluate(tmp_path / "qrels.txt", run, "RR").to_dict()
+        == scores.to_dict()
+    )
+    about = write(
+        tmp_path / "about.xlsx", Sheet=[("query_id", "weight"), (7, 3), (8, 1)]
+    )
+    assert read_attributes(about, "query_id").collect("weight").rows() == [
+        ("7", 3),
+        ("8", 1),
+    ]
 
 
 def test_workbooks_that_are_not_as_they_should_be(tmp_path: Path) -> None:
@@ -123,7 +141,10 @@ def test_workbooks_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     pytest.importorskip("fastexcel")
     with pytest.raises(BadLine, match=r"a\.xlsx, row 1: the header has score twice"):
         read_run(
-            write(tmp_path / "a.xlsx", Run=[("query_id", "doc_id", "score", "score "), ("q", "d", 1, 2)])
+            write(
+                tmp_path / "a.xlsx",
+                Run=[("query_id", "doc_id", "score", "score "), ("q", "d", 1, 2)],
+            )
         )
     with pytest.raises(EmptyInput, match="the first sheet is empty"):
         read_run(write(tmp_path / "b.xlsx", Run=[]))
@@ -144,5 +165,11 @@ def test_a_workbook_at_a_shell(tmp_path: Path) -> None:
         import fastexcel
     except ImportError:
         fastexcel = None
-    done = at_a_shell("eval", tmp_path / "qrels.txt", path, "-m", "RR", code=0 if fastexcel else 5)
-    assert "0.7500" in done.stdout if fastexcel else 'pip install "rankstone[excel]"' in done.stderr
+    done = at_a_shell(
+        "eval", tmp_path / "qrels.txt", path, "-m", "RR", code=0 if fastexcel else 5
+    )
+    assert (
+        "0.7500" in done.stdout
+        if fastexcel
+        else 'pip install "rankstone[excel]"' in done.stderr
+    )

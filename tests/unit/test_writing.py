@@ -31,7 +31,10 @@ with atomic(sys.argv[1]) as unfinished:
 def writer(path: Path) -> Iterator[subprocess.Popen[str]]:
     """Start a process that writes a file and goes on when its input ends; come back once it has begun."""
     with subprocess.Popen(
-        [sys.executable, "-c", _WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _WRITER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith(str(path.parent))
@@ -42,7 +45,9 @@ def writer(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such locks here")
-def test_what_the_killed_left_is_cleared_and_what_the_living_write_is_not(tmp_path: Path) -> None:
+def test_what_the_killed_left_is_cleared_and_what_the_living_write_is_not(
+    tmp_path: Path,
+) -> None:
     """The next one who writes into a folder removes the files of processes that are gone, and only these."""
     mine, others = (
         tmp_path / "mine.csv",
@@ -66,12 +71,20 @@ def test_what_the_killed_left_is_cleared_and_what_the_living_write_is_not(tmp_pa
         alive.communicate("")
         assert alive.returncode == 0
 
-    left = {path.name: path.read_text() for path in tmp_path.iterdir() if path not in others}
-    assert left == {"mine.csv": "whole", "alive.csv": "half of it", "here.csv": "of this process"}
+    left = {
+        path.name: path.read_text() for path in tmp_path.iterdir() if path not in others
+    }
+    assert left == {
+        "mine.csv": "whole",
+        "alive.csv": "half of it",
+        "here.csv": "of this process",
+    }
     assert all(map(os.path.exists, others))
 
 
-@pytest.mark.parametrize("sink", ["sink_parquet", "sink_csv", "sink_ndjson", "sink_ipc"])
+@pytest.mark.parametrize(
+    "sink", ["sink_parquet", "sink_csv", "sink_ndjson", "sink_ipc"]
+)
 def test_writers_keep_the_file_that_is_locked(tmp_path: Path, sink: str) -> None:
     """What writes a table fills the file it was given: one in its place would be held by nobody."""
     with atomic(tmp_path / "rows") as unfinished:

@@ -89,9 +89,13 @@ def _parsed(text: str, where: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     try:
         value = json.loads(text)
         if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode()  # half of a character cannot be written
+            json.dumps(
+                value, ensure_ascii=False
+            ).encode()  # half of a character cannot be written
     except UnicodeEncodeError:
-        raise BadLine("a text holds half a character (a lone surrogate)", where=where) from None
+        raise BadLine(
+            "a text holds half a character (a lone surrogate)", where=where
+        ) from None
     except (ValueError, RecursionError) as error:
         raise BadLine("this is not JSON", where=where, given=printable(error)) from None
     return value
@@ -125,11 +129,15 @@ def query_of(record: Mapping[str, Any], where: str) -> str:
     return str(record[name])
 
 
-def objects_of(record: Mapping[str, Any], name: str, where: str) -> list[tuple[str, Mapping[str, Any]]]:
+def objects_of(
+    record: Mapping[str, Any], name: str, where: str
+) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the place and the content of each object in a list; a bare text is that of an object."""
     listed = record.get(name)
     if not isinstance(listed, list):
-        raise BadValue(f"{name} is not a list", where=where, given=printable(listed, 60))
+        raise BadValue(
+            f"{name} is not a list", where=where, given=printable(listed, 60)
+        )
     found = []
     for at, one in enumerate(listed, 1):
         place = f"{where}, {name} {at}"

@@ -50,9 +50,18 @@ class AssessorAgreement(Result):
     """
 
     def __init__(
-        self, pairs: pl.DataFrame, disagreements: pl.DataFrame, scores: Scores, left_out: int
+        self,
+        pairs: pl.DataFrame,
+        disagreements: pl.DataFrame,
+        scores: Scores,
+        left_out: int,
     ) -> None:
-        self.pairs, self.disagreements, self.scores, self.left_out = pairs, disagreements, scores, left_out
+        self.pairs, self.disagreements, self.scores, self.left_out = (
+            pairs,
+            disagreements,
+            scores,
+            left_out,
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each two assessors.
@@ -81,15 +90,25 @@ class AssessorAgreement(Result):
         counts = f"{counted(self.left_out, 'question')} that not all have: left out of the scores"
         left = [counts] if self.left_out else []
         scores = [
-            replace(one, best=frozenset()) if isinstance(one, Table) else one  # an assessor cannot win
+            replace(one, best=frozenset())
+            if isinstance(one, Table)
+            else one  # an assessor cannot win
             for one in self.scores.sheet(digits).parts
         ]
         differ = self.disagreements
         more = f", {_SHOWN} of {differ.height}" if differ.height > _SHOWN else ""
         shown = Table.of(
-            differ.head(_SHOWN), f"Items on which they differ{more}", digits=1, names={"query_id": "query"}
+            differ.head(_SHOWN),
+            f"Items on which they differ{more}",
+            digits=1,
+            names={"query_id": "query"},
         )
-        pairs = Table.of(self.pairs, "Each two assessors", digits=digits, names={"by_chance": "by chance"})
+        pairs = Table.of(
+            self.pairs,
+            "Each two assessors",
+            digits=digits,
+            names={"by_chance": "by chance"},
+        )
         return Sheet(
             "Agreement of assessors",
             parts=(*scores, pairs, *([shown] if differ.height else [])),
@@ -130,11 +149,17 @@ def compare_assessors(
     cited = any(str(one).startswith("Citation") for one in parse_measures(measures))
     items = {name: _items(*tables, cited=cited) for name, tables in assessors.items()}
     pairs = [_pair(*two, items) for two in combinations(items, 2)]
-    common = set.intersection(*({*qrels["query_id"]} for qrels, _ in assessors.values()))
+    common = set.intersection(
+        *({*qrels["query_id"]} for qrels, _ in assessors.values())
+    )
     among = pl.col("query_id").is_in(list(common))
     every = max(qrels["query_id"].n_unique() for qrels, _ in assessors.values())
     scores = score_answers(
-        {name: (q.filter(among), r.filter(among)) for name, (q, r) in assessors.items()}, measures
+        {
+            name: (q.filter(among), r.filter(among))
+            for name, (q, r) in assessors.items()
+        },
+        measures,
     )
     return AssessorAgreement(
         pl.DataFrame([row for row, _ in pairs]),
@@ -144,7 +169,9 @@ def compare_assessors(
     )
 
 
-def _pair(one: str, other: str, items: Mapping[str, pl.DataFrame]) -> tuple[dict[str, Any], pl.DataFrame]:
+def _pair(
+    one: str, other: str, items: Mapping[str, pl.DataFrame]
+) -> tuple[dict[str, Any], pl.DataFrame]:
     """Return the agreement of two, and the items on which they differ."""
     first, second = items[one], items[other]
     both = first.join(second, on=_KEY, how="inner", suffix="_other")
@@ -155,7 +182,9 @@ def _pair(one: str, other: str, items: Mapping[str, pl.DataFrame]) -> tuple[dict
             fix="are these two systems instead of two assessors? compare them without --agreement",
         )
     a, b = both["score"].to_numpy(), both["score_other"].to_numpy()
-    joint = np.array([[np.mean((a == x) & (b == y)) for y in _SUPPORT] for x in _SUPPORT])
+    joint = np.array(
+        [[np.mean((a == x) & (b == y)) for y in _SUPPORT] for x in _SUPPORT]
+    )
     chance = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     weights = 1 - np.abs(np.subtract.outer(_SUPPORT, _SUPPORT))
     differ = both.filter(pl.col("score") != pl.col("score_other")).select(

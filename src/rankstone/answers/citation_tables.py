@@ -12,7 +12,13 @@ import polars as pl
 
 from rankstone.answers.answer_records import objects_of, query_of, records
 from rankstone.answers.nugget_tables import support_of
-from rankstone.errors import BadValue, DuplicateRows, EmptyInput, NotComparable, printable
+from rankstone.errors import (
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    NotComparable,
+    printable,
+)
 from rankstone.measures.support import VITAL
 
 if TYPE_CHECKING:
@@ -23,7 +29,9 @@ _PLACES: Final = "ids, or places in references, from 0"
 _QRELS: Final = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
 
 
-def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+def citations(
+    answers: object, support: object = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the citations and sentences of answers as judgments, and their support as a run.
 
     Parameters
@@ -63,10 +71,18 @@ def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl
         for at, docs in enumerate(parts):
             names = {doc: f"{at}:{doc}" for doc in docs}
             scores = [
-                (query, names[doc], known.pop(key)) for doc in docs if (key := (query, at, doc)) in known
+                (query, names[doc], known.pop(key))
+                for doc in docs
+                if (key := (query, at, doc)) in known
             ]
-            judged += [(query, str(at), VITAL), *((query, name, 1.0) for name in names.values())]
-            said += [*scores, (query, str(at), max((score for *_, score in scores), default=0.0))]
+            judged += [
+                (query, str(at), VITAL),
+                *((query, name, 1.0) for name in names.values()),
+            ]
+            said += [
+                *scores,
+                (query, str(at), max((score for *_, score in scores), default=0.0)),
+            ]
         if not parts:
             judged.append((query, "no sentence", 0.0))
             said.append((query, "no sentence", 0.0))
@@ -85,7 +101,9 @@ def citations(answers: object, support: object = None) -> tuple[pl.DataFrame, pl
             given=f"query {printable(query)}, sentence {at}, document {printable(doc)}",
             fix="sentences are counted from 0; are answers and support of the same system?",
         )
-    return pl.DataFrame(judged, _QRELS, orient="row"), pl.DataFrame(said, _RUN, orient="row")
+    return pl.DataFrame(judged, _QRELS, orient="row"), pl.DataFrame(
+        said, _RUN, orient="row"
+    )
 
 
 def citations_to_judge(answers: object) -> pl.DataFrame:
@@ -107,24 +125,49 @@ def _answers(source: object) -> Iterator[tuple[str, list[list[str]]]]:
         query = query_of(record, place)
         if query in seen:
             raise BadValue(
-                f"a second answer to query {printable(query)}", where=place, given=f"first at {seen[query]}"
+                f"a second answer to query {printable(query)}",
+                where=place,
+                given=f"first at {seen[query]}",
             )
         seen[query] = place
         references = record.get("references") or []
-        if not isinstance(references, list) or any(type(one) not in (str, int) for one in references):
-            raise BadValue("references are not a list of ids", where=place, given=printable(references, 60))
-        yield query, [_cited(one, references, at) for at, one in objects_of(record, "answer", place)]
+        if not isinstance(references, list) or any(
+            type(one) not in (str, int) for one in references
+        ):
+            raise BadValue(
+                "references are not a list of ids",
+                where=place,
+                given=printable(references, 60),
+            )
+        yield (
+            query,
+            [
+                _cited(one, references, at)
+                for at, one in objects_of(record, "answer", place)
+            ],
+        )
 
 
 def _cited(sentence: Mapping[str, Any], references: list[Any], where: str) -> list[str]:
     found = []
     cited = sentence.get("citations")
     listed = [] if cited is None else cited
-    if not isinstance(listed, list) or any(type(one) not in (str, int) for one in listed):
-        raise BadValue("citations are not a list", where=where, given=printable(cited, 60), expected=_PLACES)
+    if not isinstance(listed, list) or any(
+        type(one) not in (str, int) for one in listed
+    ):
+        raise BadValue(
+            "citations are not a list",
+            where=where,
+            given=printable(cited, 60),
+            expected=_PLACES,
+        )
     for one in listed:
         if isinstance(one, int) and not 0 <= one < len(references):
-            raise BadValue(f"citation {one} of {len(references)} references", where=where, expected=_PLACES)
+            raise BadValue(
+                f"citation {one} of {len(references)} references",
+                where=where,
+                expected=_PLACES,
+            )
         found.append(str(references[one] if isinstance(one, int) else one))
     return list(dict.fromkeys(found))
 
@@ -135,12 +178,20 @@ def _support(source: object) -> dict[tuple[str, int, str], float]:
     for place, record in records(source) if source is not None else ():
         try:
             sentence = int(str(record["sentence"]))
-            doc = str(next(record[name] for name in ("doc_id", "citation") if record.get(name) is not None))
+            doc = str(
+                next(
+                    record[name]
+                    for name in ("doc_id", "citation")
+                    if record.get(name) is not None
+                )
+            )
         except (KeyError, ValueError, StopIteration):
             raise BadValue(
-                "support without a sentence and a document", where=place,
-                given=", ".join(map(printable, record)), expected="qid, sentence, doc_id, support",
-            ) from None  # fmt: skip
+                "support without a sentence and a document",
+                where=place,
+                given=", ".join(map(printable, record)),
+                expected="qid, sentence, doc_id, support",
+            ) from None
         if str(record.get("support", "?")).strip():  # not judged yet
             key = query_of(record, place), sentence, doc
             if key in found:

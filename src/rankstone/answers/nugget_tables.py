@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.answers.answer_records import objects_of, query_of, records
-from rankstone.errors import BadValue, DuplicateRows, EmptyInput, NotComparable, printable
+from rankstone.errors import (
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    NotComparable,
+    printable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,7 +101,9 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
                 )
     said += [(query, nugget, 0.0) for query, nugget, grade in judged if not grade]
     grades = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
-    return pl.DataFrame(judged, grades, orient="row"), pl.DataFrame(said, _RUN, orient="row")
+    return pl.DataFrame(judged, grades, orient="row"), pl.DataFrame(
+        said, _RUN, orient="row"
+    )
 
 
 def nuggets_to_assign(given: object) -> pl.DataFrame:
@@ -109,7 +117,9 @@ def nuggets_to_assign(given: object) -> pl.DataFrame:
     return pl.DataFrame(rows, schema, orient="row").with_columns(assignment=pl.lit(""))
 
 
-def _nuggets(source: object) -> Iterator[tuple[str, str | None, Mapping[str, Any], str]]:
+def _nuggets(
+    source: object,
+) -> Iterator[tuple[str, str | None, Mapping[str, Any], str]]:
     """Yield query, name, record and place of each nugget; a query without nuggets has one without a name."""
     seen: dict[tuple[str, str], str] = {}
     listing: dict[str, str] = {}
@@ -121,14 +131,27 @@ def _nuggets(source: object) -> Iterator[tuple[str, str | None, Mapping[str, Any
                 where=place,
                 given=f"first at {listing[query]}",
             )
-        listed = [(place, record)] if "nuggets" not in record else objects_of(record, "nuggets", place)
+        listed = (
+            [(place, record)]
+            if "nuggets" not in record
+            else objects_of(record, "nuggets", place)
+        )
         if not listed:
             yield query, None, {}, place
         for where, one in listed:
-            name = next((one[key] for key in ("id", "nugget_id", "nugget", "text") if _given(one, key)), None)
+            name = next(
+                (
+                    one[key]
+                    for key in ("id", "nugget_id", "nugget", "text")
+                    if _given(one, key)
+                ),
+                None,
+            )
             if name is None:
                 raise BadValue(
-                    "a nugget without id and text", where=where, given=", ".join(map(printable, one))
+                    "a nugget without id and text",
+                    where=where,
+                    given=", ".join(map(printable, one)),
                 )
             key = query, str(name)
             if key in seen:
@@ -146,12 +169,16 @@ def _given(record: Mapping[str, Any], name: str) -> bool:
     return record.get(name) is not None and str(record[name]).strip() != ""
 
 
-def _word(record: Mapping[str, Any], name: str, known: Mapping[str, float], where: str) -> float:
+def _word(
+    record: Mapping[str, Any], name: str, known: Mapping[str, float], where: str
+) -> float:
     """Return the number that a word means."""
     word = str(record.get(name, "")).strip().lower()
     if word not in known:
         raise BadValue(
-            f"{name} is {printable(record.get(name))}", where=where, expected=", ".join(dict.fromkeys(known))
+            f"{name} is {printable(record.get(name))}",
+            where=where,
+            expected=", ".join(dict.fromkeys(known)),
         )
     return known[word]
 

@@ -58,12 +58,22 @@ def score_answers(
         name: replace(scores.audit.runs[name], tied=0, tied_queries=0, tied_float32=0)
         for name, scores in each.items()
     }
-    return Scores(runs, first.measures, replace(first.audit, runs=audits), first.conventions, first.inputs)
+    return Scores(
+        runs,
+        first.measures,
+        replace(first.audit, runs=audits),
+        first.conventions,
+        first.inputs,
+    )
 
 
-def _refuse_other_queries(systems: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]]) -> None:
+def _refuse_other_queries(
+    systems: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]],
+) -> None:
     """Refuse systems with different queries: their means would be over other questions."""
-    queries = {name: set(qrels["query_id"].unique()) for name, (qrels, _) in systems.items()}
+    queries = {
+        name: set(qrels["query_id"].unique()) for name, (qrels, _) in systems.items()
+    }
     every = set().union(*queries.values())
     for name, its in queries.items():
         if lacking := sorted(every - its):

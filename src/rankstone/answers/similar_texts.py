@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.answers.answer_records import query_of, records
-from rankstone.errors import BadValue, DuplicateRows, EmptyInput, between_0_and_1, installed, printable
+from rankstone.errors import (
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    between_0_and_1,
+    installed,
+    printable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,11 +26,16 @@ if TYPE_CHECKING:
 _REFERENCES: Final = ("reference_contexts", "expected_contexts", "references")
 _RETRIEVED: Final = ("retrieved_contexts", "contexts", "retrieved")
 _QRELS: Final = {
-    "query_id": pl.String, "subtopic": pl.String, "doc_id": pl.String, "relevance": pl.Float64,
-}  # fmt: skip
+    "query_id": pl.String,
+    "subtopic": pl.String,
+    "doc_id": pl.String,
+    "relevance": pl.Float64,
+}
 
 
-def judge_by_similarity(source: object, threshold: float = 0.5) -> tuple[pl.DataFrame, pl.DataFrame]:
+def judge_by_similarity(
+    source: object, threshold: float = 0.5
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Judge retrieved texts by their similarity to reference texts, and return them with their ranking.
 
     Parameters
@@ -62,24 +74,37 @@ def judge_by_similarity(source: object, threshold: float = 0.5) -> tuple[pl.Data
         query = query_of(record, where)
         if seen.setdefault(query, where) != where:
             raise DuplicateRows(
-                f"a second record of query {printable(query)}", where=where, given=f"first at {seen[query]}"
+                f"a second record of query {printable(query)}",
+                where=where,
+                given=f"first at {seen[query]}",
             )
-        references, retrieved = _texts(record, _REFERENCES, where), _texts(record, _RETRIEVED, where)
+        references, retrieved = (
+            _texts(record, _REFERENCES, where),
+            _texts(record, _RETRIEVED, where),
+        )
         ranked.append((query, retrieved))
         if not references:
             judged.append((query, "1", "no reference", 0.0))  # it counts
         for at, reference in enumerate(references, 1):
             # a reference that nothing resembles is a subtopic, too
-            grades = {reference: 2.0} | {text: _grade(reference, text, threshold) for text in retrieved}
-            judged += [(query, str(at), text, grade) for text, grade in grades.items() if grade]
+            grades = {reference: 2.0} | {
+                text: _grade(reference, text, threshold) for text in retrieved
+            }
+            judged += [
+                (query, str(at), text, grade) for text, grade in grades.items() if grade
+            ]
     if not ranked:
         raise EmptyInput("there are no records")
-    run = pl.DataFrame(ranked, {"query_id": pl.String, "doc_id": pl.List(pl.String)}, orient="row")
+    run = pl.DataFrame(
+        ranked, {"query_id": pl.String, "doc_id": pl.List(pl.String)}, orient="row"
+    )
     return pl.DataFrame(judged, _QRELS, orient="row"), run
 
 
 def _grade(reference: str, text: str, threshold: float) -> float:
-    levenshtein = installed("rapidfuzz.distance.Levenshtein", "rapidfuzz", 'pip install "rankstone[texts]"')
+    levenshtein = installed(
+        "rapidfuzz.distance.Levenshtein", "rapidfuzz", 'pip install "rankstone[texts]"'
+    )
     similarity = 1 - levenshtein.normalized_distance(reference, text)
     return 2.0 if similarity > threshold else float(similarity == threshold)
 
@@ -90,7 +115,9 @@ def _texts(record: Mapping[str, Any], names: tuple[str, ...], where: str) -> lis
         raise BadValue(
             f"{names[0]} is not a list of texts",
             where=where,
-            given=printable(found, 60) if found is not None else ", ".join(map(printable, record)),
+            given=printable(found, 60)
+            if found is not None
+            else ", ".join(map(printable, record)),
             expected='{"query_id": …, "reference_contexts": ["text", …], "retrieved_contexts": ["text", …]}',
         )
     return found

@@ -14,10 +14,27 @@ import polars as pl
 from rankstone._basics import some
 from rankstone.boards.battle_tables import BattleTable, read_battles
 from rankstone.boards.ranked_systems import RankedSystems, places
-from rankstone.errors import BadOption, NotComparable, between_0_and_1, one_of, printable
-from rankstone.stats.paired_comparisons import TIE, StrengthFit, circular_triads, elo, fit_strengths
+from rankstone.errors import (
+    BadOption,
+    NotComparable,
+    between_0_and_1,
+    one_of,
+    printable,
+)
+from rankstone.stats.paired_comparisons import (
+    TIE,
+    StrengthFit,
+    circular_triads,
+    elo,
+    fit_strengths,
+)
 from rankstone.stats.random_streams import check_count, draws, in_blocks
-from rankstone.stats.rank_intervals import DrawnErrors, MeanErrors, moderated_variances, rank_intervals
+from rankstone.stats.rank_intervals import (
+    DrawnErrors,
+    MeanErrors,
+    moderated_variances,
+    rank_intervals,
+)
 from rankstone.tables.phrases import check_language
 from rankstone.tables.sheet import Table
 
@@ -121,7 +138,12 @@ class PairedBoard(RankedSystems):
             if name != self.fit.model:
                 with suppress(NotComparable):  # without ties there is nothing to model
                     found[name] = places(fit_strengths(battles, name).strengths)
-        ratings = elo(battles.left.tolist(), battles.right.tolist(), battles.outcome.tolist(), battles.items)
+        ratings = elo(
+            battles.left.tolist(),
+            battles.right.tolist(),
+            battles.outcome.tolist(),
+            battles.items,
+        )
         return found | {"elo": places(ratings)}
 
     @cached_property
@@ -138,7 +160,9 @@ class PairedBoard(RankedSystems):
             "strength": self.means,
             "error": error,
         }
-        return self.ranked(numbers, {"battles": played, "win_rate": wins.sum(axis=1) / played})
+        return self.ranked(
+            numbers, {"battles": played, "win_rate": wins.sum(axis=1) / played}
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each system, the best first.
@@ -172,8 +196,15 @@ class PairedBoard(RankedSystems):
         values = np.concatenate([self.fit.effects, [self.fit.tie]])[: len(names)]
         error = np.sqrt(np.diag(self.covariance)[items : items + len(names)])
         reach = error * _t_quantile(self.df, self.confidence)
-        columns = {"value": values, "error": error, "low": values - reach, "high": values + reach}
-        return pl.DataFrame({"effect": names} | {name: one.tolist() for name, one in columns.items()})
+        columns = {
+            "value": values,
+            "error": error,
+            "low": values - reach,
+            "high": values + reach,
+        }
+        return pl.DataFrame(
+            {"effect": names} | {name: one.tolist() for name, one in columns.items()}
+        )
 
     def by_pair(self) -> pl.DataFrame:
         """Return every pair that was compared, the worst fitting first.
@@ -196,8 +227,15 @@ class PairedBoard(RankedSystems):
             "system": [self.systems[at] for at in one[order]],
             "versus": [self.systems[at] for at in other[order]],
         }
-        columns = {"battles": played, "share": share, "expected": expected, "residual": residual}
-        return pl.DataFrame(names | {name: values[order].tolist() for name, values in columns.items()})
+        columns = {
+            "battles": played,
+            "share": share,
+            "expected": expected,
+            "residual": residual,
+        }
+        return pl.DataFrame(
+            names | {name: values[order].tolist() for name, values in columns.items()}
+        )
 
     def _expected(self, one: Ints, other: Ints) -> Floats:
         """Return the expected share of wins, a tie being half, where neither side has an advantage."""
@@ -221,7 +259,8 @@ class PairedBoard(RankedSystems):
         error = np.sqrt(np.maximum(own[:, None] + own - 2 * square, 0.0))
         gaps = self.means[:, None] - self.means
         found: Floats = special.stdtr(
-            min(self.df, 1e9), np.divide(gaps, error, out=np.zeros_like(gaps), where=error > 0)
+            min(self.df, 1e9),
+            np.divide(gaps, error, out=np.zeros_like(gaps), where=error > 0),
         )
         return found
 
@@ -246,15 +285,21 @@ class PairedBoard(RankedSystems):
                 ends = {name: f"{row[name]:+.2f}" for name in ("value", "low", "high")}
                 clear = row["low"] > 0 or row["high"] < 0
                 yield say(
-                    "effect_clear" if clear else "effect_open", effect=printable(row["effect"], 40), **ends
+                    "effect_clear" if clear else "effect_open",
+                    effect=printable(row["effect"], 40),
+                    **ends,
                 )
         circular, decided = circular_triads(battles.wins)
         if decided:
             share = f"{100 * circular / decided:.2g} %"
-            yield say("triads", circular=f"{circular:,}", decided=f"{decided:,}", share=share)
+            yield say(
+                "triads", circular=f"{circular:,}", decided=f"{decided:,}", share=share
+            )
         if self.clusters:
             times = float(self.table["error"].mean() or 0.0) / self._independent_error  # type: ignore[arg-type]
-            yield say("clustered", columns=", ".join(self.clusters), times=f"{times:.2g}")
+            yield say(
+                "clustered", columns=", ".join(self.clusters), times=f"{times:.2g}"
+            )
             if self.df + 1 < _FEW:
                 yield say("few_clusters", count=int(self.df) + 1)
         yield from self.moves()
@@ -266,13 +311,27 @@ class PairedBoard(RankedSystems):
 
     def title(self) -> str:
         """Return how many systems and battles there are."""
-        return self.say("paired_title", items=len(self.means), n=f"{len(self.table_of.battles.left):,}")
+        return self.say(
+            "paired_title",
+            items=len(self.means),
+            n=f"{len(self.table_of.battles.left):,}",
+        )
 
     def columns(self) -> dict[str, Kind]:
         """Return the columns that are shown, and their kinds."""
         kinds: dict[str, Kind] = {"rank": "number", "system": "id", "rating": "number"}
-        kinds |= {"own_interval": "interval", "ranks": "interval", "alone": "interval", "first": "number"}
-        return kinds | {"tier": "number", "battles": "number", "wins": "number", "rules": "interval"}
+        kinds |= {
+            "own_interval": "interval",
+            "ranks": "interval",
+            "alone": "interval",
+            "first": "number",
+        }
+        return kinds | {
+            "tier": "number",
+            "battles": "number",
+            "wins": "number",
+            "rules": "interval",
+        }
 
     def cells(self, row: Mapping[str, Any], digits: int) -> dict[str, str]:
         """Return what is shown of a row of the table, by column."""
@@ -285,12 +344,18 @@ class PairedBoard(RankedSystems):
 
     def details(self) -> Sequence[Part]:
         """Return the pairs that fit worst."""
-        return (Table.of(self.by_pair().head(_PAIRS), self.say("worst_pairs"), digits=2),)
+        return (
+            Table.of(self.by_pair().head(_PAIRS), self.say("worst_pairs"), digits=2),
+        )
 
     def method_lines(self) -> Iterator[str]:
         """Yield the model, what errors allow for, and what columns mean."""
         yield self.say(f"is_{self.fit.model}")
-        yield self.say(self.error_phrase, columns=", ".join(self.clusters), count=f"{self.resamples:,}")
+        yield self.say(
+            self.error_phrase,
+            columns=", ".join(self.clusters),
+            count=f"{self.resamples:,}",
+        )
         yield self.say("paired_columns", level=f"{100 * self.confidence:g} %")
 
 
@@ -305,17 +370,23 @@ def _errors(fit: StrengthFit, covariance: Floats, df: float, seed: int) -> MeanE
     freedom = np.array([df])
     if math.isfinite(df):
         independent = fit.inverse[:items, :items]
-        grown, freedom = moderated_variances(np.diag(square) / np.diag(independent), np.full(items, df))
+        grown, freedom = moderated_variances(
+            np.diag(square) / np.diag(independent), np.full(items, df)
+        )
         square = independent * np.sqrt(grown[:, None] * grown)
     values, vectors = np.linalg.eigh(square)
-    return MeanErrors(np.zeros(items), freedom, vectors * np.sqrt(np.maximum(values, 0.0)), seed)
+    return MeanErrors(
+        np.zeros(items), freedom, vectors * np.sqrt(np.maximum(values, 0.0)), seed
+    )
 
 
 def _t_quantile(df: float, confidence: float) -> float:
     from scipy import special
 
     share = 0.5 + confidence / 2
-    return float(special.stdtrit(df, share) if math.isfinite(df) else special.ndtri(share))
+    return float(
+        special.stdtrit(df, share) if math.isfinite(df) else special.ndtri(share)
+    )
 
 
 def paired_board(
@@ -373,7 +444,13 @@ def paired_board(
     names = (cluster,) if isinstance(cluster, str) else tuple(cluster)
     if len(names) > 2:  # noqa: PLR2004 - the formula of two
         raise BadOption(f"cluster names {len(names)} columns", expected="two at most")
-    read = read_battles(battles, cluster=names, covariates=covariates, columns=columns, format_in=format_in)
+    read = read_battles(
+        battles,
+        cluster=names,
+        covariates=covariates,
+        columns=columns,
+        format_in=format_in,
+    )
     tied = bool((read.battles.outcome == TIE).any())
     model = model or ("davidson" if tied else "bradley_terry")
     one_of("model", model, MODELS)
@@ -390,7 +467,9 @@ def paired_board(
     groups = min((int(one.max()) + 1 for one in read.clusters.values()), default=0)
     df = float(groups - 1) if names else math.inf
     if names and groups < 2:  # noqa: PLR2004 - one cluster has no spread
-        raise NotComparable("all battles are in one cluster, so nothing shows how clusters differ")
+        raise NotComparable(
+            "all battles are in one cluster, so nothing shows how clusters differ"
+        )
     errors: MeanErrors | DrawnErrors
     if resamples is None:
         errors = _errors(fit, covariance, df, seed)
@@ -398,10 +477,21 @@ def paired_board(
         check_count("resamples", resamples, _FEWEST, 10**6)
         if len(names) > 1:
             problem = "the bootstrap takes one column of clusters"
-            raise BadOption(problem, given=", ".join(names), fix=f"cluster={names[0]!r}, or no resamples")
-        drawn = _resampled(fit, next(iter(read.clusters.values()), None), seed, resamples, progress)
-        covariance, errors = drawn.T @ drawn / len(drawn), DrawnErrors(drawn[:, : len(fit.strengths)])
-    ranks = rank_intervals(fit.strengths, errors, alpha=1 - confidence, progress=progress)
+            raise BadOption(
+                problem,
+                given=", ".join(names),
+                fix=f"cluster={names[0]!r}, or no resamples",
+            )
+        drawn = _resampled(
+            fit, next(iter(read.clusters.values()), None), seed, resamples, progress
+        )
+        covariance, errors = (
+            drawn.T @ drawn / len(drawn),
+            DrawnErrors(drawn[:, : len(fit.strengths)]),
+        )
+    ranks = rank_intervals(
+        fit.strengths, errors, alpha=1 - confidence, progress=progress
+    )
     might_be = fit.strengths + errors.drawn
     first_share = (might_be >= might_be.max(axis=1, keepdims=True)).mean(axis=0)
     about = confidence, ranks, first_share, seed, lang, resamples or 0
@@ -421,15 +511,24 @@ def _resampled(
     observed = np.concatenate([fit.strengths, fit.effects, [fit.tie]])
 
     def sample(at: int) -> Floats | None:
-        weight = battles.weight * draws(int(group.max()) + 1, seed, range(at, at + 1))[0][group]
+        weight = (
+            battles.weight
+            * draws(int(group.max()) + 1, seed, range(at, at + 1))[0][group]
+        )
         try:
             again = fit_strengths(replace(battles, weight=weight), fit.model)
         except NotComparable:
             return None
-        moved: Floats = np.concatenate([again.strengths, again.effects, [again.tie]]) - observed
+        moved: Floats = (
+            np.concatenate([again.strengths, again.effects, [again.tie]]) - observed
+        )
         return moved
 
-    found = [one for one in in_blocks(sample, resamples, progress=progress) if one is not None]
+    found = [
+        one
+        for one in in_blocks(sample, resamples, progress=progress)
+        if one is not None
+    ]
     if len(found) < _ENOUGH * resamples:
         raise NotComparable(
             "in some resamples a system never lost to others, or never met them",

@@ -10,7 +10,14 @@ import polars as pl
 from rankstone._basics import Record, counted, some
 from rankstone.boards.board_scores import by_aliases
 from rankstone.comparison.score_sources import name_texts, score_numbers
-from rankstone.errors import BadValue, EmptyInput, InputError, MissingColumn, did_you_mean, printable
+from rankstone.errors import (
+    BadValue,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    did_you_mean,
+    printable,
+)
 from rankstone.io.attributes import open_table
 from rankstone.io.input_table import reading
 from rankstone.stats.paired_comparisons import LEFT, RIGHT, TIE, Battles
@@ -29,9 +36,16 @@ _ALIASES: Final = {
 }
 #: word → outcome, besides the names of the two
 _WORDS: Final = {
-    **dict.fromkeys(("left", "a", "x", "1", "model_a", "model_1", "first", "system_a"), LEFT),
-    **dict.fromkeys(("right", "b", "y", "2", "model_b", "model_2", "second", "system_b"), RIGHT),
-    **dict.fromkeys(("tie", "draw", "tie (bothbad)", "both", "both_bad", "neither", "equal", "0"), TIE),
+    **dict.fromkeys(
+        ("left", "a", "x", "1", "model_a", "model_1", "first", "system_a"), LEFT
+    ),
+    **dict.fromkeys(
+        ("right", "b", "y", "2", "model_b", "model_2", "second", "system_b"), RIGHT
+    ),
+    **dict.fromkeys(
+        ("tie", "draw", "tie (bothbad)", "both", "both_bad", "neither", "equal", "0"),
+        TIE,
+    ),
 }
 #: covariate that is the advantage of the left side
 POSITION: Final = "position"
@@ -96,7 +110,9 @@ def read_battles(
     with reading(name):
         frame = frame.rename(by_aliases(frame.collect_schema().names(), _ALIASES))
         table = frame.collect()
-    if lacking := [one for one in ("left", "right", "winner") if one not in table.columns]:
+    if lacking := [
+        one for one in ("left", "right", "winner") if one not in table.columns
+    ]:
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
             where=name,
@@ -113,10 +129,16 @@ def read_battles(
         raise InputError(what, where=f"{name}, row {at + 1}", expected="two systems")
     systems = pl.concat(sides).unique().sort()
     left, right = (
-        side.replace_strict(systems, np.arange(len(systems)), return_dtype=pl.Int64).to_numpy()
+        side.replace_strict(
+            systems, np.arange(len(systems)), return_dtype=pl.Int64
+        ).to_numpy()
         for side in sides
     )
-    weight = score_numbers(table["weight"], name).fill_null(0.0) if "weight" in table.columns else None
+    weight = (
+        score_numbers(table["weight"], name).fill_null(0.0)
+        if "weight" in table.columns
+        else None
+    )
     if weight is not None and not (weight >= 0).all():
         raise BadValue("a weight is below 0", where=name)
     outcome = _outcomes(name_texts(table["winner"], name), sides[0], sides[1], name)
@@ -130,15 +152,24 @@ def read_battles(
     )
     clusters = {one: _cluster(table, one, name) for one in cluster}
     notes = tuple(f"{name} read as: {note}" for note in read_as)
-    return BattleTable(tuple(systems), battles, clusters, tuple(covariates), name, notes)
+    return BattleTable(
+        tuple(systems), battles, clusters, tuple(covariates), name, notes
+    )
 
 
 def _outcomes(winner: pl.Series, left: pl.Series, right: pl.Series, where: str) -> Ints:
     """Return the outcome of each battle from a word, or from the name of the winner."""
     words = winner.str.strip_chars()
-    by_word = words.str.to_lowercase().replace_strict(_WORDS, default=None, return_dtype=pl.Int64)
+    by_word = words.str.to_lowercase().replace_strict(
+        _WORDS, default=None, return_dtype=pl.Int64
+    )
     by_name = pl.select(
-        pl.when(words == left).then(LEFT).when(words == right).then(RIGHT).when(by_word == TIE).then(TIE)
+        pl.when(words == left)
+        .then(LEFT)
+        .when(words == right)
+        .then(RIGHT)
+        .when(by_word == TIE)
+        .then(TIE)
     ).to_series()
     # systems may be called a and b: their names go first where they explain every row
     found = by_name if not by_name.null_count() else by_word.fill_null(by_name)
@@ -157,7 +188,10 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
     """Return a covariate of each battle: a constant, or a difference in its standard deviations."""
     if name == POSITION and name not in table.columns:
         return np.ones(table.height)
-    both = [f"{name}_{side}" for side in ("left", "right")], [f"{name}_{side}" for side in ("a", "b")]
+    both = (
+        [f"{name}_{side}" for side in ("left", "right")],
+        [f"{name}_{side}" for side in ("a", "b")],
+    )
     pair = next((two for two in both if set(two) <= set(table.columns)), None)
     if pair is None and name not in table.columns:
         raise MissingColumn(
@@ -166,7 +200,11 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
             given=f"columns {some(table.columns, 12)}",
             expected=f"{printable(name)}, or {printable(name)}_left and {printable(name)}_right",
             fix=did_you_mean(
-                name, [POSITION, *(one for one in table.columns if table[one].dtype.is_numeric())]
+                name,
+                [
+                    POSITION,
+                    *(one for one in table.columns if table[one].dtype.is_numeric()),
+                ],
             ),
         )
     parts = [score_numbers(table[one], where) for one in (pair or [name])]
@@ -175,15 +213,24 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
     values = parts[0].to_numpy() - (parts[1].to_numpy() if pair else 0.0)
     spread = float(values.std())
     if not spread:
-        raise InputError(f"{printable(name)} is the same in all battles", where=where, fix="leave it out")
+        raise InputError(
+            f"{printable(name)} is the same in all battles",
+            where=where,
+            fix="leave it out",
+        )
     found: Floats = values / spread
     return found
 
 
 def _cluster(table: pl.DataFrame, name: str, where: str) -> Ints:
     if name not in table.columns:
-        raise MissingColumn.of(f"there is no column {printable(name)}", name, table.columns, where)
+        raise MissingColumn.of(
+            f"there is no column {printable(name)}", name, table.columns, where
+        )
     column = table[name]
     if column.null_count():
-        raise BadValue(f"{counted(column.null_count(), 'row')} without {printable(name)}", where=where)
+        raise BadValue(
+            f"{counted(column.null_count(), 'row')} without {printable(name)}",
+            where=where,
+        )
     return column.rank("dense").to_numpy().astype(np.int64) - 1

@@ -69,28 +69,61 @@ class BoardExplanation(Result):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        names = ("system", "versus", "difference", "error", "clear", "rank", "low", "high", "chance")
-        return {name: getattr(self, name) for name in names} | {"datasets": self.table.to_dicts()}
+        names = (
+            "system",
+            "versus",
+            "difference",
+            "error",
+            "clear",
+            "rank",
+            "low",
+            "high",
+            "chance",
+        )
+        return {name: getattr(self, name) for name in names} | {
+            "datasets": self.table.to_dicts()
+        }
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the table and what it says."""
         say = partial(phrase, "board", lang=self.lang)
         one, other = printable(self.system, 40), printable(self.versus, 40)
-        names = {"versus": other, "score": one, "contribution": say("contribution"), "total": say("total")}
+        names = {
+            "versus": other,
+            "score": one,
+            "contribution": say("contribution"),
+            "total": say("total"),
+        }
         names |= {name: say(f"of_{name}") for name in ("dataset", "place", "places")}
         rank = f"{self.low}–{self.high}" if self.low < self.high else str(self.low)
-        numbers = {"difference": f"{self.difference:+.{digits}f}", "error": f"{self.error:.{digits}f}"}
+        numbers = {
+            "difference": f"{self.difference:+.{digits}f}",
+            "error": f"{self.error:.{digits}f}",
+        }
         lines = [
-            say("explained_clear" if self.clear else "explained_open", **numbers, system=one, versus=other,
-                chance=f"{100 * self.chance:.0f} %"),
+            say(
+                "explained_clear" if self.clear else "explained_open",
+                **numbers,
+                system=one,
+                versus=other,
+                chance=f"{100 * self.chance:.0f} %",
+            ),
             *(
-                say(f"explained_{what}", names=", ".join(printable(name, 40) for name in rows["dataset"]))
-                for what, rows in (("lifts", self._moving(1)), ("costs", self._moving(-1)))
+                say(
+                    f"explained_{what}",
+                    names=", ".join(printable(name, 40) for name in rows["dataset"]),
+                )
+                for what, rows in (
+                    ("lifts", self._moving(1)),
+                    ("costs", self._moving(-1)),
+                )
                 if rows.height
             ),
-        ]  # fmt: skip
+        ]
         signed = self.table.with_columns(
-            pl.col("contribution", "total").map_elements(lambda x: f"{x:+.{digits}f}", pl.String),
+            pl.col("contribution", "total").map_elements(
+                lambda x: f"{x:+.{digits}f}", pl.String
+            ),
             pl.col("places").map_elements(lambda x: f"{x:+d}" if x else "0", pl.String),
         )
         table = Table.of(
@@ -99,7 +132,9 @@ class BoardExplanation(Result):
             names=names,
             kinds=dict.fromkeys(("contribution", "total", "places"), "number"),
         )
-        title = say("explained", system=one, rank=self.rank, ranks=rank, estimate=self.estimate)
+        title = say(
+            "explained", system=one, rank=self.rank, ranks=rank, estimate=self.estimate
+        )
         return Sheet(title, parts=(table, ("", tuple(lines))))
 
     def _moving(self, sign: int) -> pl.DataFrame:
@@ -127,12 +162,23 @@ def explain_place(board: Board, one: int, other: int) -> BoardExplanation:
         1 + int(np.nansum(row > row[one])) if has_one else None
         for row, has_one in zip(parts, has[:, one], strict=True)
     ]
-    scores = pl.DataFrame({"score": board.scores.values[:, one], "versus": board.scores.values[:, other]})
-    places = board.without[:, one] - now["rank"] if len(board.without) else np.zeros(len(parts), np.int64)
+    scores = pl.DataFrame(
+        {"score": board.scores.values[:, one], "versus": board.scores.values[:, other]}
+    )
+    places = (
+        board.without[:, one] - now["rank"]
+        if len(board.without)
+        else np.zeros(len(parts), np.int64)
+    )
     table = pl.DataFrame(
-        {"dataset": board.scores.datasets, **scores.fill_nan(None).to_dict(), "place": within,
-         "contribution": given, "places": places}
-    )  # fmt: skip
+        {
+            "dataset": board.scores.datasets,
+            **scores.fill_nan(None).to_dict(),
+            "place": within,
+            "contribution": given,
+            "places": places,
+        }
+    )
     order = np.argsort(-np.abs(given), kind="stable")
     table = table[order].with_columns(total=pl.col("contribution").cum_sum())
     columns = ("dataset", "score", "versus", "place", "contribution", "total", "places")

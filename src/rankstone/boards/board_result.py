@@ -84,7 +84,11 @@ class Board(RankedSystems):
     def conventions(self) -> dict[str, Any]:
         """The options that the numbers depend on."""
         rule = self.rule
-        return {"estimate": rule.estimate, "missing": rule.missing, "resample": self.resample} | {
+        return {
+            "estimate": rule.estimate,
+            "missing": rule.missing,
+            "resample": self.resample,
+        } | {
             "confidence": self.confidence,
             "seed": self.seed,
             "resamples": self.resamples,
@@ -122,7 +126,10 @@ class Board(RankedSystems):
         if len(values) < 2:  # noqa: PLR2004 - nothing would be left
             return np.empty((0, values.shape[1]), np.int64)
         return np.stack(
-            [_ranks(self.rule.without(at), np.delete(values, at, 0)) for at in range(len(values))]
+            [
+                _ranks(self.rule.without(at), np.delete(values, at, 0))
+                for at in range(len(values))
+            ]
         )
 
     @cached_property
@@ -137,8 +144,12 @@ class Board(RankedSystems):
         equal = np.ones(len(self.scores.datasets))
         rules = {name: replace(rule, weights=equal) for name, rule in rules.items()}
         if not self.has.all():
-            others = [name for name in MISSING if name not in ("error", self.rule.missing)]
-            rules |= {f"missing={name}": replace(self.rule, missing=name) for name in others}
+            others = [
+                name for name in MISSING if name not in ("error", self.rule.missing)
+            ]
+            rules |= {
+                f"missing={name}": replace(self.rule, missing=name) for name in others
+            }
         return {name: _ranks(rule, self.scores.values) for name, rule in rules.items()}
 
     @cached_property
@@ -167,7 +178,10 @@ class Board(RankedSystems):
         """Return the rank of each system under each rule: ``system``, then a column for each rule."""
         columns = {self.rule.estimate: places(self.means), **self.under_rules}
         names = {"system": [self.scores.systems[at] for at in self.order]}
-        return pl.DataFrame(names | {name: ranks[self.order].tolist() for name, ranks in columns.items()})
+        return pl.DataFrame(
+            names
+            | {name: ranks[self.order].tolist() for name, ranks in columns.items()}
+        )
 
     def by_dataset(self) -> pl.DataFrame:
         """Return what happens without each data set.
@@ -216,7 +230,11 @@ class Board(RankedSystems):
         better = self.scores.values[:, self.complete]
         if min(better.shape) < 2:  # noqa: PLR2004 - variances
             return None
-        names = self.scores.datasets if set(self.scores.queries) == set(self.scores.datasets) else ()
+        names = (
+            self.scores.datasets
+            if set(self.scores.queries) == set(self.scores.datasets)
+            else ()
+        )
         queries = [self.scores.queries[name][:, self.complete] for name in names]
         return Reliability.of(better, queries)
 
@@ -241,7 +259,13 @@ class Board(RankedSystems):
         """
         found = self.reliability
         if found is None:
-            return pl.DataFrame(schema={"source": pl.String, "variance": pl.Float64, "share": pl.Float64})
+            return pl.DataFrame(
+                schema={
+                    "source": pl.String,
+                    "variance": pl.Float64,
+                    "share": pl.Float64,
+                }
+            )
         n = len(self.has)
         parts = self.shards or [
             ("system", found.between, None),
@@ -258,7 +282,9 @@ class Board(RankedSystems):
         ]
         if self.scores.seeds:
             spread = float(self.scores.seed_variance.mean())
-            single = spread * float(np.mean([len(means) for means in self.scores.seeds.values()]))
+            single = spread * float(
+                np.mean([len(means) for means in self.scores.seeds.values()])
+            )
             rows.append(("seed", single, min(spread / error, 1.0) if error else None))
         return pl.DataFrame(rows, ["source", "variance", "share"], orient="row")
 
@@ -271,9 +297,16 @@ class Board(RankedSystems):
         from scipy import special
 
         over_datasets = self.resample == "datasets"
-        error = self.found.paired_errors() if over_datasets else self.errors.of_differences
+        error = (
+            self.found.paired_errors() if over_datasets else self.errors.of_differences
+        )
         gaps = self.means[:, None] - self.means
-        ratio = np.divide(gaps, error, out=np.where(gaps, np.copysign(np.inf, gaps), 0.0), where=error > 0)
+        ratio = np.divide(
+            gaps,
+            error,
+            out=np.where(gaps, np.copysign(np.inf, gaps), 0.0),
+            where=error > 0,
+        )
         df = max(len(self.has) - 1, 1) if self.resample != "queries" else np.inf
         found: Floats = special.stdtr(df, ratio)
         return found
@@ -291,11 +324,16 @@ class Board(RankedSystems):
         for name in (system, *([versus] if versus else [])):
             if name not in self.scores.systems:
                 known = self.scores.systems
-                raise UsageError(f"there is no system {printable(name)}", fix=did_you_mean(name, known))
+                raise UsageError(
+                    f"there is no system {printable(name)}",
+                    fix=did_you_mean(name, known),
+                )
         at = self.scores.systems.index(system)
         place = int(np.flatnonzero(self.order == at)[0])
         near = self.order[place - 1 if place else 1]
-        return explain_place(self, at, self.scores.systems.index(versus) if versus else int(near))
+        return explain_place(
+            self, at, self.scores.systems.index(versus) if versus else int(near)
+        )
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -311,7 +349,9 @@ class Board(RankedSystems):
             "by_rule": self.by_rule().to_dicts(),
             "by_dataset": self.by_dataset().to_dicts(),
             "components": self.components().to_dicts(),
-            "friedman": self.friedman().to_dicts() if len(self.complete) > 1 < len(self.has) else None,
+            "friedman": self.friedman().to_dicts()
+            if len(self.complete) > 1 < len(self.has)
+            else None,
             "findings": list(self.findings()),
             "notes": list(self.notes),
         }
@@ -321,12 +361,22 @@ class Board(RankedSystems):
         say, found, (n, items) = self.say, self.intervals, self.has.shape
         yield from self.leading()
         if n >= _FEW and self.apart < _CARRIES * (items - 1):
-            yield say("cannot_rank", n=n, width=int(np.median(found.high - found.low + 1)), items=items)
+            yield say(
+                "cannot_rank",
+                n=n,
+                width=int(np.median(found.high - found.low + 1)),
+                items=items,
+            )
         if self.resample != "queries" and n < _FEW:
             yield say("few", n=n, few=_FEW)
         if lost := int((~self.has).sum()):
             share = f"{100 * lost / self.has.size:.3g} %"
-            yield say(f"missing_{self.rule.missing}", lost=f"{lost:,}", all=f"{self.has.size:,}", share=share)
+            yield say(
+                f"missing_{self.rule.missing}",
+                lost=f"{lost:,}",
+                all=f"{self.has.size:,}",
+                share=share,
+            )
         yield from self._seeds()
         yield from self._reliable()
         yield from self.moves()
@@ -334,9 +384,15 @@ class Board(RankedSystems):
         for at, ranks in enumerate(self.without):
             if ranks[self.order[0]] > 1:
                 other = int(ranks.argmin())
-                leaders.setdefault(other, []).append(printable(self.scores.datasets[at], 40))
+                leaders.setdefault(other, []).append(
+                    printable(self.scores.datasets[at], 40)
+                )
         for other, datasets in leaders.items():
-            yield say("decides", datasets=some(datasets, 4), system=printable(self.systems[other], 40))
+            yield say(
+                "decides",
+                datasets=some(datasets, 4),
+                system=printable(self.systems[other], 40),
+            )
 
     def _reliable(self) -> Iterator[str]:
         """Yield the coefficients of generalisability, and how many data sets would be enough."""
@@ -349,22 +405,35 @@ class Board(RankedSystems):
                 self.shards[0][1] / (whole or 1.0),
                 parts["system × query"] / (error or 1.0),
             )
-            yield self.say("crossed", order=f"{reliable:.2f}", share=f"{100 * of_queries:.2g} %")
+            yield self.say(
+                "crossed", order=f"{reliable:.2f}", share=f"{100 * of_queries:.2g} %"
+            )
             return
         low, high = found.interval(self.confidence)
-        numbers = {"low": f"{low:.2f}", "high": f"{high:.2f}", "level": f"{100 * self.confidence:g} %"}
-        order, scores = (f"{found.coefficient(absolute=absolute):.2f}" for absolute in (False, True))
+        numbers = {
+            "low": f"{low:.2f}",
+            "high": f"{high:.2f}",
+            "level": f"{100 * self.confidence:g} %",
+        }
+        order, scores = (
+            f"{found.coefficient(absolute=absolute):.2f}" for absolute in (False, True)
+        )
         yield self.say("reliable", order=order, scores=scores, **numbers)
         if found.coefficient() < _TARGET and (needed := found.datasets_needed(_TARGET)):
             queries = found.queries_needed(_TARGET) if found.noise else None
             more = self.say("or_queries", queries=f"{queries:,}") if queries else ""
-            yield self.say("data_sets_needed", needed=f"{needed:,}", target=_TARGET, more=more)
+            yield self.say(
+                "data_sets_needed", needed=f"{needed:,}", target=_TARGET, more=more
+            )
 
     def _seeds(self) -> Iterator[str]:
         """Yield the share of seeds in the residual variance, how many would pay, what single ones say."""
         if not self.scores.seed_cells:
             return
-        spread, residual = float(self.scores.seed_variance.mean()), self.found.fit.pooled
+        spread, residual = (
+            float(self.scores.seed_variance.mean()),
+            self.found.fit.pooled,
+        )
         if 0 < spread < residual:
             most = max(map(len, self.scores.seed_cells.values()))
             times = math.ceil(9 * most * spread / (residual - spread))
@@ -372,7 +441,12 @@ class Board(RankedSystems):
             yield self.say("seeds", share=f"{100 * spread / residual:.2g} %") + more
         leaders, turned = self.by_seed()
         others = int((leaders != self.order[0]).sum())
-        yield self.say("seed_flips", others=others, count=len(leaders), share=f"{100 * turned:.2g} %")
+        yield self.say(
+            "seed_flips",
+            others=others,
+            count=len(leaders),
+            share=f"{100 * turned:.2g} %",
+        )
 
     def by_seed(self) -> tuple[Ints, float]:
         """Return who is first by single seeds, int64 ``[seeds]``, and the share of pairs they turn around."""
@@ -389,12 +463,23 @@ class Board(RankedSystems):
     def title(self) -> str:
         """Return how many systems and data sets there are, and the measure."""
         measure = printable(self.scores.measure, 60)
-        return self.say("title", items=len(self.means), n=len(self.has), measure=measure)
+        return self.say(
+            "title", items=len(self.means), n=len(self.has), measure=measure
+        )
 
     def columns(self) -> dict[str, Kind]:
         """Return the columns that are shown, and their kinds."""
-        columns: dict[str, Kind] = {"rank": "number", "system": "id", self.rule.estimate: "number"}
-        columns |= {"ranks": "interval", "alone": "interval", "first": "number", "tier": "number"}
+        columns: dict[str, Kind] = {
+            "rank": "number",
+            "system": "id",
+            self.rule.estimate: "number",
+        }
+        columns |= {
+            "ranks": "interval",
+            "alone": "interval",
+            "first": "number",
+            "tier": "number",
+        }
         columns |= {} if self.has.all() else {"datasets": "number"}
         columns |= {"left_out": "interval"} if len(self.without) else {}
         return columns | {"rules": "interval"}
@@ -403,7 +488,9 @@ class Board(RankedSystems):
         """Return what is shown of a row of the table, by column."""
         own = {"datasets": str(row["datasets"]), "left_out": span(row, "without")}
         return (
-            super().cells(row, digits) | own | {self.rule.estimate: f"{row[self.rule.estimate]:.{digits}f}"}
+            super().cells(row, digits)
+            | own
+            | {self.rule.estimate: f"{row[self.rule.estimate]:.{digits}f}"}
         )
 
     def method_lines(self) -> Iterator[str]:
@@ -414,7 +501,9 @@ class Board(RankedSystems):
 
 def _tau(one: Ints, other: Ints) -> float:
     """Return Kendall's τ-b of two rankings of the same systems."""
-    first, second = (np.sign(ranks[:, None] - ranks).astype(np.float32) for ranks in (one, other))
+    first, second = (
+        np.sign(ranks[:, None] - ranks).astype(np.float32) for ranks in (one, other)
+    )
     pairs = np.sqrt(float((first**2).sum()) * float((second**2).sum()))
     return float((first * second).sum()) / pairs if pairs else 1.0
 

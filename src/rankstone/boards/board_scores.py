@@ -14,7 +14,12 @@ import polars as pl
 
 from rankstone._basics import Record, counted, some
 from rankstone.boards.result_folders import read_folder
-from rankstone.comparison.score_sources import fact_of, name_texts, requested_measures, score_numbers
+from rankstone.comparison.score_sources import (
+    fact_of,
+    name_texts,
+    requested_measures,
+    score_numbers,
+)
 from rankstone.errors import (
     BadValue,
     DuplicateRows,
@@ -36,7 +41,15 @@ if TYPE_CHECKING:
 #: our column → names that others give it, the commonest first
 _ALIASES: Final = {
     "system": ("run", "model", "model_name", "method", "item", "name"),
-    "dataset": ("data_set", "task", "task_name", "collection", "corpus", "benchmark", "block"),
+    "dataset": (
+        "data_set",
+        "task",
+        "task_name",
+        "collection",
+        "corpus",
+        "benchmark",
+        "block",
+    ),
     "value": ("score", "main_score", "result"),
     "measure": ("metric",),
     "query_id": ("qid", "query"),
@@ -103,9 +116,16 @@ class BoardScores(Record):
     @cached_property
     def seed_cells(self) -> dict[tuple[int, int], Floats]:
         """The means of replicates by row and column of ``values``."""
-        place, row = ({name: at for at, name in enumerate(of)} for of in (self.systems, self.datasets))
+        place, row = (
+            {name: at for at, name in enumerate(of)}
+            for of in (self.systems, self.datasets)
+        )
         known = self.seeds.items()
-        return {(row[d], place[s]): means for (s, d), means in known if s in place and d in row}
+        return {
+            (row[d], place[s]): means
+            for (s, d), means in known
+            if s in place and d in row
+        }
 
     def crossed(self) -> Floats | None:
         """Return the scores of the same queries on every data set, as shards of one collection have them.
@@ -120,12 +140,16 @@ class BoardScores(Record):
         if len(orders) < max(len(ids), 2):
             return None
         first, *others = [
-            one.gather(order) for one, order in zip(ids, orders, strict=True) if one is not None
+            one.gather(order)
+            for one, order in zip(ids, orders, strict=True)
+            if one is not None
         ]
         if not all(first.equals(one) for one in others):
             return None
         pairs = zip(self.datasets, orders, strict=True)
-        return np.stack([self.queries[name][order.to_numpy()] for name, order in pairs]).transpose(2, 0, 1)
+        return np.stack(
+            [self.queries[name][order.to_numpy()] for name, order in pairs]
+        ).transpose(2, 0, 1)
 
     def of_systems(self, chosen: Sequence[int]) -> BoardScores:
         """Return the scores of some systems, on the data sets that any of them has."""
@@ -136,7 +160,11 @@ class BoardScores(Record):
             systems=tuple(self.systems[at] for at in chosen),
             datasets=tuple(names),
             values=self.values[kept][:, list(chosen)],
-            queries={name: table[:, chosen] for name, table in self.queries.items() if name in names},
+            queries={
+                name: table[:, chosen]
+                for name, table in self.queries.items()
+                if name in names
+            },
         )
 
 
@@ -185,11 +213,22 @@ def read_board(
 
 def _parts_of(source: object) -> list[tuple[str | None, object]]:
     """Return tables, with the data sets that were given with them."""
-    if isinstance(source, (list, tuple)) and all(isinstance(one, (str, os.PathLike)) for one in source):
-        return [(stem(one), one) for one in source] if len(source) > 1 else [(None, source[0])]
-    if isinstance(source, Mapping) and source and not all(
-        isinstance(one, (int, float, Mapping, list)) or one is None for one in source.values()
-    ):  # fmt: skip
+    if isinstance(source, (list, tuple)) and all(
+        isinstance(one, (str, os.PathLike)) for one in source
+    ):
+        return (
+            [(stem(one), one) for one in source]
+            if len(source) > 1
+            else [(None, source[0])]
+        )
+    if (
+        isinstance(source, Mapping)
+        and source
+        and not all(
+            isinstance(one, (int, float, Mapping, list)) or one is None
+            for one in source.values()
+        )
+    ):
         return [(str(name), one) for name, one in source.items()]
     return [(None, source)]
 
@@ -198,7 +237,9 @@ def _sources(source: object) -> dict[str, str]:
     """Return the files of the tables by name."""
     parts = _parts_of(source)
     return {
-        name or "scores": display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        name or "scores": display_name(one)
+        if isinstance(one, (str, os.PathLike))
+        else type(one).__name__
         for name, one in parts
     }
 
@@ -221,7 +262,9 @@ def _read(
     with reading(name):
         for column, value in only.items():
             if column not in (known := frame.collect_schema().names()):
-                raise MissingColumn.of(f"there is no column {printable(column)}", column, known, name)
+                raise MissingColumn.of(
+                    f"there is no column {printable(column)}", column, known, name
+                )
             frame = frame.filter(pl.col(column).cast(pl.String) == value)
         present = frame.collect_schema().names()
         if measure in present:  # a column for each measure
@@ -230,12 +273,16 @@ def _read(
         frame = frame.rename(by_aliases(present, _ALIASES))
         table = frame.collect()
     if not table.height:
-        raise EmptyInput("no rows are left" if only else "the table is empty", where=name)
+        raise EmptyInput(
+            "no rows are left" if only else "the table is empty", where=name
+        )
     if dataset is not None and "dataset" not in table.columns:
         table = table.with_columns(dataset=pl.lit(dataset))
     if "value" not in table.columns:
         table = _unfolded(table, name, notes)
-    if lacking := [one for one in ("system", "dataset", "value") if one not in table.columns]:
+    if lacking := [
+        one for one in ("system", "dataset", "value") if one not in table.columns
+    ]:
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
             where=name,
@@ -244,14 +291,20 @@ def _read(
             fix=f"columns={{'THEIRS': {lacking[0]!r}}}",
         )
     texts = [name_texts(table[one], name) for one in _TEXTS if one in table.columns]
-    numbers = [score_numbers(table[one], name) for one in ("value", "weight") if one in table.columns]
+    numbers = [
+        score_numbers(table[one], name)
+        for one in ("value", "weight")
+        if one in table.columns
+    ]
     rest = [table[one] for one in ("measure",) if one in table.columns]
     long = pl.DataFrame([*texts, *numbers, *rest])
     _refuse_twice(long, table, name)
     return long
 
 
-def by_aliases(present: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def by_aliases(
+    present: Sequence[str], aliases: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     """Return {their name: our name} of the columns that others call otherwise, in whatever case.
 
     >>> by_aliases(["Model", "score"], {"system": ("model",), "value": ("score",), "seed": ()})
@@ -278,8 +331,15 @@ def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.Dat
             fix="rankstone compare --scores compares systems in columns, with a row for each query",
         )
     means = [one for one in table.columns if one.lower() in _MEANS]
-    notes |= dict.fromkeys(f"{where}: the column {printable(one)} is left out: no data set" for one in means)
-    numbers = [score_numbers(table[one], where) for one in table.columns if one not in (key, *means)]
+    notes |= dict.fromkeys(
+        f"{where}: the column {printable(one)} is left out: no data set"
+        for one in means
+    )
+    numbers = [
+        score_numbers(table[one], where)
+        for one in table.columns
+        if one not in (key, *means)
+    ]
     if not numbers:
         raise MissingColumn(
             "there is no column of scores",
@@ -297,17 +357,28 @@ def _refuse_twice(long: pl.DataFrame, table: pl.DataFrame, where: str) -> None:
     if not (twice := long.select(key).is_duplicated()).any():
         return
     first = long.filter(twice).row(0, named=True)
-    same = long.select(pl.all_horizontal(pl.col(name).eq_missing(first[name]) for name in key)).to_series()
+    same = long.select(
+        pl.all_horizontal(pl.col(name).eq_missing(first[name]) for name in key)
+    ).to_series()
     rows = table.filter(same)
-    apart = [name for name in rows.columns if name not in _ALIASES and rows[name].n_unique() > 1]
-    what = ", ".join(f"{name} {printable(first[name], 40)}" for name in key if first[name] is not None)
-    values, fix = ", ".join(map(str, long.filter(same)["value"].head(3))), "remove all but one row"
+    apart = [
+        name
+        for name in rows.columns
+        if name not in _ALIASES and rows[name].n_unique() > 1
+    ]
+    what = ", ".join(
+        f"{name} {printable(first[name], 40)}"
+        for name in key
+        if first[name] is not None
+    )
+    values, fix = (
+        ", ".join(map(str, long.filter(same)["value"].head(3))),
+        "remove all but one row",
+    )
     if apart:
         values += f"; they differ in {', '.join(map(printable, apart))}"
         one = printable(rows[apart[0]][0])
-        fix = (
-            f"read rows of one {apart[0]}: --only {apart[0]}={one}, in Python only {{{apart[0]!r}: {one!r}}}"
-        )
+        fix = f"read rows of one {apart[0]}: --only {apart[0]}={one}, in Python only {{{apart[0]!r}: {one!r}}}"
     raise DuplicateRows(
         f"{what} has {counted(rows.height, 'score')}",
         where=where,
@@ -321,7 +392,13 @@ def _of_measure(whole: pl.DataFrame, measure: str | None) -> tuple[pl.DataFrame,
     """Return the rows of a measure and its name; the only one if none is named."""
     if "measure" not in whole.columns:
         return whole, measure or "score"
-    known = whole["measure"].drop_nulls().cast(pl.String).unique(maintain_order=True).to_list()
+    known = (
+        whole["measure"]
+        .drop_nulls()
+        .cast(pl.String)
+        .unique(maintain_order=True)
+        .to_list()
+    )
     if measure is None and len(known) > 1:
         raise UsageError(
             "the table holds several measures",
@@ -334,25 +411,36 @@ def _of_measure(whole: pl.DataFrame, measure: str | None) -> tuple[pl.DataFrame,
 
 def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> BoardScores:
     """Return scores as arrays."""
-    systems, datasets = (tuple(whole[name].unique(maintain_order=True)) for name in ("system", "dataset"))
+    systems, datasets = (
+        tuple(whole[name].unique(maintain_order=True)) for name in ("system", "dataset")
+    )
     place = {name: at for at, name in enumerate(systems)}
     found: dict[str, Any] = {
-        name: {} for name in ("queries", "ids", "clusters", "weights", "seeds", "sources")
+        name: {}
+        for name in ("queries", "ids", "clusters", "weights", "seeds", "sources")
     }
     values = np.full((len(datasets), len(systems)), np.nan)
     by_dataset = whole.partition_by("dataset", as_dict=True, maintain_order=True)
-    for at, (name, part) in enumerate((str(key[0]), part) for key, part in by_dataset.items()):
+    for at, (name, part) in enumerate(
+        (str(key[0]), part) for key, part in by_dataset.items()
+    ):
         if "weight" in part.columns and part["weight"].drop_nulls().len():
             found["weights"][name] = _one_weight(part, name)
         if "seed" in part.columns:
             found["seeds"] |= _seeds(part, name)
         if "query_id" not in part.columns or part["query_id"].null_count():
-            means = part.group_by("system", maintain_order=True).agg(pl.col("value").mean())
+            means = part.group_by("system", maintain_order=True).agg(
+                pl.col("value").mean()
+            )
             at_system = [place[one] for one in means["system"]]
             values[at, at_system] = means["value"].fill_null(np.nan).to_numpy()
             continue
         table = part.pivot(
-            "system", index="query_id", values="value", aggregate_function="mean", maintain_order=True
+            "system",
+            index="query_id",
+            values="value",
+            aggregate_function="mean",
+            maintain_order=True,
         )
         scores = np.full((table.height, len(systems)), np.nan)
         for system in table.columns[1:]:
@@ -361,15 +449,24 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
         found["queries"][name], found["ids"][name] = scores, table["query_id"]
         values[at] = scores.mean(axis=0)
         if "cluster" in part.columns:
-            of_query = part.group_by("query_id", maintain_order=True).agg(pl.col("cluster").first())
-            found["clusters"][name] = of_query["cluster"].rank("dense").to_numpy().astype(np.int64) - 1
+            of_query = part.group_by("query_id", maintain_order=True).agg(
+                pl.col("cluster").first()
+            )
+            found["clusters"][name] = (
+                of_query["cluster"].rank("dense").to_numpy().astype(np.int64) - 1
+            )
     known = fact_of(measure, "direction", "higher")
-    read = BoardScores(measure, str(known), systems, datasets, values, notes=notes, **found)
+    read = BoardScores(
+        measure, str(known), systems, datasets, values, notes=notes, **found
+    )
     scored = np.flatnonzero(~np.isnan(values).all(axis=0))
     if len(scored) == len(systems):
         return read
     names = some(name for name in systems if name not in {systems[at] for at in scored})
-    return replace(read.of_systems(scored.tolist()), notes=(*notes, f"left out, without any score: {names}"))
+    return replace(
+        read.of_systems(scored.tolist()),
+        notes=(*notes, f"left out, without any score: {names}"),
+    )
 
 
 def _one_weight(part: pl.DataFrame, dataset: str) -> float:
@@ -384,7 +481,9 @@ def _one_weight(part: pl.DataFrame, dataset: str) -> float:
 
 def _seeds(part: pl.DataFrame, dataset: str) -> dict[tuple[str, str], Floats]:
     """Return the mean of each replicate, for systems that have several on a data set."""
-    means = part.group_by("system", "seed", maintain_order=True).agg(pl.col("value").mean())
+    means = part.group_by("system", "seed", maintain_order=True).agg(
+        pl.col("value").mean()
+    )
     groups = means.group_by("system", maintain_order=True).agg("value")
     return {
         (system, dataset): np.array(values, np.float64)
@@ -393,11 +492,16 @@ def _seeds(part: pl.DataFrame, dataset: str) -> dict[tuple[str, str], Floats]:
     }
 
 
-def _refuse_lost_queries(scores: Floats, systems: Sequence[str], ids: pl.Series, dataset: str) -> None:
+def _refuse_lost_queries(
+    scores: Floats, systems: Sequence[str], ids: pl.Series, dataset: str
+) -> None:
     """Refuse systems that lack some queries of a data set: their means would be over other queries."""
     lost = np.isnan(scores)
     for at in np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0)).tolist():
-        first, count = ids[int(lost[:, at].argmax())], counted(int(lost[:, at].sum()), "query", "queries")
+        first, count = (
+            ids[int(lost[:, at].argmax())],
+            counted(int(lost[:, at].sum()), "query", "queries"),
+        )
         raise InputError(
             f"{printable(systems[at])} has no score for {count} of {printable(dataset)}",
             given=f"such as {printable(first)}",

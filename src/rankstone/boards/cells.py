@@ -79,7 +79,10 @@ class AdditiveFit(Record):
         spread = np.linalg.pinv(normal, hermitian=True)
         effects = spread @ (filled - seen * own).sum(axis=1)
         predicted = own - effects @ seen / counts + effects[:, None]
-        df = max(seen.sum() - len(counts) - np.linalg.matrix_rank(normal, hermitian=True), 0.0)
+        df = max(
+            seen.sum() - len(counts) - np.linalg.matrix_rank(normal, hermitian=True),
+            0.0,
+        )
         residual = np.where(has, values - predicted, 0.0)
         residual[np.abs(residual) <= ROUNDING * np.abs(filled).max(initial=0.0)] = 0.0
         return cls(predicted, residual, spread, counts, float(df), effects)
@@ -112,7 +115,11 @@ class AdditiveFit(Record):
         total = float((self.residual**2).sum()) / df
         square = float(((self.residual @ self.residual.T) ** 2).sum()) / df**2
         square = (square - total**2 / df) * df**2 / ((df - 1) * (df + 2))
-        return float(np.clip(total**2 / (others * square), 1 / others, 1.0)) if square > 0 else 1.0
+        return (
+            float(np.clip(total**2 / (others * square), 1 / others, 1.0))
+            if square > 0
+            else 1.0
+        )
 
     def variances(self) -> tuple[Floats, Floats]:
         """Return the moderated residual variance of each system, and degrees of freedom.
@@ -122,10 +129,16 @@ class AdditiveFit(Record):
         """
         degrees = self.counts - 1
         grown = degrees.sum() / self.df if self.df else 1.0
-        squares = np.divide((self.residual**2).sum(axis=0) * grown, degrees, where=degrees > 0,
-                            out=np.zeros(len(degrees)))  # fmt: skip
+        squares = np.divide(
+            (self.residual**2).sum(axis=0) * grown,
+            degrees,
+            where=degrees > 0,
+            out=np.zeros(len(degrees)),
+        )
         variance, df = moderated_variances(squares, degrees)
-        return variance, df if len(df) > 1 else np.array([max(self.df * self.independent, 1.0)])
+        return variance, df if len(df) > 1 else np.array(
+            [max(self.df * self.independent, 1.0)]
+        )
 
 
 class ScoringRule(Record):
@@ -185,7 +198,9 @@ class ScoringRule(Record):
             below = ranks(row[None, has])[0] - 1
             if self.estimate == "mean_rank":
                 out[has] = below - has.sum()
-            elif self.estimate == "borda":  # as many points as others are not above; none where missing
+            elif (
+                self.estimate == "borda"
+            ):  # as many points as others are not above; none where missing
                 out[has], out[~has] = below + (~has).sum(), 0.0
             else:
                 out[has] = below / max(has.sum() - 1, 1)
@@ -221,7 +236,10 @@ class ScoringRule(Record):
         if self.missing == "model":
             # a predicted cell rests on the system's own cells, and on the effects of data sets
             lost = (share * ~present).sum(axis=0) / fit.counts
-            own, moved = np.where(present, share + lost, 0.0), np.where(present, -lost, share)
+            own, moved = (
+                np.where(present, share + lost, 0.0),
+                np.where(present, -lost, share),
+            )
         else:
             own = moved = np.where(present, share, 0.0) / (share * present).sum(axis=0)
         return Estimated(self, parts, self.means(parts), present, fit, own, moved)
@@ -258,7 +276,10 @@ class Estimated(Record):
     def errors(self, seed: int = 0) -> MeanErrors:
         """Return the errors of means if data sets are a sample of those that the board is about."""
         variance, df = self.fit.variances()
-        own, sources = variance * (self.own**2).sum(axis=0), np.zeros((self.parts.shape[1], 0))
+        own, sources = (
+            variance * (self.own**2).sum(axis=0),
+            np.zeros((self.parts.shape[1], 0)),
+        )
         if not self.present.all():
             if self.rule.missing == "model":
                 values, vectors = np.linalg.eigh(self.fit.pooled * self.fit.spread)

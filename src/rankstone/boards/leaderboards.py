@@ -137,10 +137,16 @@ def board(
     one_of("missing", missing, MISSING)
     check_count("resamples", resamples, 1000, 10**6)
     if (scores is None) == (collections is None):
-        raise UsageError("give either scores or collections", expected="board(scores), board(collections=…)")
+        raise UsageError(
+            "give either scores or collections",
+            expected="board(scores), board(collections=…)",
+        )
     if collections is not None:
         scores, measure = score_collections(collections, measure)
-    read = _some(read_board(scores, measure, only=only, columns=columns, format_in=format_in), systems)
+    read = _some(
+        read_board(scores, measure, only=only, columns=columns, format_in=format_in),
+        systems,
+    )
     if direction is not None:
         one_of("direction", direction, ("higher", "lower"))
         read = replace(read, direction=direction)
@@ -151,7 +157,16 @@ def board(
     drawn, errors = _errors(read, found, level, resamples, seed)
     ranks = rank_intervals(found.means, errors, alpha=1 - confidence, progress=progress)
     return Board(
-        read, found, level, confidence, errors, ranks, _first(found.means + drawn), seed, resamples, lang
+        read,
+        found,
+        level,
+        confidence,
+        errors,
+        ranks,
+        _first(found.means + drawn),
+        seed,
+        resamples,
+        lang,
     )
 
 
@@ -162,19 +177,31 @@ def _some(read: BoardScores, systems: Iterable[str] | None) -> BoardScores:
     wanted = list(dict.fromkeys(systems))
     for name in wanted:
         if name not in read.systems:
-            raise BadOption(f"there is no system {printable(name)}", fix=did_you_mean(name, read.systems))
+            raise BadOption(
+                f"there is no system {printable(name)}",
+                fix=did_you_mean(name, read.systems),
+            )
     return read.of_systems([read.systems.index(name) for name in wanted])
 
 
 def _rule(
-    read: BoardScores, estimate: str | None, missing: str, weights: Mapping[str, float] | None
+    read: BoardScores,
+    estimate: str | None,
+    missing: str,
+    weights: Mapping[str, float] | None,
 ) -> ScoringRule:
     """Return how scores become one number."""
-    given = dict(read.weights) if weights is None else {str(k): float(v) for k, v in weights.items()}
+    given = (
+        dict(read.weights)
+        if weights is None
+        else {str(k): float(v) for k, v in weights.items()}
+    )
     estimate = estimate or ("weighted" if given else "macro")
     one_of("estimate", estimate, ESTIMATES)
     sizes = {name: float(len(scores)) for name, scores in read.queries.items()}
-    known = {"micro": sizes or given, "weighted": given}.get(estimate, dict.fromkeys(read.datasets, 1.0))
+    known = {"micro": sizes or given, "weighted": given}.get(
+        estimate, dict.fromkeys(read.datasets, 1.0)
+    )
     if lacking := [name for name in read.datasets if not known.get(name, 0) > 0]:
         what = "weight" if estimate == "weighted" or sizes else "number of queries"
         raise InputError(
@@ -183,19 +210,24 @@ def _rule(
             fix=f"weights={{{lacking[0]!r}: 1000}}, or a column weight",
         )
     sign = -1 if read.direction == "lower" else 1
-    return ScoringRule(estimate, missing, np.array([known[name] for name in read.datasets]), sign)
+    return ScoringRule(
+        estimate, missing, np.array([known[name] for name in read.datasets]), sign
+    )
 
 
 def _check(read: BoardScores, rule: ScoringRule) -> None:
     """Refuse boards that a rule cannot make: a single system, missing scores, logarithms of 0."""
     if len(read.systems) < 2:  # noqa: PLR2004 - there is nothing to rank
         raise NotComparable(
-            "a board needs two systems or more", given=", ".join(map(printable, read.systems))
+            "a board needs two systems or more",
+            given=", ".join(map(printable, read.systems)),
         )
     lost = np.isnan(read.values)
     if rule.missing == "error" and lost.any():
         names = {
-            name: int(count) for name, count in zip(read.datasets, lost.sum(axis=1), strict=True) if count
+            name: int(count)
+            for name, count in zip(read.datasets, lost.sum(axis=1), strict=True)
+            if count
         }
         incomplete = int(lost.any(axis=0).sum())
         worst = sorted(names, key=lambda name: -names[name])
@@ -207,7 +239,10 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
         )
     if rule.estimate == "geometric_mean" and (read.values <= 0).any():
         at = np.argwhere(read.values <= 0)[0]
-        system, dataset = printable(read.systems[at[1]]), printable(read.datasets[at[0]])
+        system, dataset = (
+            printable(read.systems[at[1]]),
+            printable(read.datasets[at[0]]),
+        )
         raise InputError(
             "a geometric mean needs scores above 0",
             given=f"{system} has {read.values[tuple(at)]:g} on {dataset}",
@@ -216,7 +251,9 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
     if rule.missing == "model" and len(parts := _parts(~lost)) > 1:
         raise NotComparable(
             "systems and data sets fall into parts without a common score, so no model joins them",
-            given=" | ".join(some(printable(read.systems[at]) for at in part) for part in parts[:3]),
+            given=" | ".join(
+                some(printable(read.systems[at]) for at in part) for part in parts[:3]
+            ),
             fix="make a board of each part",
         )
 
@@ -255,18 +292,28 @@ def _errors(
     read: BoardScores, found: Estimated, level: str, resamples: int, seed: int
 ) -> tuple[Floats, MeanErrors | DrawnErrors]:
     """Return means of resamples less those observed, float64 ``[resamples, systems]``, and the errors."""
-    of_queries = np.zeros(()) if level == "datasets" else _of_queries(read, found, resamples, seed)
+    of_queries = (
+        np.zeros(())
+        if level == "datasets"
+        else _of_queries(read, found, resamples, seed)
+    )
     if level == "queries":
         return of_queries, DrawnErrors(of_queries)
     n, errors = len(read.datasets), found.errors(seed)
-    moved: Floats = (draws(n, seed, range(resamples)) - 1) @ found.influence() * np.sqrt(n / max(n - 1, 1))
+    moved: Floats = (
+        (draws(n, seed, range(resamples)) - 1)
+        @ found.influence()
+        * np.sqrt(n / max(n - 1, 1))
+    )
     if level == "datasets":
         return moved, errors
     both = min(len(errors.drawn), resamples)
     return moved + of_queries, DrawnErrors(errors.drawn[:both] + of_queries[:both])
 
 
-def _of_queries(read: BoardScores, found: Estimated, resamples: int, seed: int) -> Floats:
+def _of_queries(
+    read: BoardScores, found: Estimated, resamples: int, seed: int
+) -> Floats:
     """Return means of data sets with resampled queries, less those observed."""
     tables = np.empty((resamples, len(read.datasets), len(read.systems)))
     for at, name in enumerate(read.datasets):
@@ -277,7 +324,9 @@ def _of_queries(read: BoardScores, found: Estimated, resamples: int, seed: int) 
         np.add.at(total, group, scores)
         step = max(1, _BLOCK // len(size))
         for begin in range(0, resamples, step):
-            counts = draws(len(size), seed + at, range(begin, min(begin + step, resamples)))
+            counts = draws(
+                len(size), seed + at, range(begin, min(begin + step, resamples))
+            )
             tables[begin : begin + step, at] = counts @ total / (counts @ size)[:, None]
     if read.seeds:
         tables += _drawn_seeds(read, tables.shape, seed)
@@ -290,7 +339,9 @@ def _drawn_seeds(read: BoardScores, shape: tuple[int, ...], seed: int) -> Floats
     from scipy import special
 
     bits = raw(seed, _SEEDS, size=math.prod(shape)) >> np.uint64(11)
-    normal: Floats = special.ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(shape)
+    normal: Floats = special.ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(
+        shape
+    )
     return normal * np.sqrt(read.seed_variance)
 
 

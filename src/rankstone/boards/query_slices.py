@@ -29,7 +29,9 @@ _MOST, _MEMBERS = 20_000, 2_000_000_000
 _SEVERAL: Final = "|"
 _LETTER: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]"
 #: a word, or a letter of a script that does not separate words
-_WORDS: Final = rf"{_LETTER}|[^\s\p{{Han}}\p{{Hiragana}}\p{{Katakana}}\p{{Hangul}}\p{{Thai}}]+"
+_WORDS: Final = (
+    rf"{_LETTER}|[^\s\p{{Han}}\p{{Hiragana}}\p{{Katakana}}\p{{Hangul}}\p{{Thai}}]+"
+)
 _QUESTIONS: Final = (
     r"(?i)^\W*(who|whom|whose|what|when|where|which|why|how|is|are|was|were|can|could|do|does|did|should|will)\b"
     r"|(谁|什么|何时|哪|为什么|怎么|怎样|如何|多少|几|吗)"
@@ -104,7 +106,9 @@ def query_slices(
         made = list(_of_column(column, bins, least, text=column.name in texts))
         found += made
         if not made:
-            left_out.append(f"{printable(column.name, 40)} ({column.n_unique():,} values)")
+            left_out.append(
+                f"{printable(column.name, 40)} ({column.n_unique():,} values)"
+            )
     found = [one for one in found if least <= one[2].sum() <= n - least]
     if not found:
         raise UsageError(
@@ -117,7 +121,11 @@ def query_slices(
 
 
 def _with_pairs(
-    owners: Sequence[str], names: Sequence[str], members: Bools, least: int, left_out: tuple[str, ...]
+    owners: Sequence[str],
+    names: Sequence[str],
+    members: Bools,
+    least: int,
+    left_out: tuple[str, ...],
 ) -> QuerySlices:
     """Return the slices of single attributes and of two, without those that hold the same queries."""
     counts = members.astype(np.float32).T @ members.astype(np.float32)
@@ -131,7 +139,13 @@ def _with_pairs(
             fix="choose columns with --attributes, or larger slices with --min-size",
         )
     every = np.concatenate([members, members[:, one] & members[:, other]], axis=1)
-    texts = [*names, *(f"{names[a]} & {names[b]}" for a, b in zip(one.tolist(), other.tolist(), strict=True))]
+    texts = [
+        *names,
+        *(
+            f"{names[a]} & {names[b]}"
+            for a, b in zip(one.tolist(), other.tolist(), strict=True)
+        ),
+    ]
     keys: dict[bytes, int] = {}
     places, kept, same = list[int](), list[int](), list[list[str]]()
     for at, key in enumerate(np.ascontiguousarray(np.packbits(every, axis=0).T)):
@@ -143,9 +157,13 @@ def _with_pairs(
             same[place].append(texts[at])
         places.append(place)
     none = np.full((len(names), 2), -1)
-    parents = np.concatenate([none, np.array(places)[np.stack([one, other], axis=1)]])[kept]
+    parents = np.concatenate([none, np.array(places)[np.stack([one, other], axis=1)]])[
+        kept
+    ]
     equal = tuple(map(tuple, same))
-    return QuerySlices(tuple(texts[at] for at in kept), parents, every[:, kept], equal, left_out)
+    return QuerySlices(
+        tuple(texts[at] for at in kept), parents, every[:, kept], equal, left_out
+    )
 
 
 def _is_text(column: pl.Series, name: str) -> bool:
@@ -155,17 +173,27 @@ def _is_text(column: pl.Series, name: str) -> bool:
     words = known.str.count_matches(_WORDS).mean()
     several = known.str.contains(_SEVERAL, literal=True).any()
     distinct = known.n_unique() > max(_FEW, known.len() / 2)
-    return name in TEXTS or (distinct and not several and isinstance(words, float) and words > 2)  # noqa: PLR2004
+    return name in TEXTS or (
+        distinct and not several and isinstance(words, float) and words > 2  # noqa: PLR2004
+    )
 
 
-def _matching(attributes: pl.DataFrame, texts: Iterable[str], name: str, pattern: str) -> Bools:
+def _matching(
+    attributes: pl.DataFrame, texts: Iterable[str], name: str, pattern: str
+) -> Bools:
     found = np.zeros(attributes.height, bool)
     try:
         for column in texts:
-            found |= attributes[column].str.contains(f"(?i){pattern}").fill_null(value=False).to_numpy()
+            found |= (
+                attributes[column]
+                .str.contains(f"(?i){pattern}")
+                .fill_null(value=False)
+                .to_numpy()
+            )
     except pl.exceptions.ComputeError as error:
         raise BadOption(
-            f"the tag {printable(name, 40)} is no regular expression", given=printable(pattern, 60)
+            f"the tag {printable(name, 40)} is no regular expression",
+            given=printable(pattern, 60),
         ) from error
     if not texts:
         raise UsageError(
@@ -176,22 +204,33 @@ def _matching(attributes: pl.DataFrame, texts: Iterable[str], name: str, pattern
     return found
 
 
-def _of_column(column: pl.Series, bins: int, least: int, *, text: bool) -> Iterator[Single]:
+def _of_column(
+    column: pl.Series, bins: int, least: int, *, text: bool
+) -> Iterator[Single]:
     """Yield the slices of a column, whatever their size."""
     name = column.name
     if text:
         words = column.str.count_matches(_WORDS)
-        yield from _of_numbers(f"words of {name}" if name not in TEXTS else "words", words, bins)
-        asked = column.str.extract(_QUESTIONS, 1).fill_null(column.str.extract(_QUESTIONS, 2))
+        yield from _of_numbers(
+            f"words of {name}" if name not in TEXTS else "words", words, bins
+        )
+        asked = column.str.extract(_QUESTIONS, 1).fill_null(
+            column.str.extract(_QUESTIONS, 2)
+        )
         asked = pl.select(
-            pl.when(column.is_null()).then(None).otherwise(asked.str.to_lowercase().fill_null("none"))
+            pl.when(column.is_null())
+            .then(None)
+            .otherwise(asked.str.to_lowercase().fill_null("none"))
         ).to_series()
         yield from _of_values("question word", asked, least)
         return
     if column.dtype == pl.String:
         column = column.str.strip_chars().replace("", None)
         numbers = column.cast(pl.Float64, strict=False)
-        if column.null_count() < len(column) and numbers.null_count() == column.null_count():
+        if (
+            column.null_count() < len(column)
+            and numbers.null_count() == column.null_count()
+        ):
             column = numbers
         elif column.str.contains(_SEVERAL, literal=True).any():
             column = column.str.split(_SEVERAL)
@@ -201,7 +240,11 @@ def _of_column(column: pl.Series, bins: int, least: int, *, text: bool) -> Itera
         cells = column.to_frame("value").with_row_index("row").explode("value")
         for value, rows in cells.drop_nulls().group_by("value", maintain_order=True):
             if rows.height >= least:
-                yield name, f"{name}={str(value[0]).strip()}", _places(rows["row"], len(column))
+                yield (
+                    name,
+                    f"{name}={str(value[0]).strip()}",
+                    _places(rows["row"], len(column)),
+                )
         yield from _missing(name, column.is_null() | (column.list.len() == 0))
     elif not isinstance(column.dtype, pl.Struct):
         yield from _of_values(name, column, least)
@@ -221,12 +264,20 @@ def _of_numbers(name: str, column: pl.Series, bins: int) -> Iterator[Single]:
     values = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     known = values[~np.isnan(values)]
     shares = np.linspace(0, 1, bins + 1)[1:-1]
-    inner = np.unique(np.quantile(known, shares, method="inverted_cdf")) if len(known) else known
+    inner = (
+        np.unique(np.quantile(known, shares, method="inverted_cdf"))
+        if len(known)
+        else known
+    )
     for low, high in pairwise([-np.inf, *inner.tolist(), np.inf]):
         inside = (values > low) & (values <= high)
         if inside.any():
             ends = f"{values[inside].min():.4g}", f"{values[inside].max():.4g}"
-            yield name, f"{name}={ends[0] if ends[0] == ends[1] else '–'.join(ends)}", inside
+            yield (
+                name,
+                f"{name}={ends[0] if ends[0] == ends[1] else '–'.join(ends)}",
+                inside,
+            )
     yield from _missing(name, pl.Series(np.isnan(values)))
 
 

@@ -49,7 +49,15 @@ def friedman_test(board: Board) -> pl.DataFrame:
     found, (n, items) = friedman(better), better.shape
     numbers = found.chi_square, found.p_chi_square, found.f, found.p
     reach = nemenyi_reach(better, 1 - board.confidence)
-    names = ["systems", "datasets", "chi_square", "p_chi_square", "f", "p", "critical_difference"]
+    names = [
+        "systems",
+        "datasets",
+        "chi_square",
+        "p_chi_square",
+        "f",
+        "p",
+        "critical_difference",
+    ]
     return pl.DataFrame([(items, n, *numbers, reach)], names, orient="row")
 
 
@@ -73,10 +81,21 @@ def posthoc_test(board: Board, test: str = "nemenyi") -> pl.DataFrame:
     one_of("test", test, _TESTS)
     names, mean = mean_ranks(board)
     one, other = np.triu_indices(len(names), 1)
-    p = _TESTS[test](_better(board)[:, np.argsort(-_better_ranks(board), kind="stable")])[one, other]
-    columns = {"system": [names[at] for at in one], "versus": [names[at] for at in other]}
-    columns |= {"mean_rank": mean[one].tolist(), "mean_rank_versus": mean[other].tolist()}
-    return pl.DataFrame(columns | {"p_adjusted": (p if test == "nemenyi" else adjusted(p, "holm")).tolist()})
+    p = _TESTS[test](
+        _better(board)[:, np.argsort(-_better_ranks(board), kind="stable")]
+    )[one, other]
+    columns = {
+        "system": [names[at] for at in one],
+        "versus": [names[at] for at in other],
+    }
+    columns |= {
+        "mean_rank": mean[one].tolist(),
+        "mean_rank_versus": mean[other].tolist(),
+    }
+    return pl.DataFrame(
+        columns
+        | {"p_adjusted": (p if test == "nemenyi" else adjusted(p, "holm")).tolist()}
+    )
 
 
 def mean_ranks(board: Board) -> tuple[list[str], Floats]:
@@ -90,7 +109,10 @@ def mean_ranks(board: Board) -> tuple[list[str], Floats]:
 
 def groups(board: Board) -> list[tuple[int, int]]:
     """Return the bars of a critical-difference diagram: first and last place of each among mean ranks."""
-    return cliques(mean_ranks(board)[1].tolist(), nemenyi_reach(_better(board), 1 - board.confidence))
+    return cliques(
+        mean_ranks(board)[1].tolist(),
+        nemenyi_reach(_better(board), 1 - board.confidence),
+    )
 
 
 def _better_ranks(board: Board) -> Floats:

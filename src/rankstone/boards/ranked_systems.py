@@ -90,7 +90,9 @@ class RankedSystems(Findings):
             found[at] = tier
         return found
 
-    def ranked(self, numbers: Mapping[str, Any], others: Mapping[str, Any]) -> pl.DataFrame:
+    def ranked(
+        self, numbers: Mapping[str, Any], others: Mapping[str, Any]
+    ) -> pl.DataFrame:
         """Return a row for each system, the best first: numbers, the columns of ranks, others."""
         every = np.stack([places(self.means), *self.under_rules.values()])
         found = self.intervals
@@ -108,7 +110,9 @@ class RankedSystems(Findings):
             "rules_high": every.max(axis=0),
             **others,
         }
-        return pl.DataFrame({name: values[self.order].tolist() for name, values in columns.items()})
+        return pl.DataFrame(
+            {name: values[self.order].tolist() for name, values in columns.items()}
+        )
 
     # -- what people read -------------------------------------------------------------------------------
     @property
@@ -157,12 +161,18 @@ class RankedSystems(Findings):
     def leading(self) -> Iterator[str]:
         """Yield who leads, and how many neighbours are clearly different."""
         found, order, level = self.intervals, self.order, f"{100 * self.confidence:g} %"
-        winners = [printable(self.systems[at], 40) for at in order if found.low[at] == 1]
+        winners = [
+            printable(self.systems[at], 40) for at in order if found.low[at] == 1
+        ]
         if len(winners) == 1:
             yield self.say("leads", system=winners[0])
         else:
-            yield self.say("could_lead", level=level, count=len(winners), names=some(winners, 5))
-        yield self.say("neighbours", apart=self.apart, pairs=len(order) - 1, level=level)
+            yield self.say(
+                "could_lead", level=level, count=len(winners), names=some(winners, 5)
+            )
+        yield self.say(
+            "neighbours", apart=self.apart, pairs=len(order) - 1, level=level
+        )
 
     @property
     def apart(self) -> int:
@@ -179,4 +189,10 @@ class RankedSystems(Findings):
             if (moved := ranks - now)[most := int(np.abs(moved).argmax())]:
                 system = printable(self.systems[most], 40)
                 rule = ", ".join(names)
-                yield self.say("moves", rule=rule, system=system, before=now[most], after=ranks[most])
+                yield self.say(
+                    "moves",
+                    rule=rule,
+                    system=system,
+                    before=now[most],
+                    after=ranks[most],
+                )

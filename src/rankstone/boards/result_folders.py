@@ -22,7 +22,9 @@ _SPLIT: Final = "test"
 _MAIN, _BEIR = "main_score", "NDCG@10"
 
 
-def read_folder(path: str | os.PathLike[str], measure: str | None = None) -> pl.DataFrame:
+def read_folder(
+    path: str | os.PathLike[str], measure: str | None = None
+) -> pl.DataFrame:
     """Return ``system``, ``revision``, ``dataset``, ``split`` and ``value`` of a folder.
 
     MTEB has ``{"task_name", "scores": {split: [{"hf_subset", "main_score", …}]}}`` in
@@ -45,17 +47,23 @@ def read_folder(path: str | os.PathLike[str], measure: str | None = None) -> pl.
             where=str(root),
             expected='MODEL/REVISION/TASK.json of MTEB, or MODEL/DATASET.json with {"NDCG@10": 0.3}',
         )
-    frame = pl.DataFrame(rows, ["system", "revision", "dataset", "split", "value"], orient="row")
+    frame = pl.DataFrame(
+        rows, ["system", "revision", "dataset", "split", "value"], orient="row"
+    )
     tested = (pl.col("split") == _SPLIT).any().over("system", "revision", "dataset")
     return frame.filter((pl.col("split") == _SPLIT) | ~tested)
 
 
-def _rows(file: Path, root: Path, measure: str | None) -> Iterator[tuple[str, str, str, str, float]]:
+def _rows(
+    file: Path, root: Path, measure: str | None
+) -> Iterator[tuple[str, str, str, str, float]]:
     """Yield system, revision, data set, split and value of a file; the mean over subsets of a task."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise BadLine("the file is not JSON", where=str(file), given=printable(error)) from error
+        raise BadLine(
+            "the file is not JSON", where=str(file), given=printable(error)
+        ) from error
     folders = file.relative_to(root).parts[:-1]
     system = (folders[0] if folders else root.name).replace("__", "/")
     revision = folders[1] if len(folders) > 1 else ""
@@ -63,11 +71,23 @@ def _rows(file: Path, root: Path, measure: str | None) -> Iterator[tuple[str, st
         return
     if not isinstance(scores := found.get("scores"), Mapping):
         if any(isinstance(value, float) for value in found.values()):
-            yield system, revision, file.stem, "", _number(found, measure or _BEIR, file)
+            yield (
+                system,
+                revision,
+                file.stem,
+                "",
+                _number(found, measure or _BEIR, file),
+            )
         return
     for split, subsets in scores.items():
         values = [_number(one, measure or _MAIN, file) for one in subsets]
-        yield system, revision, str(found.get("task_name", file.stem)), split, sum(values) / len(values)
+        yield (
+            system,
+            revision,
+            str(found.get("task_name", file.stem)),
+            split,
+            sum(values) / len(values),
+        )
 
 
 def _number(found: Mapping[str, Any], name: str, file: Path) -> float:

@@ -58,7 +58,10 @@ def score_collections(
         where, folder = os.fspath(collections), Path(collections).parent
         with blaming(where):
             read = _read(where)
-        measure, convention = measure or read.get("measure"), convention or read.get("convention")
+        measure, convention = (
+            measure or read.get("measure"),
+            convention or read.get("convention"),
+        )
         options, by_name = {**read.get("options", {}), **options}, read["collections"]
     measure = measure or "nDCG@10"
     frames = []
@@ -67,7 +70,11 @@ def score_collections(
         qrels, runs = _located(one["qrels"], folder), _runs(one["runs"], folder, name)
         with blaming(f"collection {printable(name)}"):
             scores = scores_by(convention, qrels, runs, measure, **options)
-        frame = scores.to_frame().rename({"run": "system"}).with_columns(dataset=pl.lit(str(name)))
+        frame = (
+            scores.to_frame()
+            .rename({"run": "system"})
+            .with_columns(dataset=pl.lit(str(name)))
+        )
         frames.append(frame.with_columns(weight=pl.lit(one.get("weight"), pl.Float64)))
     if not frames:
         raise EmptyInput("there are no collections", expected=_EXAMPLE)
@@ -82,7 +89,11 @@ def _read(path: str) -> dict[str, Any]:
         raise InputError(f"the file is not TOML: {error}", expected=_EXAMPLE) from error
     for key in read:
         if key not in _TOP:
-            raise UsageError(f"{printable(key)} is not known", fix=did_you_mean(key, _TOP), expected=_EXAMPLE)
+            raise UsageError(
+                f"{printable(key)} is not known",
+                fix=did_you_mean(key, _TOP),
+                expected=_EXAMPLE,
+            )
     if not isinstance(read.get("collections"), Mapping):
         raise UsageError("there are no collections", expected=_EXAMPLE)
     return read
@@ -92,11 +103,14 @@ def _check(name: str, one: Mapping[str, Any]) -> None:
     for key in one:
         if key not in _KEYS:
             raise UsageError(
-                f"collection {printable(name)}: {printable(key)} is not known", fix=did_you_mean(key, _KEYS)
+                f"collection {printable(name)}: {printable(key)} is not known",
+                fix=did_you_mean(key, _KEYS),
             )
     for key in ("qrels", "runs"):
         if key not in one:
-            raise UsageError(f"collection {printable(name)} has no {key}", expected=_EXAMPLE)
+            raise UsageError(
+                f"collection {printable(name)} has no {key}", expected=_EXAMPLE
+            )
 
 
 def _located(source: Any, folder: Path) -> Any:  # noqa: ANN401 - whatever holds judgments or a run
@@ -111,7 +125,9 @@ def _runs(given: Any, folder: Path, name: str) -> dict[str, Any]:  # noqa: ANN40
         return {str(system): _located(run, folder) for system, run in given.items()}
     patterns = [given] if isinstance(given, str) else list(given)
     paths = [
-        path for one in patterns for path in sorted(map(str, folder.glob(one))) or [_located(one, folder)]
+        path
+        for one in patterns
+        for path in sorted(map(str, folder.glob(one))) or [_located(one, folder)]
     ]
     found = {stem(path): path for path in paths}
     if len(found) < len(paths) or not paths:

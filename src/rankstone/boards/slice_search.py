@@ -42,7 +42,15 @@ if TYPE_CHECKING:
 
 
 #: columns that are not attributes
-_NOT: Final = ("query_id", "doc_id", "impression_id", "user_id", "position", "weight", "session")
+_NOT: Final = (
+    "query_id",
+    "doc_id",
+    "impression_id",
+    "user_id",
+    "position",
+    "weight",
+    "session",
+)
 
 
 class SliceKeywords(TypedDict, total=False):
@@ -103,7 +111,9 @@ class SlicedValues(Record):
                 fix="name two of the runs",
             )
         if np.ptp(matrix.weight) > 0:
-            raise NotComparable(f"{matrix.measure} weighs queries, and slices count them alike")
+            raise NotComparable(
+                f"{matrix.measure} weighs queries, and slices count them alike"
+            )
         one, two = np.ones(len(matrix)), len(matrix.systems) > 1
         values = matrix.differences(1, 0) if two else matrix.values[:, 0]
         sides = tuple((column, one) for column in matrix.values.T)
@@ -159,14 +169,22 @@ def slices(
     ('words=4–5', 10)
     """
     settings, given = _settings(dict(options))
-    columns = with_csv(*(given.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
+    columns = with_csv(
+        *(given.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
+    )
     requested = of_rankings(measure) if convention is None else ()
     if len(requested) > 1:
-        raise UsageError("slices are of one measure", given=printable(str(measure)), fix=f"-m {requested[0]}")
+        raise UsageError(
+            "slices are of one measure",
+            given=printable(str(measure)),
+            fix=f"-m {requested[0]}",
+        )
     named = name_runs(runs)
     queries, read = given.get("queries"), {"columns": columns, **given}
     scores = scores_by(convention, qrels, named, measure, progress=progress, **read)
-    return _of_source(Source.of(scores, scores.measures[:1]), queries, cluster, columns, settings)
+    return _of_source(
+        Source.of(scores, scores.measures[:1]), queries, cluster, columns, settings
+    )
 
 
 def slices_of_scores(
@@ -203,10 +221,14 @@ def slices_of_scores(
             queries = scores.sources.given.get("queries")
         attributes = _attributes(queries, columns, settings, cluster)
         found = _searched(SlicedValues.of(matrix), attributes, settings, cluster)
-        known = {name: getattr(scores, name) for name in ("audit", "conventions", "inputs")}
+        known = {
+            name: getattr(scores, name) for name in ("audit", "conventions", "inputs")
+        }
         return replace(found, **known)
     if isinstance(scores, Scores):
-        source = Source.of(scores, of_rankings(measure) if measure is not None else scores.measures[:1])
+        source = Source.of(
+            scores, of_rankings(measure) if measure is not None else scores.measures[:1]
+        )
     else:
         source = Source.saved(scores, measure, columns)
     return _of_source(source, queries, cluster, columns, settings)
@@ -260,25 +282,50 @@ def slices_of_log(
         named = cluster if cluster != "user_id" else None
         for column in filter(None, (value, by, named, *(settings.attributes or ()))):
             if column not in frame.columns:
-                raise MissingColumn.of(f"there is no column {printable(column)}", column, frame.columns, name)
-        frame = _impressions(frame, value, [one for one in (by, cluster) if one in frame.columns])
+                raise MissingColumn.of(
+                    f"there is no column {printable(column)}",
+                    column,
+                    frame.columns,
+                    name,
+                )
+        frame = _impressions(
+            frame, value, [one for one in (by, cluster) if one in frame.columns]
+        )
         control, treated = _variants(frame[by], versus)
     arm = (frame[by].cast(pl.String) == treated).to_numpy()
     y = frame[value].to_numpy()
     number = None
     if cluster in frame.columns:
-        number = frame[cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
+        number = (
+            frame[cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
+        )
     share, means = arm.mean(), (y[~arm].mean(), y[arm].mean())
-    values = means[1] - means[0] + np.where(arm, (y - means[1]) / share, -(y - means[0]) / (1 - share))
-    sides = tuple((np.where(one, y, 0.0), one.astype(np.float64)) for one in (~arm, arm))
+    values = (
+        means[1]
+        - means[0]
+        + np.where(arm, (y - means[1]) / share, -(y - means[0]) / (1 - share))
+    )
+    sides = tuple(
+        (np.where(one, y, 0.0), one.astype(np.float64)) for one in (~arm, arm)
+    )
     ids = pl.Series("query_id", [str(at + 1) for at in range(len(y))])
     sign = -1 if direction == "lower" else 1
-    found = SlicedValues(ids, values, sides, (treated, control), value, sign, number, "rows")
-    others = [one for one in settings.attributes or frame.columns if one not in (value, by, cluster, *_NOT)]
-    return replace(_searched(found, frame.select(ids, *others), settings), inputs={"log": name})
+    found = SlicedValues(
+        ids, values, sides, (treated, control), value, sign, number, "rows"
+    )
+    others = [
+        one
+        for one in settings.attributes or frame.columns
+        if one not in (value, by, cluster, *_NOT)
+    ]
+    return replace(
+        _searched(found, frame.select(ids, *others), settings), inputs={"log": name}
+    )
 
 
-def _impressions(frame: pl.DataFrame, value: str, needed: Sequence[str]) -> pl.DataFrame:
+def _impressions(
+    frame: pl.DataFrame, value: str, needed: Sequence[str]
+) -> pl.DataFrame:
     """Return a row for each impression, with numbers as values; refuse empty cells of needed columns."""
     numbers = frame[value].cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite()
@@ -291,7 +338,10 @@ def _impressions(frame: pl.DataFrame, value: str, needed: Sequence[str]) -> pl.D
         )
     for column in needed:
         if (empty := frame[column].is_null()).any():
-            raise BadValue(f"a row without {printable(column)}", where=f"row {(empty.arg_max() or 0) + 1}")
+            raise BadValue(
+                f"a row without {printable(column)}",
+                where=f"row {(empty.arg_max() or 0) + 1}",
+            )
     frame = frame.with_columns(numbers.alias(value))
     if "impression_id" not in frame.columns:
         return frame
@@ -303,16 +353,26 @@ def _impressions(frame: pl.DataFrame, value: str, needed: Sequence[str]) -> pl.D
 def _variants(column: pl.Series, versus: str | None) -> tuple[str, str]:
     names = sorted(column.cast(pl.String).drop_nulls().unique().to_list())
     if len(names) != 2:  # noqa: PLR2004 - a pair
-        raise NotComparable("slices of an A/B test need two variants", given=some(names))
+        raise NotComparable(
+            "slices of an A/B test need two variants", given=some(names)
+        )
     one_of("versus", versus or names[0], names)
     return (names[0], names[1]) if versus in (None, names[0]) else (names[1], names[0])
 
 
-def _settings(options: dict[str, Any], only_of: str | None = None) -> tuple[SliceSettings, dict[str, Any]]:
+def _settings(
+    options: dict[str, Any], only_of: str | None = None
+) -> tuple[SliceSettings, dict[str, Any]]:
     """Split options into settings and others, which some functions do not have."""
-    own = {one.name: options.pop(one.name) for one in fields(SliceSettings) if one.name in options}
+    own = {
+        one.name: options.pop(one.name)
+        for one in fields(SliceSettings)
+        if one.name in options
+    }
     if only_of is not None and options:
-        raise BadOption(f"{printable(next(iter(options)))} is not an option of {only_of}")
+        raise BadOption(
+            f"{printable(next(iter(options)))} is not an option of {only_of}"
+        )
     return SliceSettings(**own), options
 
 
@@ -327,13 +387,20 @@ def _of_source(
     cluster = cluster or cluster_of(queries, columns, ())
     attributes = _attributes(queries, columns, settings, cluster)
     units = None if cluster is None else attributes.select("query_id", cluster=cluster)
-    matrix = Matrix.of(source.tables, measure, direction, systems_of(source.runs), units)
+    matrix = Matrix.of(
+        source.tables, measure, direction, systems_of(source.runs), units
+    )
     found = _searched(SlicedValues.of(matrix), attributes, settings, cluster)
-    return replace(found, audit=source.audit, conventions=source.conventions, inputs=source.inputs)
+    return replace(
+        found, audit=source.audit, conventions=source.conventions, inputs=source.inputs
+    )
 
 
 def _attributes(
-    queries: object, columns: Mapping[str, str] | None, settings: SliceSettings, cluster: str | None
+    queries: object,
+    columns: Mapping[str, str] | None,
+    settings: SliceSettings,
+    cluster: str | None,
 ) -> pl.DataFrame:
     """Read the attributes of queries."""
     if queries is None:
@@ -349,19 +416,31 @@ def _attributes(
 
 
 def _searched(
-    found: SlicedValues, attributes: pl.DataFrame, settings: SliceSettings, cluster: str | None = None
+    found: SlicedValues,
+    attributes: pl.DataFrame,
+    settings: SliceSettings,
+    cluster: str | None = None,
 ) -> Slices:
     """Return the slices of values."""
     zero = settings.against == "zero"
     if zero and len(found.systems) == 1:
-        raise UsageError("against=zero compares two systems", fix="against=rest compares slices of one")
+        raise UsageError(
+            "against=zero compares two systems",
+            fix="against=rest compares slices of one",
+        )
     if not found.ids.is_in(attributes["query_id"].implode()).any():
         raise NotComparable(
             "the table of queries has none of the queries",
             given=f"{printable(attributes['query_id'][0])} there, {printable(found.ids[0])} in the scores",
         )
-    placed = found.ids.to_frame("query_id").join(attributes, on="query_id", how="left", maintain_order="left")
-    chosen = [one for one in settings.attributes or placed.columns if one not in (*_NOT, cluster)]
+    placed = found.ids.to_frame("query_id").join(
+        attributes, on="query_id", how="left", maintain_order="left"
+    )
+    chosen = [
+        one
+        for one in settings.attributes or placed.columns
+        if one not in (*_NOT, cluster)
+    ]
     texts = [one for one in TEXTS if one in placed.columns]
     made = query_slices(
         placed.select(*dict.fromkeys([*chosen, *(texts if settings.tags else ())])),
@@ -374,7 +453,10 @@ def _searched(
     outside = sides.sum(axis=1)[:, None] - inside
     kept = np.flatnonzero(np.minimum(inside, outside)[1::2].min(axis=0) >= FEWEST)
     if not len(kept):
-        raise NotComparable(f"no slice has {FEWEST} rows of each variant", given=f"{len(found.ids):,} rows")
+        raise NotComparable(
+            f"no slice has {FEWEST} rows of each variant",
+            given=f"{len(found.ids):,} rows",
+        )
     gaps = Gaps(made.members[:, kept], zero, found.cluster)
     tests = slice_tests(
         found.values,
@@ -387,11 +469,15 @@ def _searched(
     names, size = [made.names[at] for at in kept], gaps.members.sum(axis=0)
     place = np.full(len(made.names) + 1, -1)  # of no parent, too
     place[kept] = np.arange(len(kept))
-    within = _folded(found.values, gaps, tests, place[made.parents[kept]], 1 - settings.confidence)
+    within = _folded(
+        found.values, gaps, tests, place[made.parents[kept]], 1 - settings.confidence
+    )
     leads = np.array([to == at for at, to in enumerate(within)])
     value, elsewhere = ((part[::2] / part[1::2])[:, kept] for part in (inside, outside))
     two = len(found.systems) > 1
-    here, there = (np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere))
+    here, there = (
+        np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere)
+    )
     gap, reach = here - (0.0 if zero else there), tests.reach()
     table = pl.DataFrame(
         {
@@ -406,7 +492,10 @@ def _searched(
             "high": gap + reach,
             "p_adjusted": tests.p,
             "found": leads,
-            "within": [None if to is None or leads[at] else names[to] for at, to in enumerate(within)],
+            "within": [
+                None if to is None or leads[at] else names[to]
+                for at, to in enumerate(within)
+            ],
             "same": [made.same[at] for at in kept],
             **_examples(found, gaps, gap, leads, placed),
         },
@@ -429,7 +518,16 @@ def _searched(
     )
 
 
-_NUMBERS: Final = ("value", "versus", "difference", "elsewhere", "gap", "low", "high", "p_adjusted")
+_NUMBERS: Final = (
+    "value",
+    "versus",
+    "difference",
+    "elsewhere",
+    "gap",
+    "low",
+    "high",
+    "p_adjusted",
+)
 _SCHEMA: Final[dict[str, Any]] = (
     {"slice": pl.String, "n": pl.Int64}
     | dict.fromkeys(_NUMBERS, pl.Float64)
@@ -439,7 +537,9 @@ _SCHEMA: Final[dict[str, Any]] = (
 )
 
 
-def _folded(values: Floats, gaps: Gaps, tests: SliceTests, parents: Ints, level: float) -> list[int | None]:
+def _folded(
+    values: Floats, gaps: Gaps, tests: SliceTests, parents: Ints, level: float
+) -> list[int | None]:
     """Return for each slice the one that explains it, itself if no other one does, ``None`` for chance.
 
     The largest gap is removed from its queries; slices that differ no more were only part of it.
@@ -449,9 +549,13 @@ def _folded(values: Floats, gaps: Gaps, tests: SliceTests, parents: Ints, level:
     evidence = tests.evidence
     size, single = gaps.members.sum(axis=0), parents[:, 0] < 0
     while len(left):
-        best = left[np.lexsort((size[left], ~single[left], -np.round(evidence[left], 9)))[0]]
+        best = left[
+            np.lexsort((size[left], ~single[left], -np.round(evidence[left], 9)))[0]
+        ]
         of_two = gaps.members[:, [*parents[best], best]]
-        if (parents[best] >= 0).all() and _parts_explain_more(values, of_two, float(tests.critical_z[best])):
+        if (parents[best] >= 0).all() and _parts_explain_more(
+            values, of_two, float(tests.critical_z[best])
+        ):
             among = np.intersect1d(parents[best], left)
             best = among[np.abs(z[among]).argmax()] if len(among) else best
         values -= gaps.statistics(values)[0][best] * gaps.members[:, best]
@@ -478,7 +582,9 @@ def _examples(
     found: SlicedValues, gaps: Gaps, gap: Floats, leads: Bools, placed: pl.DataFrame
 ) -> dict[str, list[Any]]:
     """Return the query of each slice that is found in which the gap is largest."""
-    rows: dict[str, list[Any]] = {name: [None] * len(gap) for name in _SCHEMA if name.startswith("example")}
+    rows: dict[str, list[Any]] = {
+        name: [None] * len(gap) for name in _SCHEMA if name.startswith("example")
+    }
     texts = [one for one in TEXTS if one in placed.columns]
     for at in np.flatnonzero(leads) if found.kind == "queries" else ():
         members = np.flatnonzero(gaps.members[:, at])
@@ -486,5 +592,7 @@ def _examples(
         rows["example"][at] = found.ids[query]
         rows["example_text"][at] = placed[texts[0]][query] if texts else None
         rows["example_value"][at] = float(found.sides[-1][0][query])
-        rows["example_versus"][at] = float(found.sides[0][0][query]) if len(found.sides) > 1 else None
+        rows["example_versus"][at] = (
+            float(found.sides[0][0][query]) if len(found.sides) > 1 else None
+        )
     return rows

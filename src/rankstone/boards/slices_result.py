@@ -90,8 +90,12 @@ class SliceSettings:
         between_0_and_1("power", self.power)
         if self.margin is not None:
             above_0("margin", self.margin)
-        for name, least, most in (("bins", 2, 20), ("min_size", FEWEST, 10**9),
-                                  ("permutations", 200, 10**7), ("seed", 0, 2**63 - 1)):  # fmt: skip
+        for name, least, most in (
+            ("bins", 2, 20),
+            ("min_size", FEWEST, 10**9),
+            ("permutations", 200, 10**7),
+            ("seed", 0, 2**63 - 1),
+        ):
             check_count(name, getattr(self, name), least, most)
 
 
@@ -177,9 +181,15 @@ class Slices(Findings):
         True
         """
         share = size / self.n
-        z = float(critical_z(self.critical, np.log([min(share, 1 - share) or share]))[0])
+        z = float(
+            critical_z(self.critical, np.log([min(share, 1 - share) or share]))[0]
+        )
         rest = 0.0 if self.settings.against == "zero" else 1 / max(self.n - size, 1)
-        return (z + float(special.ndtri(self.settings.power))) * self.noise * math.sqrt(1 / size + rest)
+        return (
+            (z + float(special.ndtri(self.settings.power)))
+            * self.noise
+            * math.sqrt(1 / size + rest)
+        )
 
     def visible_gaps(self) -> pl.DataFrame:
         """Return the smallest visible gap by size.
@@ -190,14 +200,32 @@ class Slices(Findings):
             ``share`` of the queries, ``n``, and ``gap``.
         """
         least = self.settings.min_size
-        sizes = [size for share in _SHARES if (size := round(share * self.n)) >= least] or [least]
+        sizes = [
+            size for share in _SHARES if (size := round(share * self.n)) >= least
+        ] or [least]
         rows = [(size / self.n, size, self.visible(size)) for size in sizes]
         return pl.DataFrame(rows, ["share", "n", "gap"], orient="row")
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        names = ("systems", "measure", "n", "noise", "critical", "left_out", "without_value")
-        of_settings = ("against", "min_size", "confidence", "power", "margin", "permutations", "seed")
+        names = (
+            "systems",
+            "measure",
+            "n",
+            "noise",
+            "critical",
+            "left_out",
+            "without_value",
+        )
+        of_settings = (
+            "against",
+            "min_size",
+            "confidence",
+            "power",
+            "margin",
+            "permutations",
+            "seed",
+        )
         return {
             **given(**{name: getattr(self, name) for name in names}),
             **{name: getattr(self.settings, name) for name in of_settings},
@@ -212,26 +240,53 @@ class Slices(Findings):
 
     def title(self) -> str:
         """Return what was searched."""
-        counts = {"n": f"{self.n:,}", "slices": f"{self.table.height:,}", "unit": self.say(f"n_{self.kind}")}
+        counts = {
+            "n": f"{self.n:,}",
+            "slices": f"{self.table.height:,}",
+            "unit": self.say(f"n_{self.kind}"),
+        }
         systems = " − ".join(printable(name, 40) for name in self.systems)
-        return self.say("title", measure=printable(self.measure, 60), systems=systems, **counts)
+        return self.say(
+            "title", measure=printable(self.measure, 60), systems=systems, **counts
+        )
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:  # noqa: ARG002 - all rows are in csv
         """Return the slices that are found, or the largest gaps if none is."""
-        say, rows = self.say, self.found if self.found.height else self.table.head(_LARGEST)
+        say, rows = (
+            self.say,
+            self.found if self.found.height else self.table.head(_LARGEST),
+        )
         here, signed = ("difference", "+") if len(self.systems) > 1 else ("value", "")
         level = f"{100 * self.settings.confidence:g}"
-        head = [say("slice"), say(f"n_{self.kind}"), say(here), say("elsewhere"), say("gap")]
+        head = [
+            say("slice"),
+            say(f"n_{self.kind}"),
+            say(here),
+            say("elsewhere"),
+            say("gap"),
+        ]
         body = []
         for row in rows.iter_rows(named=True):
-            numbers = [f"{row[name]:{signed}.{digits}f}" for name in (here, "elsewhere")]
+            numbers = [
+                f"{row[name]:{signed}.{digits}f}" for name in (here, "elsewhere")
+            ]
             ends = f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"
             p = "<0.001" if row["p_adjusted"] < 0.001 else f"{row['p_adjusted']:.3f}"  # noqa: PLR2004
             name, gap = printable(row["slice"], _NAME), f"{row['gap']:+.{digits}f}"
             body.append((name, f"{row['n']:,}", *numbers, gap, ends, p))
-        kinds: tuple[Kind, ...] = ("id", "number", "number", "number", "number", "interval", "p")
+        kinds: tuple[Kind, ...] = (
+            "id",
+            "number",
+            "number",
+            "number",
+            "number",
+            "interval",
+            "p",
+        )
         title = say("found" if self.found.height else "largest")
-        return [Table(title, (*head, say("interval", level=level), "p"), tuple(body), kinds)]
+        return [
+            Table(title, (*head, say("interval", level=level), "p"), tuple(body), kinds)
+        ]
 
     def _pair(self, *names: str) -> list[str]:
         """Return what only two systems have."""
@@ -241,13 +296,25 @@ class Slices(Findings):
         """Yield what was found, with an example each, and what could not have been seen."""
         level = f"{100 * (1 - self.settings.confidence):.3g} %"
         if not self.found.height:
-            yield self.say(f"none_{self.settings.against}", slices=f"{self.table.height:,}", level=level)
+            yield self.say(
+                f"none_{self.settings.against}",
+                slices=f"{self.table.height:,}",
+                level=level,
+            )
         for row in self.found.iter_rows(named=True):
             way = "worse" if self.sign * row["gap"] < 0 else "better"
-            many, here, sign = ("two", "difference", "+") if len(self.systems) > 1 else ("one", "value", "")
-            numbers = {name: f"{row[name]:+.{digits}f}" for name in ("gap", "elsewhere")}
+            many, here, sign = (
+                ("two", "difference", "+")
+                if len(self.systems) > 1
+                else ("one", "value", "")
+            )
+            numbers = {
+                name: f"{row[name]:+.{digits}f}" for name in ("gap", "elsewhere")
+            }
             numbers |= {"here": f"{row[here]:{sign}.{digits}f}", "n": f"{row['n']:,}"}
-            line = self.say(f"{way}_{many}", slice=printable(row["slice"], _NAME), **numbers)
+            line = self.say(
+                f"{way}_{many}", slice=printable(row["slice"], _NAME), **numbers
+            )
             yield line + self._example(row, digits) + self._explains(row)
         yield from self.visible_lines(digits)
         if self.without_value:
@@ -259,21 +326,36 @@ class Slices(Findings):
         if row["example"] is None:
             return ""
         text = row["example_text"]
-        named = printable(row["example"], 40) + (f" “{printable(text, _TEXT)}”" if text else "")
-        scores = [f"{row[name]:.{digits}f}" for name in [*self._pair("example_versus"), "example_value"]]
+        named = printable(row["example"], 40) + (
+            f" “{printable(text, _TEXT)}”" if text else ""
+        )
+        scores = [
+            f"{row[name]:.{digits}f}"
+            for name in [*self._pair("example_versus"), "example_value"]
+        ]
         return self.say("example", query=named, scores=" → ".join(scores))
 
     def _explains(self, row: Mapping[str, Any]) -> str:
         names = self.table.filter(within=row["slice"])["slice"].to_list()
-        same, shown = (some([printable(one, _NAME) for one in of], _EXPLAINED) for of in (row["same"], names))
+        same, shown = (
+            some([printable(one, _NAME) for one in of], _EXPLAINED)
+            for of in (row["same"], names)
+        )
         text = self.say("same", names=same) if row["same"] else ""
-        return text + (self.say("explains", count=len(names), names=shown) if names else "")
+        return text + (
+            self.say("explains", count=len(names), names=shown) if names else ""
+        )
 
     def visible_lines(self, digits: int) -> Iterator[str]:
         """Yield the smallest gaps that slices can show, and whether the gap that matters is among them."""
         margin, power = self.settings.margin, f"{100 * self.settings.power:g} %"
         rows = [
-            {"gap": f"{gap:.{digits}f}", "n": f"{size:,}", "share": f"{100 * share:.2g} %", "seen": gap}
+            {
+                "gap": f"{gap:.{digits}f}",
+                "n": f"{size:,}",
+                "share": f"{100 * share:.2g} %",
+                "seen": gap,
+            }
             for share, size, gap in self.visible_gaps().iter_rows()
         ]
         words = {
@@ -282,26 +364,37 @@ class Slices(Findings):
             "power": power,
         }
         yield self.say(
-            "visible", power=power, sizes=", ".join(self.say("of_size", **row, **words) for row in rows)
+            "visible",
+            power=power,
+            sizes=", ".join(self.say("of_size", **row, **words) for row in rows),
         )
         unseen = [row for row in rows if margin is not None and row["seen"] > margin]
         if margin is not None and unseen:
-            yield self.say("cannot", **unseen[-1], **words) + self._needed(margin, unseen[-1], words)
+            yield self.say("cannot", **unseen[-1], **words) + self._needed(
+                margin, unseen[-1], words
+            )
         elif margin is not None:
             yield self.say("can", **words)
 
-    def _needed(self, margin: float, unseen: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    def _needed(
+        self, margin: float, unseen: Mapping[str, Any], words: Mapping[str, str]
+    ) -> str:
         """Return which slices show a gap: larger ones, or those of more queries if half of them do not."""
         sizes = range(1, self.n // 2 + 1)
         at = bisect_left(sizes, -margin, key=lambda size: -self.visible(size))
         if at < len(sizes):
             return self.say("larger", **words, n=f"{sizes[at]:,}")
         times = (unseen["seen"] / margin) ** 2
-        return self.say("more", **words, share=unseen["share"], n=f"{math.ceil(self.n * times):,}")
+        return self.say(
+            "more", **words, share=unseen["share"], n=f"{math.ceil(self.n * times):,}"
+        )
 
     def method_lines(self) -> Iterator[str]:
         """Yield how slices were compared."""
-        yield self.say(f"about_{self.settings.against}", confidence=f"{100 * self.settings.confidence:g} %")
+        yield self.say(
+            f"about_{self.settings.against}",
+            confidence=f"{100 * self.settings.confidence:g} %",
+        )
         yield self.say("folding")
         if self.kind == "rows":
             yield self.say("about_log")

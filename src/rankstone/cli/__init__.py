@@ -52,9 +52,7 @@ _SECTIONS = {
         "online": "user behaviour: retention, clicks, counterfactual, interleave, ab",
         "answers": "answers of language models: nuggets and citations",
     },
-    "Learn": {
-        "ltr": "learning to rank: train, tune, score and compare rankers",
-    },
+    "Learn": {"ltr": "learning to rank: train, tune, score and compare rankers"},
     "Reference": {
         "measures": "list the measures, and show their definitions",
         "conventions": "how other libraries define measures of the same name",
@@ -62,11 +60,17 @@ _SECTIONS = {
     },
 }
 #: commands that have moved into a group
-_MOVED = {name: f"online {name}" for name in ("retention", "clicks", "counterfactual", "interleave", "ab")}
+_MOVED = {
+    name: f"online {name}"
+    for name in ("retention", "clicks", "counterfactual", "interleave", "ab")
+}
 
 #: command → whose file it is in
 _SHARED = {
-    **dict.fromkeys(("check", "bounds", "baseline", "thresholds", "sampled", "identify"), "diagnostics"),
+    **dict.fromkeys(
+        ("check", "bounds", "baseline", "thresholds", "sampled", "identify"),
+        "diagnostics",
+    ),
     **dict.fromkeys(("power", "report"), "compare"),
     **dict.fromkeys(("reproduce", "certify", "verify"), "collection"),
     "demo": "eval",
@@ -87,7 +91,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; a usage error never shows a traceback."""
     # one command is over before cycles of garbage add up; looking for them costs a tenth of the time
     gc.disable()
-    if sys.argv[1:2] != ["ltr"]:  # nothing else multiplies matrices, and BLAS threads wait for work busily
+    if sys.argv[1:2] != [
+        "ltr"
+    ]:  # nothing else multiplies matrices, and BLAS threads wait for work busily
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = interrupt_again
     open_streams()

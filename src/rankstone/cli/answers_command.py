@@ -17,7 +17,11 @@ _MEASURES: Final = {
     "contexts": "AP(denom=hits) StRecall(rel=2)",
 }
 #: measures of one kind of data only
-_KINDS: Final = {"Support": "nuggets", "CitationP": "citations", "CitationR": "citations"}
+_KINDS: Final = {
+    "Support": "nuggets",
+    "CitationP": "citations",
+    "CitationR": "citations",
+}
 #: the library whose names these data have
 _LIBRARY: Final = {"nuggets": "nuggetizer", "contexts": "ragas"}
 #: retrieved texts may be copies, and resemble several references
@@ -74,21 +78,40 @@ def command(
     kind = answers.kind_of(first)
     shown = {"ci": ci, "compare": compared, "explain": explain, "agreement": agreement}
     if to_judge:
-        others = {**shown, "support": support, "per_query": given["per_query"], "measures": measures}
+        others = {
+            **shown,
+            "support": support,
+            "per_query": given["per_query"],
+            "measures": measures,
+        }
         refuse_with("--to-judge", {**others, "files": files[1:]})
         if kind == "contexts":
-            raise UsageError("contexts are compared as texts: --to-judge has nothing to write")
-        rows = answers.citations_to_judge if kind == "citations" else answers.nuggets_to_assign
+            raise UsageError(
+                "contexts are compared as texts: --to-judge has nothing to write"
+            )
+        rows = (
+            answers.citations_to_judge
+            if kind == "citations"
+            else answers.nuggets_to_assign
+        )
         deliver(None, csv_text(rows(first)), given["output"], None)
         return
     _check(
         kind,
-        {**shown, "nuggets": nuggets, "support": support, "convention": convention, **given},
+        {
+            **shown,
+            "nuggets": nuggets,
+            "support": support,
+            "convention": convention,
+            **given,
+        },
         named,
         query,
     )
     wanted = _measures(kind, measures, convention)
-    options: dict[str, Any] = {"convention": convention} if convention else _OPTIONS.get(kind, {})
+    options: dict[str, Any] = (
+        {"convention": convention} if convention else _OPTIONS.get(kind, {})
+    )
 
     def find(*, columns: Any = None, progress: Any = None, **reading: Any) -> Any:  # noqa: ARG001 - files are small
         systems = _systems(kind, named, nuggets, support, agreement=agreement)
@@ -97,8 +120,12 @@ def command(
         if explain is not None:
             name, (qrels, run) = next(iter(systems.items()))
             # nuggets in the order of the file; a library has its own rule
-            order: dict[str, Any] = options if convention else {"ties": "input", **options}
-            return rankstone.explain(qrels, {name: run}, explain, query, **order, **reading)
+            order: dict[str, Any] = (
+                options if convention else {"ties": "input", **options}
+            )
+            return rankstone.explain(
+                qrels, {name: run}, explain, query, **order, **reading
+            )
         scores = answers.score_answers(systems, wanted, **options)
         return rankstone.compare_scores(scores, **reading) if compared else scores
 
@@ -115,7 +142,9 @@ def command(
     execute(given, find, [*files, nuggets, *support], show=show, notes=notes)
 
 
-def _measures(kind: str, measures: tuple[str, ...], convention: str | None) -> list[str]:
+def _measures(
+    kind: str, measures: tuple[str, ...], convention: str | None
+) -> list[str]:
     """Return the measures to compute; refuse those of another kind of data."""
     from rankstone.conventions import convention as known
     from rankstone.measures import parse_measures
@@ -123,38 +152,61 @@ def _measures(kind: str, measures: tuple[str, ...], convention: str | None) -> l
     if convention is not None:
         if known(convention).name != _LIBRARY.get(kind):
             expected = _LIBRARY.get(kind, "no library")
-            raise UsageError(f"--convention {convention} is not about {kind}", expected=expected)
-        texts = [entry.spelling for entry in known(convention).entries if entry.of_texts]
+            raise UsageError(
+                f"--convention {convention} is not about {kind}", expected=expected
+            )
+        texts = [
+            entry.spelling for entry in known(convention).entries if entry.of_texts
+        ]
         return list(measures) or texts or known(convention).everything()
     wanted = list(measures) or _MEASURES[kind].split()
     for one in parse_measures(wanted):
         if _KINDS.get(one.name, "contexts") != kind:
-            raise UsageError(f"{one} is not a measure of {kind}", expected=_MEASURES[kind])
+            raise UsageError(
+                f"{one} is not a measure of {kind}", expected=_MEASURES[kind]
+            )
     return wanted
 
 
-def _check(kind: str, given: dict[str, Any], named: dict[str, Any], query: str | None) -> None:
+def _check(
+    kind: str, given: dict[str, Any], named: dict[str, Any], query: str | None
+) -> None:
     """Refuse options that do not belong together, or to this kind of data."""
     for option, its in (("support", "citations"), ("nuggets", "nuggets")):
         if given[option] and kind != its:
-            raise UsageError(f"--{option} goes with {its}, and these are {kind}", fix="leave it out")
+            raise UsageError(
+                f"--{option} goes with {its}, and these are {kind}", fix="leave it out"
+            )
     explained = given["explain"] is not None
     if query is not None and not explained:
         raise UsageError("-q goes with --explain", fix='--explain "Support" -q ID')
     if explained and query is None:
         raise UsageError("which query?", fix="-q ID")
     if explained and len(named) > 1:
-        raise UsageError("one system is explained at a time", given=" ".join(named), fix="name one file")
+        raise UsageError(
+            "one system is explained at a time",
+            given=" ".join(named),
+            fix="name one file",
+        )
     if explained:
         refuse_with("--explain", given, ("ci", "compare", "per_query"))
     if given["agreement"]:
-        refuse_with("--agreement", given, ("ci", "compare", "explain", "convention", "per_query"))
+        refuse_with(
+            "--agreement",
+            given,
+            ("ci", "compare", "explain", "convention", "per_query"),
+        )
         if kind == "contexts":
             raise UsageError("contexts are compared as texts: there are no assessors")
 
 
 def _systems(
-    kind: str, files: dict[str, Any], nuggets: str | None, support: tuple[str, ...], *, agreement: bool
+    kind: str,
+    files: dict[str, Any],
+    nuggets: str | None,
+    support: tuple[str, ...],
+    *,
+    agreement: bool,
 ) -> dict[str, Any]:
     """Return judgments and run of each system, or of each assessor, by name."""
     from rankstone import answers
@@ -163,9 +215,14 @@ def _systems(
         return {name: answers.judge_by_similarity(file) for name, file in files.items()}
     if kind == "nuggets":
         return {name: answers.nuggets(file, nuggets) for name, file in files.items()}
-    if agreement and len(files) == 1 < len(support):  # the answers of one system, judged by several
+    if agreement and len(files) == 1 < len(
+        support
+    ):  # the answers of one system, judged by several
         (file,) = files.values()
-        return {name: answers.citations(file, said) for name, said in named_runs(support).items()}
+        return {
+            name: answers.citations(file, said)
+            for name, said in named_runs(support).items()
+        }
     if len(support) != len(files):
         raise UsageError(
             "each file of answers needs its file of support",
@@ -175,5 +232,7 @@ def _systems(
         )
     return {
         name: answers.citations(file, said)
-        for (name, file), said in zip(files.items(), named_runs(support).values(), strict=True)
+        for (name, file), said in zip(
+            files.items(), named_runs(support).values(), strict=True
+        )
     }

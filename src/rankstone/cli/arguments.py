@@ -65,12 +65,16 @@ def numbers(flag: str, text: str, expected: str = "such as 0.5,0.8") -> list[flo
         found = [math.nan]
     if not all(map(math.isfinite, found)):
         raise UsageError(
-            f"{flag} must be numbers, separated by commas", given=printable(text), expected=expected
+            f"{flag} must be numbers, separated by commas",
+            given=printable(text),
+            expected=expected,
         )
     return found
 
 
-def refuse_with(flag: str, given: Mapping[str, Any], names: Iterable[str] | None = None) -> None:
+def refuse_with(
+    flag: str, given: Mapping[str, Any], names: Iterable[str] | None = None
+) -> None:
     """Refuse options that cannot be combined with another one.
 
     Parameters
@@ -84,7 +88,9 @@ def refuse_with(flag: str, given: Mapping[str, Any], names: Iterable[str] | None
     """
     others = [name for name in (given if names is None else names) if given.get(name)]
     if others:
-        flags = " and ".join(f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in others)
+        flags = " and ".join(
+            f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in others
+        )
         raise UsageError(f"{flags} cannot go with {flag}")
 
 
@@ -121,7 +127,9 @@ def chosen_measures(
     found = [_with_threshold(measure, rel) for measure in parsed]
     if found == parsed:
         names = " ".join(map(str, parsed))
-        raise UsageError("--rel changes none of these measures", given=names, expected="AP, P, RR …")
+        raise UsageError(
+            "--rel changes none of these measures", given=names, expected="AP, P, RR …"
+        )
     return found
 
 
@@ -144,9 +152,14 @@ def split_columns(columns: str | None) -> Renames:
 
     from rankstone.io import CsvOptions, parse_columns
 
-    names, context = parse_columns(columns or ""), click.get_current_context(silent=True)
+    names, context = (
+        parse_columns(columns or ""),
+        click.get_current_context(silent=True),
+    )
     said = {} if context is None else context.meta
-    names.csv = CsvOptions(said.get("rankstone.csv_separator"), said.get("rankstone.decimal"))
+    names.csv = CsvOptions(
+        said.get("rankstone.csv_separator"), said.get("rankstone.decimal")
+    )
     return names
 
 
@@ -168,13 +181,17 @@ def _name_and_path(argument: str) -> tuple[str, str]:
     from rankstone.io import is_database, stem
 
     name, _, path = argument.partition("=")
-    said = name and path and not is_database(argument)  # in an address, = belongs to SQL or to the server
+    said = (
+        name and path and not is_database(argument)
+    )  # in an address, = belongs to SQL or to the server
     if said and (is_database(path) or not Path(argument).exists()):
         return name, path
     return stem(argument), argument
 
 
-def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = None) -> dict[str, object]:
+def judged_runs(
+    command: str, files: Sequence[str], *, else_try: str | None = None
+) -> dict[str, object]:
     """Return the runs of QRELS RUN [RUN]… by name; a data set with both is enough; refuse fewer files.
 
     Parameters
@@ -208,7 +225,9 @@ def holds_both(files: Sequence[str]) -> bool:
 def no_files(files: Sequence[str]) -> None:
     """Refuse files where --labeled names the one table."""
     if files:
-        raise UsageError("--labeled takes one table and no other files", given=" ".join(files))
+        raise UsageError(
+            "--labeled takes one table and no other files", given=" ".join(files)
+        )
 
 
 def read_once(inputs: Iterable[str]) -> None:
@@ -219,7 +238,9 @@ def read_once(inputs: Iterable[str]) -> None:
 
     streams = [name for name in inputs if name == "-" or name.endswith("=-")]
     if len(streams) > 1:
-        raise UsageError("standard input can be read only once", given=" ".join(streams))
+        raise UsageError(
+            "standard input can be read only once", given=" ".join(streams)
+        )
     click.get_current_context().with_resource(keeping_streams())
 
 
@@ -245,12 +266,16 @@ def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> Non
             continue
         place = Path(name).resolve()
         if place in taken and (place.is_file() or not place.exists()):
-            raise UsageError(f"{flag} {name} is also {taken[place]}", fix="choose another file")
+            raise UsageError(
+                f"{flag} {name} is also {taken[place]}", fix="choose another file"
+            )
         taken[place] = "the other output"
         _writable(flag, Path(name))
 
 
-def rename_all(error: MissingColumn, inputs: Iterable[str], given: Mapping[str, str]) -> str | None:
+def rename_all(
+    error: MissingColumn, inputs: Iterable[str], given: Mapping[str, str]
+) -> str | None:
     """Return the fix for a missing column, with the renames that the other tables need, too."""
     from rankstone.io import Renames, read_run, rename_option
 
@@ -261,7 +286,11 @@ def rename_all(error: MissingColumn, inputs: Iterable[str], given: Mapping[str, 
         try:
             read_run(path, Renames({**given, **found}, given))
         except MissingColumn as other:
-            more = {theirs: ours for theirs, ours in other.renames.items() if ours in ("query_id", "doc_id")}
+            more = {
+                theirs: ours
+                for theirs, ours in other.renames.items()
+                if ours in ("query_id", "doc_id")
+            }
             found = {**more, **found}
         except RankstoneError:
             continue
@@ -280,7 +309,11 @@ def _library_of(error: UnknownMeasure) -> str | None:
         if any(entry.match(name) is not None for entry in one.entries)
     ]
     more = f", and {len(known) - 3} more" if len(known) > 3 else ""  # noqa: PLR2004 - what is shown
-    return f"it is a name of another library: add {' or '.join(known[:3])}{more}" if known else None
+    return (
+        f"it is a name of another library: add {' or '.join(known[:3])}{more}"
+        if known
+        else None
+    )
 
 
 def _file_of(path: str) -> str:
@@ -294,7 +327,8 @@ def _writable(flag: str, target: Path) -> None:
     """Refuse targets that cannot be written; files are written whole, so their folder must be writable."""
     if target.is_dir():
         raise UsageError(
-            f"{flag} {target} is a folder", fix=f"choose a file in it: {quoted(str(target / 'scores'))}"
+            f"{flag} {target} is a folder",
+            fix=f"choose a file in it: {quoted(str(target / 'scores'))}",
         )
     special = target.exists() and not target.is_file()  # a pipe or a device
     place = target if special else target.resolve().parent
@@ -304,7 +338,10 @@ def _writable(flag: str, target: Path) -> None:
             fix="create the folder first, or choose another file",
         )
     if not os.access(place, os.W_OK):
-        raise UsageError(f"{flag} {target} cannot be written", fix="choose a folder in which you may write")
+        raise UsageError(
+            f"{flag} {target} cannot be written",
+            fix="choose a folder in which you may write",
+        )
 
 
 #: keywords that messages use for something other than the option
@@ -320,16 +357,27 @@ def as_flags(text: str) -> str:
     flags = _flags()
     names = "|".join(flags)
     columns = r"--columns (?:'[^']*'|\"[^\"]*\"|[^\s'\"])+"
-    found = re.compile(rf"\w\([^()]*\)|{columns}|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)")
-    return found.sub(lambda hit: hit[0] if hit["name"] is None else f"{flags[hit['name']]} ", text)
+    found = re.compile(
+        rf"\w\([^()]*\)|{columns}|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)"
+    )
+    return found.sub(
+        lambda hit: hit[0] if hit["name"] is None else f"{flags[hit['name']]} ", text
+    )
 
 
 def _flags() -> dict[str, str]:
     """Return keyword → flag: options of judgments and runs, and those of the command that runs."""
-    found = {name.replace("-", "_"): f"--{name}" for name in (*PANELS["Alignment"], *LISTS.split())}
+    found = {
+        name.replace("-", "_"): f"--{name}"
+        for name in (*PANELS["Alignment"], *LISTS.split())
+    }
     context = click.get_current_context(silent=True)
     for param in [] if context is None else context.command.params:
-        if isinstance(param, click.Option) and param.name is not None and param.name not in _NO_FLAGS:
+        if (
+            isinstance(param, click.Option)
+            and param.name is not None
+            and param.name not in _NO_FLAGS
+        ):
             found[param.name] = param.opts[0]
     return found
 

@@ -50,7 +50,10 @@ def command(
     if explain is None:
         refuse_with("a table", {"query": query, "lang": lang, "width": width})
     else:
-        refuse_with("--explain", {"measures": measures, "by": by, "per-query": given["per_query"]})
+        refuse_with(
+            "--explain",
+            {"measures": measures, "by": by, "per-query": given["per_query"]},
+        )
     if not runs:
         raise UsageError("a run is needed", expected="rankstone beyond RUN [RUN]…")
     if by and given["users"] is None:
@@ -64,14 +67,25 @@ def command(
             whole = scores.report(segments) if form == "json" else None
             return written(scores, form, digits, frame=rows, content=whole, by=segments)
         ways = [(run, measure) for run in scores.runs for measure in scores.measures]
-        found = [scores.explain(measure, query, run=run, lang=lang or "en") for run, measure in ways]
+        found = [
+            scores.explain(measure, query, run=run, lang=lang or "en")
+            for run, measure in ways
+        ]
         return written(found, form, digits, width=width)
 
-    inputs = [*runs, *(given[name] for name in ("items", "history", "qrels", "users", "baseline"))]
+    inputs = [
+        *runs,
+        *(given[name] for name in ("items", "history", "qrels", "users", "baseline")),
+    ]
 
     def find(**options: Any) -> BeyondScores:
         return beyond(named_runs(runs), measures or explain, **options)
 
     execute(
-        given, find, inputs, show=show, notes=audit_lines if explain is None else None, paged=explain is None
+        given,
+        find,
+        inputs,
+        show=show,
+        notes=audit_lines if explain is None else None,
+        paged=explain is None,
     )

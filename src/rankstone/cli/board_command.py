@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     but={
         "measure": {"shown": "the only one; of collections nDCG@10"},
         "explain": {"values": "SYSTEM"},
-        "method": {"values": "davidson|rao_kupper|bradley_terry", "shown": "davidson if there are ties"},
+        "method": {
+            "values": "davidson|rao_kupper|bradley_terry",
+            "shown": "davidson if there are ties",
+        },
         "cluster": {"values": "COLUMN,…"},
         "resamples": {"shown": "2000"},
     },
@@ -59,16 +62,25 @@ def command(
     rankstone board scores.csv -o board.html --chart ranks.pdf --diagram cd.pdf
     """
     if versus is not None and explain is None:
-        raise UsageError("--versus goes with --explain", fix=f"--explain SYSTEM --versus {printable(versus)}")
+        raise UsageError(
+            "--versus goes with --explain",
+            fix=f"--explain SYSTEM --versus {printable(versus)}",
+        )
     check_charts({"chart": chart, "diagram": diagram})
     if explain is not None:
         refuse_with("--explain", {"chart": chart, "diagram": diagram})
     battles = {"method": method, "cluster": cluster, "covariates": covariates}
-    settings: dict[str, Any] = {"weights": _weights(weights), "only": _pairs(only) or None}
+    settings: dict[str, Any] = {
+        "weights": _weights(weights),
+        "only": _pairs(only) or None,
+    }
     settings["systems"] = words(systems) or None
     if pairs is not None:
         others = ("measure", "estimate", "missing", "resample", "direction")
-        refuse_with("--pairs", {**settings, "explain": explain, "diagram": diagram, "files": files})
+        refuse_with(
+            "--pairs",
+            {**settings, "explain": explain, "diagram": diagram, "files": files},
+        )
         refuse_with("--pairs", given, others)
         for name in others:
             del given[name]
@@ -76,9 +88,15 @@ def command(
     else:
         refuse_with("a board of scores", battles)
         find = _of_scores(files, settings, explain, versus)
-    show = written if explain is not None else partial(written, verbose=bool(kept("verbose")))
+    show = (
+        written
+        if explain is not None
+        else partial(written, verbose=bool(kept("verbose")))
+    )
     charts = {"--chart": chart, "--diagram": diagram}
-    found = execute(given, find, files, show=show, outputs=charts, notes=None, paged=explain is None)
+    found = execute(
+        given, find, files, show=show, outputs=charts, notes=None, paged=explain is None
+    )
     for file, draw in ((chart, "ranks"), (diagram, "critical_difference")):
         if file is not None:
             from rankstone import plots
@@ -92,18 +110,25 @@ def _of_pairs(pairs: str, battles: dict[str, str | None]) -> Callable[..., Any]:
     def find(**options: Any) -> Any:
         from rankstone.boards import paired_board
 
-        lists: dict[str, Any] = {name: words(battles[name]) for name in ("cluster", "covariates")}
+        lists: dict[str, Any] = {
+            name: words(battles[name]) for name in ("cluster", "covariates")
+        }
         return paired_board(pairs, model=battles["method"], **lists, **options)
 
     return find
 
 
 def _of_scores(
-    files: tuple[str, ...], settings: dict[str, Any], explain: str | None, versus: str | None
+    files: tuple[str, ...],
+    settings: dict[str, Any],
+    explain: str | None,
+    versus: str | None,
 ) -> Callable[..., Any]:
     """Return what makes the board of scores, or explains a place on it."""
     if not files:
-        raise UsageError("no scores are given", expected="rankstone board SCORES [SCORES]…")
+        raise UsageError(
+            "no scores are given", expected="rankstone board SCORES [SCORES]…"
+        )
     toml = [file for file in files if Path(file).suffix.lower() == ".toml"]
     if toml and len(files) > 1:
         raise UsageError("a file of collections stands alone", given=" ".join(files))
@@ -113,7 +138,9 @@ def _of_scores(
     def find(**options: Any) -> Any:
         import rankstone
 
-        source: Any = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
+        source: Any = (
+            files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
+        )
         scores: dict[str, Any] = {"collections": source} if toml else {"scores": source}
         found = rankstone.board(**scores, **settings, **options)
         return found if explain is None else found.explain(explain, versus)
@@ -132,7 +159,9 @@ def _weights(text: str | None) -> dict[str, float] | None:
             found[name] = float(number)
         except ValueError as error:
             expected = "--weights DATASET=WEIGHT,…"
-            raise UsageError("a weight is not a number", given=printable(part), expected=expected) from error
+            raise UsageError(
+                "a weight is not a number", given=printable(part), expected=expected
+            ) from error
     return found
 
 
@@ -140,5 +169,7 @@ def _pairs(given: tuple[str, ...]) -> dict[str, str]:
     """Read COLUMN=VALUE."""
     pairs = [one.partition("=") for one in given]
     if bad := [one for one, equals, _ in pairs if not equals or not one]:
-        raise UsageError("--only is COLUMN=VALUE", given=printable(bad[0]), fix="--only split=test")
+        raise UsageError(
+            "--only is COLUMN=VALUE", given=printable(bad[0]), fix="--only split=test"
+        )
     return {column: value for column, _, value in pairs}

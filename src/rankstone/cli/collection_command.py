@@ -6,7 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.arguments import chosen_measures, judged_runs, named_runs, refuse_with
+from rankstone.cli.arguments import (
+    chosen_measures,
+    judged_runs,
+    named_runs,
+    refuse_with,
+)
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_charts, execute, kept, progress_bar, written
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
@@ -25,7 +30,11 @@ if TYPE_CHECKING:
     but={"measures": {"shown": "nDCG@10 AP"}},
 )
 def collection_command(
-    files: tuple[str, ...], measures: tuple[str, ...], groups: str | None, chart: str | None, **given: Any
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    groups: str | None,
+    chart: str | None,
+    **given: Any,
 ) -> None:
     """Study a test collection with the runs of a shared task.
 
@@ -37,7 +46,10 @@ def collection_command(
     rankstone collection qrels.txt a.run b.run --pool-depth 20 -o collection.html --chart topics.pdf
     """
     check_charts({"chart": chart})
-    files, quiet = (*files[:1], *(one for path in files[1:] for one in _files(path))), given["quiet"]
+    files, quiet = (
+        (*files[:1], *(one for path in files[1:] for one in _files(path))),
+        given["quiet"],
+    )
     runs = judged_runs("collection", files)
 
     def find(**options: Any) -> Collection:
@@ -51,7 +63,9 @@ def collection_command(
 
     show = partial(written, verbose=bool(kept("verbose")))
     inputs = [*files, groups, given["queries"]]
-    found = execute(given, find, inputs, show=show, outputs={"--chart": chart}, paged=True)
+    found = execute(
+        given, find, inputs, show=show, outputs={"--chart": chart}, paged=True
+    )
     if chart is not None:
         from rankstone import plots
 
@@ -67,7 +81,10 @@ def collection_command(
     but={"measures": {"shown": "nDCG@10"}},
 )
 def reproduce_command(
-    files: tuple[str, ...], measures: tuple[str, ...], baseline: str | None, **given: Any
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    baseline: str | None,
+    **given: Any,
 ) -> None:
     """Compare a repeated experiment with the original one: lists, scores, improvements, order of systems.
 
@@ -84,11 +101,15 @@ def reproduce_command(
     if len(files) not in (2, 4):
         expected = "rankstone reproduce ORIGINAL AGAIN [BASELINE BASELINE_AGAIN]"
         raise UsageError(
-            "an experiment and its repetition are compared", given=" ".join(files), expected=expected
+            "an experiment and its repetition are compared",
+            given=" ".join(files),
+            expected=expected,
         )
     sides: list[Any] = [*files]
     if len(files) == 4:  # noqa: PLR2004 - with a baseline on both sides
-        refuse_with("a baseline of its own", {"baseline": baseline, "scores": given["scores"]})
+        refuse_with(
+            "a baseline of its own", {"baseline": baseline, "scores": given["scores"]}
+        )
         baseline = "baseline"
     if not given["scores"]:
         sides = [_runs(*files[at::2]) for at in range(2)]
@@ -96,22 +117,38 @@ def reproduce_command(
     def find(**options: Any) -> Reproduction:
         from rankstone.collections import reproduce
 
-        return reproduce(sides[0], sides[1], list(measures) or None, baseline=baseline, **options)
+        return reproduce(
+            sides[0], sides[1], list(measures) or None, baseline=baseline, **options
+        )
 
     inputs = [*files, given["qrels"], given["qrels_again"], given["queries"]]
-    execute(given, find, [one for one in inputs if not Path(one or "").is_dir()], notes=None, paged=True)
+    execute(
+        given,
+        find,
+        [one for one in inputs if not Path(one or "").is_dir()],
+        notes=None,
+        paged=True,
+    )
 
 
 def _runs(run: str, baseline: str | None = None) -> dict[str, object]:
     """Return the runs of a side: of a folder, of a file, or of an advanced system and its baseline."""
-    return named_runs(_files(run)) if baseline is None else {**named_runs([run]), "baseline": baseline}
+    return (
+        named_runs(_files(run))
+        if baseline is None
+        else {**named_runs([run]), "baseline": baseline}
+    )
 
 
 def _files(path: str) -> list[str]:
     """Return the files of a folder, or the one file."""
     if not Path(path).is_dir():
         return [path]
-    if found := [str(one) for one in sorted(Path(path).iterdir()) if one.name[0] != "." and one.is_file()]:
+    if found := [
+        str(one)
+        for one in sorted(Path(path).iterdir())
+        if one.name[0] != "." and one.is_file()
+    ]:
         return found
     raise UsageError(f"there are no runs in {printable(path)}")
 
@@ -125,7 +162,10 @@ def _files(path: str) -> list[str]:
     but={"measures": {"shown": "nDCG@10"}},
 )
 def certify_command(
-    files: tuple[str, ...], measures: tuple[str, ...], convention: str | None, **given: Any
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    convention: str | None,
+    **given: Any,
 ) -> None:
     """Write a card of runs, with which anybody can check their figures.
 
@@ -142,7 +182,9 @@ def certify_command(
 
         chosen: Any = chosen_measures(measures or ("nDCG@10",), convention)
         folder = Path(output or ".").parent
-        return certify(files[0], runs, chosen, convention=convention, folder=folder, **options)
+        return certify(
+            files[0], runs, chosen, convention=convention, folder=folder, **options
+        )
 
     def show(found: RunCard, form: str, digits: int | None) -> str:
         return written(found, "json" if output and form == "table" else form, digits)
@@ -151,7 +193,9 @@ def certify_command(
 
 
 @declare("verify", {"card": "CARD", "files": "[FILE]…"}, f"original lang {PRINTED}")
-def verify_command(card: str, files: tuple[str, ...], original: tuple[str, ...], **given: Any) -> int:
+def verify_command(
+    card: str, files: tuple[str, ...], original: tuple[str, ...], **given: Any
+) -> int:
     """Compute the figures of a card again; name the file, the block and the digit that are others.
 
     Exit codes: 0 the card holds, 1 it does not.
@@ -166,5 +210,12 @@ def verify_command(card: str, files: tuple[str, ...], original: tuple[str, ...],
 
         return verify(card, files, original=original, **options)
 
-    show, inputs = partial(written, verbose=bool(kept("verbose"))), [card, *files, *original]
-    return int(not execute({"columns": None, **given}, find, inputs, show=show, notes=None).holds)
+    show, inputs = (
+        partial(written, verbose=bool(kept("verbose"))),
+        [card, *files, *original],
+    )
+    return int(
+        not execute(
+            {"columns": None, **given}, find, inputs, show=show, notes=None
+        ).holds
+    )

@@ -21,8 +21,22 @@ from rankstone.cli.arguments import (
 )
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.execution import command_line, execute, kept, keyword_options, progress_bar, written
-from rankstone.cli.options import ALIGNMENT, COMPARING, DEFAULT_MEASURES, LISTS, PRINTED, READING
+from rankstone.cli.execution import (
+    command_line,
+    execute,
+    kept,
+    keyword_options,
+    progress_bar,
+    written,
+)
+from rankstone.cli.options import (
+    ALIGNMENT,
+    COMPARING,
+    DEFAULT_MEASURES,
+    LISTS,
+    PRINTED,
+    READING,
+)
 from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,9 +47,17 @@ if TYPE_CHECKING:
 
 #: what is about judgments and runs, and means nothing for saved scores
 _OF_RUNS: Final = (
-    "bounds", "exclude", "unit", "same_as", "documents", "convention", "format_in", "run_column", "rel",
+    "bounds",
+    "exclude",
+    "unit",
+    "same_as",
+    "documents",
+    "convention",
+    "format_in",
+    "run_column",
+    "rel",
     "on_bad_run",
-)  # fmt: skip
+)
 
 
 def comparison(
@@ -53,7 +75,12 @@ def comparison(
 
 
 def of_files(
-    files: tuple[str, ...], measures: tuple[str, ...], *, scores: bool, rel: float | None = None, **given: Any
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    *,
+    scores: bool,
+    rel: float | None = None,
+    **given: Any,
 ) -> Comparison:
     """Compare runs against judgments, or saved scores per query."""
     if scores:
@@ -61,20 +88,31 @@ def of_files(
     from rankstone import compare
 
     runs = judged_runs(
-        "compare", files, else_try="for saved scores per query: rankstone compare --scores FILE"
+        "compare",
+        files,
+        else_try="for saved scores per query: rankstone compare --scores FILE",
     )
-    return compare(files[0], runs, chosen_measures(measures, given.get("convention"), rel), **given)
+    return compare(
+        files[0], runs, chosen_measures(measures, given.get("convention"), rel), **given
+    )
 
 
-def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[str, Any]) -> Comparison:
+def _of_scores(
+    files: tuple[str, ...], measures: tuple[str, ...], given: dict[str, Any]
+) -> Comparison:
     from rankstone import compare_scores
 
     refuse_with("--scores", given, _OF_RUNS)
     if not files:
         raise UsageError(
-            "--scores needs a file of scores", fix="rankstone eval QRELS A B --per-query scores.parquet"
+            "--scores needs a file of scores",
+            fix="rankstone eval QRELS A B --per-query scores.parquet",
         )
-    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "progress")}
+    own = {
+        name: value
+        for name, value in given.items()
+        if name not in (*_OF_RUNS, "progress")
+    }
     source = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
     return compare_scores(source, list(measures) or None, **own)
 
@@ -99,7 +137,9 @@ def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     """
     find, inputs = comparison(files, given)
     show = partial(written, width=width, verbose=bool(kept("verbose")))
-    found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True)
+    found = execute(
+        given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True
+    )
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)
 
@@ -135,7 +175,8 @@ def power_command(
     """
     if (differences is None) == (widths is None):
         raise UsageError(
-            "give either --difference or --interval-width", fix="rankstone power QRELS A B -d 0.02"
+            "give either --difference or --interval-width",
+            fix="rankstone power QRELS A B -d 0.02",
         )
     wanted: dict[str, Any] = {
         f"{name}s": numbers(f"--{name}", text, "such as 0.01,0.05")
@@ -148,7 +189,10 @@ def power_command(
             given=" ".join(files) or "neither",
             fix="rankstone power QRELS A B -d 0.02, or rankstone power --deviation 0.2 -d 0.02",
         )
-    settings = {name: given.pop(name) for name in ("power", "confidence", "comparisons", "among")}
+    settings = {
+        name: given.pop(name)
+        for name in ("power", "confidence", "comparisons", "among")
+    }
     names = measures if scores else measures or (_PLANNED,)
 
     def find(**options: Any) -> Plan:
@@ -156,7 +200,9 @@ def power_command(
 
         pilot: Any = deviation
         if files:
-            pilot = of_files(files, names, scores=scores, test="t", primary=names or None, **options)
+            pilot = of_files(
+                files, names, scores=scores, test="t", primary=names or None, **options
+            )
         return power(pilot, **wanted, **present(settings))
 
     execute(given, find, [*files, given["queries"]], notes=None)
@@ -194,10 +240,14 @@ def report_command(
     quiet, queries = given["quiet"], given["queries"]
     find, inputs = comparison(files, given)
     with keyword_options(given, [*inputs, documents], {"-o": output}) as options:
-        found = find(**options, **({} if options["scores"] else {"documents": documents}))
+        found = find(
+            **options, **({} if options["scores"] else {"documents": documents})
+        )
     parts = None
     if slices:
-        of_slices = present({"min_size": min_size, "queries": queries, "lang": found.lang})
+        of_slices = present(
+            {"min_size": min_size, "queries": queries, "lang": found.lang}
+        )
         parts = rankstone.boards.slices_of_scores(found, **of_slices)
     with progress_bar(quiet=quiet, what="runs read") as read:
         shown = replace(found, digits=digits)

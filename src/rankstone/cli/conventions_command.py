@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone._basics import some
-from rankstone.cli.arguments import chosen_measures, holds_both, named_runs, read_once, split_columns
+from rankstone.cli.arguments import (
+    chosen_measures,
+    holds_both,
+    named_runs,
+    read_once,
+    split_columns,
+)
 from rankstone.cli.declaring import CardGroup, declare
 from rankstone.cli.execution import check_format, progress_bar
 from rankstone.errors import UsageError
@@ -41,7 +47,9 @@ def command(ctx: click.Context) -> None:
         ctx.invoke(listing)
 
 
-@declare("list", {}, "format", but={"format": {"values": "text|json", "default": "text"}})
+@declare(
+    "list", {}, "format", but={"format": {"values": "text|json", "default": "text"}}
+)
 def listing(form: str = "text") -> None:
     """List the libraries: versions, and when they were last compared with the library itself."""
     from rankstone.conventions import conventions
@@ -60,7 +68,12 @@ def listing(form: str = "text") -> None:
     click.echo("\nrankstone conventions show NAME shows the definitions of a library")
 
 
-@declare("show", {"name": "NAME"}, "format", but={"format": {"values": "text|md|json", "default": "text"}})
+@declare(
+    "show",
+    {"name": "NAME"},
+    "format",
+    but={"format": {"values": "text|md|json", "default": "text"}},
+)
 def show(name: str, form: str) -> None:
     """Show how a library defines its measures, in terms of rankstone's."""
     from rankstone.conventions import convention
@@ -81,7 +94,9 @@ def show(name: str, form: str) -> None:
     for entry in one.entries:
         if entry in of_lists[:1]:
             click.echo(f"\nbeyond accuracy: rankstone beyond RUN --convention {one}\n")
-        click.echo(f"{entry.spelling}{'  (also ' + ', '.join(entry.also) + ')' if entry.also else ''}")
+        click.echo(
+            f"{entry.spelling}{'  (also ' + ', '.join(entry.also) + ')' if entry.also else ''}"
+        )
         for line in _lines(entry):
             click.echo(f"  {line}")
 
@@ -116,7 +131,9 @@ def diff(
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
     read_once(files)
     files = files * 2 if holds_both(files) else files
-    if len(libraries) != (0 if everybody else 2) or len(files) not in ((2,) if everybody else (0, 2)):
+    if len(libraries) != (0 if everybody else 2) or len(files) not in (
+        (2,) if everybody else (0, 2)
+    ):
         raise UsageError(
             "two libraries, or --all, and perhaps data are needed",
             given=" ".join(names) or "nothing",
@@ -131,7 +148,9 @@ def diff(
         return
     named = split_columns(columns)
     with progress_bar(quiet=quiet) as bar:
-        values = values_by(known, files[0], named_runs(files[1:]), wanted, columns=named, progress=bar)
+        values = values_by(
+            known, files[0], named_runs(files[1:]), wanted, columns=named, progress=bar
+        )
     named.require_present()
     (_show_groups if everybody else _show_values)(values, known)
 
@@ -172,7 +191,9 @@ def _show_options(first: Convention, second: Convention) -> None:
             click.echo("  the same")
 
 
-def _show_values(values: dict[str, dict[str, Any]], known: Sequence[Convention]) -> None:
+def _show_values(
+    values: dict[str, dict[str, Any]], known: Sequence[Convention]
+) -> None:
     """Show the values of two libraries, and their differences."""
     first, second = map(str, known)
     rows = [("", first, second, "")]
@@ -187,14 +208,18 @@ def _show_values(values: dict[str, dict[str, Any]], known: Sequence[Convention])
         click.echo("  ".join(cells).rstrip())
 
 
-def _show_groups(values: dict[str, dict[str, Any]], _known: Sequence[Convention]) -> None:
+def _show_groups(
+    values: dict[str, dict[str, Any]], _known: Sequence[Convention]
+) -> None:
     """Show which libraries have the same value."""
     for text, answers in values.items():
         click.echo(text)
         groups: dict[str, list[str]] = {}
         for library, answer in answers.items():
             groups.setdefault(_plain(answer), []).append(library)
-        for answer, members in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
+        for answer, members in sorted(
+            groups.items(), key=lambda group: (-len(group[1]), group[0])
+        ):
             click.echo(f"  {answer:<12} {', '.join(members)}")
         if not groups:
             click.echo("  no library has it")
@@ -202,16 +227,27 @@ def _show_groups(values: dict[str, dict[str, Any]], _known: Sequence[Convention]
 
 def _plain(value: object) -> str:
     """Return a value as a cell."""
-    return f"{value:.{_NUMBERS}f}" if isinstance(value, float) else "–" if value is None else str(value)
+    return (
+        f"{value:.{_NUMBERS}f}"
+        if isinstance(value, float)
+        else "–"
+        if value is None
+        else str(value)
+    )
 
 
 def _lines(entry: Entry) -> list[str]:
     lines = [f"ours     {entry.ours}"]
     if entry.chosen:
-        lines.append("options  " + " ".join(f"{name}={value}" for name, value in entry.chosen.items()))
+        lines.append(
+            "options  "
+            + " ".join(f"{name}={value}" for name, value in entry.chosen.items())
+        )
     lines += [f"{'does':<8} {rule}" for rule in entry.rules]
     said = {name: getattr(entry, name) for name in ("bug", "note", "differs")}
-    return lines + [f"{name:<8} {text}" for name, text in said.items() if text is not None]
+    return lines + [
+        f"{name:<8} {text}" for name, text in said.items() if text is not None
+    ]
 
 
 def _object(one: Convention) -> dict[str, Any]:
@@ -224,15 +260,29 @@ def _object(one: Convention) -> dict[str, Any]:
             "grades": None if entry.grades is None else str(entry.grades),
             **{
                 name: getattr(entry, name)
-                for name in ("digits", "undefined_propagates", "no_queries", "unbounded", "of_lists")
+                for name in (
+                    "digits",
+                    "undefined_propagates",
+                    "no_queries",
+                    "unbounded",
+                    "of_lists",
+                )
             },
             "refuses": [refusal.why for refusal in entry.refuses],
             **{name: getattr(entry, name) for name in ("bug", "note", "differs")},
         }
         for entry in one.entries
     ]
-    facts = {name: getattr(one, name) for name in ("name", "version", "title", "url", "about")}
-    return {**facts, "also": list(one.also), "checked": list(one.checked), "measures": entries}
+    facts = {
+        name: getattr(one, name)
+        for name in ("name", "version", "title", "url", "about")
+    }
+    return {
+        **facts,
+        "also": list(one.also),
+        "checked": list(one.checked),
+        "measures": entries,
+    }
 
 
 def pages() -> dict[str, str]:
@@ -245,14 +295,34 @@ def pages() -> dict[str, str]:
 
 def page(one: Convention) -> str:
     """Return a library's page."""
-    lines = [f"# {_text(one.title)} {one.version}", "", _agreement(one), "", _text(one.about), ""]
+    lines = [
+        f"# {_text(one.title)} {one.version}",
+        "",
+        _agreement(one),
+        "",
+        _text(one.about),
+        "",
+    ]
     lines += [f"<{one.url}>", ""]
-    checked = "; ".join(one.checked) or "nothing live yet: written from its source and documentation"
+    checked = (
+        "; ".join(one.checked)
+        or "nothing live yet: written from its source and documentation"
+    )
     lines += [f"Compared with: {_text(checked)}.", ""]
     judging = [entry for entry in one.entries if not entry.of_lists]
-    lines += [f"`rankstone eval QRELS RUN --convention {one} -m …`", "", *_entries(judging)]
+    lines += [
+        f"`rankstone eval QRELS RUN --convention {one} -m …`",
+        "",
+        *_entries(judging),
+    ]
     if of_lists := [entry for entry in one.entries if entry.of_lists]:
-        lines += ["", "## Beyond accuracy", "", f"`rankstone beyond RUN --convention {one} -m …`", ""]
+        lines += [
+            "",
+            "## Beyond accuracy",
+            "",
+            f"`rankstone beyond RUN --convention {one} -m …`",
+            "",
+        ]
         lines += _entries(of_lists)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -263,29 +333,54 @@ def _agreement(one: Convention) -> str:
     Names stand for their plainest spelling; options are those of more than half of them.
     """
     plain: dict[str, Entry] = {}
-    for entry in sorted(one.entries, key=lambda entry: re.search(r"[\[(;=]", entry.spelling) is not None):
+    for entry in sorted(
+        one.entries, key=lambda entry: re.search(r"[\[(;=]", entry.spelling) is not None
+    ):
         plain.setdefault(re.split(r"[@<\[(:;=]", entry.spelling)[0].rstrip("_"), entry)
-    said: dict[str, list[str]] = {"The same definition as rankstone's default": [], "Another definition": []}
+    said: dict[str, list[str]] = {
+        "The same definition as rankstone's default": [],
+        "Another definition": [],
+    }
     same, other = said.values()
     for name, entry in plain.items():
-        (other if entry.bug or re.search("[(:]", entry.ours) else same).append(f"`{_code(name)}`")
-    counts = Counter(option for entry in plain.values() for option in entry.chosen.items())
-    shared = [f"`{name}={value}`" for (name, value), count in counts.items() if count > len(plain) / 2]
+        (other if entry.bug or re.search("[(:]", entry.ours) else same).append(
+            f"`{_code(name)}`"
+        )
+    counts = Counter(
+        option for entry in plain.values() for option in entry.chosen.items()
+    )
+    shared = [
+        f"`{name}={value}`"
+        for (name, value), count in counts.items()
+        if count > len(plain) / 2
+    ]
     parts = [f"**{what}**: {some(names, 8)}" for what, names in said.items() if names]
-    return ". ".join([*parts, f"**Options that differ**: {' '.join(shared) or 'none'}"]) + "."
+    return (
+        ". ".join([*parts, f"**Options that differ**: {' '.join(shared) or 'none'}"])
+        + "."
+    )
 
 
 def _entries(entries: Sequence[Entry]) -> list[str]:
     """Return a table of measures, and what there is to say about them."""
-    lines = ["| spelling | the same in rankstone | options of alignment |", "|---|---|---|"]
+    lines = [
+        "| spelling | the same in rankstone | options of alignment |",
+        "|---|---|---|",
+    ]
     remarks: list[str] = []
     for entry in entries:
         spelled = " or ".join(f"`{_code(text)}`" for text in entry.spellings)
         lines.append(f"| {spelled} | `{_code(entry.ours)}` | {_options(entry)} |")
         for name, mark in (("bug", "**bug**: "), ("note", ""), ("differs", "")):
             text = getattr(entry, name)
-            remarks += [] if text is None else [f"- `{_code(entry.spelling)}`: {mark}{_text(text)}"]
-        remarks += [f"- `{_code(entry.spelling)}`: {_text(rule)}" for rule in entry.rules]
+            remarks += (
+                []
+                if text is None
+                else [f"- `{_code(entry.spelling)}`: {mark}{_text(text)}"]
+            )
+        remarks += [
+            f"- `{_code(entry.spelling)}`: {_text(rule)}" for rule in entry.rules
+        ]
     return [*lines, "", *remarks]
 
 
@@ -293,12 +388,20 @@ def _overview() -> str:
     from rankstone.conventions import conventions
 
     lines = ["# What other libraries mean by the same names", ""]
-    lines += ["Written by `make docs` from the data files of `rankstone.conventions`.", ""]
-    lines += ["What was compared, how often it differed, and why: [checked.md](../checked.md).", ""]
+    lines += [
+        "Written by `make docs` from the data files of `rankstone.conventions`.",
+        "",
+    ]
+    lines += [
+        "What was compared, how often it differed, and why: [checked.md](../checked.md).",
+        "",
+    ]
     lines += ["| library | measures | compared with |", "|---|--:|---|"]
     for one in conventions():
         checked = _text("; ".join(one.checked)) or "not yet"
-        lines.append(f"| [{_text(one.title)} {one.version}]({one}.md) | {len(one.entries)} | {checked} |")
+        lines.append(
+            f"| [{_text(one.title)} {one.version}]({one}.md) | {len(one.entries)} | {checked} |"
+        )
     for measure, members in _by_measure().items():
         lines += [
             "",
@@ -327,7 +430,11 @@ def _by_measure() -> dict[str, list[tuple[Convention, Entry]]]:
         for entry in one.entries:
             if (measure := shared(entry)) is not None:
                 found.setdefault(measure, []).append((one, entry))
-    several = {name: members for name, members in found.items() if len({m.name for m, _ in members}) > 1}
+    several = {
+        name: members
+        for name, members in found.items()
+        if len({m.name for m, _ in members}) > 1
+    }
     return dict(sorted(several.items(), key=lambda item: (-len(item[1]), item[0])))
 
 

@@ -30,10 +30,7 @@ _LISTS = ("exclude", "unit", "same_as", "documents", "intents")
     {"files": "QRELS RUN [RUN]…"},
     f"measures kind cutoffs labeled one-group target which-k chart cloud per-query {PRINTED}",
     f"resamples seed confidence band {LISTS} queries intents import {READING} {ALIGNMENT}",
-    but={
-        "measures": {"shown": "those of --kind"},
-        "resamples": {"shown": "1000"},
-    },
+    but={"measures": {"shown": "those of --kind"}, "resamples": {"shown": "1000"}},
 )
 def command(
     files: tuple[str, ...],
@@ -73,8 +70,12 @@ def command(
         if labelled is not None:
             no_files(files)
             return curve(table=labelled, **options)
-        else_try = "for one table with scores and labels: rankstone curve --labeled FILE"
-        return curve(files[0], judged_runs("curve", files, else_try=else_try), **options)
+        else_try = (
+            "for one table with scores and labels: rankstone curve --labeled FILE"
+        )
+        return curve(
+            files[0], judged_runs("curve", files, else_try=else_try), **options
+        )
 
     def show(traced: Curves, form: str, digits: int | None) -> str:
         from rankstone import plots
@@ -105,12 +106,20 @@ def _parts(
 ) -> tuple[Any, Any]:
     """Return what JSON holds, and the rows of CSV: the means, unless targets or cutoffs are looked for."""
     if form == "json":
-        more = {"reach": traced.reach(targets), "races": traced.races(targets)} if targets else {}
+        more = (
+            {"reach": traced.reach(targets), "races": traced.races(targets)}
+            if targets
+            else {}
+        )
         more |= {"which_k": traced.which_k()} if which_k else {}
-        return traced.report() | {name: frame.to_dicts() for name, frame in more.items()}, None
+        return traced.report() | {
+            name: frame.to_dicts() for name, frame in more.items()
+        }, None
     if form not in ("csv", "jsonl"):
         return None, None
-    return None, traced.which_k() if which_k else traced.reach(targets) if targets else traced.mean()
+    return None, traced.which_k() if which_k else traced.reach(
+        targets
+    ) if targets else traced.mean()
 
 
 def _curves(
@@ -127,11 +136,20 @@ def _curves(
     if kind is not None:
         one_of("kind", kind, KINDS)
     named = [name for name in targets if name]
-    texts = curves or tuple(named) or (KINDS[kind or ("metric-k" if targets or which_k else "pr")],)
+    texts = (
+        curves
+        or tuple(named)
+        or (KINDS[kind or ("metric-k" if targets or which_k else "pr")],)
+    )
     found = parse_curves(texts, cutoffs, _EVERY if targets else DEFAULT_CUTOFFS)
-    others = [curve for curve in found if kind is not None and curve.name != _NAMES[kind]]
+    others = [
+        curve for curve in found if kind is not None and curve.name != _NAMES[kind]
+    ]
     if others:
-        raise UsageError(f"--kind {kind} does not fit {others[0]}", fix="leave --kind out: -m is enough")
+        raise UsageError(
+            f"--kind {kind} does not fit {others[0]}",
+            fix="leave --kind out: -m is enough",
+        )
     if targets:
         targets_of(found, targets)  # refuses what is not traced before any work
     return found
@@ -142,17 +160,24 @@ def _targets(texts: tuple[str, ...]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for text in texts:
         measure, _, values = text.rpartition("=")
-        found.setdefault(measure.strip(), []).extend(numbers("--target", values, "MEASURE=VALUE: RR=0.5"))
+        found.setdefault(measure.strip(), []).extend(
+            numbers("--target", values, "MEASURE=VALUE: RR=0.5")
+        )
     return found
 
 
 def _one_table(
-    form: str, targets: Mapping[str, list[float]], files: tuple[str, ...], *, which_k: bool
+    form: str,
+    targets: Mapping[str, list[float]],
+    files: tuple[str, ...],
+    *,
+    which_k: bool,
 ) -> None:
     """Refuse two tables in a format that holds one, and a choice among systems for a single one."""
     if form in ("csv", "jsonl") and targets and which_k:
         raise UsageError(
-            f"--format {form} holds one table: that of --target or that of --which-k", fix="--format json"
+            f"--format {form} holds one table: that of --target or that of --which-k",
+            fix="--format json",
         )
     if which_k and len(files) < 3:  # noqa: PLR2004 - judgments and two runs
         raise UsageError("--which-k compares runs", expected="two runs or more")
@@ -162,5 +187,9 @@ def _two(flag: str, text: str) -> tuple[float, float]:
 
     found = numbers(flag, text)
     if len(found) != 2:  # noqa: PLR2004 - low and high
-        raise UsageError(f"{flag} must be two numbers", given=text, expected="low,high, such as 0.1,0.9")
+        raise UsageError(
+            f"{flag} must be two numbers",
+            given=text,
+            expected="low,high, such as 0.1,0.9",
+        )
     return found[0], found[1]

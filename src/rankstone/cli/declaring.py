@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 
 _ADVANCED: Final = "Alignment"
-_EPILOG: Final = "The first value listed is the default; docs/options.md has all options."
-_PANEL_OF: Final = {name: panel for panel, options in PANELS.items() for name in options}
+_EPILOG: Final = (
+    "The first value listed is the default; docs/options.md has all options."
+)
+_PANEL_OF: Final = {
+    name: panel for panel, options in PANELS.items() for name in options
+}
 #: placeholders that are files
 _FILES: Final = re.compile("FILE|RUN|LOG|MODEL")
 #: options that are kept in the context instead of being passed to the command
@@ -35,7 +39,11 @@ class Option(click.Option):
     def __init__(self, name: str, declared: Declared, **settings: Any) -> None:
         self.declared, self.listed, self.panel = declared, name, _PANEL_OF[name]
         kind = declared.kind
-        flags = [f"--{name}", *declared.short.split(), declared.keyword or name.replace("-", "_")]
+        flags = [
+            f"--{name}",
+            *declared.short.split(),
+            declared.keyword or name.replace("-", "_"),
+        ]
         default = f" [{declared.shown}]" if declared.shown else ""
         if declared.default is not None:
             settings["default"] = declared.default
@@ -59,7 +67,9 @@ class Option(click.Option):
         return {"required": extra["required"]} if "required" in extra else {}
 
 
-def complete(values: str, _ctx: Any, _param: Any, incomplete: str) -> list[CompletionItem]:
+def complete(
+    values: str, _ctx: Any, _param: Any, incomplete: str
+) -> list[CompletionItem]:
     """Return what a shell offers for a placeholder: its words, or files.
 
     >>> [item.value for item in complete("csv|jsonl|json|N", None, None, "js")]
@@ -73,7 +83,9 @@ def complete(values: str, _ctx: Any, _param: Any, incomplete: str) -> list[Compl
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
-def _joined(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> str | None:
+def _joined(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> str | None:
     return ",".join(given) if given else None
 
 
@@ -81,7 +93,9 @@ def _kept(context: click.Context, option: click.Parameter, given: str | None) ->
     context.meta[f"rankstone.{option.name}"] = given
 
 
-def _imported(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+def _imported(
+    _context: click.Context, _option: click.Parameter, files: tuple[str, ...]
+) -> None:
     if files:
         from rankstone.cli.importing import register
 
@@ -110,15 +124,24 @@ def declare(
     required
         Options that must be given.
     """
-    taken = {name: partial(_declared, name, (but or {}).get(name, {})) for name in " ".join(options).split()}
+    taken = {
+        name: partial(_declared, name, (but or {}).get(name, {}))
+        for name in " ".join(options).split()
+    }
     needed = required.split()
 
     def declared(function: Callable[..., Any]) -> Command:
         params: list[click.Parameter] = [_argument(*one) for one in arguments.items()]
-        params += [Option(one, taken[one](), required=one in needed) for one in _PANEL_OF if one in taken]
+        params += [
+            Option(one, taken[one](), required=one in needed)
+            for one in _PANEL_OF
+            if one in taken
+        ]
         unknown = set(taken) - set(_PANEL_OF)
         assert not unknown, unknown  # noqa: S101 - a slip of ours
-        return Command(name, callback=function, params=params, help=inspect.getdoc(function))
+        return Command(
+            name, callback=function, params=params, help=inspect.getdoc(function)
+        )
 
     return declared
 
@@ -130,9 +153,17 @@ def _declared(name: str, changes: Mapping[str, Any]) -> Declared:
 def _argument(name: str, shown: str) -> click.Argument:
     several = " " in shown or "…" in shown
     optional = shown.startswith("[") or name in ("files", "runs")
-    completed = partial(complete, "" if shown.startswith(("MEASURE", "NAME")) else "FILE")
+    completed = partial(
+        complete, "" if shown.startswith(("MEASURE", "NAME")) else "FILE"
+    )
     nargs = -1 if several else 1
-    return click.Argument([name], metavar=shown, nargs=nargs, required=not optional, shell_complete=completed)
+    return click.Argument(
+        [name],
+        metavar=shown,
+        nargs=nargs,
+        required=not optional,
+        shell_complete=completed,
+    )
 
 
 class Command(click.Command):
@@ -160,27 +191,42 @@ class Command(click.Command):
         if any(getattr(param, "panel", "") == _ADVANCED for param in params):
             text = "show this and the options of alignment, and exit"
             everything = click.Option(
-                ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_help_all, help=text
+                ["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_help_all,
+                help=text,
             )
             params.insert(-1, everything)
         return params
 
-    def format_help_text(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_help_text(
+        self, _ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
         """Write the description, then examples line by line."""
         for part in (self.help or "").split("\n\n"):
             if part.startswith("rankstone "):
                 with formatter.section("Examples"):
-                    formatter.write("".join(f"  {line}\n" for line in part.splitlines()))
+                    formatter.write(
+                        "".join(f"  {line}\n" for line in part.splitlines())
+                    )
             else:
                 formatter.write_paragraph()
                 with formatter.indentation():
                     formatter.write_text(part)
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
         """Write the options, a panel a subject."""
-        panels: dict[str, list[tuple[str, str]]] = {panel: [] for panel in (*PANELS, "Help")}
+        panels: dict[str, list[tuple[str, str]]] = {
+            panel: [] for panel in (*PANELS, "Help")
+        }
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            record = (
+                param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            )
             if record is not None:
                 panels[getattr(param, "panel", "Help")].append(record)
         hidden = [] if ctx.meta.get("rankstone.help_all") else panels.pop(_ADVANCED)
@@ -190,7 +236,9 @@ class Command(click.Command):
                     formatter.write_dl(records, col_max=26)
         formatter.write_paragraph()
         if len(hidden) > 0:
-            formatter.write_text(f"{_ADVANCED}: {len(hidden)} more options, shown by --help-all.")
+            formatter.write_text(
+                f"{_ADVANCED}: {len(hidden)} more options, shown by --help-all."
+            )
         formatter.write_text(_EPILOG)
 
 
@@ -266,7 +314,9 @@ class CommandGroup(click.Group):
             raise UsageError(f"rankstone {name} is now: rankstone {self._moved[name]}")
         raise no_command(name, self._names)
 
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(
+        self, _ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
         """Write the commands by section."""
         for section, commands in self._sections.items():
             with formatter.section(section):

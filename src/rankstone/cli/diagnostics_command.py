@@ -18,7 +18,14 @@ from rankstone.cli.arguments import (
     split_columns,
 )
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import audit_lines, check_format, deliver, execute, on_runs, written
+from rankstone.cli.execution import (
+    audit_lines,
+    check_format,
+    deliver,
+    execute,
+    on_runs,
+    written,
+)
 from rankstone.cli.explain_command import typed_list
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, PRINTED, READING
 from rankstone.errors import UsageError, printable
@@ -37,12 +44,14 @@ _INVALID = 3
     "check",
     {"qrels": "QRELS", "runs": "[RUN]…"},
     f"measures train order format csv-formulas {READING}",
-    but={
-        "measures": {"shown": "none: cutoffs of measures are checked"},
-    },
+    but={"measures": {"shown": "none: cutoffs of measures are checked"}},
 )
 def check_command(
-    qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], form: str, **given: Any
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    form: str,
+    **given: Any,
 ) -> None:
     """Check files for problems: duplicates, ties, missing queries, unjudged documents, NaN, order.
 
@@ -74,7 +83,11 @@ def check_command(
     but={"scale": {"keyword": "grades"}},
 )
 def bounds_command(
-    files: tuple[str, ...], measures: tuple[str, ...], rel: float | None, grades: str | None, **given: Any
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    rel: float | None,
+    grades: str | None,
+    **given: Any,
 ) -> None:
     """Show the lowest and highest scores if the unjudged documents were judged.
 
@@ -90,7 +103,9 @@ def bounds_command(
     if grades is not None:
         given["grades"] = numbers("--scale", grades, "a scale: 0,1,2")
 
-    def bounded(qrels: str, runs: Mapping[str, object], *rest: Any, **options: Any) -> Bounds:
+    def bounded(
+        qrels: str, runs: Mapping[str, object], *rest: Any, **options: Any
+    ) -> Bounds:
         return bounds(qrels, runs, *rest, difference=_pair(runs), **options)
 
     def show(found: Bounds, form: str, digits: int | None) -> str:
@@ -134,7 +149,12 @@ def baseline_command(
     if gain:
         check_format(given["form"])
         _refuse_files(files, measures)
-        deliver(None, written(Gains(tuple(map(_step, gain))), given["form"]), given["output"], None)
+        deliver(
+            None,
+            written(Gains(tuple(map(_step, gain))), given["form"]),
+            given["output"],
+            None,
+        )
         return
     find = on_runs(baseline, files, chosen_measures(measures, rel=rel))
     execute(given, find, files, notes=lambda found: audit_lines(found.scores))
@@ -160,7 +180,9 @@ def _step(text: str) -> Gain:
         before, after = map(float, means.split(",") if measure else ())
     except ValueError:
         raise UsageError(
-            "--gain wants a measure and two means", given=printable(text), expected="such as AP=0.2,0.4"
+            "--gain wants a measure and two means",
+            given=printable(text),
+            expected="such as AP=0.2,0.4",
         ) from None
     return gain(measure, before, after)
 
@@ -193,10 +215,14 @@ def thresholds_command(
     from rankstone import thresholds
 
     if levels is not None:
-        given["levels"] = numbers("--levels", levels, "grades separated by commas: 1,2,3")
+        given["levels"] = numbers(
+            "--levels", levels, "grades separated by commas: 1,2,3"
+        )
     find = on_runs(thresholds, files, measures or (_WITH_THRESHOLD,))
     show = partial(written, drawn=plot)
-    execute(given, find, files, show=show, notes=lambda found: audit_lines(found.scores))
+    execute(
+        given, find, files, show=show, notes=lambda found: audit_lines(found.scores)
+    )
 
 
 #: common measures that have bounds and estimators
@@ -214,7 +240,9 @@ _SAMPLED = "nDCG@10 R@10 RR"
     },
     required="catalogue-size",
 )
-def sampled_command(files: tuple[str, ...], measures: tuple[str, ...], **given: Any) -> None:
+def sampled_command(
+    files: tuple[str, ...], measures: tuple[str, ...], **given: Any
+) -> None:
     """Estimate measures among all items from lists of sampled candidates.
 
     Every list holds the relevant documents of a query and a fixed number of sampled ones.  Measures of such
@@ -261,13 +289,25 @@ def identify_command(
     from rankstone import identify
 
     if not value:
-        raise UsageError("which number?", expected="--value as it was printed: --value 0.827")
-    qrels, runs = typed_list(grades, judged, files) if grades is not None else _files(files)
+        raise UsageError(
+            "which number?", expected="--value as it was printed: --value 0.827"
+        )
+    qrels, runs = (
+        typed_list(grades, judged, files) if grades is not None else _files(files)
+    )
 
     find = partial(identify, qrels, runs, value, measure, digits=digits)
-    execute(given, find, [*files, given["exclude"]], show=partial(written, width=width), notes=None)
+    execute(
+        given,
+        find,
+        [*files, given["exclude"]],
+        show=partial(written, width=width),
+        notes=None,
+    )
 
 
 def _files(files: tuple[str, ...]) -> tuple[QrelsLike, RunLike]:
-    runs = judged_runs("identify", files, else_try="--grades 3,2,0,1 --value 0.827 needs no files")
+    runs = judged_runs(
+        "identify", files, else_try="--grades 3,2,0,1 --value 0.827 needs no files"
+    )
     return files[0], runs

@@ -24,10 +24,7 @@ _SHOWN = 20
     "diff",
     {"files": "A B"},
     f"measures query top per-query explain lang width {PRINTED} import {READING} {ORDERING}",
-    but={
-        **WITHOUT_JUDGMENTS,
-        "measures": {"shown": _MEASURES},
-    },
+    but={**WITHOUT_JUDGMENTS, "measures": {"shown": _MEASURES}},
 )
 def command(
     files: tuple[str, ...],
@@ -53,37 +50,59 @@ def command(
     if explain is None:
         refuse_with("a table", {"lang": lang, "width": width})
     elif query is None:
-        raise UsageError("which query?", fix="-q ID; --top 5 shows the queries that changed most")
+        raise UsageError(
+            "which query?", fix="-q ID; --top 5 shows the queries that changed most"
+        )
     else:
-        refuse_with("--explain", {"measures": measures, "top": top, "per-query": given["per_query"]})
+        refuse_with(
+            "--explain",
+            {"measures": measures, "top": top, "per-query": given["per_query"]},
+        )
     if query is not None:
         refuse_with("--query", {"top": top})
-    view: dict[str, Any] = {"query": query, "top": top, "ranks": given["depth"] or _SHOWN}
+    view: dict[str, Any] = {
+        "query": query,
+        "top": top,
+        "ranks": given["depth"] or _SHOWN,
+    }
     output = given["output"]
 
     def show(found: Similarity, form: str, digits: int | None) -> str:
         if explain is not None:
             return written(
-                found.explain(found.measures[0], query, lang=lang or "en"), form, digits, width=width
+                found.explain(found.measures[0], query, lang=lang or "en"),
+                form,
+                digits,
+                width=width,
             )
         whole, rows = _parts(found, form, **view)
         text = written(found, form, digits, frame=rows, content=whole, **view)
-        if form == "csv" and output is None and sys.stdout.isatty():  # nothing in a text reaches the terminal
-            text = "".join(f"{printable(line, len(text))}\n" for line in text.split("\n")[:-1])
+        if (
+            form == "csv" and output is None and sys.stdout.isatty()
+        ):  # nothing in a text reaches the terminal
+            text = "".join(
+                f"{printable(line, len(text))}\n" for line in text.split("\n")[:-1]
+            )
         return text
 
     def find(**options: Any) -> Similarity:
         (first, a), (second, b) = _two(files).items()
-        return diff(a, b, measures or (explain or _MEASURES,), names=(first, second), **options)
+        return diff(
+            a, b, measures or (explain or _MEASURES,), names=(first, second), **options
+        )
 
-    execute(given, find, files, show=show, notes=audit_lines if explain is None else None)
+    execute(
+        given, find, files, show=show, notes=audit_lines if explain is None else None
+    )
 
 
 def _two(files: tuple[str, ...]) -> dict[str, object]:
     """Return the two runs by name."""
     if len(files) != 2:  # noqa: PLR2004 - this and that
         raise UsageError(
-            "two runs are needed", given=" ".join(files) or "nothing", expected="rankstone diff A B"
+            "two runs are needed",
+            given=" ".join(files) or "nothing",
+            expected="rankstone diff A B",
         )
     return named_runs(files)
 
@@ -100,5 +119,10 @@ def _parts(
         whole["changed"] = rows.to_dicts()
     if query is not None:
         values = similarity.per_query.filter(query_id=query).drop("query_id").to_dicts()
-        whole = {"query_id": query, "measures": values, "lists": rows.to_dicts(), "inputs": whole["inputs"]}
+        whole = {
+            "query_id": query,
+            "measures": values,
+            "lists": rows.to_dicts(),
+            "inputs": whole["inputs"],
+        }
     return (whole if form == "json" else None), rows

@@ -31,12 +31,17 @@ _SOON: Final = 0.01
 _FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 #: options of other tools → what to use here
 _ELSEWHERE: Final = {
-    **dict.fromkeys(("--level", "--threshold", "-l"), "--rel 2 for all measures, or of one: AP(rel=2)"),
+    **dict.fromkeys(
+        ("--level", "--threshold", "-l"),
+        "--rel 2 for all measures, or of one: AP(rel=2)",
+    ),
     **dict.fromkeys(
         ("--cutoff", "--at", "--topk", "--top-k", "-k"),
         "the cutoff is part of a measure: nDCG@10; --depth cuts every list",
     ),
-    **dict.fromkeys(("--gain", "--gains"), "the gain is part of a measure: nDCG(gain=exp2)@10"),
+    **dict.fromkeys(
+        ("--gain", "--gains"), "the gain is part of a measure: nDCG(gain=exp2)@10"
+    ),
     "-q": "--per-query FILE writes values per query; --quiet hides notes",
 }
 
@@ -83,7 +88,9 @@ def ended(error: BaseException) -> int:
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         _say("interrupted")
         return _INTERRUPTED
-    if isinstance(error, (BrokenPipeError, SystemExit)):  # the latter is how click ends on a broken pipe
+    if isinstance(
+        error, (BrokenPipeError, SystemExit)
+    ):  # the latter is how click ends on a broken pipe
         # the reader of the output has gone: print nothing, not even while Python shuts down
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
         return 0
@@ -151,7 +158,9 @@ def _numbers(text: str) -> list[int]:
     (True, True)
     """
     release = re.match(r"[\d.]*", text)
-    numbers = [int(number) for number in re.findall(r"\d+", release[0] if release else "")]
+    numbers = [
+        int(number) for number in re.findall(r"\d+", release[0] if release else "")
+    ]
     while numbers and not numbers[-1]:
         numbers.pop()
     return numbers

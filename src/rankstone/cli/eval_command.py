@@ -88,8 +88,18 @@ def command(
     rankstone eval qrels.txt runs/*.run --ci --sort nDCG@10
     rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
     """
-    spark, cluster, queries, columns = engine == "spark", given["cluster"], given["queries"], given["columns"]
-    ways = {"engine spark": spark, "memory": memory, "labeled": labelled, "exact-run": exact_run}
+    spark, cluster, queries, columns = (
+        engine == "spark",
+        given["cluster"],
+        given["queries"],
+        given["columns"],
+    )
+    ways = {
+        "engine spark": spark,
+        "memory": memory,
+        "labeled": labelled,
+        "exact-run": exact_run,
+    }
     every = {**given, "labelled": labelled, "exact_run": exact_run, "memory": memory}
     for way in filter(ways.get, ways):
         refuse_with(f"--{way}", every, _REFUSED[way])
@@ -100,7 +110,11 @@ def command(
         (ci or None, "--ci", {"--cluster": cluster}),
     ):
         _need(needed, flag, others)
-    _check_shown(wide and given["form"], None if given["convention"] else sort, {"ci": ci, "by": by})
+    _check_shown(
+        wide and given["form"],
+        None if given["convention"] else sort,
+        {"ci": ci, "by": by},
+    )
     outputs = {}
     if spark and given["per_query"] is not None:
         refuse_with("--engine spark", {"csv-formulas": formulas() != "keep"})
@@ -109,7 +123,9 @@ def command(
     inputs = [*files, labelled, given["exclude"], queries, given["intents"], exact_run]
     read_once(filter(None, inputs))
     segments = _segments(by, queries, columns)
-    chosen = {name: given.pop(name) for name in ("interval", "confidence", "seed", "cluster")}
+    chosen = {
+        name: given.pop(name) for name in ("interval", "confidence", "seed", "cluster")
+    }
     quiet = given["quiet"]
     wanted = chosen_measures(measures, given["convention"], rel)
     find: Callable[..., AnyScores]
@@ -119,7 +135,11 @@ def command(
         find = partial(_against_run, exact_run, files, measures and wanted)
     else:
         find = _evaluation(files, wanted, labelled, memory)
-        find = _in_ranges(find) if not (labelled or memory) and _has_many(files[0], given) else find
+        find = (
+            _in_ranges(find)
+            if not (labelled or memory) and _has_many(files[0], given)
+            else find
+        )
 
     def show(scores: AnyScores, form: str, digits: int | None) -> str:
         scores = scores if sort is None else scores.sorted(sort)
@@ -145,11 +165,16 @@ def _check_shown(form: str | bool, sort: str | None, others: Mapping[str, Any]) 
     if form:
         refuse_with("--wide", others)
         if form not in ("csv", "jsonl"):
-            raise UsageError(f"--wide cannot go with --format {form}", fix="--format csv --wide")
+            raise UsageError(
+                f"--wide cannot go with --format {form}", fix="--format csv --wide"
+            )
 
 
 def _evaluation(
-    files: tuple[str, ...], measures: Sequence[Any], labelled: str | None, memory: str | None
+    files: tuple[str, ...],
+    measures: Sequence[Any],
+    labelled: str | None,
+    memory: str | None,
 ) -> Callable[..., AnyScores]:
     """Return what scores runs against judgments, or one table, called with the options."""
     from rankstone import evaluate
@@ -157,7 +182,11 @@ def _evaluation(
     if labelled is not None:
         no_files(files)
         return partial(evaluate, table=labelled, measures=measures)
-    runs = judged_runs("eval", files, else_try="for scores and labels in one: rankstone eval --labeled FILE")
+    runs = judged_runs(
+        "eval",
+        files,
+        else_try="for scores and labels in one: rankstone eval --labeled FILE",
+    )
     return partial(evaluate, files[0], runs, measures, memory=memory)
 
 
@@ -178,7 +207,10 @@ def _has_many(qrels: str, options: Mapping[str, Any]) -> bool:
 
     path, columns = Path(qrels), split_columns(options["columns"])
     large = path.is_dir() or (path.is_file() and path.stat().st_size > _MANY)
-    return large and (read_judgments(qrels, columns, options["format_in"]).extent() or 0) > _MANY
+    return (
+        large
+        and (read_judgments(qrels, columns, options["format_in"]).extent() or 0) > _MANY
+    )
 
 
 def _segments(by: str | None, queries: str | None, columns: str | None) -> list[str]:
@@ -188,14 +220,18 @@ def _segments(by: str | None, queries: str | None, columns: str | None) -> list[
     segments = list(dict.fromkeys(words(by)))
     if by is not None and not segments:
         raise UsageError(
-            "--by names no column", given=by, expected="columns of --queries FILE: country,device"
+            "--by names no column",
+            given=by,
+            expected="columns of --queries FILE: country,device",
         )
     if queries is not None and segments:
         read_attributes(queries, "query_id", split_columns(columns)).require(segments)
     return segments
 
 
-def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
+def _with_intervals(
+    scores: AnyScores, chosen: dict[str, Any], *, quiet: bool
+) -> dict[str, Any]:
     """Find an interval for every mean, and say how."""
     from rankstone import Scores, intervals
     from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
@@ -209,30 +245,41 @@ def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -
     over = "queries" if cluster is None else f"queries, by {printable(cluster)}"
     level = 0.95 if chosen["confidence"] is None else chosen["confidence"]
     drawn = f", seed {chosen['seed'] or 0}" if method in RESAMPLED else ""
-    about = [f"intervals  {100 * level:g} % over {over}, {method}: {METHODS[method]}{drawn}"]
+    about = [
+        f"intervals  {100 * level:g} % over {over}, {method}: {METHODS[method]}{drawn}"
+    ]
     units = min(ends["units"].drop_nulls(), default=FEW_CLUSTERS)
     if cluster is not None and units < FEW_CLUSTERS:
-        about.append(f"           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough")
+        about.append(
+            f"           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough"
+        )
     return {"intervals": ends, "about": about}
 
 
-def shown_scores(scores: AnyScores, form: str, digits: int | None, view: dict[str, Any]) -> str:
+def shown_scores(
+    scores: AnyScores, form: str, digits: int | None, view: dict[str, Any]
+) -> str:
     """Return the means in a format, with their segments and intervals."""
     by, intervals = view["by"], view.get("intervals")
     if form == "trec":
         if by or intervals is not None:
             raise UsageError(
-                "trec_eval's format has no place for segments and intervals", fix="--format csv or jsonl"
+                "trec_eval's format has no place for segments and intervals",
+                fix="--format csv or jsonl",
             )
         return _trec(scores, digits)
     whole = frame = None
     if form == "json":
-        whole = scores.report(by) | ({} if intervals is None else {"intervals": intervals.to_dicts()})
+        whole = scores.report(by) | (
+            {} if intervals is None else {"intervals": intervals.to_dicts()}
+        )
     elif form in ("csv", "jsonl"):
         frame = scores.mean(by=by)
         if intervals is not None:
             ends = intervals.select("run", "measure", "low", "high")
-            frame = frame.join(ends, on=["run", "measure"], how="left", maintain_order="left")
+            frame = frame.join(
+                ends, on=["run", "measure"], how="left", maintain_order="left"
+            )
     return written(scores, form, digits, frame=frame, content=whole, **view)
 
 
@@ -246,7 +293,11 @@ def _trec(scores: AnyScores, digits: int | None) -> str:
         for measure in scores.measures:
             value = means[str(measure)]
             whole = measure.agg == "sum" and value is not None and value == int(value)
-            shown = "nan" if value is None else (str(int(value)) if whole else f"{value:6.{digits}f}")
+            shown = (
+                "nan"
+                if value is None
+                else (str(int(value)) if whole else f"{value:6.{digits}f}")
+            )
             lines.append(f"{trec_name(measure):<22}\tall\t{shown}")
     return "\n".join(lines) + "\n"
 
@@ -276,7 +327,9 @@ def _on_spark(
     from rankstone import evaluate
     from rankstone.spark import require, session
 
-    runs = judged_runs("eval", files, else_try="--engine spark takes judgments and runs")
+    runs = judged_runs(
+        "eval", files, else_try="--engine spark takes judgments and runs"
+    )
     require()
     session(master)  # which evaluate finds
     for name in ("progress", "one_group"):
@@ -288,7 +341,9 @@ def _on_spark(
     return scores
 
 
-def _against_run(exact: str, files: tuple[str, ...], measures: Sequence[Any], **options: Any) -> Scores:
+def _against_run(
+    exact: str, files: tuple[str, ...], measures: Sequence[Any], **options: Any
+) -> Scores:
     """Score approximate runs against the head of an exact one."""
     from rankstone import evaluate
     from rankstone.evaluation import head_of_run
@@ -296,16 +351,25 @@ def _against_run(exact: str, files: tuple[str, ...], measures: Sequence[Any], **
     depth, within = options.pop("depth", None), options.pop("within", 0.0)
     if depth is None:
         raise UsageError(
-            "--exact-run needs --depth: how many documents of the exact run are right", fix="--depth 10"
+            "--exact-run needs --depth: how many documents of the exact run are right",
+            fix="--depth 10",
         )
     if not files:
         raise UsageError(
             "--exact-run needs at least one run",
             fix=f"rankstone eval --exact-run {quoted(exact)} --depth {depth} RUN",
         )
-    read = {name: options[name] for name in ("columns", "format_in", "order") if name in options}
+    read = {
+        name: options[name]
+        for name in ("columns", "format_in", "order")
+        if name in options
+    }
     right = head_of_run(exact, depth, within=within, **read)
-    runs = {name: options.pop(name) for name in ("progress", "on_bad_run") if name in options}
+    runs = {
+        name: options.pop(name)
+        for name in ("progress", "on_bad_run")
+        if name in options
+    }
     del options["one_group"]
     wanted = measures or (f"R(denom=min_R_k)@{depth}",)
     scores: Scores = evaluate(right, named_runs(files), wanted, **runs, **options)
@@ -330,5 +394,7 @@ def demo_command(*, where: bool) -> None:
         return
     measures = "nDCG@10 AP RR@10 R@20 P@10 Judged@10"
     shown = " ".join(f"{path.name}" for path in RUNS.values())
-    click.echo(f'$ rankstone eval {QRELS.name} {shown} -m "{measures}"\n# in {FOLDER}\n')
+    click.echo(
+        f'$ rankstone eval {QRELS.name} {shown} -m "{measures}"\n# in {FOLDER}\n'
+    )
     click.echo(written(evaluate(QRELS, RUNS, measures), "table"), nl=False)

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from rankstone.cli.arguments import judged_runs, keep_inputs, present, rename_all, split_columns
+from rankstone.cli.arguments import (
+    judged_runs,
+    keep_inputs,
+    present,
+    rename_all,
+    split_columns,
+)
 from rankstone.cli.options import FORMATS
 from rankstone.errors import MissingColumn, UsageError, did_you_mean
 
@@ -53,7 +59,9 @@ def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> N
     """Refuse, before any work, charts (flag → file) and pages that cannot be written."""
     for flag, name in charts.items():
         if name is not None and Path(name).suffix.lower() not in _CHARTS:
-            raise UsageError(f"--{flag} {name}: no known suffix", expected=", ".join(_CHARTS))
+            raise UsageError(
+                f"--{flag} {name}: no known suffix", expected=", ".join(_CHARTS)
+            )
     if page is not None or any(charts.values()):
         from rankstone.reports import require
 
@@ -66,7 +74,12 @@ def command_line() -> str:
 
 
 def deliver(
-    rows: Any, text: str, output: str | None, per_query: str | None, page: Any = None, lang: str | None = None
+    rows: Any,
+    text: str,
+    output: str | None,
+    per_query: str | None,
+    page: Any = None,
+    lang: str | None = None,
 ) -> None:
     """Write rows (values per query) if requested, and print the text or write it to a file.
 
@@ -111,7 +124,11 @@ def formulas() -> str:
 def kept(option: str) -> Any:
     """Return the value of an option that is the same for all commands."""
     context = click.get_current_context(silent=True)
-    return None if context is None else context.meta.get(f"rankstone.{option}", context.params.get(option))
+    return (
+        None
+        if context is None
+        else context.meta.get(f"rankstone.{option}", context.params.get(option))
+    )
 
 
 def keep_freed_memory() -> None:
@@ -122,7 +139,9 @@ def keep_freed_memory() -> None:
     """
     import ctypes
 
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
+    mallopt = (
+        getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
+    )
     if mallopt is not None:  # the GNU C library
         mallopt(_M_MMAP_THRESHOLD, _MOST_KEPT)
         mallopt(_M_TRIM_THRESHOLD, 1 << 30)
@@ -184,7 +203,12 @@ def written(
     tty, columns = sys.stdout.isatty(), width or terminal.page_width()
     styled = tty and "NO_COLOR" not in os.environ
     notes = columns if tty else _ENDLESS
-    return "\n\n".join(terminal.text(one, columns, notes=notes, styled=styled) for one in sheets) + "\n"
+    return (
+        "\n\n".join(
+            terminal.text(one, columns, notes=notes, styled=styled) for one in sheets
+        )
+        + "\n"
+    )
 
 
 # -- running a command --------------------------------------------------------------------------------
@@ -247,7 +271,14 @@ def execute(
     ) as options:
         found = find(**options)
     text, page = show(found, form, digits), found if paged and form == "table" else None
-    deliver(None if per_query is None else rows(found), text, output, per_query, page, given.get("lang"))
+    deliver(
+        None if per_query is None else rows(found),
+        text,
+        output,
+        per_query,
+        page,
+        given.get("lang"),
+    )
     if notes is not None and not quiet and form in _WITHOUT_NOTES:
         print_notes(notes(found))
     return found
@@ -255,7 +286,9 @@ def execute(
 
 @contextmanager
 def keyword_options(
-    given: dict[str, Any], inputs: Iterable[str | None], outputs: Mapping[str, str | None]
+    given: dict[str, Any],
+    inputs: Iterable[str | None],
+    outputs: Mapping[str, str | None],
 ) -> Iterator[dict[str, Any]]:
     """Yield keyword arguments for a public function, with a progress bar; arguments as for :func:`execute`.
 
@@ -291,7 +324,9 @@ def print_notes(lines: Iterable[str]) -> None:
         click.echo(line, err=True)
 
 
-def progress_bar(*, quiet: bool, what: str = "rows") -> AbstractContextManager[Ticker | None]:
+def progress_bar(
+    *, quiet: bool, what: str = "rows"
+) -> AbstractContextManager[Ticker | None]:
     """Return a progress bar that counts ``what``; nothing in pipes, in CI and with ``--quiet``."""
     if quiet or not sys.stderr.isatty() or os.environ.get("CI"):
         return nullcontext()

@@ -26,7 +26,11 @@ def typed_list(
     from rankstone.explanation import QUERY, typed_in
 
     if others:
-        raise UsageError("--grades is a list of its own", given=" ".join(others), fix="leave one of them out")
+        raise UsageError(
+            "--grades is a list of its own",
+            given=" ".join(others),
+            fix="leave one of them out",
+        )
     qrels, listed = typed_in(grades, judged)
     return qrels, {QUERY: listed}
 
@@ -74,14 +78,23 @@ def command(
     else:
         qrels, run = files[0], {stem(files[-1]): files[-1]}
         if not queries and worst is None:
-            raise UsageError("which query?", fix="-q ID, or --worst 5 for the lowest scores")
+            raise UsageError(
+                "which query?", fix="-q ID, or --worst 5 for the lowest scores"
+            )
     other = None if versus is None else {stem(versus): versus}
 
     def find(**options: Any) -> Found:
         del options["progress"]
         library = options.get("convention")
-        wanted = measure or (chosen_measures((), library) if library else DEFAULT_MEASURES.split())[0]
-        return explain_queries(qrels, run, wanted, queries, worst=worst or 0, versus=other, **options)
+        wanted = (
+            measure
+            or (chosen_measures((), library) if library else DEFAULT_MEASURES.split())[
+                0
+            ]
+        )
+        return explain_queries(
+            qrels, run, wanted, queries, worst=worst or 0, versus=other, **options
+        )
 
     show = partial(written, width=width)
     execute(given, find, [*files, given["exclude"], versus], show=show, notes=None)

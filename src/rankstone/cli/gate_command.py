@@ -51,13 +51,21 @@ def command(
     check_format(form)
     rules = config or _configuration()
     several = {name: runs.pop(name) for name in ("baseline", "candidate")}
-    runs |= {name: files[0] if len(files) == 1 else list(files) or None for name, files in several.items()}
+    runs |= {
+        name: files[0] if len(files) == 1 else list(files) or None
+        for name, files in several.items()
+    }
     read = [*several["baseline"], *several["candidate"], *filter(None, [runs["qrels"]])]
     keep_inputs([rules, *read], {"-o": output, "--junit": junit})
     if check:
         return _checked(rules, runs, output)
-    with progress_bar(quiet=quiet) as ticker, progress_bar(quiet=quiet, what="blocks drawn") as drawing:
-        found = gate(rules, **runs, inconclusive=inconclusive, progress=ticker, drawing=drawing)
+    with (
+        progress_bar(quiet=quiet) as ticker,
+        progress_bar(quiet=quiet, what="blocks drawn") as drawing,
+    ):
+        found = gate(
+            rules, **runs, inconclusive=inconclusive, progress=ticker, drawing=drawing
+        )
     if junit is not None:
         deliver(None, found.junit(), junit, None)
     if summary is not None:
@@ -74,7 +82,9 @@ def _checked(config: str, runs: dict[str, str | None], output: str | None) -> in
     from rankstone.comparison import plan
 
     margins = plan(config, **runs)
-    lines = [margin.text() for margin in margins] or ["no rule has a margin that can be checked in advance"]
+    lines = [margin.text() for margin in margins] or [
+        "no rule has a margin that can be checked in advance"
+    ]
     deliver(None, "\n".join(lines) + "\n", output, None)
     for margin in margins:
         margin.refuse()
@@ -88,4 +98,6 @@ def _configuration() -> str:
     for name in (DEFAULT_CONFIG, "pyproject.toml"):
         if Path(name).exists():
             return name
-    raise UsageError("there is no rankstone.toml here", fix="--config FILE; docs/gate.md shows one")
+    raise UsageError(
+        "there is no rankstone.toml here", fix="--config FILE; docs/gate.md shows one"
+    )

@@ -27,13 +27,20 @@ def register(files: Iterable[str]) -> None:
 def _run(path: Path) -> None:
     """Run a file for what it registers."""
     if not path.is_file():
-        raise UsageError(f"--import {path}: there is no such file", expected="a Python file")
+        raise UsageError(
+            f"--import {path}: there is no such file", expected="a Python file"
+        )
     place = str(path.resolve())
     spec = spec_from_file_location(f"rankstone_own_{path.stem}", place)
     if spec is None or spec.loader is None:
-        raise UsageError(f"--import {path}: this is no Python file", expected="a name that ends in .py")
+        raise UsageError(
+            f"--import {path}: this is no Python file",
+            expected="a name that ends in .py",
+        )
     module = module_from_spec(spec)
-    sys.path.insert(0, str(Path(place).parent))  # a file may have neighbours, as when Python runs it
+    sys.path.insert(
+        0, str(Path(place).parent)
+    )  # a file may have neighbours, as when Python runs it
     _imported.add(place)
     before = _vocabulary()
     try:
@@ -44,7 +51,9 @@ def _run(path: Path) -> None:
     except (Exception, SystemExit) as error:
         if os.environ.get("RANKSTONE_TRACEBACK"):
             raise
-        raise own_mistake(error) or UsageError(f"--import {path}: {printable(error)}") from error
+        raise own_mistake(error) or UsageError(
+            f"--import {path}: {printable(error)}"
+        ) from error
     if _vocabulary() == before:
         raise UsageError(
             f"--import {path} registers nothing",
@@ -64,7 +73,10 @@ def own_mistake(error: BaseException) -> UsageError | None:
     """Return the error for what went wrong in an imported file: where, and in its own words."""
     import traceback
 
-    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    places = [
+        (frame.filename, frame.lineno)
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
     if isinstance(error, SyntaxError):
         places.append((error.filename or "", error.lineno))
     own = [(file, line) for file, line in places if file in _imported]

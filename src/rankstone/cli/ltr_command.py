@@ -62,7 +62,9 @@ Learn to rank documents by features, and say how well that went.
 Files are LETOR or SVMlight text (label qid:7 1:0.5 2:3.1 # docid = d1), such text with LightGBM's group
 sizes in a file of its own (FILE.query), or tables with query_id, relevance and a number column a feature."""
 
-command = CommandGroup("ltr", {"Commands": _COMMANDS}, "rankstone.cli.ltr_command", help=_ABOUT)
+command = CommandGroup(
+    "ltr", {"Commands": _COMMANDS}, "rankstone.cli.ltr_command", help=_ABOUT
+)
 
 #: options that say how documents are read, and those of a rank SVM
 DATA: Final = "groups columns features format-in double quiet"
@@ -71,7 +73,9 @@ LEARNING: Final = "query-weight pair-weight nonnegative"
 FORMS: Final = {"format-in": {"values": "letor|csv|tsv|jsonl|parquet|arrow"}}
 
 
-def data_of(files: Sequence[str], given: dict[str, Any], *, labelled: bool = True) -> Dataset:
+def data_of(
+    files: Sequence[str], given: dict[str, Any], *, labelled: bool = True
+) -> Dataset:
     """Read documents, with a progress bar; ``given`` holds the options of :data:`DATA`."""
     from rankstone.ltr import read
 
@@ -116,7 +120,9 @@ _SHOWN = 10
     but={**FORMS, "method": {"values": "svm|ascent", "default": "svm"}},
     required="output",
 )
-def train_command(data: tuple[str, ...], output: str, method: str, measure: str | None, **given: Any) -> None:
+def train_command(
+    data: tuple[str, ...], output: str, method: str, measure: str | None, **given: Any
+) -> None:
     """Learn a linear ranker: a rank SVM over all pairs, or coordinate ascent on a measure itself.
 
     The model is JSON: a weight for each feature by name, and how it came about.  It is written whole or not
@@ -133,18 +139,27 @@ def train_command(data: tuple[str, ...], output: str, method: str, measure: str 
     checked_measure(measure)
     keep_inputs([*data, *filter(None, [given["start"]])], {"-o": output})
     documents = data_of(data, given)
-    with noting(quiet=given["quiet"]), progress_bar(quiet=given["quiet"], what="steps") as ticker:
+    with (
+        noting(quiet=given["quiet"]),
+        progress_bar(quiet=given["quiet"], what="steps") as ticker,
+    ):
         model = _trained(documents, method, measure, given, ticker)
     model.write(output)
     click.echo(_summary(model, documents, measure), nl=False)
 
 
 def _trained(
-    data: Dataset, method: str, measure: str, options: dict[str, Any], ticker: Ticker | None
+    data: Dataset,
+    method: str,
+    measure: str,
+    options: dict[str, Any],
+    ticker: Ticker | None,
 ) -> LinearModel:
     from rankstone.ltr import CoordinateAscent, LinearModel, RankSVM
 
-    svm = RankSVM(**_given(options, C="price", query_weight="", pair_weight="", nonnegative=""))
+    svm = RankSVM(
+        **_given(options, C="price", query_weight="", pair_weight="", nonnegative="")
+    )
     if method == "svm":
         [found] = svm.path(data.X, data.y, data.qid, Cs=[svm.C], progress=ticker)
         return LinearModel.of(found, data)
@@ -159,7 +174,10 @@ def _start(path: str, data: Dataset) -> Any:
 
     model = load(path)
     if not isinstance(model, LinearModel):
-        raise UsageError(f"--init {path} is not a linear model", expected="what rankstone ltr train wrote")
+        raise UsageError(
+            f"--init {path} is not a linear model",
+            expected="what rankstone ltr train wrote",
+        )
     return model.weights_of(data.features)
 
 
@@ -170,7 +188,10 @@ def _given(options: dict[str, Any], **names: str) -> dict[str, Any]:
 
 
 def _refuse_others(method: str, options: dict[str, Any]) -> None:
-    svm, ascent = ("price", "query_weight", "pair_weight", "nonnegative"), ("start", "restarts", "seed")
+    svm, ascent = (
+        ("price", "query_weight", "pair_weight", "nonnegative"),
+        ("start", "restarts", "seed"),
+    )
     refuse_with(f"--method {method}", options, ascent if method == "svm" else svm)
 
 
@@ -186,7 +207,9 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
         f"{measure} on the training rows  {value:.4f}  (tied documents in any order; empty queries 0)",
     ]
     if queries.scattered:
-        lines.append(f"rows of {queries.scattered:,} queries were not adjacent; they were joined by query id")
+        lines.append(
+            f"rows of {queries.scattered:,} queries were not adjacent; they were joined by query id"
+        )
     if trained["trainer"] == "RankSVM":
         lines.append(
             f"C={trained['C']:g}  {trained['n_queries']:,} queries with {trained['n_pairs']:,.0f} pairs  "
@@ -194,7 +217,12 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
         )
     largest = model.largest(_SHOWN, data)
     shown = "  ".join(f"{printable(name)} {weight:+.3g}" for name, weight in largest)
-    return "\n".join([*lines, f"largest weights, per standard deviation: {shown or 'none'}"]) + "\n"
+    return (
+        "\n".join(
+            [*lines, f"largest weights, per standard deviation: {shown or 'none'}"]
+        )
+        + "\n"
+    )
 
 
 _PRICES = "0.001,0.01,0.1,1,10,100"
@@ -233,13 +261,20 @@ def tune_command(
     one_of("--choose", choose, ("best", "1se"))
     measure = measure or DEFAULT_MEASURES.split()[0]
     checked_measure(measure, climbed=True)
-    prices = sorted(set(numbers("--values", values or _PRICES, "numbers above 0: 0.1,1,10")))
+    prices = sorted(
+        set(numbers("--values", values or _PRICES, "numbers above 0: 0.1,1,10"))
+    )
     if not prices[0] > 0:
-        raise UsageError(f"--values {values} cannot be used", expected="numbers above 0: 0.1,1,10")
+        raise UsageError(
+            f"--values {values} cannot be used", expected="numbers above 0: 0.1,1,10"
+        )
     outputs = {"-o": output, "--per-query": per_query, "--model": model}
     keep_inputs([*data, *filter(None, [valid])], outputs)
     documents = data_of(data, given)
-    with noting(quiet=given["quiet"]), progress_bar(quiet=given["quiet"], what="steps") as ticker:
+    with (
+        noting(quiet=given["quiet"]),
+        progress_bar(quiet=given["quiet"], what="steps") as ticker,
+    ):
         svms = _svms(prices, given)
         found = _selected(documents, valid, svms, measure, given, ticker)
         chosen = svms[found.one_se if choose == "1se" else found.best]
@@ -273,7 +308,9 @@ def _selected(
     from rankstone.ltr import select
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that a lead is noise is said beneath the table
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # that a lead is noise is said beneath the table
         if valid is None:
             return select(
                 svms,
@@ -296,8 +333,15 @@ def _selected(
         return select(trained, features, held_out.y, held_out.qid, measure)
 
 
-@declare("score", {"model": "MODEL", "data": "DATA…"}, f"output csv-formulas {DATA}", but=FORMS)
-def score_command(model: str, data: tuple[str, ...], output: str | None, **given: Any) -> None:
+@declare(
+    "score",
+    {"model": "MODEL", "data": "DATA…"},
+    f"output csv-formulas {DATA}",
+    but=FORMS,
+)
+def score_command(
+    model: str, data: tuple[str, ...], output: str | None, **given: Any
+) -> None:
     """Score documents with a model: our JSON, or a file of LightGBM, XGBoost or CatBoost.
 
     A score a line in the order of DATA; -o FILE.run is a TREC run, FILE.csv (.tsv, .jsonl, .parquet) a table
@@ -329,7 +373,9 @@ _COMPARED = ("baseline", "primary", *STATISTICS.split())
     f"{PRINTED} {DATA}",
     but={
         **FORMS,
-        "ties": {"values": "expected|best|worst|input|reverse_input|docid_desc|docid_asc|error"},
+        "ties": {
+            "values": "expected|best|worst|input|reverse_input|docid_desc|docid_asc|error"
+        },
     },
 )
 def eval_command(
@@ -359,7 +405,10 @@ def eval_command(
     check_format(form)
     check_rows(per_query)
     named = {name: str(path) for name, path in named_runs(systems).items()}
-    keep_inputs([data, *named.values()], {"-o": output, "--per-query": per_query, "--report": report})
+    keep_inputs(
+        [data, *named.values()],
+        {"-o": output, "--per-query": per_query, "--report": report},
+    )
     if report is not None:
         from rankstone.reports import require
 
@@ -373,18 +422,32 @@ def eval_command(
         aligned.setdefault("ties", "expected")
     wanted = chosen_measures(measures, given["convention"], rel)
     if len(runs) == 1:
-        refuse_with("a single system", {"report": report, **given}, ("report", *_COMPARED))
+        refuse_with(
+            "a single system", {"report": report, **given}, ("report", *_COMPARED)
+        )
         from rankstone import evaluate
 
         scores = evaluate(qrels, runs, wanted, **aligned)
-        deliver(scores, written(scores, form, digits, frame=scores.mean()), output, per_query)
+        deliver(
+            scores,
+            written(scores, form, digits, frame=scores.mean()),
+            output,
+            per_query,
+        )
         return
     from rankstone import compare
 
     compared = present({name: given[name] for name in _COMPARED})
     with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         found = compare(
-            qrels, runs, wanted, lang=lang or "en", drawing=drawing, keep_runs=True, **compared, **aligned
+            qrels,
+            runs,
+            wanted,
+            lang=lang or "en",
+            drawing=drawing,
+            keep_runs=True,
+            **compared,
+            **aligned,
         )
     if report is not None:
         _page(found, report, digits, quiet=quiet)

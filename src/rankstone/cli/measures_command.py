@@ -27,7 +27,11 @@ Kinds = list["type[Named]"]
 
 #: cards are no wider than this, and no wider than the terminal
 _WIDEST = 96
-_DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
+_DIRECTION = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "neither": "neither end is better",
+}
 
 
 def _known(name: str) -> str:
@@ -48,20 +52,30 @@ _FORMATS = {"format": {"values": "text|md|json", "default": "text"}}
 @declare("list", {}, "format import", but=_FORMATS)
 def listing(form: str) -> None:
     """List the measures by family, a line each (md: with their cards)."""
-    click.echo(_written(form, {"text": _listing, "md": _catalogue, "json": _objects})(_all()), nl=False)
+    click.echo(
+        _written(form, {"text": _listing, "md": _catalogue, "json": _objects})(_all()),
+        nl=False,
+    )
 
 
 @declare("show", {"measure": "MEASURE…"}, "format import", but=_FORMATS)
 def show(measure: tuple[str, ...], form: str) -> None:
     """Print the card of a measure: meaning, formula, example, parameters, peers."""
-    click.echo(_written(form, {"text": _cards, "md": _pages, "json": _objects})(_kinds(measure)), nl=False)
+    click.echo(
+        _written(form, {"text": _cards, "md": _pages, "json": _objects})(
+            _kinds(measure)
+        ),
+        nl=False,
+    )
 
 
 command.add_command(listing)
 command.add_command(show)
 
 
-def _written(form: str, writers: dict[str, Callable[[Kinds], str]]) -> Callable[[Kinds], str]:
+def _written(
+    form: str, writers: dict[str, Callable[[Kinds], str]]
+) -> Callable[[Kinds], str]:
 
     check_format(form, writers)
     return writers[form]
@@ -92,19 +106,27 @@ def _families(kinds: Kinds) -> dict[tuple[str, str], Kinds]:
 
 def _listing(kinds: Kinds) -> str:
     width = max(len(kind.name) for kind in kinds)
-    terminal = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else None
+    terminal = (
+        shutil.get_terminal_size().columns
+        if sys.stdout.isatty() or "COLUMNS" in os.environ
+        else None
+    )
     lines, before = list[str](), ""
     for (computed_by, family), members in _families(kinds).items():
         if computed_by != before:
             lines += (
-                ["", computed_by, "─" * len(computed_by)] if lines else [computed_by, "─" * len(computed_by)]
+                ["", computed_by, "─" * len(computed_by)]
+                if lines
+                else [computed_by, "─" * len(computed_by)]
             )
             before = computed_by
         lines.append(family)
         for kind in members:
             line = f"  {kind.name:<{width}}  {kind.card.sentence}"
             if terminal and len(line) > terminal:
-                line = textwrap.fill(line, terminal, subsequent_indent=" " * (width + 4))
+                line = textwrap.fill(
+                    line, terminal, subsequent_indent=" " * (width + 4)
+                )
             lines.append(line)
     return "\n".join([*lines, "", "rankstone measures show NAME prints a card"]) + "\n"
 
@@ -120,7 +142,10 @@ def rows(kind: type[Named]) -> list[tuple[str, str]]:
         ("example", facts.example),
         ("needs", facts.needs),
         ("computed by", kind.computed_by),
-        ("range", f"{_bound(low, '-∞')} … {_bound(high, '∞')}, {_DIRECTION[facts.direction]}"),
+        (
+            "range",
+            f"{_bound(low, '-∞')} … {_bound(high, '∞')}, {_DIRECTION[facts.direction]}",
+        ),
         ("undefined", facts.undefined),
         *(("parameters", line) for line in _parameters(kind)),
         *(("peers", f"{tool}: {how}") for tool, how in facts.peers.items()),
@@ -155,7 +180,9 @@ with their values and, in square brackets, the default. `rankstone measures show
 def _catalogue(kinds: Kinds) -> str:
     """Return all cards as Markdown, below links to each."""
     pages = _pages(kinds)
-    anchors = _anchors(line.lstrip("# ") for line in pages.splitlines() if re.match("#+ ", line))
+    anchors = _anchors(
+        line.lstrip("# ") for line in pages.splitlines() if re.match("#+ ", line)
+    )
     head, body = pages.split("\n", 1)
     lines = [head, "", _READING]
     next(anchors)
@@ -164,7 +191,11 @@ def _catalogue(kinds: Kinds) -> str:
         links += [f"[{_escaped(kind.name)}](#{next(anchors)})" for kind in members]
         text = f"- {links[0]}: {' · '.join(links[1:])}"
         lines += textwrap.wrap(
-            text, 110, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+            text,
+            110,
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+            break_long_words=False,
         )
     return "\n".join(lines) + "\n" + body
 
@@ -182,7 +213,12 @@ def _pages(kinds: Kinds) -> str:
     """Return cards as Markdown, by family."""
     lines = ["# Measures", ""]
     for (computed_by, family), members in _families(kinds).items():
-        lines += [f"## {family[0].upper()}{family[1:]}", "", f"Computed by `{computed_by}`.", ""]
+        lines += [
+            f"## {family[0].upper()}{family[1:]}",
+            "",
+            f"Computed by `{computed_by}`.",
+            "",
+        ]
         for kind in members:
             lines += [f"### {_title(kind)}", "", kind.card.sentence, ""]
             for label, group in groupby(rows(kind), key=itemgetter(0)):
@@ -216,7 +252,12 @@ def _object(kind: type[Named]) -> dict[str, Any]:
         "family": kind.family,
         "computed_by": kind.computed_by,
     }
-    return {**head, **facts, "parameters": list(_parameters(kind)), "examples": kind.examples}
+    return {
+        **head,
+        **facts,
+        "parameters": list(_parameters(kind)),
+        "examples": kind.examples,
+    }
 
 
 def _title(kind: type[Named]) -> str:
@@ -231,7 +272,11 @@ def _bound(value: float | None, none: str) -> str:
 def _parameters(kind: type[Named]) -> Iterable[str]:
     for declared in fields(kind):
         if declared.name == "k" and kind.takes_cutoff:
-            budget = ", or a budget: @tokens(2000), @calls(3)" if getattr(kind, "takes_budget", False) else ""
+            budget = (
+                ", or a budget: @tokens(2000), @calls(3)"
+                if getattr(kind, "takes_budget", False)
+                else ""
+            )
             yield f"@k: cutoff [whole list]{budget}"
         if declared.name in ("k", "budget"):
             continue
@@ -247,5 +292,9 @@ def _row(label: str, text: str) -> str:
     indent = " " * 15
     width = min(_WIDEST, max(40, shutil.get_terminal_size((_WIDEST, 24)).columns))
     return textwrap.fill(
-        text, width, initial_indent=f"  {label:<13}", subsequent_indent=indent, break_long_words=False
+        text,
+        width,
+        initial_indent=f"  {label:<13}",
+        subsequent_indent=indent,
+        break_long_words=False,
     )

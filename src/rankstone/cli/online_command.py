@@ -99,9 +99,21 @@ def retention_command(
             write_rows(found, cohorts)
         return text
 
-    outputs = {"--cohorts": cohorts, "--chart": chart, "--heatmap": heatmap, "--report": report}
+    outputs = {
+        "--cohorts": cohorts,
+        "--chart": chart,
+        "--heatmap": heatmap,
+        "--report": report,
+    }
     find = partial(retention, events)
-    execute(given, find, [events, given["registrations"]], show=shown, outputs=outputs, paged=True)
+    execute(
+        given,
+        find,
+        [events, given["registrations"]],
+        show=shown,
+        outputs=outputs,
+        paged=True,
+    )
 
 
 def _check_shown(show: str, by: str | None) -> None:
@@ -111,7 +123,9 @@ def _check_shown(show: str, by: str | None) -> None:
         raise UsageError("--show differences needs segments", fix="--by COLUMN")
 
 
-def _write(found: Retention, charts: dict[str, str | None], report: str | None, lang: str) -> None:
+def _write(
+    found: Retention, charts: dict[str, str | None], report: str | None, lang: str
+) -> None:
     """Write charts and the page, each whole or not at all."""
     import rankstone
     from rankstone import plots
@@ -141,7 +155,9 @@ _TABLES: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson", ".json")
         "top": {"shown": "10", "default": 10},
     },
 )
-def clicks_command(log: str, output: str | None, positions: str | None, top: int, **given: Any) -> None:
+def clicks_command(
+    log: str, output: str | None, positions: str | None, top: int, **given: Any
+) -> None:
     """Make judgments of a log of clicks: click rates, corrected for positions on request.
 
     LOG is a table of impressions with query_id, doc_id and clicked (0, 1, or a fraction between), perhaps
@@ -177,7 +193,9 @@ def clicks_command(log: str, output: str | None, positions: str | None, top: int
 def _check_output(output: str | None) -> None:
     """Refuse, before any work, a file of judgments whose suffix is no known one."""
     if output is not None and Path(output).suffix.lower() not in (*_TABLES, *_TREC):
-        raise UsageError(f"-o {output}: no known suffix", expected=", ".join((*_TABLES, *_TREC)))
+        raise UsageError(
+            f"-o {output}: no known suffix", expected=", ".join((*_TABLES, *_TREC))
+        )
 
 
 @declare(
@@ -222,7 +240,9 @@ _TESTING = ("cluster", "unknown", "invalid", "margin", "confidence")
     f"clicks method k draws order cluster unknown invalid margin confidence seed {PRINTED} {READING}",
     but={**WITHIN_LOGS, "method": {"values": "team_draft|balanced|optimised"}},
 )
-def interleave_command(files: tuple[str, ...], clicks: str | None, **given: Any) -> None:
+def interleave_command(
+    files: tuple[str, ...], clicks: str | None, **given: Any
+) -> None:
     """Interleave two rankings, or test which of them users prefer.
 
     A and B are runs: the lists to show are written to -o, or printed.  With --clicks, LISTS is that file, and
@@ -239,7 +259,9 @@ def interleave_command(files: tuple[str, ...], clicks: str | None, **given: Any)
         return
     check_rows(output, "-o")
     given["output"] = None
-    found = execute(given, find, inputs, show=lambda *_: "", outputs={"-o": output}, notes=None)
+    found = execute(
+        given, find, inputs, show=lambda *_: "", outputs={"-o": output}, notes=None
+    )
     write_rows(found, output)
     if not quiet:
         print_notes(audit_lines(found))
@@ -300,9 +322,14 @@ def _shares(text: str) -> dict[str, float]:
     for part in text.split(","):
         name, _, share = part.rpartition("=")
         if name.strip() in shares:
-            raise UsageError(f"--shares names {printable(name.strip())} twice", given=printable(text, 60))
+            raise UsageError(
+                f"--shares names {printable(name.strip())} twice",
+                given=printable(text, 60),
+            )
         try:
             shares[name.strip()] = float(share)
         except ValueError:
-            raise UsageError(f"--shares {printable(part, 40)}", expected="VARIANT=SHARE,…") from None
+            raise UsageError(
+                f"--shares {printable(part, 40)}", expected="VARIANT=SHARE,…"
+            ) from None
     return shares

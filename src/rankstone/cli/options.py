@@ -258,7 +258,9 @@ _OUTPUT: Final = {
 
 def _aligning(one: Described) -> Declared:
     kind = {"N": int, "SCORE": float}.get(one.values[-1], str)
-    values = "|".join(one.values).replace("|".join(IMPUTATIONS), "(query|doc|global)_(mean|median)")
+    values = "|".join(one.values).replace(
+        "|".join(IMPUTATIONS), "(query|doc|global)_(mean|median)"
+    )
     return Declared(values, one.help, kind)
 
 
@@ -281,7 +283,9 @@ ORDERING: Final = "order score-dtype ties duplicates depth"
 READING: Final = "columns format-in csv-separator decimal"
 PRINTED: Final = "format digits output csv-formulas verbose quiet"
 LISTS: Final = "exclude unit same-as documents"
-STATISTICS: Final = "test interval correction confidence margin power permutations resamples seed"
+STATISTICS: Final = (
+    "test interval correction confidence margin power permutations resamples seed"
+)
 COMPARING: Final = (
     f"measures rel scores baseline primary bounds queries by cluster {STATISTICS} lang {LISTS} convention "
     "on-bad-run run-column import"
@@ -295,9 +299,7 @@ WITHOUT_JUDGMENTS: Final = {
 }
 
 #: changes for commands that read logs
-WITHIN_LOGS: Final = {
-    "correction": {"values": _CORRECTIONS, "shown": ""},
-}
+WITHIN_LOGS: Final = {"correction": {"values": _CORRECTIONS, "shown": ""}}
 
 #: option whose values or default depend on the command → why
 DIFFERS: Final = {

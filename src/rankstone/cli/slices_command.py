@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     "measure queries attributes tag bins min-size against margin log metric variant versus scores cluster",
     f"direction confidence power permutations seed chart lang convention import {PRINTED} {READING} {LISTS}",
     ALIGNMENT,
-    but={
-        "measure": {"shown": "nDCG@10"},
-        "permutations": {"shown": "2000"},
-    },
+    but={"measure": {"shown": "nDCG@10"}, "permutations": {"shown": "2000"}},
 )
 def command(
     files: tuple[str, ...],
@@ -50,16 +47,27 @@ def command(
     """
     check_charts({"chart": chart})
     options = {"attributes": words(attributes) or None, "tags": _tags(tags)}
-    of_log, quiet = {name: given.pop(name) for name in ("value", "by", "versus", "direction")}, given["quiet"]
+    of_log, quiet = (
+        {name: given.pop(name) for name in ("value", "by", "versus", "direction")},
+        given["quiet"],
+    )
 
     def find(**read: Any) -> Slices:
         with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
             given = present(options | read | {"drawing": drawing})
-            return _find(files, log, scores=scores, queries=queries, of_log=of_log, **given)
+            return _find(
+                files, log, scores=scores, queries=queries, of_log=of_log, **given
+            )
 
     inputs = [*files, queries, log]
     found = execute(
-        given, find, inputs, show=partial(written), outputs={"--chart": chart}, notes=None, paged=True
+        given,
+        find,
+        inputs,
+        show=partial(written),
+        outputs={"--chart": chart},
+        notes=None,
+        paged=True,
     )
     if chart is not None:
         from rankstone import plots
@@ -80,17 +88,28 @@ def _find(
     from rankstone import boards
 
     if log is not None:
-        refuse_with("--log", {**given, "files": files, "queries": queries, "scores": scores},
-                    ("files", "queries", "scores", "measure", "convention"))  # fmt: skip
+        refuse_with(
+            "--log",
+            {**given, "files": files, "queries": queries, "scores": scores},
+            ("files", "queries", "scores", "measure", "convention"),
+        )
         given.pop("progress", None)
-        return boards.slices_of_log(log, **given, **{name: one for name, one in of_log.items() if one})
+        return boards.slices_of_log(
+            log, **given, **{name: one for name, one in of_log.items() if one}
+        )
     refuse_with("runs", of_log)
     if scores:
         refuse_with("--scores", given, ("convention",))
         given.pop("progress", None)
-        source: Any = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
+        source: Any = (
+            files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
+        )
         return boards.slices_of_scores(source, queries=queries, **given)
-    runs = judged_runs("slices", files, else_try="for saved scores per query: rankstone slices --scores FILE")
+    runs = judged_runs(
+        "slices",
+        files,
+        else_try="for saved scores per query: rankstone slices --scores FILE",
+    )
     return boards.slices(files[0], runs, queries=queries, **given)
 
 
@@ -98,5 +117,7 @@ def _tags(given: tuple[str, ...]) -> dict[str, str] | None:
     """Read NAME=REGEX."""
     pairs = [one.partition("=") for one in given]
     if bad := [one for one, equals, regex in pairs if not (one and equals and regex)]:
-        raise UsageError("--tag is NAME=REGEX", given=printable(bad[0]), fix="--tag price=cheap")
+        raise UsageError(
+            "--tag is NAME=REGEX", given=printable(bad[0]), fix="--tag price=cheap"
+        )
     return {name: regex for name, _, regex in pairs} or None

@@ -71,7 +71,9 @@ class Ticker:
         if self._progress is not None and self._task is not None:
             share, _ = self._share()
             total = None if share is None else 1.0
-            self._progress.update(self._task, completed=share or 0.0, total=total, **self.fields())
+            self._progress.update(
+                self._task, completed=share or 0.0, total=total, **self.fields()
+            )
 
     @property
     def visible(self) -> bool:
@@ -89,7 +91,9 @@ class Ticker:
         }
 
     @contextmanager
-    def stream(self, extent: Callable[[], int | None]) -> Iterator[Callable[[int], None]]:
+    def stream(
+        self, extent: Callable[[], int | None]
+    ) -> Iterator[Callable[[int], None]]:
         """Count the rows of one table; ``extent`` estimates their number."""
         stream = _Stream(extent, time.monotonic())
         self._streams.append(stream)
@@ -135,7 +139,9 @@ class Ticker:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._progress.add_task("reading", total=None, count="", rate="", share="", left="")
+        self._task = self._progress.add_task(
+            "reading", total=None, count="", rate="", share="", left=""
+        )
         self._progress.start()
 
     def __exit__(self, *_: object) -> None:
@@ -170,7 +176,11 @@ class NativeErrors:
         self._held: list[bytes] = []
         self._thread: Thread | None = None
         stderr = sys.stderr
-        if os.environ.get("RANKSTONE_TRACEBACK") or stderr is not sys.__stderr__ or stderr is None:
+        if (
+            os.environ.get("RANKSTONE_TRACEBACK")
+            or stderr is not sys.__stderr__
+            or stderr is None
+        ):
             return
         try:
             if stderr.fileno() != 2:  # noqa: PLR2004 - standard error

@@ -11,38 +11,93 @@ from rankstone.cli.measures_command import show
 from rankstone.errors import UsageError
 
 
-@click.command("trec-eval", cls=Command, context_settings={"help_option_names": ["--help"]})
+@click.command(
+    "trec-eval", cls=Command, context_settings={"help_option_names": ["--help"]}
+)
 @click.argument("qrels", required=False, type=click.Path())
 @click.argument("runs", nargs=-1, metavar="[RUN]…", type=click.Path())
-@click.option("-q", "--query_eval_wanted", "queries", is_flag=True, help="print each query, too")
-@click.option("-m", "--measure", "measures", multiple=True, metavar="NAME[.PARAMS]", help="[official]")
 @click.option(
-    "-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="missing queries count, as 0"
+    "-q", "--query_eval_wanted", "queries", is_flag=True, help="print each query, too"
 )
 @click.option(
-    "-l", "--level_for_rel", "level", type=int, default=1, metavar="N", help="relevant from N up [1]"
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME[.PARAMS]",
+    help="[official]",
+)
+@click.option(
+    "-c",
+    "--complete_rel_info_wanted",
+    "complete",
+    is_flag=True,
+    help="missing queries count, as 0",
+)
+@click.option(
+    "-l",
+    "--level_for_rel",
+    "level",
+    type=int,
+    default=1,
+    metavar="N",
+    help="relevant from N up [1]",
 )
 @click.option("-n", "--nosummary", is_flag=True, help="no lines over all queries")
 @click.option(
-    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="unjudged documents leave the lists"
+    "-J",
+    "--Judged_docs_only",
+    "judged_only",
+    is_flag=True,
+    help="unjudged documents leave the lists",
 )
-@click.option("-N", "--Number_docs_in_coll", "collection", type=int, metavar="N", help="documents there are")
 @click.option(
-    "-M", "--Max_retrieved_per_topic", "depth", type=int, metavar="N", help="cut lists to N documents"
+    "-N",
+    "--Number_docs_in_coll",
+    "collection",
+    type=int,
+    metavar="N",
+    help="documents there are",
 )
 @click.option(
-    "-R", "--Rel_info_format", "judgments", default="qrels", metavar="qrels|qrels_jg|prefs|qrels_prefs"
+    "-M",
+    "--Max_retrieved_per_topic",
+    "depth",
+    type=int,
+    metavar="N",
+    help="cut lists to N documents",
 )
-@click.option("-T", "--Results_format", "results", default="trec_results", metavar="trec_results")
-@click.option("-D", "--Debug_level", "debug", metavar="LEVEL[.QUERY]", help="look at QUERY only")
 @click.option(
-    "-Z", "--Zscore", "zscores", type=click.Path(path_type=Path), metavar="FILE", help="print z-scores"
+    "-R",
+    "--Rel_info_format",
+    "judgments",
+    default="qrels",
+    metavar="qrels|qrels_jg|prefs|qrels_prefs",
+)
+@click.option(
+    "-T", "--Results_format", "results", default="trec_results", metavar="trec_results"
+)
+@click.option(
+    "-D", "--Debug_level", "debug", metavar="LEVEL[.QUERY]", help="look at QUERY only"
+)
+@click.option(
+    "-Z",
+    "--Zscore",
+    "zscores",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="print z-scores",
 )
 @click.option("-o", "--Output_old_results_format", "old", is_flag=True, hidden=True)
-@click.option("-h", "--describe", is_flag=True, help="this text, and a card for every -m")
+@click.option(
+    "-h", "--describe", is_flag=True, help="this text, and a card for every -m"
+)
 @click.option("-v", "--version", is_flag=True, help="the version, and exit")
 @click.option(
-    "--compat", type=click.Choice(["9", "10"]), default="10", help="which trec_eval's readings [10]"
+    "--compat",
+    type=click.Choice(["9", "10"]),
+    default="10",
+    help="which trec_eval's readings [10]",
 )
 @click.pass_context
 def command(
@@ -87,7 +142,8 @@ def command(
         return
     if qrels is None or not runs:
         raise UsageError(
-            "judgments and a run are needed", expected="rankstone trec-eval [options] QRELS RUN…"
+            "judgments and a run are needed",
+            expected="rankstone trec-eval [options] QRELS RUN…",
         )
     if results != "trec_results":
         raise UsageError(f"-T {results} is not known", expected="trec_results")
@@ -108,7 +164,11 @@ def command(
     )
     output = run_program(qrels, runs, measures, settings, zscores)
     click.echo("".join(f"{line}\n" for line in output.lines), nl=False)
-    for note in (*output.notes, *(_OBSOLETE if old else ()), *(_NO_DEBUG if debug else ())):
+    for note in (
+        *output.notes,
+        *(_OBSOLETE if old else ()),
+        *(_NO_DEBUG if debug else ()),
+    ):
         click.echo(f"note: {note}", err=True)
 
 
@@ -121,8 +181,12 @@ def _describe(measures: tuple[str, ...], version: int) -> None:
     from rankstone.conventions import requested_measures
 
     requests, _ = requested_measures(measures, version)
-    texts = [text for one in requests for _, text in one.trec.texts(one.given)[:1] if text]
+    texts = [
+        text for one in requests for _, text in one.trec.texts(one.given)[:1] if text
+    ]
     if measures and texts:
         click.echo()
-        names = dict.fromkeys(text.partition("(")[0].partition("@")[0] for text in texts)
+        names = dict.fromkeys(
+            text.partition("(")[0].partition("@")[0] for text in texts
+        )
         click.get_current_context().invoke(show, measure=tuple(names), form="text")

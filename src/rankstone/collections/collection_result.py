@@ -93,36 +93,74 @@ class Collection(Findings):
     def title(self) -> str:
         """Return how much there is."""
         groups = self.leaderboard["group"].n_unique()
-        return self.say("title", runs=self.leaderboard.height, topics=self.topics.height, groups=groups)
+        return self.say(
+            "title",
+            runs=self.leaderboard.height,
+            topics=self.topics.height,
+            groups=groups,
+        )
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
         """Return leaderboard, groups, correlations and topics."""
         first, *others = self.measures
         alone = self.leaderboard["group"].equals(self.leaderboard["run"])
         leaders = self.leaderboard.select(
-            "rank", _ends("rank_low", "rank_high", 0).alias("ranks"), "run", *([] if alone else ["group"]),
-            first, _ends("low", "high", digits).alias("interval"), *others,
-            pl.format("{} / {}", "judged", "pooled").alias("judged"), "unique_relevant",
-        )  # fmt: skip
+            "rank",
+            _ends("rank_low", "rank_high", 0).alias("ranks"),
+            "run",
+            *([] if alone else ["group"]),
+            first,
+            _ends("low", "high", digits).alias("interval"),
+            *others,
+            pl.format("{} / {}", "judged", "pooled").alias("judged"),
+            "unique_relevant",
+        )
         places = pl.format("{} → {}", "rank_before", "rank_after").alias("places")
         lost, taus = (
-            _ends(f"{of}_low", f"{of}_high", digits).alias(f"{of}_interval") for of in ("loss", "tau")
+            _ends(f"{of}_low", f"{of}_high", digits).alias(f"{of}_interval")
+            for of in ("loss", "tau")
         )
-        columns = ["group", "measure", "run", "unique_relevant", "before", "after", "loss"]
+        columns = [
+            "group",
+            "measure",
+            "run",
+            "unique_relevant",
+            "before",
+            "after",
+            "loss",
+        ]
         groups = self.reusability.select(*columns, lost, places, "tau", taus)
         orders = self.correlations.select(
             "measure", "other", "tau", _ends("low", "high", digits).alias("interval")
         )
         topics = self.topics.drop("mean")
-        shown = {"leaders": leaders, "groups": groups, "orders": orders, "topics": topics}
+        shown = {
+            "leaders": leaders,
+            "groups": groups,
+            "orders": orders,
+            "topics": topics,
+        }
         if not verbose:
             shown |= {name: shown[name].head(_SHOWN) for name in ("groups", "topics")}
-        kinds: dict[str, Kind] = {"judged": "number", "best_run": "id", "worst_run": "id", "group": "id"}
-        kinds |= dict.fromkeys(("interval", "ranks", "loss_interval", "tau_interval", "places"), "interval")
-        names = {name: self.say(name) for table in shown.values() for name in table.columns}
+        kinds: dict[str, Kind] = {
+            "judged": "number",
+            "best_run": "id",
+            "worst_run": "id",
+            "group": "id",
+        }
+        kinds |= dict.fromkeys(
+            ("interval", "ranks", "loss_interval", "tau_interval", "places"), "interval"
+        )
+        names = {
+            name: self.say(name) for table in shown.values() for name in table.columns
+        }
         names |= {name: name for name in self.measures}
         about: dict[str, Any] = {"digits": digits, "names": names, "kinds": kinds}
-        return [Table.of(table, self.say(name), **about) for name, table in shown.items() if table.height]
+        return [
+            Table.of(table, self.say(name), **about)
+            for name, table in shown.items()
+            if table.height
+        ]
 
     def method_lines(self) -> Iterator[str]:
         """Yield how the tables were made."""
@@ -136,18 +174,26 @@ class Collection(Findings):
         say, pool, first = self.say, self.pool, self.leaderboard.row(0, named=True)
         level = f"{100 * self.confidence:g} %"
         could = self.leaderboard.filter(pl.col("rank_low") == 1).height
-        lead = {"run": printable(first["run"], _NAME), "measure": self.measures[0], "level": level}
+        lead = {
+            "run": printable(first["run"], _NAME),
+            "measure": self.measures[0],
+            "level": level,
+        }
         yield say("leads" if could == 1 else "could_lead", count=could, **lead)
         clear, pairs = self.pairs
         yield say("apart", clear=f"{clear:,}", pairs=f"{pairs:,}", level=level)
         share = f"{100 * pool['pooled_judged'] / max(pool['pooled'], 1):.3g} %"
-        yield say("pool", depth=f"{self.depth:,}", pooled=f"{pool['pooled']:,}", share=share)
+        yield say(
+            "pool", depth=f"{self.depth:,}", pooled=f"{pool['pooled']:,}", share=share
+        )
         if outside := pool["relevant"] - pool["pooled_relevant"]:
             yield say("outside", count=f"{outside:,}", relevant=f"{pool['relevant']:,}")
         yield from self._reusable(digits)
         for row in self.correlations.drop_nulls("tau").iter_rows(named=True):
             known = {
-                name: f"{row[name]:.{digits}f}" for name in ("tau", "low", "high") if row[name] is not None
+                name: f"{row[name]:.{digits}f}"
+                for name in ("tau", "low", "high")
+                if row[name] is not None
             }
             name = "order" if "low" in known else "order_few"
             yield say(name, measure=row["measure"], other=row["other"], **known)
@@ -165,7 +211,9 @@ class Collection(Findings):
             yield self.say("no_unique", depth=f"{self.depth:,}")
             return
         row = lost.row(0, named=True)
-        numbers = {name: f"{row[name]:.{digits}f}" for name in ("before", "after", "loss")}
+        numbers = {
+            name: f"{row[name]:.{digits}f}" for name in ("before", "after", "loss")
+        }
         about = {name: printable(row[name], _NAME) for name in ("group", "run")}
         about |= {name: row[name] for name in ("measure", "rank_before", "rank_after")}
         yield self.say("loses", **about, **numbers)
@@ -180,9 +228,19 @@ def _ends(low: str, high: str, digits: int) -> pl.Expr:
     """Return an interval as text, empty where there is none."""
     if not digits:
         same = pl.col(low) == pl.col(high)
-        return pl.when(same).then(pl.col(low).cast(pl.String)).otherwise(pl.format("{}–{}", low, high))
+        return (
+            pl.when(same)
+            .then(pl.col(low).cast(pl.String))
+            .otherwise(pl.format("{}–{}", low, high))
+        )
     texts = [
-        pl.col(name).map_elements(lambda one: f"{one:.{digits}f}", return_dtype=pl.String)
+        pl.col(name).map_elements(
+            lambda one: f"{one:.{digits}f}", return_dtype=pl.String
+        )
         for name in (low, high)
     ]
-    return pl.when(pl.col(low).is_not_null()).then(pl.format("[{}, {}]", *texts)).otherwise(pl.lit("–"))
+    return (
+        pl.when(pl.col(low).is_not_null())
+        .then(pl.format("[{}, {}]", *texts))
+        .otherwise(pl.lit("–"))
+    )

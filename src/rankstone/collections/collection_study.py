@@ -31,7 +31,11 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.io.attributes import open_table
 from rankstone.io.columns import with_csv
 from rankstone.rankings.rank_similarity.list_pairs import load_run
-from rankstone.rankings.rank_similarity.run_similarity import OPTIONS, options_for, ordering_options
+from rankstone.rankings.rank_similarity.run_similarity import (
+    OPTIONS,
+    options_for,
+    ordering_options,
+)
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.order_agreement import order_agreement
 from rankstone.stats.random_streams import check_count
@@ -83,7 +87,9 @@ class SharedTask(Record):
 
     def scores(self, judged: Table | None = None) -> Scores:
         """Score all runs against these judgments, or against others."""
-        return Prepared(judged or self.judged, self.measures, **self.options).evaluate(self.runs)
+        return Prepared(judged or self.judged, self.measures, **self.options).evaluate(
+            self.runs
+        )
 
     def matrices(self, scores: Scores) -> dict[str, Matrix]:
         """Return the scores of each measure: rows of queries that have them all, columns of runs."""
@@ -91,14 +97,25 @@ class SharedTask(Record):
         for measure in scores.measures:
             scored = {run: scores.runs[run] for run in self.runs}
             every = [
-                dict(zip(one.queries.to_list(), one.by_measure[measure].value.tolist(), strict=True))
+                dict(
+                    zip(
+                        one.queries.to_list(),
+                        one.by_measure[measure].value.tolist(),
+                        strict=True,
+                    )
+                )
                 for one in scored.values()
             ]
             shared = [
-                query for query in every[0] if all(math.isfinite(one.get(query, math.nan)) for one in every)
+                query
+                for query in every[0]
+                if all(math.isfinite(one.get(query, math.nan)) for one in every)
             ]
             if not shared:
-                raise NotComparable(f"no query has a value of {measure} for every run", given=some(self.runs))
+                raise NotComparable(
+                    f"no query has a value of {measure} for every run",
+                    given=some(self.runs),
+                )
             found[str(measure)] = Matrix(
                 measure=str(measure),
                 direction=measure.card.direction,
@@ -113,13 +130,24 @@ class SharedTask(Record):
 
     def pool(self, depth: int) -> pl.DataFrame:
         """Return the first documents of each run: ``query_id``, ``doc_id`` as texts, ``run``, ``group``."""
-        ordering = ordering_options({name: one for name, one in self.options.items() if name in OPTIONS})
+        ordering = ordering_options(
+            {name: one for name, one in self.options.items() if name in OPTIONS}
+        )
         parts = []
         for run, table in self.runs.items():
             loaded = load_run(table, options_for(table, ordering))
-            lists = {"query_id": loaded.names.gather(loaded.ranked.query), "doc_id": loaded.docs}
-            part = pl.DataFrame(lists).filter(pl.Series(loaded.ranked.rank <= depth)).cast(pl.String)
-            parts.append(part.with_columns(run=pl.lit(run), group=pl.lit(self.groups[run])))
+            lists = {
+                "query_id": loaded.names.gather(loaded.ranked.query),
+                "doc_id": loaded.docs,
+            }
+            part = (
+                pl.DataFrame(lists)
+                .filter(pl.Series(loaded.ranked.rank <= depth))
+                .cast(pl.String)
+            )
+            parts.append(
+                part.with_columns(run=pl.lit(run), group=pl.lit(self.groups[run]))
+            )
         return pl.concat(parts)
 
 
@@ -181,27 +209,42 @@ def collection(
     requested = of_rankings(measures)
     for measure in requested:
         if measure.agg != "mean" or measure.unit is not None:
-            raise UsageError(f"{measure} is not a mean over queries", fix="measures with agg=mean")
+            raise UsageError(
+                f"{measure} is not a mean over queries", fix="measures with agg=mean"
+            )
     given: dict[str, Any] = dict(options)
     if changed := [name for name in _OTHER_LISTS if given.get(name) is not None]:
         raise BadOption(
-            f"{changed[0]} changes lists, and a pool is made of them as they are", fix=f"remove {changed[0]}"
+            f"{changed[0]} changes lists, and a pool is made of them as they are",
+            fix=f"remove {changed[0]}",
         )
-    columns = with_csv(*(given.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
+    columns = with_csv(
+        *(given.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
+    )
     named = name_runs(runs)
     if len(named) < 2:  # noqa: PLR2004 - nothing to compare
         raise NotComparable(
-            "a collection is studied with several runs", given=some(named), fix="name more runs"
+            "a collection is studied with several runs",
+            given=some(named),
+            fix="name more runs",
         )
     prepared = Prepared(qrels, requested, columns=columns, **given)
     judged = prepared.judged.in_memory()
     held = {name: prepared.open(run, name).in_memory() for name, run in named.items()}
-    task = SharedTask(judged, held, groups_of(groups, tuple(named), columns), requested, given)
+    task = SharedTask(
+        judged, held, groups_of(groups, tuple(named), columns), requested, given
+    )
     scores = task.scores()
     matrices = task.matrices(scores)
     graded = judged.collect(*_PAIR, "relevance").cast(dict.fromkeys(_PAIR, pl.String))
-    graded = graded.filter(pl.col("relevance") >= 0).group_by(_PAIR).agg(pl.col("relevance").max())
-    pool = task.pool(pool_depth).filter(pl.col("query_id").is_in(graded["query_id"].unique().implode()))
+    graded = (
+        graded.filter(pl.col("relevance") >= 0)
+        .group_by(_PAIR)
+        .agg(pl.col("relevance").max())
+    )
+    pool = task.pool(pool_depth).filter(
+        pl.col("query_id").is_in(graded["query_id"].unique().implode())
+    )
     counts = {"runs": pl.len(), "groups": pl.col("group").n_unique()}
     owners = pool.group_by(_PAIR).agg(pl.col("run", "group").first(), **counts)
     owners = owners.join(graded, on=_PAIR, how="left")
@@ -209,10 +252,23 @@ def collection(
     leaders, pairs = _leaderboard(task, matrices, _contributions(pool, owners), level)
     topics = _topics(next(iter(matrices.values())), graded)
     reusability = _without_groups(task, matrices, owners, level, progress)
-    size, about = _size(owners, graded), (scores.audit, scores.conventions, scores.inputs)
+    size, about = (
+        _size(owners, graded),
+        (scores.audit, scores.conventions, scores.inputs),
+    )
     tables = leaders, pairs, topics, reusability, _correlations(matrices, level)
     left_out = max(one.left_out for one in matrices.values())
-    return Collection(tuple(matrices), pool_depth, size, *tables, confidence, seed, lang, *about, left_out)
+    return Collection(
+        tuple(matrices),
+        pool_depth,
+        size,
+        *tables,
+        confidence,
+        seed,
+        lang,
+        *about,
+        left_out,
+    )
 
 
 def groups_of(
@@ -223,16 +279,25 @@ def groups_of(
         return {run: run for run in runs}
     name, lazy, _ = open_table(groups, "run", columns)
     frame = lazy.collect()
-    found = [next((one for one in names if one in frame.columns), None) for names in (_RUNS, _GROUPS)]
+    found = [
+        next((one for one in names if one in frame.columns), None)
+        for names in (_RUNS, _GROUPS)
+    ]
     for column, names in zip(found, (_RUNS, _GROUPS), strict=True):
         if column is None:
-            raise MissingColumn.of(f"there is no column {names[0]}", names[0], frame.columns, name)
-    pairs = frame.select(pl.col(str(one)).cast(pl.String) for one in found).unique(maintain_order=True)
+            raise MissingColumn.of(
+                f"there is no column {names[0]}", names[0], frame.columns, name
+            )
+    pairs = frame.select(pl.col(str(one)).cast(pl.String) for one in found).unique(
+        maintain_order=True
+    )
     known = dict(pairs.iter_rows())
     if len(known) < pairs.height:
         twice = pairs.filter(pairs[str(found[0])].is_duplicated()).item(0, 0)
         raise DuplicateRows(
-            f"{printable(twice)} has two groups", where=name, expected="one group for each run"
+            f"{printable(twice)} has two groups",
+            where=name,
+            expected="one group for each run",
         )
     if lost := [run for run in runs if not known.get(run)]:
         raise UsageError(
@@ -246,8 +311,17 @@ def groups_of(
 
 def _contributions(pool: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
     """Return for each run its pooled documents, those judged and relevant, and those of no other run."""
-    judged, relevant, alone = pl.col("relevance").is_not_null(), pl.col("relevance") > 0, pl.col("runs") == 1
-    counts = {"pooled": pl.len(), "judged": judged.sum(), "relevant": relevant.sum(), "unique": alone.sum()}
+    judged, relevant, alone = (
+        pl.col("relevance").is_not_null(),
+        pl.col("relevance") > 0,
+        pl.col("runs") == 1,
+    )
+    counts = {
+        "pooled": pl.len(),
+        "judged": judged.sum(),
+        "relevant": relevant.sum(),
+        "unique": alone.sum(),
+    }
     found = pool.join(owners.drop("run", "group"), on=_PAIR).group_by("run")
     return found.agg(**counts, unique_relevant=(alone & relevant).sum())
 
@@ -255,8 +329,13 @@ def _contributions(pool: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
 def _size(owners: pl.DataFrame, graded: pl.DataFrame) -> dict[str, int]:
     """Count the documents of the pool, and of the judgments."""
     known, relevant = pl.col("relevance").count(), (pl.col("relevance") > 0).sum()
-    of_pool = owners.select(pooled=pl.len(), pooled_judged=known, pooled_relevant=relevant)
-    return {**of_pool.row(0, named=True), **graded.select(judged=known, relevant=relevant).row(0, named=True)}
+    of_pool = owners.select(
+        pooled=pl.len(), pooled_judged=known, pooled_relevant=relevant
+    )
+    return {
+        **of_pool.row(0, named=True),
+        **graded.select(judged=known, relevant=relevant).row(0, named=True),
+    }
 
 
 def _leaderboard(
@@ -270,8 +349,12 @@ def _leaderboard(
     means = mean_estimates(first.units, [first.span] * len(task.runs))
     low, high = zip(*(one.interval(level["confidence"]) for one in means), strict=True)
     shuffles = min(max(_SHUFFLED // first.values.size, _FEWEST), _MOST)
-    tukey = randomised_tukey(first.values[:, :, None], shuffles=shuffles, seed=level["seed"])
-    better = (first.sign * tukey.gap[:, :, 0] > 0) & (tukey.p[:, :, 0] <= 1 - level["confidence"])
+    tukey = randomised_tukey(
+        first.values[:, :, None], shuffles=shuffles, seed=level["seed"]
+    )
+    better = (first.sign * tukey.gap[:, :, 0] > 0) & (
+        tukey.p[:, :, 0] <= 1 - level["confidence"]
+    )
     table = pl.DataFrame(
         {
             "rank": _places(first),
@@ -284,7 +367,9 @@ def _leaderboard(
             "high": high,
         }
     )
-    table = table.join(contributions, on="run", how="left").sort("rank", maintain_order=True)
+    table = table.join(contributions, on="run", how="left").sort(
+        "rank", maintain_order=True
+    )
     return table, (int(better.sum()), len(task.runs) * (len(task.runs) - 1) // 2)
 
 
@@ -311,7 +396,9 @@ def _topics(matrix: Matrix, graded: pl.DataFrame) -> pl.DataFrame:
             "worst_run": names[worst],
         }
     )
-    relevant = graded.group_by("query_id").agg(relevant=(pl.col("relevance") > 0).sum(), judged=pl.len())
+    relevant = graded.group_by("query_id").agg(
+        relevant=(pl.col("relevance") > 0).sum(), judged=pl.len()
+    )
     table = table.join(relevant, on="query_id", how="left", maintain_order="left")
     return table.sort("median", "best", descending=matrix.sign < 0, maintain_order=True)
 
@@ -329,8 +416,14 @@ def _without_groups(
         members.setdefault(task.groups[run], []).append(at)
     rows, names = [], tuple(task.runs)
     for group, some_runs in members.items():
-        own = owners.filter(group=group, groups=1).filter(pl.col("relevance").is_not_null())
-        after = task.matrices(task.scores(_without(task.judged, own))) if own.height else matrices
+        own = owners.filter(group=group, groups=1).filter(
+            pl.col("relevance").is_not_null()
+        )
+        after = (
+            task.matrices(task.scores(_without(task.judged, own)))
+            if own.height
+            else matrices
+        )
         for name, matrix in matrices.items():
             left = after[name]
             lost = matrix.sign * (matrix.units.mean - left.units.mean)[some_runs]
@@ -339,16 +432,41 @@ def _without_groups(
             found = order_agreement(*(matrix.sign * one for one in both), **level)
             gaps = Units.of((matrix.sign * (both[0] - both[1]))[:, most, None])
             ends = (
-                difference_estimate(gaps, matrix.span).interval(level["confidence"]) if own.height else _NONE
+                difference_estimate(gaps, matrix.span).interval(level["confidence"])
+                if own.height
+                else _NONE
             )
             places = [_places(one)[most] for one in (matrix, left)]
             means = [float(one.units.mean[most]) for one in (matrix, left)]
             counts = len(some_runs), own.height, int((own["relevance"] > 0).sum())
-            rows.append((group, *counts, name, names[most], *means, float(lost.max()), *ends, *places,
-                         found.tau, found.low, found.high, len(left)))  # fmt: skip
+            rows.append(
+                (
+                    group,
+                    *counts,
+                    name,
+                    names[most],
+                    *means,
+                    float(lost.max()),
+                    *ends,
+                    *places,
+                    found.tau,
+                    found.low,
+                    found.high,
+                    len(left),
+                )
+            )
         if progress is not None:
             progress(1)
-    columns = ["group", "runs", "unique_judged", "unique_relevant", "measure", "run", "before", "after"]
+    columns = [
+        "group",
+        "runs",
+        "unique_judged",
+        "unique_relevant",
+        "measure",
+        "run",
+        "before",
+        "after",
+    ]
     columns += ["loss", "loss_low", "loss_high", "rank_before", "rank_after"]
     columns += ["tau", "tau_low", "tau_high", "queries"]
     table = pl.DataFrame(rows, columns, orient="row").with_columns(
@@ -364,18 +482,28 @@ def _without(judged: Table, own: pl.DataFrame) -> Table:
 
     def kept(piece: pl.DataFrame) -> pl.DataFrame:
         keys = [pl.col(name).cast(pl.String) for name in _PAIR]
-        return piece.join(pairs, left_on=keys, right_on=["query", "doc"], how="anti", maintain_order="left")
+        return piece.join(
+            pairs,
+            left_on=keys,
+            right_on=["query", "doc"],
+            how="anti",
+            maintain_order="left",
+        )
 
     return judged.mapped(kept)
 
 
 def _same_queries(one: Matrix, other: Matrix) -> tuple[Floats, Floats]:
     """Return the scores of the queries that both have, in one order."""
-    _, first, second = np.intersect1d(one.queries.to_list(), other.queries.to_list(), return_indices=True)
+    _, first, second = np.intersect1d(
+        one.queries.to_list(), other.queries.to_list(), return_indices=True
+    )
     return one.values[first], other.values[second]
 
 
-def _correlations(matrices: Mapping[str, Matrix], level: Mapping[str, Any]) -> pl.DataFrame:
+def _correlations(
+    matrices: Mapping[str, Matrix], level: Mapping[str, Any]
+) -> pl.DataFrame:
     """Return how alike each pair of measures orders the runs."""
     rows = []
     for (name, one), (other, two) in combinations(matrices.items(), 2):
@@ -384,4 +512,6 @@ def _correlations(matrices: Mapping[str, Matrix], level: Mapping[str, Any]) -> p
         rows.append((name, other, found.tau, found.low, found.high, found.n))
     numbers = dict.fromkeys(("tau", "low", "high"), pl.Float64)
     schema = {"measure": pl.String, "other": pl.String, **numbers, "n": pl.Int64}
-    return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col(*numbers).fill_nan(None))
+    return pl.DataFrame(rows, schema, orient="row").with_columns(
+        pl.col(*numbers).fill_nan(None)
+    )

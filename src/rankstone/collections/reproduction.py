@@ -17,7 +17,14 @@ from rankstone._basics import some
 from rankstone.collections.reproduction_result import Figure, Reproduction
 from rankstone.comparison.score_matrix import ROUNDING, Matrix
 from rankstone.comparison.score_sources import Source
-from rankstone.errors import NotComparable, UsageError, above_0, between_0_and_1, did_you_mean, printable
+from rankstone.errors import (
+    NotComparable,
+    UsageError,
+    above_0,
+    between_0_and_1,
+    did_you_mean,
+    printable,
+)
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.io.columns import with_csv
@@ -30,7 +37,12 @@ from rankstone.rankings.rank_similarity.run_similarity import (
     ordering_options,
 )
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
-from rankstone.stats.effect_ratios import around, effect_ratio, relative_change, t_quantile
+from rankstone.stats.effect_ratios import (
+    around,
+    effect_ratio,
+    relative_change,
+    t_quantile,
+)
 from rankstone.stats.order_agreement import order_agreement
 from rankstone.stats.paired_tests import t_tail
 from rankstone.stats.sampling_units import Units
@@ -113,17 +125,38 @@ def reproduce(
     between_0_and_1("confidence", confidence)
     if margin is not None:
         above_0("margin", margin)
-    settings = {"baseline": baseline, "margin": margin, "confidence": confidence, "seed": seed, "lang": lang}
+    settings = {
+        "baseline": baseline,
+        "margin": margin,
+        "confidence": confidence,
+        "seed": seed,
+        "lang": lang,
+    }
     given: dict[str, Any] = dict(options)
-    columns = with_csv(*(given.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
+    columns = with_csv(
+        *(given.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
+    )
     if scores:
         if unused := [*given, *(["qrels"] if qrels is not None else [])]:
-            raise UsageError(f"{unused[0]} has no effect on saved scores", fix=f"remove {unused[0]}")
+            raise UsageError(
+                f"{unused[0]} has no effect on saved scores", fix=f"remove {unused[0]}"
+            )
         sources = [Source.saved(one, measures, columns) for one in (original, again)]
         named = [{name: name for name in one.runs} for one in sources]
         systems, only = _same_systems(named[0], named[1], baseline)
-        queries = [{*table["query_id"]} for one in sources for table in [*one.tables.values()][:1]]
-        return _compared(sources, [*systems], settings, [], paired=bool(queries[0] & queries[1]), only=only)
+        queries = [
+            {*table["query_id"]}
+            for one in sources
+            for table in [*one.tables.values()][:1]
+        ]
+        return _compared(
+            sources,
+            [*systems],
+            settings,
+            [],
+            paired=bool(queries[0] & queries[1]),
+            only=only,
+        )
     runs, only = _same_systems(name_runs(original), name_runs(again), baseline)
     figures: list[Figure] = []
     if qrels_again is None:
@@ -133,16 +166,37 @@ def reproduce(
             figures += _of_lists(name, pair, reading, ordering, confidence)
     if qrels is None:
         if qrels_again is not None:
-            raise UsageError("qrels_again goes with qrels", fix="--qrels ORIGINAL --qrels-again OTHER")
-        paths = ((f"{_SIDES[at]} {name}", run) for name, of in runs.items() for at, run in enumerate(of))
-        inputs = {name: str(run) for name, run in paths if isinstance(run, (str, os.PathLike))}
-        return Reproduction(tuple(figures), tuple(runs), only=only, inputs=inputs, **settings)  # type: ignore[arg-type]
+            raise UsageError(
+                "qrels_again goes with qrels",
+                fix="--qrels ORIGINAL --qrels-again OTHER",
+            )
+        paths = (
+            (f"{_SIDES[at]} {name}", run)
+            for name, of in runs.items()
+            for at, run in enumerate(of)
+        )
+        inputs = {
+            name: str(run) for name, run in paths if isinstance(run, (str, os.PathLike))
+        }
+        return Reproduction(
+            tuple(figures),
+            tuple(runs),
+            only=only,
+            inputs=inputs,
+            **settings,  # type: ignore[arg-type]
+        )
     requested, sources = of_rankings(measures or "nDCG@10"), []
-    for side, judged in enumerate((qrels, qrels if qrels_again is None else qrels_again)):
+    for side, judged in enumerate(
+        (qrels, qrels if qrels_again is None else qrels_again)
+    ):
         of_side = {name: pair[side] for name, pair in runs.items()}
-        scored = Prepared(judged, requested, columns=columns, **given).evaluate(of_side, progress=progress)
+        scored = Prepared(judged, requested, columns=columns, **given).evaluate(
+            of_side, progress=progress
+        )
         sources.append(Source.of(scored, requested))
-    return _compared(sources, [*runs], settings, figures, paired=qrels_again is None, only=only)
+    return _compared(
+        sources, [*runs], settings, figures, paired=qrels_again is None, only=only
+    )
 
 
 def _same_systems(
@@ -160,7 +214,9 @@ def _same_systems(
         )
     if baseline is not None and baseline not in both:
         problem = f"the baseline {printable(baseline)} is not in both experiments"
-        raise UsageError(problem, expected=some(both, 20), fix=did_you_mean(baseline, both))
+        raise UsageError(
+            problem, expected=some(both, 20), fix=did_you_mean(baseline, both)
+        )
     if single:
         return {both[0]: (*original.values(), *again.values())}, ()
     alone = [name for name in (*original, *again) if name not in both]
@@ -182,23 +238,36 @@ def _of_lists(
     ids = []
     for table in open_runs(one, other, _SIDES, order=checked.order, **reading):
         loaded = load_run(table, options_for(table, checked))
-        places = {"query_id": loaded.names.gather(loaded.ranked.query), "doc_id": loaded.ranked.rank}
-        lists = pl.DataFrame({**places, "id": loaded.docs.cast(pl.String)}).filter(pl.col("doc_id") <= _DEPTH)
+        places = {
+            "query_id": loaded.names.gather(loaded.ranked.query),
+            "doc_id": loaded.ranked.rank,
+        }
+        lists = pl.DataFrame({**places, "id": loaded.docs.cast(pl.String)}).filter(
+            pl.col("doc_id") <= _DEPTH
+        )
         ids.append(lists.with_columns(score=-pl.col("id").rank().over("query_id")))
     # what repro_eval correlates: which of two positions has the document with the lower id
     of_positions = diff(ids[0].drop("id"), ids[1].drop("id"), "tau_a")
     shared = [one.join(two, on="query_id", how="semi") for one, two in (ids, ids[::-1])]
-    both = shared[0].join(shared[1], on=["query_id", "doc_id"], how="full", coalesce=True)
-    same = both.group_by("query_id").agg(pl.col("id").eq_missing(pl.col("id_right")).all())["id"]
+    both = shared[0].join(
+        shared[1], on=["query_id", "doc_id"], how="full", coalesce=True
+    )
+    same = both.group_by("query_id").agg(
+        pl.col("id").eq_missing(pl.col("id_right")).all()
+    )["id"]
     found = {"same": same.cast(pl.Float64).to_numpy()}
-    found |= {str(measure): one.value for measure, one in of_documents.by_measure.items()}
+    found |= {
+        str(measure): one.value for measure, one in of_documents.by_measure.items()
+    }
     found[f"KTU@{_DEPTH}"] = next(iter(of_positions.by_measure.values())).value
     for name, every in found.items():
         values = every[~np.isnan(every)]
         if len(values):
             span = (-1.0, 1.0) if name.startswith(("tau", "KTU")) else (0.0, 1.0)
             mean = mean_estimates(Units.of(values[:, None]), [span])[0]
-            yield Figure(system, None, name, mean.value, *mean.interval(confidence), len(values))
+            yield Figure(
+                system, None, name, mean.value, *mean.interval(confidence), len(values)
+            )
 
 
 # -- scores ---------------------------------------------------------------------------------------------
@@ -231,13 +300,33 @@ def _compared(
         if len(systems) >= _ORDER:
             sign = -1 if first.measures[measure] == "lower" else 1
             found = order_agreement(
-                sign * one, sign * other, paired=paired, confidence=level, seed=settings["seed"]
+                sign * one,
+                sign * other,
+                paired=paired,
+                confidence=level,
+                seed=settings["seed"],
             )
-            figures.append(Figure(None, measure, "tau of systems", found.tau, found.low, found.high, found.n))
+            figures.append(
+                Figure(
+                    None,
+                    measure,
+                    "tau of systems",
+                    found.tau,
+                    found.low,
+                    found.high,
+                    found.n,
+                )
+            )
     inputs = {side: source.inputs for side, source in zip(_SIDES, sources, strict=True)}
-    about: dict[str, Any] = {"audit": first.audit, "conventions": first.conventions, "inputs": inputs}
+    about: dict[str, Any] = {
+        "audit": first.audit,
+        "conventions": first.conventions,
+        "inputs": inputs,
+    }
     about |= {"only": only, "left_out": left_out}
-    return Reproduction(tuple(figures), tuple(systems), measures, paired, **settings, **about)
+    return Reproduction(
+        tuple(figures), tuple(systems), measures, paired, **settings, **about
+    )
 
 
 def _tables(
@@ -248,7 +337,12 @@ def _tables(
     for side, source in zip(_SIDES, sources, strict=True):
         # single ones go together, whatever their names
         names = systems if len(systems) > 1 else source.runs[:1]
-        every.append({(f"{side}/{name}", measure): source.tables[name, measure] for name in names})
+        every.append(
+            {
+                (f"{side}/{name}", measure): source.tables[name, measure]
+                for name in names
+            }
+        )
     declared = sources[0].spans.get(measure, (None, None))
     values, spans, left_out = [], [], 0
     for tables in [every[0] | every[1]] if paired else every:
@@ -257,7 +351,12 @@ def _tables(
         values += np.split(matrix.values, 2, axis=1) if paired else [matrix.values]
         spans.append(matrix.span)
         left_out += matrix.left_out
-    return values[0], values[1], (min(low for low, _ in spans), max(high for _, high in spans)), left_out
+    return (
+        values[0],
+        values[1],
+        (min(low for low, _ in spans), max(high for _, high in spans)),
+        left_out,
+    )
 
 
 def _of_scores(
@@ -272,30 +371,45 @@ def _of_scores(
     """Yield the means, their difference, and if queries are the same how far scores are from each other."""
     n = min(map(len, columns))
 
-    def figure(name: str, value: float, ends: tuple[float, float] = (math.nan, math.nan)) -> Figure:
+    def figure(
+        name: str, value: float, ends: tuple[float, float] = (math.nan, math.nan)
+    ) -> Figure:
         return Figure(system, measure, name, value, *ends, n)
 
     means = [mean_estimates(Units.of(column[:, None]), [span])[0] for column in columns]
-    yield from (figure(side, one.value, one.interval(level)) for side, one in zip(_SIDES, means, strict=True))
+    yield from (
+        figure(side, one.value, one.interval(level))
+        for side, one in zip(_SIDES, means, strict=True)
+    )
     difference = means[1].value - means[0].value
     if paired:
         gaps = columns[1] - columns[0]
         gaps[np.abs(gaps) <= ROUNDING * max(map(abs, span))] = 0.0
         yield figure(
-            "difference", difference, difference_estimate(Units.of(gaps[:, None]), span).interval(level)
+            "difference",
+            difference,
+            difference_estimate(Units.of(gaps[:, None]), span).interval(level),
         )
-        squares = mean_estimates(Units.of(gaps[:, None] ** 2), [(0.0, (span[1] - span[0]) ** 2)])[0]
+        squares = mean_estimates(
+            Units.of(gaps[:, None] ** 2), [(0.0, (span[1] - span[0]) ** 2)]
+        )[0]
         low, high = (math.sqrt(max(end, 0.0)) for end in squares.interval(level))
         rmse = math.sqrt(math.fsum(gaps**2) / n)
         yield figure("RMSE", rmse, (low, high))
         most = math.sqrt(float(np.mean(np.maximum(columns[0], 1 - columns[0]) ** 2)))
         yield figure("nRMSE", rmse / most if most else math.nan)
-        error, df = (float(gaps.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan), n - 1
+        error, df = (
+            (float(gaps.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan),
+            n - 1,
+        )
     else:
         parts = [
-            (float(column.var(ddof=1)) if len(column) > 1 else math.nan, len(column)) for column in columns
+            (float(column.var(ddof=1)) if len(column) > 1 else math.nan, len(column))
+            for column in columns
         ]
-        reach = t_quantile(n - 1, level) * math.sqrt(sum(variance / size for variance, size in parts))
+        reach = t_quantile(n - 1, level) * math.sqrt(
+            sum(variance / size for variance, size in parts)
+        )
         yield figure("difference", difference, around(difference, reach))
         df = sum(size - 1 for _, size in parts)
         pooled = sum(variance * (size - 1) for variance, size in parts) / max(df, 1)
@@ -311,16 +425,27 @@ def _p(difference: float, error: float, df: int) -> float:
 
 
 def _of_effects(
-    system: str, measure: str, sides: list[tuple[Floats, Floats]], level: float, *, paired: bool
+    system: str,
+    measure: str,
+    sides: list[tuple[Floats, Floats]],
+    level: float,
+    *,
+    paired: bool,
 ) -> Iterator[Figure]:
     """Yield the improvements over the baseline, their ratio, and how much the relative one changed."""
     one, other = (advanced - baseline for advanced, baseline in sides)
     found = {}
     for name, values in (("improvement", one), ("improvement again", other)):
-        error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+        error = (
+            float(values.std(ddof=1)) / math.sqrt(len(values))
+            if len(values) > 1
+            else math.nan
+        )
         mean = float(values.mean())
         found[name] = mean, *around(mean, error * t_quantile(len(values) - 1, level))
     found["ER"] = effect_ratio(one, other, paired=paired, confidence=level)
     found["ΔRI"] = relative_change(sides[0], sides[1], paired=paired, confidence=level)
     n = min(len(one), len(other))
-    yield from (Figure(system, measure, name, *numbers, n) for name, numbers in found.items())
+    yield from (
+        Figure(system, measure, name, *numbers, n) for name, numbers in found.items()
+    )

@@ -102,7 +102,10 @@ class Reproduction(Findings):
         if found := self._find.get((system, measure, statistic)):
             return found
         known = some(dict.fromkeys(one.statistic for one in self.figures), 20)
-        raise UsageError(f"there is no {printable(statistic)} of {system} and {measure}", expected=known)
+        raise UsageError(
+            f"there is no {printable(statistic)} of {system} and {measure}",
+            expected=known,
+        )
 
     @property
     def _find(self) -> dict[tuple[Any, ...], Figure]:
@@ -119,7 +122,9 @@ class Reproduction(Findings):
         """
         types = dict.fromkeys(("system", "measure", "statistic"), pl.String)
         numbers = dict.fromkeys(("value", "low", "high"), pl.Float64)
-        frame = pl.DataFrame(self.figures, {**types, **numbers, "n": pl.Int64}, orient="row")
+        frame = pl.DataFrame(
+            self.figures, {**types, **numbers, "n": pl.Int64}, orient="row"
+        )
         return frame.with_columns(pl.col(*numbers).fill_nan(None))
 
     def report(self) -> dict[str, Any]:
@@ -128,12 +133,21 @@ class Reproduction(Findings):
 
     def title(self) -> str:
         """Return what was repeated."""
-        return self.say("title_same" if self.paired else "title_other", systems=some(self.systems))
+        return self.say(
+            "title_same" if self.paired else "title_other", systems=some(self.systems)
+        )
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:  # noqa: ARG002 - all are shown
         """Return the figures of lists, scores, improvements and orders."""
-        lists = dict.fromkeys(one.statistic for one in self.figures if one.measure is None)
-        names = {"lists": lists, "scores": _SCORES, "effects": _EFFECTS, "orders": (_ORDER,)}
+        lists = dict.fromkeys(
+            one.statistic for one in self.figures if one.measure is None
+        )
+        names = {
+            "lists": lists,
+            "scores": _SCORES,
+            "effects": _EFFECTS,
+            "orders": (_ORDER,),
+        }
         tables = (self._table(name, columns, digits) for name, columns in names.items())
         return [table for table in tables if table.rows]
 
@@ -143,22 +157,31 @@ class Reproduction(Findings):
         for one in self.figures:
             if one.statistic in columns:
                 rows.setdefault(one[:2], {})[one.statistic] = one
-        columns = [column for column in columns if any(column in row for row in rows.values())]
+        columns = [
+            column for column in columns if any(column in row for row in rows.values())
+        ]
         heads = [at for at in (0, 1) if any(key[at] is not None for key in rows)]
         body = [
-            (*(printable(key[at], _NAME) for at in heads), *(_cell(row.get(one), digits) for one in columns))
+            (
+                *(printable(key[at], _NAME) for at in heads),
+                *(_cell(row.get(one), digits) for one in columns),
+            )
             for key, row in rows.items()
         ]
         head = [("system", "measure")[at] for at in heads] + columns
         kinds: list[Kind] = ["id"] * len(heads)
         kinds += ["p" if one == "p" else "interval" for one in columns]
-        return Table(self.say(name), tuple(map(self.say, head)), tuple(body), tuple(kinds))
+        return Table(
+            self.say(name), tuple(map(self.say, head)), tuple(body), tuple(kinds)
+        )
 
     def method_lines(self) -> Iterator[str]:
         """Yield how the figures are made."""
         known = {one.statistic for one in self.figures}
         of = {"lists": "same", "scores": "original", "effects": "ER", "orders": _ORDER}
-        yield from (self.say(f"{name}_method") for name, figure in of.items() if figure in known)
+        yield from (
+            self.say(f"{name}_method") for name, figure in of.items() if figure in known
+        )
         yield self.say("level", level=f"{100 * self.confidence:g} %")
 
     def findings(self, digits: int = 4) -> Iterator[str]:
@@ -166,16 +189,29 @@ class Reproduction(Findings):
         find = self._find
         for system in self.systems:
             if same := find.get((system, None, "same")):
-                name, share = "same_lists" if same.value == 1 else "other_lists", f"{100 * same.value:.3g} %"
-                yield self.say(name, system=printable(system, _NAME), share=share, n=f"{same.n:,}")
+                name, share = (
+                    "same_lists" if same.value == 1 else "other_lists",
+                    f"{100 * same.value:.3g} %",
+                )
+                yield self.say(
+                    name, system=printable(system, _NAME), share=share, n=f"{same.n:,}"
+                )
             for measure in self.measures:
                 yield self._of_means(system, measure, digits)
                 if ratio := find.get((system, measure, "ER")):
                     baseline = printable(self.baseline, _NAME)
-                    yield self.say(_effect(ratio), baseline=baseline, **_numbers(ratio, digits))
-        orders = (one for one in self.figures if one.statistic == _ORDER and not math.isnan(one.value))
+                    yield self.say(
+                        _effect(ratio), baseline=baseline, **_numbers(ratio, digits)
+                    )
+        orders = (
+            one
+            for one in self.figures
+            if one.statistic == _ORDER and not math.isnan(one.value)
+        )
         for one in orders:
-            yield self.say("order_few" if math.isnan(one.low) else "order", **_numbers(one, digits))
+            yield self.say(
+                "order_few" if math.isnan(one.low) else "order", **_numbers(one, digits)
+            )
         if self.left_out:
             yield self.say("left_out", count=f"{self.left_out:,}")
         if self.only:
@@ -184,13 +220,29 @@ class Reproduction(Findings):
     def _of_means(self, system: str, measure: str, digits: int) -> str:
         """Return whether the mean is the same again, and how far scores of queries are from each other."""
         find = self._find
-        one, distance = find[system, measure, "difference"], find.get((system, measure, "RMSE"))
+        one, distance = (
+            find[system, measure, "difference"],
+            find.get((system, measure, "RMSE")),
+        )
         if distance is not None and distance.value == 0:
             return self.say("same_scores", **_numbers(one, digits))
-        way = "inconclusive" if math.isnan(one.low) else verdict((one.low, one.high), "neither", self.margin)
-        means = {name: f"{find[system, measure, name].value:.{digits}f}" for name in ("original", "again")}
-        text = self.say(way, **_numbers(one, digits), **means, margin=f"{self.margin or 0:g}")
-        return text if distance is None else text + self.say("rmse", value=number(distance.value, digits))
+        way = (
+            "inconclusive"
+            if math.isnan(one.low)
+            else verdict((one.low, one.high), "neither", self.margin)
+        )
+        means = {
+            name: f"{find[system, measure, name].value:.{digits}f}"
+            for name in ("original", "again")
+        }
+        text = self.say(
+            way, **_numbers(one, digits), **means, margin=f"{self.margin or 0:g}"
+        )
+        return (
+            text
+            if distance is None
+            else text + self.say("rmse", value=number(distance.value, digits))
+        )
 
 
 def _effect(ratio: Figure) -> str:
@@ -198,14 +250,26 @@ def _effect(ratio: Figure) -> str:
     if math.isnan(ratio.low):
         return "no_effect"
     if ratio.low > 0:
-        return "smaller_effect" if ratio.high < 1 else "larger_effect" if ratio.low > 1 else "same_effect"
+        return (
+            "smaller_effect"
+            if ratio.high < 1
+            else "larger_effect"
+            if ratio.low > 1
+            else "same_effect"
+        )
     return "opposite_effect" if ratio.high <= 0 else "unclear_effect"
 
 
 def _numbers(one: Figure, digits: int) -> dict[str, str]:
     sign = "+" if one.statistic in _SIGNED else ""
-    numbers = {name: f"{getattr(one, name):{sign}.{digits}f}" for name in ("value", "low", "high")}
-    return numbers | {"system": printable(one.system, _NAME), "measure": printable(one.measure, _NAME)}
+    numbers = {
+        name: f"{getattr(one, name):{sign}.{digits}f}"
+        for name in ("value", "low", "high")
+    }
+    return numbers | {
+        "system": printable(one.system, _NAME),
+        "measure": printable(one.measure, _NAME),
+    }
 
 
 def _cell(one: Figure | None, digits: int) -> str:
@@ -215,5 +279,8 @@ def _cell(one: Figure | None, digits: int) -> str:
     if one.statistic == "p":
         return f"<{_LEAST_P}" if one.value < _LEAST_P else f"{one.value:.4f}"
     text = _numbers(one, digits)
-    alone = math.isnan(one.low) or one.statistic in ("original", "again")  # their difference says how sure
+    alone = math.isnan(one.low) or one.statistic in (
+        "original",
+        "again",
+    )  # their difference says how sure
     return text["value"] if alone else "{value} [{low}, {high}]".format(**text)

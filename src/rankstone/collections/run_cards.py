@@ -74,16 +74,30 @@ class RunCard(Result):
         """
         figures = self.card["figures"]
         names = ("mean", "low", "high")
-        rows = [(run, name, *map(one.get, names)) for run, of in figures.items() for name, one in of.items()]
-        return pl.DataFrame(rows, dict.fromkeys(("run", "measure", *names), pl.String), orient="row")
+        rows = [
+            (run, name, *map(one.get, names))
+            for run, of in figures.items()
+            for name, one in of.items()
+        ]
+        return pl.DataFrame(
+            rows, dict.fromkeys(("run", "measure", *names), pl.String), orient="row"
+        )
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the files and the means."""
         say = partial(phrase, "cards")
-        head = {"role": say("role"), "path": say("file"), "bytes": say("bytes"), "sha256": "SHA-256"}
-        files = Table.of(pl.DataFrame(self.card["files"]).select(*head), say("files"), names=head)
+        head = {
+            "role": say("role"),
+            "path": say("file"),
+            "bytes": say("bytes"),
+            "sha256": "SHA-256",
+        }
+        files = Table.of(
+            pl.DataFrame(self.card["files"]).select(*head), say("files"), names=head
+        )
         return Sheet(
-            say("card_title"), parts=(files, Table.of(self.to_frame(), say("figures"), digits=digits))
+            say("card_title"),
+            parts=(files, Table.of(self.to_frame(), say("figures"), digits=digits)),
         )
 
 
@@ -123,7 +137,9 @@ def certify(
     '0.36875'
     """
     named = name_runs(runs)
-    paths = {"judgments": qrels} | {name: options[name] for name in FILES if options.get(name) is not None}
+    paths = {"judgments": qrels} | {
+        name: options[name] for name in FILES if options.get(name) is not None
+    }
     listed = [_described(role, "", path, folder) for role, path in paths.items()]
     listed += [_described("run", name, path, folder) for name, path in named.items()]
     names = [one["path"] for one in listed]
@@ -142,7 +158,9 @@ def certify(
         "card": KIND,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "environment": environment(),
-        "measures": [*map(str, [measures] if isinstance(measures, (str, Measure)) else measures)],
+        "measures": [
+            *map(str, [measures] if isinstance(measures, (str, Measure)) else measures)
+        ],
         "convention": convention,
         "options": {name: value for name, value in given.items() if value is not None},
         "conventions": scores.conventions,
@@ -158,7 +176,10 @@ def figures_of(scores: Scores) -> dict[str, dict[str, dict[str, Any]]]:
     """Return run → measure → mean, its limits, and the values of queries, as text that loses nothing."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for row in intervals(scores).iter_rows(named=True):
-        mean = {name: _text(row[of]) for name, of in (("mean", "value"), ("low", "low"), ("high", "high"))}
+        mean = {
+            name: _text(row[of])
+            for name, of in (("mean", "value"), ("low", "low"), ("high", "high"))
+        }
         found.setdefault(row["run"], {})[row["measure"]] = {**mean, "queries": {}}
     for run, query, measure, value in scores.per_query.select(
         "run", "query_id", "measure", "value"
@@ -173,7 +194,9 @@ def _text(value: float | None) -> str | None:
 
 def environment() -> dict[str, str]:
     """Return versions, and a hash of this package's source."""
-    libraries = {name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")}
+    libraries = {
+        name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")
+    }
     return {
         **libraries,
         "rankstone_sha256": _source(),
@@ -189,26 +212,40 @@ def _source() -> str:
     found = sha256()
     for path in sorted(package.rglob("*")):
         if path.suffix in (".py", ".toml") and "__pycache__" not in path.parts:
-            found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+            found.update(
+                path.relative_to(package).as_posix().encode()
+                + b"\0"
+                + path.read_bytes()
+            )
     return found.hexdigest()
 
 
 def digest(card: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a card without its own."""
     rest = {name: value for name, value in card.items() if name != "sha256"}
-    return sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return sha256(
+        json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
 
 
-def _described(role: str, name: str, path: object, folder: str | os.PathLike[str]) -> dict[str, Any]:
+def _described(
+    role: str, name: str, path: object, folder: str | os.PathLike[str]
+) -> dict[str, Any]:
     """Return the entry of a file."""
-    if not isinstance(path, (str, os.PathLike)) or is_database(path) or not Path(path).is_file():
+    if (
+        not isinstance(path, (str, os.PathLike))
+        or is_database(path)
+        or not Path(path).is_file()
+    ):
         raise UsageError(
             f"a card is of files, and {printable(name or role)} is none",
             given=printable(str(path), _NAME),
             fix="write it to a file first",
         )
     whole, base = Path(path).resolve(), Path(folder).resolve()
-    below = whole.relative_to(base).as_posix() if whole.is_relative_to(base) else whole.name
+    below = (
+        whole.relative_to(base).as_posix() if whole.is_relative_to(base) else whole.name
+    )
     entry = {"role": role, "name": name, "path": below, **hashed(whole)}
     header = list(_header(whole)) if role == "run" else []
     return entry | ({"ir_metadata": header} if header else {})
@@ -221,7 +258,12 @@ def hashed(path: Path) -> dict[str, Any]:
         while block := file.read(BLOCK):
             whole.update(block)
             blocks.append(sha256(block).hexdigest())
-    return {"bytes": path.stat().st_size, "sha256": whole.hexdigest(), "block": BLOCK, "blocks": blocks}
+    return {
+        "bytes": path.stat().st_size,
+        "sha256": whole.hexdigest(),
+        "block": BLOCK,
+        "blocks": blocks,
+    }
 
 
 def _header(path: Path) -> Iterator[str]:

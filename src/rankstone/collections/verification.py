@@ -42,7 +42,16 @@ _LISTED: Final = 20
 _OPTIONS: Final = EvaluationKeywords.__annotations__.keys() - {*FILES}
 #: what a card holds: kinds of entries, of items, and of values
 _SHAPE: Final = {
-    "files": [{"role": str, "name": str, "path": str, "bytes": int, "sha256": str, "blocks": [str]}],
+    "files": [
+        {
+            "role": str,
+            "name": str,
+            "path": str,
+            "bytes": int,
+            "sha256": str,
+            "blocks": [str],
+        }
+    ],
     "figures": {str: {str: {"queries": dict}}},
     "environment": {str: str},
     "options": dict,
@@ -56,9 +65,9 @@ _FILES: Final = {
     "block": pl.Int64,
     "offset": pl.Int64,
 }
-_FIGURES: Final = dict.fromkeys(("run", "measure", "figure", "on_card", "again"), pl.String) | {
-    "digit": pl.Int64
-}
+_FIGURES: Final = dict.fromkeys(
+    ("run", "measure", "figure", "on_card", "again"), pl.String
+) | {"digit": pl.Int64}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +110,9 @@ class Verification(Findings):
     @property
     def holds(self) -> bool:
         """True if files, figures and the card are as they were."""
-        changed = self.files.filter(pl.col("state") != "same").height or self.figures.height
+        changed = (
+            self.files.filter(pl.col("state") != "same").height or self.figures.height
+        )
         return not (changed or self.card_changed or self.problem)
 
     def to_frame(self) -> pl.DataFrame:
@@ -112,7 +123,10 @@ class Verification(Findings):
         polars.DataFrame
             The columns of ``files``, then those of ``figures``; null where a row has none.
         """
-        return pl.concat([self.files, self.figures.with_columns(state=pl.lit("changed"))], how="diagonal")
+        return pl.concat(
+            [self.files, self.figures.with_columns(state=pl.lit("changed"))],
+            how="diagonal",
+        )
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -126,7 +140,12 @@ class Verification(Findings):
         """Return the files, and the figures that are others."""
         say, every = self.say, self.files.iter_rows(named=True)
         rows = (
-            (say(row["role"]), printable(row["path"], _NAME), say(f"state_{row['state']}"), self._place(row))
+            (
+                say(row["role"]),
+                printable(row["path"], _NAME),
+                say(f"state_{row['state']}"),
+                self._place(row),
+            )
             for row in every
         )
         head = tuple(map(say, ("role", "file", "state", "place")))
@@ -135,7 +154,10 @@ class Verification(Findings):
             return [files]
         names = {name: self.say(name) for name in _FIGURES}
         shown = self.figures if verbose else self.figures.head(_LISTED)
-        return [files, Table.of(shown, self.say("changed_figures"), digits=digits, names=names)]
+        return [
+            files,
+            Table.of(shown, self.say("changed_figures"), digits=digits, names=names),
+        ]
 
     def _place(self, row: Mapping[str, Any]) -> str:
         if row["offset"] is not None:
@@ -143,15 +165,25 @@ class Verification(Findings):
         if (block := row["block"]) is None:
             return ""
         return self.say(
-            "in_block", block=block + 1, first=f"{block * BLOCK:,}", last=f"{(block + 1) * BLOCK - 1:,}"
+            "in_block",
+            block=block + 1,
+            first=f"{block * BLOCK:,}",
+            last=f"{(block + 1) * BLOCK - 1:,}",
         )
 
     def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - figures are shown whole
         """Yield what holds and what does not."""
         for row in self.files.filter(pl.col("state") != "same").iter_rows(named=True):
-            yield self.say(f"file_{row['state']}", file=printable(row["path"], _NAME), place=self._place(row))
+            yield self.say(
+                f"file_{row['state']}",
+                file=printable(row["path"], _NAME),
+                place=self._place(row),
+            )
         for row in self.figures.head(_LISTED).iter_rows(named=True):
-            yield self.say("figure_changed", **{name: printable(one, _NAME) for name, one in row.items()})
+            yield self.say(
+                "figure_changed",
+                **{name: printable(one, _NAME) for name, one in row.items()},
+            )
         if (more := self.figures.height - _LISTED) > 0:
             yield self.say("more_figures", count=f"{more:,}")
         if self.problem is not None:
@@ -161,7 +193,9 @@ class Verification(Findings):
         if self.card_changed:
             yield self.say("card_changed")
         for name, (then, now) in self.environment.items():
-            yield self.say("other_version", name=name, then=printable(then, _NAME), now=now)
+            yield self.say(
+                "other_version", name=name, then=printable(then, _NAME), now=now
+            )
 
 
 def verify(
@@ -206,16 +240,34 @@ def verify(
     content: Any = card if isinstance(card, Mapping) else read_json(card)
     if not isinstance(content, Mapping) or content.get("card") != KIND:
         problem = "this is not a run card"
-        raise BadValue(problem, where=where, expected=f'"card": "{KIND}"', fix="rankstone certify writes one")
-    bad = [name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)]
-    bad += [f"option {printable(name)}" for name in content.get("options") or () if name not in _OPTIONS]
+        raise BadValue(
+            problem,
+            where=where,
+            expected=f'"card": "{KIND}"',
+            fix="rankstone certify writes one",
+        )
+    bad = [
+        name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)
+    ]
+    bad += [
+        f"option {printable(name)}"
+        for name in content.get("options") or ()
+        if name not in _OPTIONS
+    ]
     if bad:
-        raise BadValue(f"the card has no valid {bad[0]}", where=where, fix="rankstone certify writes one")
+        raise BadValue(
+            f"the card has no valid {bad[0]}",
+            where=where,
+            fix="rankstone certify writes one",
+        )
     for one in (*files, *original):
         if not Path(one).is_file():
             raise UsageError(f"{printable(os.fspath(one), _NAME)} is not a file")
     named = [Path(one) for one in files]
-    found = {one["path"]: _found(one["path"], Path(where).parent, named, where) for one in content["files"]}
+    found = {
+        one["path"]: _found(one["path"], Path(where).parent, named, where)
+        for one in content["files"]
+    }
     originals = {hashed(Path(one))["sha256"]: Path(one) for one in original}
     checks = [_checked(one, found[one["path"]], originals) for one in content["files"]]
     figures: list[tuple[Any, ...]] = []
@@ -224,11 +276,17 @@ def verify(
         reason = some(missing)
     else:
         try:
-            figures, count = _differences(content["figures"], _again(content, found, progress))
+            figures, count = _differences(
+                content["figures"], _again(content, found, progress)
+            )
         except RankstoneError as error:
             reason = printable(str(error).splitlines()[0], 200)
     now, then = environment(), content["environment"]
-    others = {name: (str(then.get(name)), now[name]) for name in now if then.get(name) != now[name]}
+    others = {
+        name: (str(then.get(name)), now[name])
+        for name in now
+        if then.get(name) != now[name]
+    }
     return Verification(
         pl.DataFrame(checks, _FILES, orient="row"),
         pl.DataFrame(figures, _FIGURES, orient="row"),
@@ -260,7 +318,9 @@ def _fits(value: Any, shape: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
 def _found(path: str, folder: Path, files: Sequence[Path], where: str) -> Path | None:
     """Return where a file is; names that lead out of the card's folder are not followed."""
     named = Path(path)
-    if alike := {one: _shared_end(one, named) for one in files if one.name == named.name}:
+    if alike := {
+        one: _shared_end(one, named) for one in files if one.name == named.name
+    }:
         places = [one for one, shared in alike.items() if shared == max(alike.values())]
         if len(places) > 1:
             raise UsageError(
@@ -281,7 +341,9 @@ def _shared_end(one: Path, other: Path) -> int:
     return len(one.parts) if at is None else at
 
 
-def _checked(entry: Mapping[str, Any], path: Path | None, originals: Mapping[str, Path]) -> tuple[Any, ...]:
+def _checked(
+    entry: Mapping[str, Any], path: Path | None, originals: Mapping[str, Path]
+) -> tuple[Any, ...]:
     """Compare a file with its entry: role, path, state, block, offset."""
     about = entry["role"], entry["path"]
     if path is None:
@@ -289,37 +351,72 @@ def _checked(entry: Mapping[str, Any], path: Path | None, originals: Mapping[str
     now = hashed(path)
     block = _differ(entry["blocks"], now["blocks"])
     if now["sha256"] == entry["sha256"] or block is None:
-        same = block is None and (now["bytes"], now["sha256"]) == (entry["bytes"], entry["sha256"])
+        same = block is None and (now["bytes"], now["sha256"]) == (
+            entry["bytes"],
+            entry["sha256"],
+        )
         return *about, "same" if same else "card", block, None
     original = originals.get(entry["sha256"])
     if original is None:
         return *about, "changed", block, None
-    with original.open("rb") as one, path.open("rb") as other:  # all blocks before are the same
-        parts = [(file.seek(block * BLOCK), file.read(BLOCK))[1] for file in (one, other)]
+    with (
+        original.open("rb") as one,
+        path.open("rb") as other,
+    ):  # all blocks before are the same
+        parts = [
+            (file.seek(block * BLOCK), file.read(BLOCK))[1] for file in (one, other)
+        ]
     return *about, "changed", block, block * BLOCK + (_differ(*parts) or 0)
 
 
 def _differ(one: Iterable[Any], other: Iterable[Any]) -> int | None:
     """Return the first place in which two sequences differ, from 0; ``None`` if they are the same."""
-    return next((at for at, (left, right) in enumerate(zip_longest(one, other)) if left != right), None)
+    return next(
+        (
+            at
+            for at, (left, right) in enumerate(zip_longest(one, other))
+            if left != right
+        ),
+        None,
+    )
 
 
-def _again(content: Mapping[str, Any], found: Mapping[str, Path | None], progress: Progress | None) -> Any:  # noqa: ANN401
+def _again(
+    content: Mapping[str, Any],
+    found: Mapping[str, Path | None],
+    progress: Progress | None,
+) -> Any:  # noqa: ANN401
     """Compute the figures again, with the options of the card."""
-    roles = {one["role"]: found[one["path"]] for one in content["files"] if one["role"] != "run"}
-    runs = {one["name"]: found[one["path"]] for one in content["files"] if one["role"] == "run"}
-    options = content["options"] | {name: roles[name] for name in FILES if name in roles}
+    roles = {
+        one["role"]: found[one["path"]]
+        for one in content["files"]
+        if one["role"] != "run"
+    }
+    runs = {
+        one["name"]: found[one["path"]]
+        for one in content["files"]
+        if one["role"] == "run"
+    }
+    options = content["options"] | {
+        name: roles[name] for name in FILES if name in roles
+    }
     judged, by = roles.get("judgments"), content.get("convention")
-    return figures_of(scores_by(by, judged, runs, content["measures"], progress=progress, **options))
+    return figures_of(
+        scores_by(by, judged, runs, content["measures"], progress=progress, **options)
+    )
 
 
-def _differences(card: Mapping[str, Any], again: Mapping[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
+def _differences(
+    card: Mapping[str, Any], again: Mapping[str, Any]
+) -> tuple[list[tuple[Any, ...]], int]:
     """Return the figures that are others, and how many there are."""
     then, now = _flat(card), _flat(again)
     keys = dict.fromkeys((*now, *then))
     pairs = [(key, then.get(key, "–"), now.get(key, "–")) for key in keys]
     changed = [
-        (*key, one, other, 1 + (_differ(one, other) or 0)) for key, one, other in pairs if one != other
+        (*key, one, other, 1 + (_differ(one, other) or 0))
+        for key, one, other in pairs
+        if one != other
     ]
     return changed, len(keys)
 

@@ -19,7 +19,12 @@ from rankstone.diagnostics.score_bounds import bounds as bounded
 from rankstone.errors import BadOption, BadRuns, UsageError, blaming, one_of, printable
 from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings, split_runs
+from rankstone.evaluation.request import (
+    EvaluationKeywords,
+    name_runs,
+    of_rankings,
+    split_runs,
+)
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import with_csv
@@ -115,8 +120,13 @@ class ComparisonSettings:
         for name in ("confidence", "power"):
             value, least = getattr(self, name), self.alpha if name == "power" else 0.0
             if not (_is_number(value) and least < value < 1):
-                raise BadOption(f"{name}={value!r} is out of range", expected=f"{least:g} < {name} < 1")
-        if self.margin is not None and not (_is_number(self.margin) and 0 < self.margin < float("inf")):
+                raise BadOption(
+                    f"{name}={value!r} is out of range",
+                    expected=f"{least:g} < {name} < 1",
+                )
+        if self.margin is not None and not (
+            _is_number(self.margin) and 0 < self.margin < float("inf")
+        ):
             raise BadOption(
                 f"margin={self.margin!r} is not a margin",
                 expected="a difference above 0 that is too small to matter",
@@ -225,10 +235,15 @@ def compare(
     check_language(lang)
     settings, aligned = _split_settings(options)
     queries = aligned.pop("queries", None)
-    columns = with_csv(*(aligned.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
+    columns = with_csv(
+        *(aligned.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
+    )
     named_runs = name_runs(runs)
     if run_column is not None:
-        read = {"format_in": aligned.get("format_in"), "order": aligned.get("order", "score")}
+        read = {
+            "format_in": aligned.get("format_in"),
+            "order": aligned.get("order", "score"),
+        }
         named_runs = split_runs(named_runs, run_column, columns, **read)
     if len(named_runs) < 2:  # noqa: PLR2004 - two make a pair
         raise UsageError(
@@ -244,11 +259,15 @@ def compare(
     only_relevant = False
     if convention is not None:
         read = {"on_bad_run": on_bad_run, "progress": progress}
-        scores = evaluate_by(convention, Given(qrels, named_runs), measures, **read, **given)
+        scores = evaluate_by(
+            convention, Given(qrels, named_runs), measures, **read, **given
+        )
     else:
         requested = of_rankings(measures)
         ready = with_judged(Prepared(qrels, requested, **given), requested)
-        scores = Scores(*ready.score_runs(named_runs, progress=progress, on_bad_run=on_bad_run))
+        scores = Scores(
+            *ready.score_runs(named_runs, progress=progress, on_bad_run=on_bad_run)
+        )
         only_relevant = only_relevant_judged(ready, requested)
     _refuse_without(scores, baseline, len(named_runs))
     named_runs = {name: named_runs[name] for name in scores.runs}
@@ -257,9 +276,18 @@ def compare(
     cluster = cluster or cluster_of(queries, columns, kept)
     query_columns = _query_columns(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
-    source = replace(Source.of(scores, kept), conventions=conventions, relevant_alone=only_relevant)
+    source = replace(
+        Source.of(scores, kept), conventions=conventions, relevant_alone=only_relevant
+    )
     comparison = compare_pairs(
-        source, baseline, primary, _columns(by), cluster, query_columns, settings, drawing
+        source,
+        baseline,
+        primary,
+        _columns(by),
+        cluster,
+        query_columns,
+        settings,
+        drawing,
     )
     labels = {str(measure): measure.label for measure in kept}
     comparison = replace(comparison, lang=lang, sources=sources, labels=labels)
@@ -327,16 +355,29 @@ def compare_scores(
     query_columns = _query_columns(queries, columns, by, cluster)
     with blaming(_files(scores)):
         comparison = compare_pairs(
-            source, baseline, primary, _columns(by), cluster, query_columns, settings, drawing
+            source,
+            baseline,
+            primary,
+            _columns(by),
+            cluster,
+            query_columns,
+            settings,
+            drawing,
         )
     return replace(comparison, lang=lang)
 
 
-def _split_settings(options: Mapping[str, Any]) -> tuple[ComparisonSettings, dict[str, Any]]:
+def _split_settings(
+    options: Mapping[str, Any],
+) -> tuple[ComparisonSettings, dict[str, Any]]:
     """Split options into settings of the comparison and options of alignment."""
     names = {field.name for field in fields(ComparisonSettings)}
-    settings = ComparisonSettings(**{name: value for name, value in options.items() if name in names})
-    return settings, {name: value for name, value in options.items() if name not in names}
+    settings = ComparisonSettings(
+        **{name: value for name, value in options.items() if name in names}
+    )
+    return settings, {
+        name: value for name, value in options.items() if name not in names
+    }
 
 
 def _refuse_without(scores: Scores, baseline: str | None, total: int) -> None:
@@ -352,28 +393,46 @@ def _files(scores: object) -> str | None:
     """Return the names of the files that scores are read from."""
     several = scores.values() if isinstance(scores, Mapping) else scores
     paths = several if isinstance(several, (list, tuple, ValuesView)) else (several,)
-    return ", ".join(display_name(one) for one in paths if isinstance(one, (str, os.PathLike))) or None
+    return (
+        ", ".join(
+            display_name(one) for one in paths if isinstance(one, (str, os.PathLike))
+        )
+        or None
+    )
 
 
 def _columns(by: str | Sequence[str]) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else by
-    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise BadOption(f"by={by!r} is not a name", expected="the name of a column, or several")
+    if not isinstance(names, Sequence) or not all(
+        isinstance(name, str) for name in names
+    ):
+        raise BadOption(
+            f"by={by!r} is not a name", expected="the name of a column, or several"
+        )
     return tuple(dict.fromkeys(names))
 
 
-def cluster_of(queries: object, columns: Mapping[str, str] | None, measures: Sequence[object]) -> str | None:
+def cluster_of(
+    queries: object, columns: Mapping[str, str] | None, measures: Sequence[object]
+) -> str | None:
     """Return ``session`` if the query table has this column: queries of a session are not independent.
 
     Measures with one value for each session need no clusters.
     """
     if queries is None or any(getattr(measure, "unit", None) for measure in measures):
         return None
-    return "session" if "session" in read_attributes(queries, "query_id", columns).columns else None
+    return (
+        "session"
+        if "session" in read_attributes(queries, "query_id", columns).columns
+        else None
+    )
 
 
 def _query_columns(
-    queries: object, columns: Mapping[str, str] | None, by: str | Sequence[str], cluster: str | None
+    queries: object,
+    columns: Mapping[str, str] | None,
+    by: str | Sequence[str],
+    cluster: str | None,
 ) -> pl.DataFrame | None:
     """Return the columns of the query table that queries are grouped or clustered by."""
     requested = [*_columns(by), *([] if cluster is None else [cluster])]
@@ -384,7 +443,9 @@ def _query_columns(
             f"{' and '.join(map(printable, requested))} need a table of queries",
             fix="queries={query: {column: value}} or a file, --queries FILE",
         )
-    return read_attributes(queries, "query_id", columns).collect(*dict.fromkeys(requested))
+    return read_attributes(queries, "query_id", columns).collect(
+        *dict.fromkeys(requested)
+    )
 
 
 def _bounds(
@@ -396,20 +457,35 @@ def _bounds(
     aligned: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Return the bounds of differences of primary measures over grades of unjudged documents."""
-    if convention is not None or any(len(several) > 1 for several in comparison.replicates.values()):
+    if convention is not None or any(
+        len(several) > 1 for several in comparison.replicates.values()
+    ):
         raise BadOption(
-            "bounds=True works for rankstone's own measures and single runs only", fix="leave bounds out"
+            "bounds=True works for rankstone's own measures and single runs only",
+            fix="leave bounds out",
         )
     rows = []
-    pairs = comparison.table.filter(role="primary").select("system", "versus").unique(maintain_order=True)
+    pairs = (
+        comparison.table.filter(role="primary")
+        .select("system", "versus")
+        .unique(maintain_order=True)
+    )
     for pair in pairs.iter_rows():
         some = {name: runs[name] for name in pair}
         mean = bounded(
-            qrels, some, list(comparison.primary), difference=pair, columns=columns, **aligned
+            qrels,
+            some,
+            list(comparison.primary),
+            difference=pair,
+            columns=columns,
+            **aligned,
         ).mean()
         mean = mean.filter(run=" - ".join(pair))
         rows += [
-            (measure, *pair, low, high) for measure, low, high in mean.select("measure", "low", "high").rows()
+            (measure, *pair, low, high)
+            for measure, low, high in mean.select("measure", "low", "high").rows()
         ]
     schema = {"measure": pl.String, "system": pl.String, "versus": pl.String}
-    return pl.DataFrame(rows, {**schema, "lowest": pl.Float64, "highest": pl.Float64}, orient="row")
+    return pl.DataFrame(
+        rows, {**schema, "lowest": pl.Float64, "highest": pl.Float64}, orient="row"
+    )

@@ -35,18 +35,56 @@ if TYPE_CHECKING:
 
 _TEXTS: Final = ("measure", "role", "system", "versus", "interval_kind", "verdict")
 _COUNTS: Final = (
-    "n", "units", "left_out", "needed", "needed_cautious", "family", "wins", "ties", "losses",
-)  # fmt: skip
+    "n",
+    "units",
+    "left_out",
+    "needed",
+    "needed_cautious",
+    "family",
+    "wins",
+    "ties",
+    "losses",
+)
 #: columns of the table in their order
 _ROWS: Final[dict[str, Any]] = {
     name: pl.String if name in _TEXTS else pl.Int64 if name in _COUNTS else pl.Float64
     for name in (
-        "measure", "role", "system", "versus", "n", "units", "left_out", "mean", "mean_versus", "difference",
-        "low", "high", "interval_kind", "confidence", "verdict", "needed", "needed_cautious", "p",
-        "p_adjusted", "family", "p_t", "p_not_worse", "p_equivalent", "wins", "ties", "losses", "d_z", "g",
-        "es_hsd", "error", "spread", "low_alone", "high_alone", "detectable",
+        "measure",
+        "role",
+        "system",
+        "versus",
+        "n",
+        "units",
+        "left_out",
+        "mean",
+        "mean_versus",
+        "difference",
+        "low",
+        "high",
+        "interval_kind",
+        "confidence",
+        "verdict",
+        "needed",
+        "needed_cautious",
+        "p",
+        "p_adjusted",
+        "family",
+        "p_t",
+        "p_not_worse",
+        "p_equivalent",
+        "wins",
+        "ties",
+        "losses",
+        "d_z",
+        "g",
+        "es_hsd",
+        "error",
+        "spread",
+        "low_alone",
+        "high_alone",
+        "detectable",
     )
-}  # fmt: skip
+}
 
 
 def comparison_frame(
@@ -55,7 +93,9 @@ def comparison_frame(
     """Return rows as a frame, with further columns (``kinds``) in front; NaN and infinity become null."""
     frame = pl.DataFrame(rows, {**(kinds or {}), **_ROWS})
     numbers = [name for name, kind in _ROWS.items() if kind == pl.Float64]
-    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers]
+    finite = [
+        pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers
+    ]
     return frame.with_columns(finite)
 
 
@@ -85,7 +125,9 @@ class Sources(Record):
         columns, form = self.given.get("columns"), self.given.get("format_in")
         order = self.given.get("order", "score")
         try:
-            return read_run(self.runs[name], columns, form, order=order, name=name).remembering()
+            return read_run(
+                self.runs[name], columns, form, order=order, name=name
+            ).remembering()
         except InputError:  # reported when it is scored, together with other bad runs
             return self.runs[name]
 
@@ -128,7 +170,9 @@ class ComparedSystems(Result):
             return []
         pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
         first = {system: runs[0] for system, runs in self.replicates.items()}
-        differ = judged_shares_differ(self.judged[1], [(first[one], first[other]) for one, other in pairs])
+        differ = judged_shares_differ(
+            self.judged[1], [(first[one], first[other]) for one, other in pairs]
+        )
         return [pair for pair, yes in zip(pairs, differ, strict=True) if yes]
 
     def to_frame(self) -> pl.DataFrame:
@@ -147,34 +191,61 @@ class ComparedSystems(Result):
         measure = measure or self.primary[0]
         best_last = fact_of(measure, "direction", "higher") == "lower"
         ranked = (
-            self.mean().filter(measure=measure).sort("mean", descending=not best_last, maintain_order=True)
+            self.mean()
+            .filter(measure=measure)
+            .sort("mean", descending=not best_last, maintain_order=True)
         )
         place = {system: at for at, system in enumerate(ranked["system"])}
-        table, versus = self.table.filter(measure=measure), self.baseline or ranked["system"][0]
+        table, versus = (
+            self.table.filter(measure=measure),
+            self.baseline or ranked["system"][0],
+        )
         counts = ["wins", "ties", "losses"]
-        turned = table.filter(system=versus).select("versus", pl.lit(None, pl.String), *counts[::-1])
+        turned = table.filter(system=versus).select(
+            "versus", pl.lit(None, pl.String), *counts[::-1]
+        )
         turned.columns = ["system", "verdict", *counts]
-        against = pl.concat([table.filter(versus=versus).select(turned.columns), turned])
+        against = pl.concat(
+            [table.filter(versus=versus).select(turned.columns), turned]
+        )
         letter, ends = None, dict[str, tuple[float, float]]()
         if self.baseline is None:
             different = np.zeros((len(place), len(place)), np.bool_)
-            for pair in table.filter(pl.col("verdict").is_in(CLEAR)).select("system", "versus").iter_rows():
+            for pair in (
+                table.filter(pl.col("verdict").is_in(CLEAR))
+                .select("system", "versus")
+                .iter_rows()
+            ):
                 one, other = map(place.__getitem__, pair)
                 different[one, other] = different[other, one] = True
             letter = letters(different)
         matrix = getattr(self, "matrices", {}).get(measure)
         if matrix is not None and not matrix.replicates:
             method = "worst_case" if self.settings.interval == "worst_case" else "auto"
-            means = mean_estimates(matrix.units, [matrix.span] * len(matrix.systems), method)
+            means = mean_estimates(
+                matrix.units, [matrix.span] * len(matrix.systems), method
+            )
             found = (one.interval(self.settings.confidence) for one in means)
             ends = dict(zip(matrix.systems, found, strict=True))
-        low, high = ([ends.get(system, (None, None))[side] for system in place] for side in (0, 1))
-        return ranked.join(against, on="system", how="left", maintain_order="left").select(
-            pl.col("mean").rank("min", descending=not best_last).alias("rank"), "system", "mean",
-            low=pl.Series(low, dtype=pl.Float64), high=pl.Series(high, dtype=pl.Float64),
+        low, high = (
+            [ends.get(system, (None, None))[side] for system in place]
+            for side in (0, 1)
+        )
+        return ranked.join(
+            against, on="system", how="left", maintain_order="left"
+        ).select(
+            pl.col("mean").rank("min", descending=not best_last).alias("rank"),
+            "system",
+            "mean",
+            low=pl.Series(low, dtype=pl.Float64),
+            high=pl.Series(high, dtype=pl.Float64),
             letters=pl.lit(None, pl.String) if letter is None else pl.Series(letter),
-            verdict="verdict", wins="wins", ties="ties", losses="losses", judged="judged",
-        )  # fmt: skip
+            verdict="verdict",
+            wins="wins",
+            ties="ties",
+            losses="losses",
+            judged="judged",
+        )
 
     def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
         """Return the result as people read it: ``digits`` are decimals, ``verbose`` shows every pair.
@@ -186,9 +257,13 @@ class ComparedSystems(Result):
         return sheet(self, self.digits if digits is None else digits, verbose=verbose)
 
     def to_latex(
-        self, table: str | None = None, *, marks: str | None = "superscript",
-        names: Mapping[str, str] | None = None, caption: bool = False,
-    ) -> str:  # fmt: skip
+        self,
+        table: str | None = None,
+        *,
+        marks: str | None = "superscript",
+        names: Mapping[str, str] | None = None,
+        caption: bool = False,
+    ) -> str:
         """Return it as LaTeX, for a document that uses booktabs and amsmath.
 
         Parameters
@@ -208,7 +283,11 @@ class ComparedSystems(Result):
 
         one_of("table", table or "means", ("means",))
         one_of("marks", marks or "bold", ("superscript", "bold"))
-        return super().to_latex() if table is None else latex_means(self, marks, names or {}, caption=caption)
+        return (
+            super().to_latex()
+            if table is None
+            else latex_means(self, marks, names or {}, caption=caption)
+        )
 
     def sentences(self) -> list[str]:
         """Return a sentence for each comparison of the primary family."""
@@ -297,15 +376,20 @@ class Comparison(ComparedSystems):
         ``difference``.
         """
         parts = []
-        for measure, system, versus in self.table.select("measure", "system", "versus").iter_rows():
+        for measure, system, versus in self.table.select(
+            "measure", "system", "versus"
+        ).iter_rows():
             matrix = self.matrices[measure]
             one, other = (matrix.systems.index(name) for name in (system, versus))
             values = {
-                "measure": [measure] * len(matrix), "query_id": matrix.queries,
-                "system": [system] * len(matrix), "versus": [versus] * len(matrix),
-                "value": matrix.values[:, one], "value_versus": matrix.values[:, other],
+                "measure": [measure] * len(matrix),
+                "query_id": matrix.queries,
+                "system": [system] * len(matrix),
+                "versus": [versus] * len(matrix),
+                "value": matrix.values[:, one],
+                "value_versus": matrix.values[:, other],
                 "difference": matrix.differences(one, other),
-            }  # fmt: skip
+            }
             parts.append(pl.DataFrame(values))
         return pl.concat(parts)
 
@@ -323,9 +407,25 @@ class Comparison(ComparedSystems):
                 several = matrix.replicates.get(system)
                 sd = None if several is None else float(np.std(several, ddof=1))
                 rows.append(
-                    (system, measure, float(mean[at]), len(matrix), len(runs), sd, self._judged(runs))
+                    (
+                        system,
+                        measure,
+                        float(mean[at]),
+                        len(matrix),
+                        len(runs),
+                        sd,
+                        self._judged(runs),
+                    )
                 )
-        kinds = pl.String, pl.String, pl.Float64, pl.Int64, pl.Int64, pl.Float64, pl.Float64
+        kinds = (
+            pl.String,
+            pl.String,
+            pl.Float64,
+            pl.Int64,
+            pl.Int64,
+            pl.Float64,
+            pl.Float64,
+        )
         names = "system", "measure", "mean", "n", "runs", "sd", "judged"
         return pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
 
@@ -333,7 +433,11 @@ class Comparison(ComparedSystems):
         if self.judged is None:
             return None
         parts = [self.judged[1][run]["value"] for run in runs if run in self.judged[1]]
-        return float(np.mean(np.concatenate([part.to_numpy() for part in parts]))) if parts else None
+        return (
+            float(np.mean(np.concatenate([part.to_numpy() for part in parts])))
+            if parts
+            else None
+        )
 
     def repeated_runs(self) -> pl.DataFrame:
         """Return what repeated runs add to the error of each difference, and what single runs would say.
@@ -360,7 +464,14 @@ class Comparison(ComparedSystems):
         Columns ``measure``, ``f``, ``p``, ``df``, ``df_error``, ``error`` (mean square).
         """
         rows = [
-            (measure, analysis.f, analysis.p, analysis.df[0], analysis.df[2], analysis.error)
+            (
+                measure,
+                analysis.f,
+                analysis.p,
+                analysis.df[0],
+                analysis.df[2],
+                analysis.error,
+            )
             for measure, matrix in self.matrices.items()
             if (analysis := matrix.anova) is not None
         ]
@@ -385,7 +496,9 @@ class Comparison(ComparedSystems):
         numbers = dict.fromkeys(("chi_square", "p_chi_square", "f", "p"), pl.Float64)
         schema = {"measure": pl.String, **numbers, "df": pl.Int64, "df_error": pl.Int64}
         frame = pl.DataFrame(rows, schema, orient="row")
-        return frame.with_columns(pl.when(pl.col(n).is_finite()).then(n).alias(n) for n in numbers)
+        return frame.with_columns(
+            pl.when(pl.col(n).is_finite()).then(n).alias(n) for n in numbers
+        )
 
     @cached_property
     def by_test(self) -> pl.DataFrame:
@@ -402,11 +515,17 @@ class Comparison(ComparedSystems):
     def with_bounds(self, bounds: pl.DataFrame) -> Comparison:
         """Return the comparison with the bounds that unjudged documents leave, ``lowest`` and ``highest``."""
         keys = ["measure", "system", "versus"]
-        return replace(self, table=self.table.join(bounds, on=keys, how="left", maintain_order="left"))
+        return replace(
+            self,
+            table=self.table.join(bounds, on=keys, how="left", maintain_order="left"),
+        )
 
     def hashes(self) -> dict[str, str]:
         """Return the SHA-256 of every input file; files are read again."""
-        paths = {"judgments": self.inputs.get("judgments"), **self.inputs.get("runs", {})}
+        paths = {
+            "judgments": self.inputs.get("judgments"),
+            **self.inputs.get("runs", {}),
+        }
         paths |= self.inputs.get("scores", {})
         return {
             name: sha256(Path(path).read_bytes()).hexdigest()

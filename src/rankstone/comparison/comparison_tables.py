@@ -45,7 +45,12 @@ _MANY: Final = 4
 #: longest name of a system in titles and sentences
 _NAME: Final = 30
 #: marks of systems against a baseline in LaTeX
-_DAGGERS: Final = {"better": r"\dagger", "higher": r"\dagger", "worse": r"\ddagger", "lower": r"\ddagger"}
+_DAGGERS: Final = {
+    "better": r"\dagger",
+    "higher": r"\dagger",
+    "worse": r"\ddagger",
+    "lower": r"\ddagger",
+}
 
 
 def signed(value: float | None, digits: int = 4) -> str:
@@ -72,32 +77,53 @@ def _p(value: float) -> str:
     >>> _p(0.031), _p(0.00001)
     ('0.031', '<0.0001')
     """
-    return f"<{_LEAST}" if value < _LEAST else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"  # noqa: PLR2004
+    return (
+        f"<{_LEAST}"
+        if value < _LEAST
+        else f"{value:.2g}"
+        if value < 0.1  # noqa: PLR2004 - several comparisons each
+        else f"{value:.2f}"
+    )
 
 
-def sheet(comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False) -> Sheet:
+def sheet(
+    comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
+) -> Sheet:
     """Return the comparison for people to read; of more than 12 systems every pair only if ``verbose``."""
     from rankstone.comparison.comparison_result import Comparison
 
     say = _say(comparison)
     short = _short(comparison)
     names = [short[system] for system in comparison.systems]
-    systems = " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
+    systems = (
+        " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
+    )
     n, brief = max(comparison.table["n"].to_list()), len(names) > _SHOWN and not verbose
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
         (
             say("verdict"),
-            tuple(_clear(comparison, say) if brief else _cut(sentences(comparison, digits), say)),
+            tuple(
+                _clear(comparison, say)
+                if brief
+                else _cut(sentences(comparison, digits), say)
+            ),
         ),
         *(
             [_leaderboard(comparison, say, digits)]
             if brief
-            else [_means(comparison, say, digits), _differences(comparison, say, digits)]
+            else [
+                _means(comparison, say, digits),
+                _differences(comparison, say, digits),
+            ]
         ),
     ]
-    if isinstance(comparison, Comparison) and costs_of(comparison.measures, comparison.primary[0]):
+    if isinstance(comparison, Comparison) and costs_of(
+        comparison.measures, comparison.primary[0]
+    ):
         parts += tradeoff_tables(comparison, say, digits)
-    if isinstance(comparison, Comparison) and (repeated := list(repeated_sentences(comparison))):
+    if isinstance(comparison, Comparison) and (
+        repeated := list(repeated_sentences(comparison))
+    ):
         parts.append((say("repeated"), tuple(_cut(repeated, say))))
     if comparison.segments is not None:
         parts.append(_segments(comparison, say, digits))
@@ -106,13 +132,18 @@ def sheet(comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
     if caveats := list(_caveats(comparison, say, digits)):
         parts.append((say("care"), tuple(_cut(caveats, say))))
     parts.append((say("how"), tuple(_method(comparison, say, digits))))
-    audit, conventions = getattr(comparison, "audit", None), getattr(comparison, "conventions", {})
+    audit, conventions = (
+        getattr(comparison, "audit", None),
+        getattr(comparison, "conventions", {}),
+    )
     scores = (f"scores  {line}" for line in conventions.get("scores", ()))
     notes: tuple[str | Details, ...] = (
         *scores,
         data_notes(audit, conventions if "alignment" in conventions else None),
     )
-    return Sheet(say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=notes)
+    return Sheet(
+        say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=notes
+    )
 
 
 def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
@@ -120,30 +151,72 @@ def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
     for measure in comparison.primary:
         words = comparison.table.filter(measure=measure)["verdict"]
         counts = {"clear": f"{words.is_in(CLEAR).sum():,}", "count": f"{len(words):,}"}
-        yield say("clear", measure=printable(comparison.label(measure), _NAME), **counts)
+        yield say(
+            "clear", measure=printable(comparison.label(measure), _NAME), **counts
+        )
     yield say("every_pair")
 
 
 def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     """Return the systems by their means, best first, with letters, or verdicts against the baseline."""
-    board, against, rows, fewer = comparison.leaderboard(), comparison.baseline, [], max(digits - 1, 0)
+    board, against, rows, fewer = (
+        comparison.leaderboard(),
+        comparison.baseline,
+        [],
+        max(digits - 1, 0),
+    )
     for row in board.iter_rows(named=True):
-        ends = "–" if row["low"] is None else f"[{row['low']:.{fewer}f}, {row['high']:.{fewer}f}]"
-        word = row["letters"] or (say(f"word_{row['verdict']}") if row["verdict"] else "–")
-        counts = "–" if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}"
+        ends = (
+            "–"
+            if row["low"] is None
+            else f"[{row['low']:.{fewer}f}, {row['high']:.{fewer}f}]"
+        )
+        word = row["letters"] or (
+            say(f"word_{row['verdict']}") if row["verdict"] else "–"
+        )
+        counts = (
+            "–"
+            if row["wins"] is None
+            else f"{row['wins']}/{row['ties']}/{row['losses']}"
+        )
         judged = "–" if row["judged"] is None else f"{row['judged']:.3f}"
         mean = f"{row['mean']:.{digits}f}"
-        rows.append((f"{row['rank']}", printable(row["system"], 300), mean, ends, word, counts, judged))
+        rows.append(
+            (
+                f"{row['rank']}",
+                printable(row["system"], 300),
+                mean,
+                ends,
+                word,
+                counts,
+                judged,
+            )
+        )
     versus = _short(comparison)[against or board["system"][0]]
     head = [
-        say("rank"), say("system"), printable(comparison.label(comparison.primary[0]), _NAME),
+        say("rank"),
+        say("system"),
+        printable(comparison.label(comparison.primary[0]), _NAME),
         say("interval", level=percent(comparison.settings.confidence)),
-        say("letters" if against is None else "verdict_head"), say("wtl"),
-    ]  # fmt: skip
+        say("letters" if against is None else "verdict_head"),
+        say("wtl"),
+    ]
     head += [] if comparison.judged is None else [comparison.judged[0]]
-    kinds: tuple[Kind, ...] = ("number", "id", "number", "interval", "text", "number", "number")
-    title = say("leaderboard_letters" if against is None else "leaderboard", versus=versus)
-    return Table(title, tuple(head), tuple(row[: len(head)] for row in rows), kinds[: len(head)])
+    kinds: tuple[Kind, ...] = (
+        "number",
+        "id",
+        "number",
+        "interval",
+        "text",
+        "number",
+        "number",
+    )
+    title = say(
+        "leaderboard_letters" if against is None else "leaderboard", versus=versus
+    )
+    return Table(
+        title, tuple(head), tuple(row[: len(head)] for row in rows), kinds[: len(head)]
+    )
 
 
 def _say(comparison: ComparedSystems) -> Say:
@@ -164,7 +237,9 @@ def _short(comparison: ComparedSystems) -> dict[str, str]:
     return {system: short[name] for system, name in shown.items()}
 
 
-def _names(comparison: ComparedSystems, row: dict[str, Any], short: dict[str, str]) -> dict[str, str]:
+def _names(
+    comparison: ComparedSystems, row: dict[str, Any], short: dict[str, str]
+) -> dict[str, str]:
     names = {name: short[row[name]] for name in ("system", "versus")}
     return {**names, "measure": printable(comparison.label(row["measure"]), _NAME)}
 
@@ -177,14 +252,29 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
     """Return a sentence for each comparison of the primary family."""
     say, short, lines = _say(comparison), _short(comparison), []
     for row in comparison.table.filter(role="primary").iter_rows(named=True):
-        difference, level = signed(row["difference"], digits), percent(row["confidence"])
-        numbers = say("numbers", difference=difference, level=level, ends=_ends(row, digits))
+        difference, level = (
+            signed(row["difference"], digits),
+            percent(row["confidence"]),
+        )
+        numbers = say(
+            "numbers", difference=difference, level=level, ends=_ends(row, digits)
+        )
         if comparison.families[0].correction == "nemenyi":
             numbers = say("mean_ranks", numbers=numbers)
         n, margin = f"{row['n']:,}", comparison.settings.margin
-        line = say(row["verdict"], **_names(comparison, row, short), numbers=numbers, n=n, margin=margin)
+        line = say(
+            row["verdict"],
+            **_names(comparison, row, short),
+            numbers=numbers,
+            n=n,
+            margin=margin,
+        )
         if row["needed"] is not None and row["needed_cautious"] is not None:
-            line += say("would_decide", n=f"{row['needed']:,}", cautious=f"{row['needed_cautious']:,}")
+            line += say(
+                "would_decide",
+                n=f"{row['needed']:,}",
+                cautious=f"{row['needed_cautious']:,}",
+            )
         lines.append(line)
     return lines
 
@@ -205,16 +295,23 @@ def names_of_letters(count: int) -> list[str]:
 
 def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     """Return the means of every system, with the letters of those it is better than."""
-    letter = dict(zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True))
+    letter = dict(
+        zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True)
+    )
     beaten: dict[tuple[str, str], list[str]] = {}
     for row in comparison.table.iter_rows(named=True):
         if row["verdict"] in ("better", "worse"):
-            winner, loser = (row["system"], row["versus"])[:: 1 if row["verdict"] == "better" else -1]
+            winner, loser = (row["system"], row["versus"])[
+                :: 1 if row["verdict"] == "better" else -1
+            ]
             beaten.setdefault((winner, row["measure"]), []).append(letter[loser])
     wide: dict[str, dict[str, dict[str, Any]]] = {}
     for row in comparison.mean().iter_rows(named=True):
         wide.setdefault(row["system"], {})[row["measure"]] = row
-    judged, many = comparison.judged is not None, len(comparison.systems) > len(ascii_lowercase)
+    judged, many = (
+        comparison.judged is not None,
+        len(comparison.systems) > len(ascii_lowercase),
+    )
     rows = []
     for system, cells in wide.items():
         texts = []
@@ -222,7 +319,9 @@ def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
             row = cells[measure]
             sd = "" if row["sd"] is None else f" ±{row['sd']:.{digits}f}"
             worse = beaten.get((system, measure), [])
-            said = (f">{len(worse)}" if worse else "") if many else "".join(sorted(worse))
+            said = (
+                (f">{len(worse)}" if worse else "") if many else "".join(sorted(worse))
+            )
             texts.append(f"{row['mean']:.{digits}f}{sd} {said}".strip())
         share = next(iter(cells.values()))["judged"]
         rows.append(
@@ -243,7 +342,12 @@ def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     return Table(say("means_many" if many else "means"), head, tuple(rows), numeric)
 
 
-def _row(row: dict[str, Any], say: Say, digits: int, corrected: bool) -> tuple[str, ...]:  # noqa: FBT001
+def _row(
+    row: dict[str, Any],
+    say: Say,
+    digits: int,
+    corrected: bool,  # noqa: FBT001
+) -> tuple[str, ...]:
     return (
         signed(row["difference"], digits),
         _ends(row, digits),
@@ -261,14 +365,22 @@ def _head(
     corrected = one.size > 1 and one.correction != "none"
     p = say("adjusted", correction=one.correction) if corrected else say("p")
     difference = say("rank_difference" if one.correction == "nemenyi" else "difference")
-    return (difference, _interval(comparison, table, say), p, say("wtl"), say("verdict_head")), corrected
+    return (
+        difference,
+        _interval(comparison, table, say),
+        p,
+        say("wtl"),
+        say("verdict_head"),
+    ), corrected
 
 
 def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str:
     """Return the heading of intervals: simultaneous or pointwise, and their confidence."""
     kinds = set(table["interval_kind"])
     if kinds == {"simultaneous"}:
-        return say("interval_simultaneous", level=percent(comparison.settings.confidence))
+        return say(
+            "interval_simultaneous", level=percent(comparison.settings.confidence)
+        )
     levels = set(map(percent, table["confidence"]))
     alone = set(table["family"]) == {1}
     if len(kinds) > 1 or (alone and len(levels) > 1):
@@ -281,7 +393,9 @@ def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str
 def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     head, corrected = _head(comparison, comparison.table, say, 0)
     has_baseline = comparison.baseline is not None
-    letter = dict(zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True))
+    letter = dict(
+        zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True)
+    )
     rows = [
         (
             printable(comparison.label(row["measure"]), 60),
@@ -300,22 +414,45 @@ def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     return Table(title, (say("measure"), say("system"), *head), tuple(rows), _KINDS)
 
 
-_KINDS: Final[tuple[Kind, ...]] = ("text", "id", "number", "interval", "p", "number", "text")
+_KINDS: Final[tuple[Kind, ...]] = (
+    "text",
+    "id",
+    "number",
+    "interval",
+    "p",
+    "number",
+    "text",
+)
 
 
 def _segments(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     assert comparison.segments is not None  # noqa: S101 - checked by the caller
-    head, corrected = _head(comparison, comparison.segments, say, len(comparison.families) - 1)
+    head, corrected = _head(
+        comparison, comparison.segments, say, len(comparison.families) - 1
+    )
     by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
     short = _short(comparison)
     several = len(comparison.primary) > 1 or len(comparison.systems) > 2  # noqa: PLR2004 - several comparisons each
     rows = []
     for row in comparison.segments.iter_rows(named=True):
-        values = ", ".join("–" if row[name] is None else printable(row[name], _NAME) for name in by)
+        values = ", ".join(
+            "–" if row[name] is None else printable(row[name], _NAME) for name in by
+        )
         names = _names(comparison, row, short)
-        what = f"{names['measure']} {names['system']} − {names['versus']}" if several else names["measure"]
-        rows.append((f"{values} ({row['n']:,})", what, *_row(row, say, digits, corrected)))
-    return Table(say("segments"), (", ".join(map(printable, by)), say("measure"), *head), tuple(rows), _KINDS)
+        what = (
+            f"{names['measure']} {names['system']} − {names['versus']}"
+            if several
+            else names["measure"]
+        )
+        rows.append(
+            (f"{values} ({row['n']:,})", what, *_row(row, say, digits, corrected))
+        )
+    return Table(
+        say("segments"),
+        (", ".join(map(printable, by)), say("measure"), *head),
+        tuple(rows),
+        _KINDS,
+    )
 
 
 def _shares(comparison: ComparedSystems, say: Say) -> Table | None:
@@ -325,20 +462,29 @@ def _shares(comparison: ComparedSystems, say: Say) -> Table | None:
     shares = _judged_shares(comparison)
     rows = tuple(
         (printable(system, 300), f"{share:.3f}", f"{more:,}", f"{less:,}")
-        for system, share, more, less in judged_share_counts(comparison.pool_bias, shares)
+        for system, share, more, less in judged_share_counts(
+            comparison.pool_bias, shares
+        )
     )
     head = (say("system"), comparison.judged[0], say("more_than"), say("less_than"))
     judged = comparison.judged[0]
     return Table(
-        say("pools", judged=judged, k=judged.partition("@")[2]), head, rows, (False, True, True, True)
+        say("pools", judged=judged, k=judged.partition("@")[2]),
+        head,
+        rows,
+        (False, True, True, True),
     )
 
 
 def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
-    return dict(comparison.mean().select("system", "judged").unique(maintain_order=True).rows())
+    return dict(
+        comparison.mean().select("system", "judged").unique(maintain_order=True).rows()
+    )
 
 
-def _pool_bias(comparison: ComparedSystems, say: Say, short: dict[str, str]) -> Iterator[str]:
+def _pool_bias(
+    comparison: ComparedSystems, say: Say, short: dict[str, str]
+) -> Iterator[str]:
     if (
         comparison.judged is not None
         and len(comparison.pool_bias) > _FEW
@@ -346,7 +492,11 @@ def _pool_bias(comparison: ComparedSystems, say: Say, short: dict[str, str]) -> 
     ):
         judged = comparison.judged[0]
         yield say("pools", judged=judged, k=judged.partition("@")[2])
-    elif comparison.judged is not None and comparison.pool_bias and len(comparison.pool_bias) <= _FEW:
+    elif (
+        comparison.judged is not None
+        and comparison.pool_bias
+        and len(comparison.pool_bias) <= _FEW
+    ):
         judged, shares = comparison.judged[0], _judged_shares(comparison)
         for pair in comparison.pool_bias:
             fewer, other = sorted(pair, key=shares.__getitem__)
@@ -358,9 +508,19 @@ def _pool_bias(comparison: ComparedSystems, say: Say, short: dict[str, str]) -> 
                 "other": short[other],
             }
             yield say("pool", **names, a=a, b=b)
-    elif comparison.judged is not None and not (comparison.relevant_alone or comparison.pool_bias):
-        shares = {name: share for name, share in _judged_shares(comparison).items() if share is not None}
-        low = [f"{short[name]} {share:.3f}" for name, share in shares.items() if share < JUDGED]
+    elif comparison.judged is not None and not (
+        comparison.relevant_alone or comparison.pool_bias
+    ):
+        shares = {
+            name: share
+            for name, share in _judged_shares(comparison).items()
+            if share is not None
+        }
+        low = [
+            f"{short[name]} {share:.3f}"
+            for name, share in shares.items()
+            if share < JUDGED
+        ]
         if low:
             yield say("judged", judged=comparison.judged[0], names=some(low))
 
@@ -373,19 +533,30 @@ def _caveats(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str
         yield say("bad_run", system=printable(name, _NAME), why=error.what)
     yield from _pool_bias(comparison, say, short)
     for measure, left_out in (
-        comparison.table.select("measure", "left_out").unique(maintain_order=True).rows()
+        comparison.table.select("measure", "left_out")
+        .unique(maintain_order=True)
+        .rows()
     ):
         if left_out:
             yield say("left_out", measure=comparison.label(measure), n=f"{left_out:,}")
     if comparison.table["units"][0] < min(FEW_CLUSTERS, comparison.table["n"][0]):
-        yield say("few_clusters", units=f"{comparison.table['units'][0]:,}", least=FEW_CLUSTERS)
-    correction, first = comparison.families[0].correction, comparison.table.filter(role="primary")
+        yield say(
+            "few_clusters",
+            units=f"{comparison.table['units'][0]:,}",
+            least=FEW_CLUSTERS,
+        )
+    correction, first = (
+        comparison.families[0].correction,
+        comparison.table.filter(role="primary"),
+    )
     if correction in ALL_PAIRS and first["low"].is_null().all():
         yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
     for row in comparison.table.iter_rows(named=True):
         includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
         if (row["p_adjusted"] <= comparison.settings.alpha) == includes_0:
-            yield say("borderline", **_names(comparison, row, short), p=_p(row["p_adjusted"]))
+            yield say(
+                "borderline", **_names(comparison, row, short), p=_p(row["p_adjusted"])
+            )
         if row.get("lowest") is not None:
             low, high = signed(row["lowest"], digits), signed(row["highest"], digits)
             yield say("flip", **_names(comparison, row, short), low=low, high=high)
@@ -408,14 +579,22 @@ def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]
     n, seed = f"{family.permutations:,}", comparison.settings.seed
     drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
     yield say("test", test=say(f"test_{family.test}", permutations=drawn))
-    if family.level == family.level:  # NaN if a procedure for all pairs has its own intervals
+    if (
+        family.level == family.level
+    ):  # NaN if a procedure for all pairs has its own intervals
         levels = dict.fromkeys(map(percent, comparison.table["confidence"]))
         yield say(
-            "interval_method", method=say(f"method_{comparison.settings.interval}"), levels=", ".join(levels)
+            "interval_method",
+            method=say(f"method_{comparison.settings.interval}"),
+            levels=", ".join(levels),
         )
     if family.size > 1:
         yield say(family.interval_kind, level=percent(comparison.settings.confidence))
-    others = [comparison.label(one) for one in comparison.measures if one not in comparison.primary]
+    others = [
+        comparison.label(one)
+        for one in comparison.measures
+        if one not in comparison.primary
+    ]
     if others:
         yield say("exploratory", measures=", ".join(others))
     several = [name for name, runs in comparison.replicates.items() if len(runs) > 1]
@@ -423,7 +602,11 @@ def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]
         yield say("runs", systems=", ".join(printable(name, _NAME) for name in several))
     if comparison.table["units"][0] != comparison.table["n"][0]:
         yield say("clusters", units=f"{comparison.table['units'][0]:,}")
-    known = comparison.table.filter(role="primary").drop_nulls("detectable").select("measure", "detectable")
+    known = (
+        comparison.table.filter(role="primary")
+        .drop_nulls("detectable")
+        .select("measure", "detectable")
+    )
     least = [value for measure, value in known.iter_rows() if value < _range(measure)]
     if len(known) and not least:
         yield say("undetectable", power=percent(comparison.settings.power))
@@ -443,7 +626,11 @@ def _range(measure: str) -> float:
 
 
 def latex_means(
-    comparison: ComparedSystems, marks: str | None, names: Mapping[str, str], *, caption: bool = False
+    comparison: ComparedSystems,
+    marks: str | None,
+    names: Mapping[str, str],
+    *,
+    caption: bool = False,
 ) -> str:
     """Return a booktabs table; arguments as for :meth:`ComparedSystems.to_latex`."""
     cells: dict[str, list[str]] = {system: [] for system in comparison.systems}
@@ -451,25 +638,54 @@ def latex_means(
     for measure in comparison.measures:
         board = comparison.leaderboard(measure)
         best = f"{board['mean'][0]:.{comparison.digits}f}"
-        for system, mean, letters, word in board.select("system", "mean", "letters", "verdict").iter_rows():
+        for system, mean, letters, word in board.select(
+            "system", "mean", "letters", "verdict"
+        ).iter_rows():
             text = f"{mean:.{comparison.digits}f}"
             bold = rf"\textbf{{{text}}}" if marks and text == best else text
-            sign = _DAGGERS.get(word) if letters is None else rf"\mathrm{{{letters.replace('–', '-')}}}"
+            sign = (
+                _DAGGERS.get(word)
+                if letters is None
+                else rf"\mathrm{{{letters.replace('–', '-')}}}"
+            )
             mark = f"$^{{{sign}}}$" if sign else ""
             cells[system].append(f"{bold} & {mark}" if raised else bold)
-    wide, shape = (r"\multicolumn{2}{c}{%s}", "r@{}l") if raised else ("%s", "r")  # decimals stay aligned
-    head = ["", *(wide % escaped_latex(comparison.label(measure)) for measure in comparison.measures)]
-    rows = [[escaped_latex(names.get(system, system)), *row] for system, row in cells.items()]
+    wide, shape = (
+        (r"\multicolumn{2}{c}{%s}", "r@{}l") if raised else ("%s", "r")
+    )  # decimals stay aligned
+    head = [
+        "",
+        *(
+            wide % escaped_latex(comparison.label(measure))
+            for measure in comparison.measures
+        ),
+    ]
+    rows = [
+        [escaped_latex(names.get(system, system)), *row]
+        for system, row in cells.items()
+    ]
     lines = [rf"\begin{{tabular}}{{l{shape * len(comparison.measures)}}}", r"\toprule"]
-    lines += [" & ".join(head) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]
+    lines += [
+        " & ".join(head) + r" \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+    ]
     lines += [r"\bottomrule", r"\end{tabular}"]
     if caption:
         text = escaped_latex(" ".join(_caption(comparison, marks, names)))
-        lines = [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", *lines, r"\end{table}"]
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{text}}}",
+            *lines,
+            r"\end{table}",
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _caption(comparison: ComparedSystems, marks: str | None, names: Mapping[str, str]) -> list[str]:
+def _caption(
+    comparison: ComparedSystems, marks: str | None, names: Mapping[str, str]
+) -> list[str]:
     """Return the sentences of the caption: queries, marks, test, correction and seed."""
 
     def say(name: str, **parts: object) -> str:
@@ -480,9 +696,18 @@ def _caption(comparison: ComparedSystems, marks: str | None, names: Mapping[str,
     if marks == "superscript":
         against = comparison.baseline
         versus = names.get(against, against) if against is not None else ""
-        found.append(say("caption_letters" if against is None else "caption_daggers", versus=versus))
+        found.append(
+            say(
+                "caption_letters" if against is None else "caption_daggers",
+                versus=versus,
+            )
+        )
     if marks is not None:
         found.append(say("caption_bold"))
     correction = say(f"correction_{family.correction}")
-    test = {"test": family.test, "correction": correction, "alpha": f"{settings.alpha:g}"}
+    test = {
+        "test": family.test,
+        "correction": correction,
+        "alpha": f"{settings.alpha:g}",
+    }
     return [*found, say("caption_test", **test, seed=settings.seed)]

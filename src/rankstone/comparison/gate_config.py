@@ -72,14 +72,19 @@ class Rule:
 
     def __post_init__(self) -> None:
         """Refuse a rule without a condition, and numbers out of range."""
-        if all(getattr(self, name) is None for name in ("margin", "floor", "ceiling", "drops")):
+        if all(
+            getattr(self, name) is None
+            for name in ("margin", "floor", "ceiling", "drops")
+        ):
             raise UsageError(
                 f"the rule for {printable(self.measure)} has no condition",
                 expected="margin, floor, ceiling or drops",
                 fix="margin = 0.005 allows a loss of 0.005",
             )
         if self.margin is not None and self.margin < 0:
-            raise UsageError(f"margin = {self.margin:g} is out of range", expected="0 or more")
+            raise UsageError(
+                f"margin = {self.margin:g} is out of range", expected="0 or more"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +108,9 @@ class Guards:
     def __post_init__(self) -> None:
         """Refuse values that are not valid."""
         if self.judged is not None and not 0 <= self.judged <= 1:
-            raise UsageError(f"judged = {self.judged:g} is out of range", expected="a share, 0 to 1")
+            raise UsageError(
+                f"judged = {self.judged:g} is out of range", expected="a share, 0 to 1"
+            )
         if self.qrels_sha256 is not None and len(self.qrels_sha256) != _SHA256:
             raise UsageError(
                 "qrels_sha256 is not a SHA-256",
@@ -151,7 +158,10 @@ class Config:
     def __post_init__(self) -> None:
         """Refuse a gate without rules."""
         if not self.rules:
-            raise UsageError("a gate needs rules", fix='[[gate.rules]]\nmeasure = "nDCG@10"\nmargin = 0.005')
+            raise UsageError(
+                "a gate needs rules",
+                fix='[[gate.rules]]\nmeasure = "nDCG@10"\nmargin = 0.005',
+            )
         if self.inconclusive not in INCONCLUSIVE:
             raise UsageError(
                 f"inconclusive = {printable(repr(self.inconclusive))} is not known",
@@ -181,14 +191,22 @@ class Config:
             data: Mapping[str, Any] = tomllib.loads(where.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(
-                getattr(error, "strerror", None) or "the file is not UTF-8", where=str(path)
+                getattr(error, "strerror", None) or "the file is not UTF-8",
+                where=str(path),
             ) from error
         except RecursionError:
-            raise InputError("this is not TOML: lists are nested too deeply", where=str(path)) from None
+            raise InputError(
+                "this is not TOML: lists are nested too deeply", where=str(path)
+            ) from None
         except tomllib.TOMLDecodeError as error:
-            raise InputError("this is not TOML", where=str(path), given=printable(error)) from error
+            raise InputError(
+                "this is not TOML", where=str(path), given=printable(error)
+            ) from error
         if where.name == _PYPROJECT:
-            data = _table(_table(data.get("tool", {}), "tool").get("rankstone", {}), "tool.rankstone")
+            data = _table(
+                _table(data.get("tool", {}), "tool").get("rankstone", {}),
+                "tool.rankstone",
+            )
         try:
             return cls.of(_table(data, str(path)).get("gate", {}), given, where.parent)
         except UsageError as error:
@@ -196,7 +214,12 @@ class Config:
             raise
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], given: Mapping[str, Any], folder: Path | None = None) -> Self:
+    def of(
+        cls,
+        data: Mapping[str, Any],
+        given: Mapping[str, Any],
+        folder: Path | None = None,
+    ) -> Self:
         """Read a table of TOML, or a dict like one."""
         if folder is not None:
             _check_kinds(_table(data, "gate"), _IN_FILES, "gate")
@@ -211,13 +234,23 @@ class Config:
         for name in ("baseline", "candidate"):
             if name not in values:
                 raise UsageError(
-                    f"which run is the {name}?", fix=f'{name} = "runs/{name}.run", or --{name} FILE'
+                    f"which run is the {name}?",
+                    fix=f'{name} = "runs/{name}.run", or --{name} FILE',
                 )
-        rules = tuple(_built(Rule, rule, "gate.rules") for rule in _listed(values.get("rules", ()), "rules"))
-        guards = _built(Guards, _table(values.get("guards", {}), "guards"), "gate.guards")
+        rules = tuple(
+            _built(Rule, rule, "gate.rules")
+            for rule in _listed(values.get("rules", ()), "rules")
+        )
+        guards = _built(
+            Guards, _table(values.get("guards", {}), "guards"), "gate.guards"
+        )
         _check_choices(values.get("statistics", {}), values.get("options", {}))
         by = values.get("by", ())
-        values |= {"rules": rules, "guards": guards, "by": (by,) if isinstance(by, str) else tuple(by)}
+        values |= {
+            "rules": rules,
+            "guards": guards,
+            "by": (by,) if isinstance(by, str) else tuple(by),
+        }
         return cls(**values)
 
     @property
@@ -249,8 +282,15 @@ def _check_kinds(data: Mapping[str, Any], kinds: Mapping[str, str], what: str) -
 
 def _check_choices(statistics: object, options: object) -> None:
     """Refuse invalid settings and options before anything is read."""
-    chosen, aligned = dict(_table(statistics, "gate.statistics")), dict(_table(options, "gate.options"))
-    _refuse_unknown(chosen, [declared.name for declared in fields(ComparisonSettings)], "gate.statistics")
+    chosen, aligned = (
+        dict(_table(statistics, "gate.statistics")),
+        dict(_table(options, "gate.options")),
+    )
+    _refuse_unknown(
+        chosen,
+        [declared.name for declared in fields(ComparisonSettings)],
+        "gate.statistics",
+    )
     _check_kinds(
         chosen,
         {declared.name: str(declared.type) for declared in fields(ComparisonSettings)},
@@ -260,7 +300,9 @@ def _check_choices(statistics: object, options: object) -> None:
     _refuse_unknown(aligned, [*_ALIGNMENT, *_FURTHER_OPTIONS, *_TABLES], "gate.options")
     _check_kinds(aligned, _FURTHER_OPTIONS, "gate.options")
     check_renames(aligned.get("columns", {}))
-    AlignmentOptions(**{name: value for name, value in aligned.items() if name in _ALIGNMENT})
+    AlignmentOptions(
+        **{name: value for name, value in aligned.items() if name in _ALIGNMENT}
+    )
 
 
 def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclass of the above
@@ -274,9 +316,14 @@ def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclas
     try:
         return kind(**values)
     except TypeError:
-        missing = [f.name for f in fields(kind) if f.name not in values and "None" not in str(f.type)]
+        missing = [
+            f.name
+            for f in fields(kind)
+            if f.name not in values and "None" not in str(f.type)
+        ]
         raise UsageError(
-            f"[{what}] lacks {missing[0]}", expected=", ".join(f.name for f in fields(kind))
+            f"[{what}] lacks {missing[0]}",
+            expected=", ".join(f.name for f in fields(kind)),
         ) from None
 
 
@@ -285,21 +332,38 @@ def _check_kind(name: str, value: object, declared: str, what: str) -> None:
     if "Drops" in declared:
         right, expected = isinstance(value, Drops), "{ by = 0.5, most = 3 }"
     elif "table" in declared:
-        right = isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
-        right, expected = right or declared == "table", 'a table of texts: { theirs = "ours" }'
+        right = isinstance(value, dict) and all(
+            isinstance(one, str) for one in value.values()
+        )
+        right, expected = (
+            right or declared == "table",
+            'a table of texts: { theirs = "ours" }',
+        )
     elif "texts" in declared and isinstance(value, (list, tuple)):
-        right, expected = all(isinstance(one, str) for one in value), "a text, or a list of texts"
+        right, expected = (
+            all(isinstance(one, str) for one in value),
+            "a text, or a list of texts",
+        )
     elif "text" in declared or "str" in declared:
         right, expected = isinstance(value, str) and value.strip() != "", "a text"
     elif "bool" in declared:
         right, expected = isinstance(value, bool), "true or false"
     elif "int" in declared:
-        right, expected = isinstance(value, int) and not isinstance(value, bool) and value >= 0, "a count"
+        right, expected = (
+            isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+            "a count",
+        )
     else:
-        right = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+        right = (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and abs(value) < float("inf")
+        )
         expected = "a number"
     if not right:
-        raise UsageError(f"[{what}] {name} = {printable(repr(value), 60)}", expected=expected)
+        raise UsageError(
+            f"[{what}] {name} = {printable(repr(value), 60)}", expected=expected
+        )
 
 
 def _refuse_other_fields(
@@ -320,7 +384,10 @@ def _refuse_unknown(values: Mapping[str, Any], known: Sequence[str], what: str) 
 
 def _listed(value: Any, name: str) -> list[Any]:  # noqa: ANN401 - whatever TOML holds
     if not isinstance(value, (list, tuple)):
-        raise UsageError(f"[gate.{name}] is one table", fix=f"write [[gate.{name}]], with two brackets")
+        raise UsageError(
+            f"[gate.{name}] is one table",
+            fix=f"write [[gate.{name}]], with two brackets",
+        )
     return list(value)
 
 
@@ -332,4 +399,6 @@ def _table(value: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - whatev
 
 def with_overrides(config: Config, given: Mapping[str, Any]) -> Config:
     """Return a configuration with some values replaced."""
-    return replace(config, **{name: value for name, value in given.items() if value is not None})
+    return replace(
+        config, **{name: value for name, value in given.items() if value is not None}
+    )

@@ -89,17 +89,29 @@ class Gate(Result):
     @property
     def verdict(self) -> str:
         """The worst of the outcomes: ``not comparable``, ``fail``, ``inconclusive``, ``pass``."""
-        return min((outcome.verdict for outcome in self.outcomes), key=_ORDER.index, default="pass")
+        return min(
+            (outcome.verdict for outcome in self.outcomes),
+            key=_ORDER.index,
+            default="pass",
+        )
 
     @property
     def exit_code(self) -> int:
         """0: passed, 1: failed, 3: not comparable, 4: inconclusive (0 where that is allowed)."""
-        return 0 if self.verdict == "inconclusive" and self.inconclusive != "fail" else _CODES[self.verdict]
+        return (
+            0
+            if self.verdict == "inconclusive" and self.inconclusive != "fail"
+            else _CODES[self.verdict]
+        )
 
     @property
     def warning(self) -> str | None:
         """The rules that are inconclusive, where ``inconclusive`` is ``warn``; otherwise ``None``."""
-        names = [printable(one.name, 60) for one in self.outcomes if one.verdict == "inconclusive"]
+        names = [
+            printable(one.name, 60)
+            for one in self.outcomes
+            if one.verdict == "inconclusive"
+        ]
         if not names or self.inconclusive != "warn":
             return None
         return f"inconclusive: {', '.join(names)}; a loss larger than allowed is not excluded"
@@ -124,13 +136,19 @@ class Gate(Result):
         del digits
         baseline, candidate = self.comparison.systems
         rows = tuple(
-            (f"{_SIGNS[one.verdict]} {one.verdict}", printable(one.name, 60), printable(one.text, 300))
+            (
+                f"{_SIGNS[one.verdict]} {one.verdict}",
+                printable(one.name, 60),
+                printable(one.text, 300),
+            )
             for one in self.outcomes
         )
         table = Table("Checks", ("", "rule", "result"), rows, (False, False, False))
         lines = (*filter(None, [self.warning]), *self.comparison.sentences())
         repeated = repeated_sentences(self.comparison)
-        counts = {word: sum(one.verdict == word for one in self.outcomes) for word in _ORDER}
+        counts = {
+            word: sum(one.verdict == word for one in self.outcomes) for word in _ORDER
+        }
         totals = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         verdicts = f"{counted(len(self.outcomes), 'check')}: {totals}"
         names = f"{printable(candidate, 40)} in place of {printable(baseline, 40)}"
@@ -156,12 +174,23 @@ def guard_outcomes(config: Config, comparison: Comparison) -> Iterator[GateOutco
     if guards.qrels_sha256 is not None:
         own = comparison.hashes().get("judgments")
         same = own == guards.qrels_sha256.lower()
-        text = "the judgments match" if same else f"different judgments: SHA-256 {own or 'unknown'}"
-        yield GateOutcome("guard", "qrels_sha256", "pass" if same else "not comparable", text)
+        text = (
+            "the judgments match"
+            if same
+            else f"different judgments: SHA-256 {own or 'unknown'}"
+        )
+        yield GateOutcome(
+            "guard", "qrels_sha256", "pass" if same else "not comparable", text
+        )
     if guards.queries is not None:
         fewest = min(len(matrix) for matrix in comparison.matrices.values())
         text = f"{fewest:,} queries, minimum {guards.queries:,}"
-        yield GateOutcome("guard", "queries", _pass_or(fewest >= guards.queries, "not comparable"), text)
+        yield GateOutcome(
+            "guard",
+            "queries",
+            _pass_or(fewest >= guards.queries, "not comparable"),
+            text,
+        )
     if guards.judged is not None:
         yield from _judged(guards.judged, comparison)
 
@@ -176,7 +205,12 @@ def _judged(least: float, comparison: Comparison) -> Iterator[GateOutcome]:
             yield GateOutcome("guard", name, "not comparable", text)
         else:
             text = f"{share:.4f}, minimum {least:g}"
-            yield GateOutcome("guard", name, _pass_or(share >= least - _ROUNDING, "not comparable"), text)
+            yield GateOutcome(
+                "guard",
+                name,
+                _pass_or(share >= least - _ROUNDING, "not comparable"),
+                text,
+            )
 
 
 def rule_outcomes(
@@ -197,7 +231,11 @@ def rule_outcomes(
         if rule.margin is not None:
             row = comparison.table.filter(measure=name).row(0, named=True)
             same = not matrix.differences(1, 0).any() and same_lists(rule.measure)
-            yield _unchanged(rule.margin, row, name) if same else _margin(rule.margin, matrix, row, name)
+            yield (
+                _unchanged(rule.margin, row, name)
+                if same
+                else _margin(rule.margin, matrix, row, name)
+            )
             if not same:
                 yield from _in_segments(rule.margin, matrix, comparison)
         yield from _limits(rule, matrix)
@@ -212,7 +250,9 @@ def _canonical(text: str, comparison: Comparison) -> str:
     return text if text in comparison.matrices else str(parse_measure(text))
 
 
-def _in_segments(margin: float, matrix: Matrix, comparison: Comparison) -> Iterator[GateOutcome]:
+def _in_segments(
+    margin: float, matrix: Matrix, comparison: Comparison
+) -> Iterator[GateOutcome]:
     if comparison.segments is None:
         return
     by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
@@ -224,16 +264,27 @@ def _in_segments(margin: float, matrix: Matrix, comparison: Comparison) -> Itera
 def _unchanged(margin: float, row: dict[str, Any], name: str) -> GateOutcome:
     numbers = {"difference": 0.0, "margin": margin, "n": row["n"]}
     return GateOutcome(
-        "rule", name, "pass", f"both runs return the same lists for {row['n']:,} queries", numbers
+        "rule",
+        name,
+        "pass",
+        f"both runs return the same lists for {row['n']:,} queries",
+        numbers,
     )
 
 
-def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> GateOutcome:
+def _margin(
+    margin: float, matrix: Matrix, row: dict[str, Any], name: str
+) -> GateOutcome:
     """Compare the interval of a difference with the margin."""
     sign = -1.0 if matrix.direction == "lower" else 1.0
-    low, high = sorted(sign * (math.nan if row[end] is None else row[end]) for end in ("low", "high"))
+    low, high = sorted(
+        sign * (math.nan if row[end] is None else row[end]) for end in ("low", "high")
+    )
     alpha, most = (1 - row["confidence"]) / 2, matrix.span[1] - matrix.span[0]
-    rare, queries_needed = unseen_share(row["units"], alpha), _queries_needed(margin, row, alpha, most)
+    rare, queries_needed = (
+        unseen_share(row["units"], alpha),
+        _queries_needed(margin, row, alpha, most),
+    )
     ends = "?" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]"
     text = (
         f"{row['difference']:+.4f}, {percent(row['confidence'])} CI {ends}, allowed loss: {margin:g}; "
@@ -242,8 +293,11 @@ def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Ga
     )
     columns = ("mean", "mean_versus", "difference", "low", "high", "confidence", "n")
     numbers = {key: row[key] for key in columns} | {
-        "margin": margin, "false_release": alpha, "unseen_share": rare, "needed": queries_needed,
-    }  # fmt: skip
+        "margin": margin,
+        "false_release": alpha,
+        "unseen_share": rare,
+        "needed": queries_needed,
+    }
     if low >= -margin - _ROUNDING:
         return GateOutcome("rule", name, "pass", text, numbers)
     if high < -margin:
@@ -253,7 +307,9 @@ def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Ga
     return GateOutcome("rule", name, "inconclusive", text, numbers)
 
 
-def _queries_needed(margin: float, row: dict[str, Any], alpha: float, most: float) -> int | None:
+def _queries_needed(
+    margin: float, row: dict[str, Any], alpha: float, most: float
+) -> int | None:
     """Return how many queries an unchanged candidate needs to pass with 80 % power.
 
     By t, with the standard error for planning; where some query did not change, no fewer than a candidate
@@ -273,13 +329,27 @@ def _limits(rule: Rule, matrix: Matrix) -> Iterator[GateOutcome]:
     """Compare the candidate's mean with its floor and ceiling; equality passes."""
     mean = float(matrix.units.mean[1])
     for limit, name, met in (
-        (rule.floor, "floor", rule.floor is not None and mean >= rule.floor - _ROUNDING),
-        (rule.ceiling, "ceiling", rule.ceiling is not None and mean <= rule.ceiling + _ROUNDING),
+        (
+            rule.floor,
+            "floor",
+            rule.floor is not None and mean >= rule.floor - _ROUNDING,
+        ),
+        (
+            rule.ceiling,
+            "ceiling",
+            rule.ceiling is not None and mean <= rule.ceiling + _ROUNDING,
+        ),
     ):
         if limit is not None:
-            text = f"{mean:.4f}, {'minimum' if name == 'floor' else 'maximum'} {limit:g}"
+            text = (
+                f"{mean:.4f}, {'minimum' if name == 'floor' else 'maximum'} {limit:g}"
+            )
             yield GateOutcome(
-                "rule", f"{matrix.measure} {name}", _pass_or(met, "fail"), text, {"mean": mean, name: limit}
+                "rule",
+                f"{matrix.measure} {name}",
+                _pass_or(met, "fail"),
+                text,
+                {"mean": mean, name: limit},
             )
 
 
@@ -293,7 +363,11 @@ def _drops(by: float, most: int, matrix: Matrix) -> GateOutcome:
         names = [str(matrix.queries[int(at)]) for at in worst]
         text += f": {', '.join(names)}{' …' if len(places) > len(worst) else ''}"
     return GateOutcome(
-        "rule", f"{matrix.measure} drops", _pass_or(len(places) <= most, "fail"), text, {"drops": len(places)}
+        "rule",
+        f"{matrix.measure} drops",
+        _pass_or(len(places) <= most, "fail"),
+        text,
+        {"drops": len(places)},
     )
 
 

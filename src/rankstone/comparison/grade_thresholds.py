@@ -32,7 +32,12 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.request import (
+        EvaluationKeywords,
+        MeasuresLike,
+        QrelsLike,
+        RunsLike,
+    )
     from rankstone.evaluation.scores import Scores
     from rankstone.hits.list_arrays import Ideal
     from rankstone.io.input_table import Progress
@@ -95,16 +100,28 @@ def thresholds(
     requested = _with_threshold(measures)
     ready = Prepared(qrels, requested, **options)
     ideal = ready.judgments().ideal
-    found = _levels(ideal, strict=strict) if levels is None else sorted({float(level) for level in levels})
+    found = (
+        _levels(ideal, strict=strict)
+        if levels is None
+        else sorted({float(level) for level in levels})
+    )
     if not found:
-        raise BadParameter("there is no grade above 0, so there are no thresholds to try")
+        raise BadParameter(
+            "there is no grade above 0, so there are no thresholds to try"
+        )
     lines = [Threshold(level, strict=strict) for level in found]
     cut = [(m, line, replace(m, rel=line)) for m in requested for line in lines]  # type: ignore[call-arg]
-    scores = ready.for_measures([measure for _, _, measure in cut]).evaluate(runs, progress=progress)
+    scores = ready.for_measures([measure for _, _, measure in cut]).evaluate(
+        runs, progress=progress
+    )
     settings = {"interval": interval, "confidence": confidence, "seed": seed}
     ends = intervals(scores, interval=interval, confidence=confidence, seed=seed)
     return Thresholds(
-        scores, _values(scores, cut, ends), _pairs(ideal, lines), strict=strict, settings=settings
+        scores,
+        _values(scores, cut, ends),
+        _pairs(ideal, lines),
+        strict=strict,
+        settings=settings,
     )
 
 
@@ -119,11 +136,13 @@ def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[M
     for measure in parse_measures(measures):
         if not isinstance(measure, Measure) or not hasattr(measure, "rel"):
             raise BadParameter(
-                f"{measure} has no threshold", expected="measures with rel: AP, P@10, RR, R@100 …"
+                f"{measure} has no threshold",
+                expected="measures with rel: AP, P@10, RR, R@100 …",
             )
         if "rel" in measure.changed():
             raise BadParameter(
-                f"{measure} already has a threshold", fix="leave rel out: all thresholds are tried"
+                f"{measure} already has a threshold",
+                fix="leave rel out: all thresholds are tried",
             )
         found.append(measure)
     return found
@@ -173,11 +192,20 @@ class Thresholds(Result):
         """
         rows: list[tuple[object, ...]] = []
         for (measure,), part in self.values.group_by("measure", maintain_order=True):
-            by_level = {level: values for (level,), values in part.group_by("rel", maintain_order=True)}
+            by_level = {
+                level: values
+                for (level,), values in part.group_by("rel", maintain_order=True)
+            }
             for one, other in combinations(by_level, 2):
-                rows.append((measure, one, other, *_orders(by_level[one], by_level[other])))
+                rows.append(
+                    (measure, one, other, *_orders(by_level[one], by_level[other]))
+                )
         schema: dict[str, Any] = {"measure": pl.String, **self._line}
-        schema |= {"tau_b": pl.Float64, "reversal": pl.Float64, "swapped": pl.List(pl.List(pl.String))}
+        schema |= {
+            "tau_b": pl.Float64,
+            "reversal": pl.Float64,
+            "swapped": pl.List(pl.List(pl.String)),
+        }
         return pl.DataFrame(rows, schema, orient="row")
 
     @cached_property
@@ -185,9 +213,17 @@ class Thresholds(Result):
         """The places where runs swap: ``measure``, ``rel`` and ``other`` (neighbours), ``a``, ``b``."""
         levels = self.pairs["rel"].to_list()
         following = pl.DataFrame({"rel": levels[:-1], "other": levels[1:]}, self._line)
-        near = self.reversals.join(following, on=["rel", "other"], maintain_order="left")
-        found = near.select("measure", "rel", "other", "swapped").explode("swapped").drop_nulls()
-        named = [pl.col("swapped").list.get(at).alias(name) for at, name in enumerate("ab")]
+        near = self.reversals.join(
+            following, on=["rel", "other"], maintain_order="left"
+        )
+        found = (
+            near.select("measure", "rel", "other", "swapped")
+            .explode("swapped")
+            .drop_nulls()
+        )
+        named = [
+            pl.col("swapped").list.get(at).alias(name) for at, name in enumerate("ab")
+        ]
         return found.with_columns(named).drop("swapped")
 
     @property
@@ -224,7 +260,13 @@ class Thresholds(Result):
             True to draw the values above the table.
         """
         runs = list(self.scores.runs)
-        head = ("measure", "relevant", *map(printable, runs), "preferences lost", "queries without relevant")
+        head = (
+            "measure",
+            "relevant",
+            *map(printable, runs),
+            "preferences lost",
+            "queries without relevant",
+        )
         rows = tuple(
             row
             for part in self.values.partition_by("measure", maintain_order=True)
@@ -234,9 +276,14 @@ class Thresholds(Result):
         parts = [part for one in self._drawings() for part in one] if drawn else []
         return Sheet("", parts=(*parts, table), notes=tuple(self._note_lines()))
 
-    def _rows(self, part: pl.DataFrame, runs: list[str], digits: int) -> Iterator[tuple[str, ...]]:
+    def _rows(
+        self, part: pl.DataFrame, runs: list[str], digits: int
+    ) -> Iterator[tuple[str, ...]]:
         """Yield a row for each threshold of a measure, then one for the spread."""
-        measure, lines = part["measure"][0], {line: more for line, _, _, *more in self.pairs.iter_rows()}
+        measure, lines = (
+            part["measure"][0],
+            {line: more for line, _, _, *more in self.pairs.iter_rows()},
+        )
         for at in part.partition_by("rel", maintain_order=True):
             rel = at["rel"][0]
             cells = {
@@ -247,11 +294,23 @@ class Thresholds(Result):
             lost = "–" if share is None else f"{share:.0%}"
             line = f"{'>' if self.strict else '≥'} {exact(rel)}"
             yield measure, line, *(cells[run] for run in runs), lost, f"{empty:,}"
-        moved = dict(self.sensitivity.filter(measure=measure).select("run", "spread").iter_rows())
-        yield measure, "spread", *(cell(moved[run], digits=digits) for run in runs), "", ""
+        moved = dict(
+            self.sensitivity.filter(measure=measure).select("run", "spread").iter_rows()
+        )
+        yield (
+            measure,
+            "spread",
+            *(cell(moved[run], digits=digits) for run in runs),
+            "",
+            "",
+        )
 
-    def _cell(self, value: float | None, low: float | None, high: float | None, *, digits: int) -> str:
-        mean, low_end, high_end = (cell(one, digits=digits) for one in (value, low, high))
+    def _cell(
+        self, value: float | None, low: float | None, high: float | None, *, digits: int
+    ) -> str:
+        mean, low_end, high_end = (
+            cell(one, digits=digits) for one in (value, low, high)
+        )
         few = low is not None and len(self.scores.runs) <= _FEW
         return f"{mean} [{low_end}, {high_end}]" if few else mean
 
@@ -259,7 +318,10 @@ class Thresholds(Result):
         known = self.values.drop_nulls("value")
         for part in known.partition_by("measure", maintain_order=True):
             runs = part.partition_by("run", maintain_order=True)
-            lines = {str(at["run"][0]): Line(at["rel"].to_list(), at["value"].to_list()) for at in runs}
+            lines = {
+                str(at["run"][0]): Line(at["rel"].to_list(), at["value"].to_list())
+                for at in runs
+            }
             heading = f"{part['measure'][0]} over the threshold"
             yield (heading, ()), Drawing(lines, named=len(lines) > 1)
 
@@ -270,7 +332,11 @@ class Thresholds(Result):
             yield "intervals: use --format csv or json to see those of more than four runs"
         else:
             settings = self.settings
-            drawn = f" bootstrap, seed {settings['seed']}" if settings["interval"] in RESAMPLED else ""
+            drawn = (
+                f" bootstrap, seed {settings['seed']}"
+                if settings["interval"] in RESAMPLED
+                else ""
+            )
             yield f"intervals  {100 * settings['confidence']:g} % over queries, {settings['interval']}{drawn}"
         yield data_notes(self.scores.audit, self.scores.conventions)
 
@@ -278,8 +344,13 @@ class Thresholds(Result):
         """Yield where runs swap places, and between which thresholds their order differs most."""
         for (measure,), part in self.reversals.group_by("measure", maintain_order=True):
             places = self.crossings.filter(measure=measure)
-            for (rel, other), at in places.group_by("rel", "other", maintain_order=True):
-                named = [f"{printable(a)} and {printable(b)}" for a, b in at.select("a", "b").iter_rows()]
+            for (rel, other), at in places.group_by(
+                "rel", "other", maintain_order=True
+            ):
+                named = [
+                    f"{printable(a)} and {printable(b)}"
+                    for a, b in at.select("a", "b").iter_rows()
+                ]
                 more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
                 pairs = "; ".join(named[:_NAMED]) + more
                 yield f"{measure}: from {exact(rel)} to {exact(other)} {pairs} swap places"
@@ -287,7 +358,9 @@ class Thresholds(Result):
                 yield f"{measure}: no runs swap places from one threshold to the next"
             lowest = part.drop_nulls("tau_b").sort("tau_b", maintain_order=True).head(1)
             for rel, other, tau in (
-                lowest.filter(lowest["tau_b"] < 1).select("rel", "other", "tau_b").iter_rows()
+                lowest.filter(lowest["tau_b"] < 1)
+                .select("rel", "other", "tau_b")
+                .iter_rows()
             ):
                 yield f"{measure}: the orders at {exact(rel)} and {exact(other)} differ most, tau_b {tau:.2f}"
 
@@ -296,7 +369,10 @@ def _values(
     scores: Scores, cut: list[tuple[Measure, Threshold, Measure]], ends: pl.DataFrame
 ) -> pl.DataFrame:
     named = pl.DataFrame(
-        [(str(measure), line.level, str(with_line)) for measure, line, with_line in cut],
+        [
+            (str(measure), line.level, str(with_line))
+            for measure, line, with_line in cut
+        ],
         {"measure": pl.String, "rel": pl.Float64, "text": pl.String},
         orient="row",
     )
@@ -315,7 +391,9 @@ def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
     """Count the pairs of documents with different grades, and those with the threshold between them."""
     judged = np.diff(ideal.offsets)
     fresh = np.ones(len(ideal.grade), bool)
-    fresh[1:] = (ideal.grade[1:] != ideal.grade[:-1]) | (ideal.query[1:] != ideal.query[:-1])
+    fresh[1:] = (ideal.grade[1:] != ideal.grade[:-1]) | (
+        ideal.query[1:] != ideal.query[:-1]
+    )
     sizes = np.diff(np.append(np.flatnonzero(fresh), len(fresh)))
     pairs = int((judged * judged).sum() - (sizes * sizes).sum()) // 2
     rows = []
@@ -329,14 +407,21 @@ def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema, orient="row")
 
 
-def _orders(one: pl.DataFrame, other: pl.DataFrame) -> tuple[float | None, float | None, list[list[str]]]:
+def _orders(
+    one: pl.DataFrame, other: pl.DataFrame
+) -> tuple[float | None, float | None, list[list[str]]]:
     """Compare two orders of runs: Kendall's tau_b, one less that, and the pairs that swap places."""
     runs, pairs = one["run"].to_list(), list(combinations(range(one.height), 2))
     values = one["value"].to_list(), other["value"].to_list()
-    before, after = (np.array([_sign(some[a], some[b]) for a, b in pairs], np.int64) for some in values)
+    before, after = (
+        np.array([_sign(some[a], some[b]) for a, b in pairs], np.int64)
+        for some in values
+    )
     tau = float(tau_b(before, after))
     swapped = [
-        [runs[a], runs[b]] for (a, b), product in zip(pairs, before * after, strict=True) if product < 0
+        [runs[a], runs[b]]
+        for (a, b), product in zip(pairs, before * after, strict=True)
+        if product < 0
     ]
     return (None, None, swapped) if math.isnan(tau) else (tau, 1 - tau, swapped)
 

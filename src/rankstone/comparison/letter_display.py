@@ -42,18 +42,30 @@ def letter_columns(different: Bools) -> list[list[int]]:
     [[0, 1], [1, 2]]
     """
     systems = range(len(different))
-    others = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in different]
+    others = [
+        sum(1 << int(other) for other in np.flatnonzero(row)) for row in different
+    ]
     columns = {(1 << len(different)) - 1}
     for one in systems:
-        both = {column for column in columns if column >> one & 1 and column & others[one]}
+        both = {
+            column for column in columns if column >> one & 1 and column & others[one]
+        }
         columns -= both
-        for new in {part for column in both for part in (column & ~(1 << one), column & ~others[one])}:
+        for new in {
+            part
+            for column in both
+            for part in (column & ~(1 << one), column & ~others[one])
+        }:
             if not any(new & column == new for column in columns):
-                columns = {column for column in columns if column & new != column} | {new}
+                columns = {column for column in columns if column & new != column} | {
+                    new
+                }
         if len(columns) > _MOST:
             columns = _one_by_one(others)
             break
-    member = np.array([[column >> one & 1 for one in systems] for column in sorted(columns)], np.int64)
+    member = np.array(
+        [[column >> one & 1 for one in systems] for column in sorted(columns)], np.int64
+    )
     shared = member.T @ member
     for at in np.argsort(member.sum(axis=1), kind="stable"):
         inside = np.flatnonzero(member[at])
@@ -71,12 +83,19 @@ def _one_by_one(others: list[int]) -> set[int]:
     for one in range(len(others)):
         while left[one]:
             column, room = 0, everyone
-            for wanted in (1 << one, left[one], everyone):  # pairs that are left open, then whoever else fits
+            for wanted in (
+                1 << one,
+                left[one],
+                everyone,
+            ):  # pairs that are left open, then whoever else fits
                 for other in range(len(others)):
                     if wanted & room & ~column & 1 << other:
                         column, room = column | 1 << other, room & ~others[other]
             columns.add(column)
-            left = [pairs & ~column if column >> at & 1 else pairs for at, pairs in enumerate(left)]
+            left = [
+                pairs & ~column if column >> at & 1 else pairs
+                for at, pairs in enumerate(left)
+            ]
     return columns
 
 
@@ -88,11 +107,19 @@ def letters(different: Bools) -> list[str]:
     """
     columns = letter_columns(different)
     few = len(columns) <= len(ascii_letters)
-    names, joint = (list(ascii_letters), "") if few else (list(map(str, range(1, len(columns) + 1))), ",")
+    names, joint = (
+        (list(ascii_letters), "")
+        if few
+        else (list(map(str, range(1, len(columns) + 1))), ",")
+    )
     found = []
     for one in range(len(different)):
         at = np.flatnonzero([one in column for column in columns])
         runs = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
         parts = [[names[n] for n in run] for run in runs]
-        found.append(joint.join(joint.join(p) if len(p) <= _RUN else f"{p[0]}–{p[-1]}" for p in parts))
+        found.append(
+            joint.join(
+                joint.join(p) if len(p) <= _RUN else f"{p[0]}–{p[-1]}" for p in parts
+            )
+        )
     return found

@@ -15,9 +15,20 @@ import polars as pl
 from rankstone.comparison.comparison_result import Comparison, comparison_frame
 from rankstone.comparison.score_matrix import Matrix, systems_of
 from rankstone.comparison.score_sources import Source, requested_measures
-from rankstone.comparison.test_families import ALL_PAIRS, DRAWN, Family, analyse_families
+from rankstone.comparison.test_families import (
+    ALL_PAIRS,
+    DRAWN,
+    Family,
+    analyse_families,
+)
 from rankstone.comparison.verdict import Pair, p_or_one
-from rankstone.errors import BadOption, NotComparable, UsageError, did_you_mean, printable
+from rankstone.errors import (
+    BadOption,
+    NotComparable,
+    UsageError,
+    did_you_mean,
+    printable,
+)
 from rankstone.evaluation.scores import grouped
 from rankstone.stats.paired_tests import PAIRED
 
@@ -42,7 +53,9 @@ def compare_pairs(
 ) -> Comparison:
     """Compare every pair of systems by every measure."""
     systems = systems_of(source.runs)
-    layout = ComparisonLayout.of(tuple(systems), tuple(source.measures), baseline, primary)
+    layout = ComparisonLayout.of(
+        tuple(systems), tuple(source.measures), baseline, primary
+    )
     pairs, first = layout.pairs, layout.primary
     clusters = (
         None
@@ -50,7 +63,8 @@ def compare_pairs(
         else query_columns.select("query_id", cluster=cluster)
     )
     matrices = {
-        measure: _matrix(source, measure, systems, clusters) for measure in [*first, *source.measures]
+        measure: _matrix(source, measure, systems, clusters)
+        for measure in [*first, *source.measures]
     }
     replicated = any(matrix.replicates for matrix in matrices.values())
     correction = layout.correction(settings, replicated=replicated)
@@ -58,7 +72,11 @@ def compare_pairs(
         matrices |= _together([matrices[name] for name in first])
     families: list[Family] = []
     rows: list[dict[str, Any]] = []
-    scores = {name: one.ranked() for name, one in matrices.items()} if correction == "nemenyi" else matrices
+    scores = (
+        {name: one.ranked() for name, one in matrices.items()}
+        if correction == "nemenyi"
+        else matrices
+    )
     comparisons = {
         name: [Pair(scores[measure], *pair) for measure in group for pair in pairs]
         for name, group in layout.groups.items()
@@ -68,11 +86,19 @@ def compare_pairs(
         rows += found
     segments = None
     if by and query_columns is not None:
-        parts = [q for name in first for q in _segments(source, matrices[name], pairs, query_columns, by)]
+        parts = [
+            q
+            for name in first
+            for q in _segments(source, matrices[name], pairs, query_columns, by)
+        ]
         step = "holm" if correction in ALL_PAIRS else correction
-        [(family, found)] = analyse_families({"segments": parts}, settings, step, progress, by)
+        [(family, found)] = analyse_families(
+            {"segments": parts}, settings, step, progress, by
+        )
         families.append(family)
-        segments = comparison_frame(found, {name: query_columns.schema[name] for name in by})
+        segments = comparison_frame(
+            found, {name: query_columns.schema[name] for name in by}
+        )
     return Comparison(
         systems=tuple(systems),
         baseline=layout.baseline,
@@ -86,7 +112,10 @@ def compare_pairs(
         relevant_alone=source.relevant_alone,
         replicates=systems,
         audit=source.audit,
-        conventions={**source.conventions, "comparison": {**settings.as_dict(), "correction": correction}},
+        conventions={
+            **source.conventions,
+            "comparison": {**settings.as_dict(), "correction": correction},
+        },
         inputs=source.inputs,
     )
 
@@ -117,20 +146,37 @@ class ComparisonLayout:
 
     @classmethod
     def of(
-        cls, systems: tuple[str, ...], measures: tuple[str, ...], baseline: str | None, primary: object
+        cls,
+        systems: tuple[str, ...],
+        measures: tuple[str, ...],
+        baseline: str | None,
+        primary: object,
     ) -> ComparisonLayout:
         """Return the pairs of systems and the families of measures."""
         pairs = tuple(_pairs(systems, baseline))
-        first = measures[:1] if primary is None else tuple(requested_measures(primary, measures))
-        groups = {"primary": first, **{name: (name,) for name in measures if name not in first}}
+        first = (
+            measures[:1]
+            if primary is None
+            else tuple(requested_measures(primary, measures))
+        )
+        groups = {
+            "primary": first,
+            **{name: (name,) for name in measures if name not in first},
+        }
         return cls(systems, pairs, first, groups, baseline is None and len(pairs) > 1)
 
     @property
     def baseline(self) -> str | None:
         """The system that the others are compared with, ``None`` where every pair is compared."""
-        return None if len(self.pairs) != len(self.systems) - 1 else self.systems[self.pairs[0][1]]
+        return (
+            None
+            if len(self.pairs) != len(self.systems) - 1
+            else self.systems[self.pairs[0][1]]
+        )
 
-    def correction(self, settings: ComparisonSettings, *, replicated: bool = False) -> str:
+    def correction(
+        self, settings: ComparisonSettings, *, replicated: bool = False
+    ) -> str:
         """Return the requested correction, or the default for these pairs."""
         if settings.correction in ALL_PAIRS and not self.all_pairs:
             raise BadOption(
@@ -154,7 +200,11 @@ class ComparisonLayout:
 def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
     """Return which columns are compared with which."""
     if len(systems) < 2:  # noqa: PLR2004 - two make a pair
-        raise NotComparable("there is only one system", given=printable(systems[0]), fix="name another one")
+        raise NotComparable(
+            "there is only one system",
+            given=printable(systems[0]),
+            fix="name another one",
+        )
     if baseline is None and len(systems) > 2:  # noqa: PLR2004 - more than one pair
         return [(other, one) for one, other in combinations(range(len(systems)), 2)]
     if baseline is not None and baseline not in systems:
@@ -168,18 +218,29 @@ def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, in
 
 
 def _matrix(
-    source: Source, measure: str, systems: Mapping[str, Sequence[str]], clusters: pl.DataFrame | None
+    source: Source,
+    measure: str,
+    systems: Mapping[str, Sequence[str]],
+    clusters: pl.DataFrame | None,
 ) -> Matrix:
     for runs in systems.values():
         for run in runs:
             if (run, measure) not in source.tables:
-                raise NotComparable(f"{printable(run)} has no scores of {printable(measure)}")
+                raise NotComparable(
+                    f"{printable(run)} has no scores of {printable(measure)}"
+                )
     if clusters is not None and measure in source.grouped:
         raise BadOption(
-            f"{measure} scores sessions, and only queries can be clustered", fix="leave cluster out"
+            f"{measure} scores sessions, and only queries can be clustered",
+            fix="leave cluster out",
         )
     return Matrix.of(
-        source.tables, measure, source.measures[measure], systems, clusters, source.spans[measure]
+        source.tables,
+        measure,
+        source.measures[measure],
+        systems,
+        clusters,
+        source.spans[measure],
     )
 
 
@@ -190,14 +251,21 @@ def _together(matrices: Sequence[Matrix]) -> dict[str, Matrix]:
         shared = shared.filter(shared.is_in(matrix.queries.implode()))
     if not len(shared):
         raise NotComparable(
-            "the primary measures have no query in common", fix="correction='holm' tests them one by one"
+            "the primary measures have no query in common",
+            fix="correction='holm' tests them one by one",
         )
     found = {}
     for matrix in matrices:
         places = matrix.queries.to_frame("query_id").with_row_index("at")
-        rows = shared.to_frame("query_id").join(places, on="query_id", how="left", maintain_order="left")
-        same = len(shared) == len(matrix) and bool((rows["at"] == pl.Series(range(len(shared)))).all())
-        found[matrix.measure] = matrix if same else matrix.some(rows["at"].to_numpy().astype(np.int64))
+        rows = shared.to_frame("query_id").join(
+            places, on="query_id", how="left", maintain_order="left"
+        )
+        same = len(shared) == len(matrix) and bool(
+            (rows["at"] == pl.Series(range(len(shared)))).all()
+        )
+        found[matrix.measure] = (
+            matrix if same else matrix.some(rows["at"].to_numpy().astype(np.int64))
+        )
     return found
 
 
@@ -211,7 +279,8 @@ def _segments(
     """Return the pairs of each segment of queries."""
     if matrix.measure in source.grouped:
         raise BadOption(
-            f"{matrix.measure} scores sessions, and only queries belong to segments", fix="leave by out"
+            f"{matrix.measure} scores sessions, and only queries belong to segments",
+            fix="leave by out",
         )
     rows = matrix.queries.to_frame("query_id").join(
         query_columns, on="query_id", how="left", maintain_order="left"
@@ -235,12 +304,22 @@ def by_test(comparison: Comparison) -> pl.DataFrame:
         one, other = (matrix.systems.index(row[name]) for name in ("system", "versus"))
         units = Pair(matrix, one, other).units
         names = {name: row[name] for name in ("measure", "system", "versus")}
-        p = {comparison.settings.test: row["p"], **{name: _p(name, units) for name in tests}}
-        known = [one < comparison.settings.alpha for one in p.values() if one is not None]
+        p = {
+            comparison.settings.test: row["p"],
+            **{name: _p(name, units) for name in tests},
+        }
+        known = [
+            one < comparison.settings.alpha for one in p.values() if one is not None
+        ]
         rows.append({**names, **p, "agree": len(set(known)) == 1})
     texts = dict.fromkeys(("measure", "system", "versus"), pl.String)
     return pl.DataFrame(
-        rows, {**texts, **dict.fromkeys((comparison.settings.test, *tests), pl.Float64), "agree": pl.Boolean}
+        rows,
+        {
+            **texts,
+            **dict.fromkeys((comparison.settings.test, *tests), pl.Float64),
+            "agree": pl.Boolean,
+        },
     )
 
 

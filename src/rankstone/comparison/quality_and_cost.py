@@ -23,7 +23,11 @@ _SHARES: Final = {"p50": 0.5, "p95": 0.95}
 
 def costs_of(measures: tuple[str, ...], primary: str) -> list[str]:
     """Return the measures of cost that a primary measure of quality can be held against."""
-    return [] if primary.startswith("Cost(") else [one for one in measures if one.startswith("Cost(")]
+    return (
+        []
+        if primary.startswith("Cost(")
+        else [one for one in measures if one.startswith("Cost(")]
+    )
 
 
 def quality_and_cost(found: Comparison) -> pl.DataFrame:
@@ -45,7 +49,10 @@ def quality_and_cost(found: Comparison) -> pl.DataFrame:
         if turned == 1
         else _TURNED.get(row["verdict"], row["verdict"])
         for row in found.table.iter_rows(named=True)
-        for turned, pair in ((1, (row["system"], row["versus"])), (-1, (row["versus"], row["system"])))
+        for turned, pair in (
+            (1, (row["system"], row["versus"])),
+            (-1, (row["versus"], row["system"])),
+        )
     }
     for cost in costs_of(found.measures, measure):
         matrix = found.matrices[cost]
@@ -55,21 +62,40 @@ def quality_and_cost(found: Comparison) -> pl.DataFrame:
             over = [
                 other
                 for other in matrix.systems
-                if sign * worth[other] >= sign * worth[system] and mean[other] <= mean[system]
+                if sign * worth[other] >= sign * worth[system]
+                and mean[other] <= mean[system]
                 if worth[other] != worth[system] or mean[other] != mean[system]
             ]
             clear = any(
-                _clearly({verdicts.get((name, one, system)) for name in (measure, cost)}) for one in over
+                _clearly(
+                    {verdicts.get((name, one, system)) for name in (measure, cost)}
+                )
+                for one in over
             )
             alone = len(matrix.units) == len(matrix)
-            row = {"system": system, "quality": worth[system], "cost": cost, "mean": mean[system]}
-            row |= _percentiles(matrix.values[:, at], found.settings.confidence, known=alone)
+            row = {
+                "system": system,
+                "quality": worth[system],
+                "cost": cost,
+                "mean": mean[system],
+            }
+            row |= _percentiles(
+                matrix.values[:, at], found.settings.confidence, known=alone
+            )
             rows.append({**row, "dominated_by": over, "clearly": clear})
     ends = [f"{name}{end}" for name in _SHARES for end in ("", "_low", "_high")]
-    kinds: dict[str, Any] = {"system": pl.String, "quality": pl.Float64, "cost": pl.String}
+    kinds: dict[str, Any] = {
+        "system": pl.String,
+        "quality": pl.Float64,
+        "cost": pl.String,
+    }
     kinds |= dict.fromkeys(("mean", *ends), pl.Float64)
-    frame = pl.DataFrame(rows, {**kinds, "dominated_by": pl.List(pl.String), "clearly": pl.Boolean})
-    return frame.sort(pl.col("quality") * -sign, maintain_order=True).sort("cost", maintain_order=True)
+    frame = pl.DataFrame(
+        rows, {**kinds, "dominated_by": pl.List(pl.String), "clearly": pl.Boolean}
+    )
+    return frame.sort(pl.col("quality") * -sign, maintain_order=True).sort(
+        "cost", maintain_order=True
+    )
 
 
 def _clearly(verdicts: set[str | None]) -> bool:
@@ -77,7 +103,9 @@ def _clearly(verdicts: set[str | None]) -> bool:
     return "better" in verdicts and verdicts <= {"better", "identical", "equivalent"}
 
 
-def _percentiles(values: Floats, confidence: float, *, known: bool) -> dict[str, float | None]:
+def _percentiles(
+    values: Floats, confidence: float, *, known: bool
+) -> dict[str, float | None]:
     """Return percentiles of costs and the ends of their intervals, ``None`` where these are not known."""
     row: dict[str, float | None] = {}
     for name, share in _SHARES.items():
@@ -88,10 +116,17 @@ def _percentiles(values: Floats, confidence: float, *, known: bool) -> dict[str,
     return row
 
 
-_TURNED: Final = {"better": "worse", "worse": "better", "higher": "lower", "lower": "higher"}
+_TURNED: Final = {
+    "better": "worse",
+    "worse": "better",
+    "higher": "lower",
+    "lower": "higher",
+}
 
 
-def tradeoff_tables(found: Comparison, say: Callable[..., str], digits: int) -> list[Table]:
+def tradeoff_tables(
+    found: Comparison, say: Callable[..., str], digits: int
+) -> list[Table]:
     """Return a table of quality and cost for each measure of cost, for people to read."""
     tables = []
     for (cost,), rows in quality_and_cost(found).group_by("cost", maintain_order=True):
@@ -102,9 +137,17 @@ def tradeoff_tables(found: Comparison, say: Callable[..., str], digits: int) -> 
             spread = (f"{row[name]:.4g} {ends_of(row, name)}" for name in _SHARES)
             means = f"{row['quality']:.{digits}f}", f"{row['mean']:.4g}"
             body.append((printable(row["system"], 300), *means, *spread, over))
-        head = (say("system"), found.label(found.primary[0]), say("mean"), *_SHARES, say("dominated_by"))
+        head = (
+            say("system"),
+            found.label(found.primary[0]),
+            say("mean"),
+            *_SHARES,
+            say("dominated_by"),
+        )
         title = say("tradeoff", cost=printable(found.label(str(cost)), 60))
-        tables.append(Table(title, head, tuple(body), (False, True, True, True, True, False)))
+        tables.append(
+            Table(title, head, tuple(body), (False, True, True, True, True, False))
+        )
     return tables
 
 
@@ -113,4 +156,6 @@ def ends_of(row: Mapping[str, Any], name: str) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     if low is None and high is None:
         return "[–]"
-    return f"[{0 if low is None else low:.4g}, {'∞' if high is None else f'{high:.4g}'}]"
+    return (
+        f"[{0 if low is None else low:.4g}, {'∞' if high is None else f'{high:.4g}'}]"
+    )

@@ -86,12 +86,23 @@ class Plan(Result):
     def sheet(self, digits: int | None = None) -> Sheet:
         """Return the plan as people read it; ``digits`` are decimals."""
         piloted = self.table["n"].null_count() == 0
-        wanted = "width" if self.widths else "difference" if self.systems == 2 else "range"  # noqa: PLR2004
+        wanted = (
+            "width" if self.widths else "difference" if self.systems == 2 else "range"  # noqa: PLR2004
+        )
         head: tuple[str, ...] = ("std. dev.", wanted, "queries")
         if piloted:
-            head = ("measure", "pair", *head, "cautious", "width now" if self.widths else "detectable now")
+            head = (
+                "measure",
+                "pair",
+                *head,
+                "cautious",
+                "width now" if self.widths else "detectable now",
+            )
         shown = self.digits if digits is None else digits
-        rows = tuple(self._row(row, shown, piloted=piloted) for row in self.table.iter_rows(named=True))
+        rows = tuple(
+            self._row(row, shown, piloted=piloted)
+            for row in self.table.iter_rows(named=True)
+        )
         level = percent(1 - self.alpha)
         power = f"with {percent(self.power)} power, at {level} confidence"
         title = f"Queries needed to detect a difference {power}"
@@ -102,16 +113,29 @@ class Plan(Result):
         caution = "cautious: from the upper 80 % limit of the standard deviation (Browne 1995)"
         numeric = tuple(name not in ("measure", "pair") for name in head)
         now = "detectable now: the smallest difference that the pilot's queries detect with this power"
-        now = "width now: the expected width with the pilot's queries" if self.widths else now
+        now = (
+            "width now: the expected width with the pilot's queries"
+            if self.widths
+            else now
+        )
         notes = (("", (caution, now, *self.notes)),) if piloted else ()
         return Sheet(title, parts=(Table("", head, rows, numeric), *notes))
 
-    def _row(self, row: dict[str, Any], digits: int, *, piloted: bool) -> tuple[str, ...]:
-        counts = ["–" if row[name] is None else f"{row[name]:,}" for name in ("needed", "needed_cautious")]
+    def _row(
+        self, row: dict[str, Any], digits: int, *, piloted: bool
+    ) -> tuple[str, ...]:
+        counts = [
+            "–" if row[name] is None else f"{row[name]:,}"
+            for name in ("needed", "needed_cautious")
+        ]
         spread, given = f"{row['deviation']:.{digits}f}", f"{row['difference']:g}"
         if not piloted:
             return spread, given, counts[0]
-        names = [printable(row[name], 20) for name in ("system", "versus") if row[name] is not None]
+        names = [
+            printable(row[name], 20)
+            for name in ("system", "versus")
+            if row[name] is not None
+        ]
         pair = " − ".join(names)
         least = "–" if row["detectable"] is None else f"{row['detectable']:.{digits}f}"
         return row["measure"], pair, spread, given, *counts, least
@@ -119,7 +143,12 @@ class Plan(Result):
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
         plan = self.table.to_dicts()
-        numbers = {"power": self.power, "alpha": self.alpha, "systems": self.systems, "widths": self.widths}
+        numbers = {
+            "power": self.power,
+            "alpha": self.alpha,
+            "systems": self.systems,
+            "widths": self.widths,
+        }
         return {**numbers, "plan": plan, "notes": list(self.notes)}
 
 
@@ -181,7 +210,10 @@ def power(
         pairs = [*(_residuals(pilot, among) if among > 2 else _deviations(pilot))]  # noqa: PLR2004
     else:
         if not 0 < pilot < math.inf:
-            raise BadOption(f"a standard deviation of {pilot!r} is not possible", expected="a number above 0")
+            raise BadOption(
+                f"a standard deviation of {pilot!r} is not possible",
+                expected="a number above 0",
+            )
         size, pairs = comparisons or 1, [(None, None, None, None, None, float(pilot))]
     if not 0 < confidence < 1 or size < 1:
         raise BadOption(
@@ -191,12 +223,18 @@ def power(
     alpha = (1 - confidence) / size
     rows = []
     for measure, system, versus, n, units, deviation in pairs:
-        least = None if units is None or not deviation else design.shows(units, alpha) * deviation
+        least = (
+            None
+            if units is None or not deviation
+            else design.shows(units, alpha) * deviation
+        )
         cautious = None if units is None else deviation * upper_deviation(units - 1)
         each = 1.0 if n is None or units is None else n / units
         for difference in differences:
             counts = [
-                _queries(design, difference, spread, alpha, each) if spread is not None else None
+                _queries(design, difference, spread, alpha, each)
+                if spread is not None
+                else None
                 for spread in (deviation, cautious)
             ]
             shown = deviation * math.sqrt(each)
@@ -224,16 +262,23 @@ class _Design(Record):
         """Return the design, and the differences or widths."""
         wanted = widths if differences is None else differences
         if wanted is None or None not in (differences, widths):
-            raise UsageError("a plan needs either differences or widths", fix="power(pilot, [0.01, 0.05])")
+            raise UsageError(
+                "a plan needs either differences or widths",
+                fix="power(pilot, [0.01, 0.05])",
+            )
         if systems < 2 or (systems > 2 and widths is not None):  # noqa: PLR2004 - a pair
             raise BadOption(
-                f"among={systems!r} is out of range", expected="2 or more systems, of differences"
+                f"among={systems!r} is out of range",
+                expected="2 or more systems, of differences",
             )
         given = [wanted] if isinstance(wanted, (int, float)) else list(wanted)
         for one in given:
             if not 0 < one < math.inf:
                 what = "difference" if widths is None else "width"
-                raise BadOption(f"a {what} of {one!r} cannot be planned for", expected="a number above 0")
+                raise BadOption(
+                    f"a {what} of {one!r} cannot be planned for",
+                    expected="a number above 0",
+                )
         return cls(systems, widths is not None, power), given
 
     def needs(self, effect: float, alpha: float) -> int | None:
@@ -242,7 +287,9 @@ class _Design(Record):
             return smallest_n(lambda n: expected_width(n, alpha=alpha) <= effect)
         if self.systems == 2:  # noqa: PLR2004 - a pair
             return needed(effect, alpha=alpha, power=self.power)
-        return smallest_n(lambda n: power_among(effect, n, self.systems, alpha=alpha) >= self.power)
+        return smallest_n(
+            lambda n: power_among(effect, n, self.systems, alpha=alpha) >= self.power
+        )
 
     def shows(self, n: int, alpha: float) -> float:
         """Return the effect that so many queries show."""
@@ -256,19 +303,38 @@ class _Design(Record):
 def _deviations(pilot: Comparison) -> Iterator[tuple[Any, ...]]:
     """Yield the deviation of the differences of each pair."""
     names = ("measure", "system", "versus", "n", "units", "spread", "ties")
-    for measure, system, versus, n, units, spread, ties in pilot.table.select(*names).rows():
+    for measure, system, versus, n, units, spread, ties in pilot.table.select(
+        *names
+    ).rows():
         if spread is not None:
-            yield measure, system, versus, n, units, spread * math.sqrt(units) if ties < n else 0.0
+            yield (
+                measure,
+                system,
+                versus,
+                n,
+                units,
+                spread * math.sqrt(units) if ties < n else 0.0,
+            )
 
 
 def _residuals(pilot: Comparison, systems: int) -> Iterator[tuple[Any, ...]]:
     """Yield the deviation of differences by each measure that residuals of all systems amount to."""
     for measure, matrix in pilot.matrices.items():
         if matrix.cluster is not None:
-            raise BadOption("a plan among systems needs independent queries", fix="leave cluster out")
+            raise BadOption(
+                "a plan among systems needs independent queries",
+                fix="leave cluster out",
+            )
         if matrix.anova is not None:
             deviation = math.sqrt(2 * matrix.anova.error)
-            yield measure, f"{systems} systems", None, len(matrix), len(matrix), deviation
+            yield (
+                measure,
+                f"{systems} systems",
+                None,
+                len(matrix),
+                len(matrix),
+                deviation,
+            )
 
 
 def _rough_estimates(pilot: Comparison) -> Iterator[str]:
@@ -282,7 +348,9 @@ def _rough_estimates(pilot: Comparison) -> Iterator[str]:
             )
 
 
-def _queries(design: _Design, difference: float, deviation: float, alpha: float, each: float) -> int | None:
+def _queries(
+    design: _Design, difference: float, deviation: float, alpha: float, each: float
+) -> int | None:
     if deviation <= 0:  # no variance in the pilot: other queries may still vary
         return None
     units = design.needs(difference / deviation, alpha)

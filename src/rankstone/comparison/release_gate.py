@@ -84,7 +84,9 @@ class Margin:
             return f"{line}: only a candidate that is clearly better, or returns the same lists, can pass"
         if self.margin >= self.few:
             return f"{line}: an unchanged candidate can pass (smallest margin {self.few:.2g})"
-        need = "" if self.enough is None else f"; {self.enough:,} queries would be enough"
+        need = (
+            "" if self.enough is None else f"; {self.enough:,} queries would be enough"
+        )
         return (
             f"{line}: an unchanged candidate can pass only if most queries change a little; "
             f"if few change, the smallest margin is {self.few:.2g}{need}"
@@ -97,7 +99,9 @@ def _up(margin: float) -> str:
     return f"{math.ceil(margin / unit) * unit:.6g}"
 
 
-def margin_plan(measure: Measure, margin: float, n: int, alpha: float, method: str = "auto") -> Margin | None:
+def margin_plan(
+    measure: Measure, margin: float, n: int, alpha: float, method: str = "auto"
+) -> Margin | None:
     """Return whether a margin can pass with n queries; ``None`` without a range or for other intervals.
 
     Parameters
@@ -118,7 +122,11 @@ def margin_plan(measure: Measure, margin: float, n: int, alpha: float, method: s
         return None
     most = high - low
     few = most * unseen_share(n, alpha)
-    enough = math.ceil(math.log(alpha) / math.log1p(-margin / most)) if 0 < margin < most else None
+    enough = (
+        math.ceil(math.log(alpha) / math.log1p(-margin / most))
+        if 0 < margin < most
+        else None
+    )
     many = few
     if method == "auto" and not _binary(measure):
         little = Units.of(np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None])
@@ -169,14 +177,22 @@ def gate(
         As for :func:`rankstone.compare`; for a configuration that is not valid; for a margin that an
         unchanged candidate cannot pass with so few queries.
     """
-    given = {"candidate": candidate, "baseline": baseline, "qrels": qrels, "inconclusive": inconclusive}
+    given = {
+        "candidate": candidate,
+        "baseline": baseline,
+        "qrels": qrels,
+        "inconclusive": inconclusive,
+    }
     read = _read(config, given)
     with blaming(_file(config)), _blaming_renames(read) as read:
         for margin in _margins(read):
             margin.refuse()
         found = _comparison(read, progress, drawing)
         _require_present(read)
-    outcomes = (*guard_outcomes(read, found), *rule_outcomes(read, found, partial(_same_lists, read, found)))
+    outcomes = (
+        *guard_outcomes(read, found),
+        *rule_outcomes(read, found, partial(_same_lists, read, found)),
+    )
     return Gate(outcomes, found, inconclusive=read.inconclusive)
 
 
@@ -213,7 +229,11 @@ def _blaming_renames(config: Config) -> Iterator[Config]:
     """Name the renamed column that a table lacks, where a column is missing."""
     columns = Renames(config.options.get("columns") or {})
     try:
-        yield replace(config, options={**config.options, "columns": columns}) if columns else config
+        yield (
+            replace(config, options={**config.options, "columns": columns})
+            if columns
+            else config
+        )
     except MissingColumn as error:
         for theirs, ours in columns.items():
             if ours in error.missing and theirs not in columns.present:
@@ -231,7 +251,11 @@ def _require_present(config: Config) -> None:
 def _read(config: Any, given: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
     if isinstance(config, Config):
         return with_overrides(config, given)
-    return Config.of(config, given) if isinstance(config, Mapping) else Config.read(config, given)
+    return (
+        Config.of(config, given)
+        if isinstance(config, Mapping)
+        else Config.read(config, given)
+    )
 
 
 def _margins(config: Config) -> list[Margin]:
@@ -240,14 +264,24 @@ def _margins(config: Config) -> list[Margin]:
     if config.qrels is None or not rules or "convention" in config.options:
         return []
     options = config.options
-    judged = read_judgments(config.qrels, options.get("columns"), options.get("format_in"))
+    judged = read_judgments(
+        config.qrels, options.get("columns"), options.get("format_in")
+    )
     n = judged.collect()["query_id"].n_unique()
-    at_once = 1 if config.statistics.get("correction") == "none" else len({rule.measure for rule in rules})
+    at_once = (
+        1
+        if config.statistics.get("correction") == "none"
+        else len({rule.measure for rule in rules})
+    )
     alpha = (1 - config.statistics.get("confidence", 0.95)) / at_once / 2
     method = config.statistics.get("interval", "auto")
-    measures = [(parse_measure(rule.measure), float(rule.margin or 0)) for rule in rules]
+    measures = [
+        (parse_measure(rule.measure), float(rule.margin or 0)) for rule in rules
+    ]
     found = [
-        margin_plan(one, margin, n, alpha, method) for one, margin in measures if isinstance(one, Measure)
+        margin_plan(one, margin, n, alpha, method)
+        for one, margin in measures
+        if isinstance(one, Measure)
     ]
     return [margin for margin in found if margin is not None]
 
@@ -257,7 +291,11 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
     if found.sources is None:
         return False
     options = config.options
-    own = {name: options[name] for name in (*OPTIONS, "columns", "format_in") if name in options}
+    own = {
+        name: options[name]
+        for name in (*OPTIONS, "columns", "format_in")
+        if name in options
+    }
     if len(found.sources.runs) > 2:  # noqa: PLR2004 - repeated runs have several lists
         return False
     baseline, candidate = found.sources.runs.values()
@@ -266,16 +304,27 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
     return identical(baseline, candidate, min(deepest, default=None), **own)
 
 
-def _comparison(config: Config, progress: Progress | None, drawing: Progress | None) -> Comparison:
+def _comparison(
+    config: Config, progress: Progress | None, drawing: Progress | None
+) -> Comparison:
     names = [_name(config.baseline, "baseline"), _name(config.candidate, "candidate")]
     if names[0] == names[1]:
         names = ["baseline", "candidate"]
     both: dict[str, Any] = {}
     for name, runs in zip(names, (config.baseline, config.candidate), strict=True):
         several = runs if isinstance(runs, (list, tuple)) else [runs]
-        both |= {f"{name}/{at}" if len(several) > 1 else name: run for at, run in enumerate(several, 1)}
-    margins = list(dict.fromkeys(rule.measure for rule in config.rules if rule.margin is not None))
-    arguments: dict[str, Any] = {"correction": "bonferroni", **config.statistics, "baseline": names[0]}
+        both |= {
+            f"{name}/{at}" if len(several) > 1 else name: run
+            for at, run in enumerate(several, 1)
+        }
+    margins = list(
+        dict.fromkeys(rule.measure for rule in config.rules if rule.margin is not None)
+    )
+    arguments: dict[str, Any] = {
+        "correction": "bonferroni",
+        **config.statistics,
+        "baseline": names[0],
+    }
     arguments |= {
         "primary": margins or None,
         "queries": config.queries,
@@ -285,7 +334,14 @@ def _comparison(config: Config, progress: Progress | None, drawing: Progress | N
     if config.qrels is None:
         return compare_scores(both, config.measures, drawing=drawing, **arguments)
     arguments |= config.options
-    return compare(config.qrels, both, config.measures, progress=progress, drawing=drawing, **arguments)
+    return compare(
+        config.qrels,
+        both,
+        config.measures,
+        progress=progress,
+        drawing=drawing,
+        **arguments,
+    )
 
 
 def _name(run: object, otherwise: str) -> str:
@@ -308,11 +364,14 @@ def junit(gate: Gate) -> str:
         "skipped": found.count("skipped"),
     }
     suite = ET.Element(
-        "testsuite", {"name": "rankstone gate", **{n: str(count) for n, count in counts.items()}}
+        "testsuite",
+        {"name": "rankstone gate", **{n: str(count) for n, count in counts.items()}},
     )
     for outcome, tag in zip(gate.outcomes, found, strict=True):
         name = printable(outcome.name, 200)
-        case = ET.SubElement(suite, "testcase", {"classname": f"rankstone.{outcome.kind}", "name": name})
+        case = ET.SubElement(
+            suite, "testcase", {"classname": f"rankstone.{outcome.kind}", "name": name}
+        )
         text = printable(outcome.text, 1000)
         if tag is None:
             ET.SubElement(case, "system-out").text = text

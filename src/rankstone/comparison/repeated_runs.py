@@ -60,7 +60,9 @@ def repeated_runs(comparison: Comparison) -> pl.DataFrame:
     """
     rows = [
         _row(comparison.matrices[measure], system, versus, comparison.settings.alpha)
-        for measure, system, versus in comparison.table.select("measure", "system", "versus").iter_rows()
+        for measure, system, versus in comparison.table.select(
+            "measure", "system", "versus"
+        ).iter_rows()
         if {system, versus} & comparison.matrices[measure].runs.keys()
     ]
     return pl.DataFrame(rows, _SCHEMA, orient="row")
@@ -69,22 +71,46 @@ def repeated_runs(comparison: Comparison) -> pl.DataFrame:
 def _row(matrix: Matrix, system: str, versus: str, alpha: float) -> tuple[Any, ...]:
     """Return the numbers of a pair."""
     at, other = matrix.systems.index(system), matrix.systems.index(versus)
-    each = [matrix.runs.get(name, matrix.values[:, [of]]) for name, of in ((system, at), (versus, other))]
+    each = [
+        matrix.runs.get(name, matrix.values[:, [of]])
+        for name, of in ((system, at), (versus, other))
+    ]
     counts = [part.shape[1] for part in each]
-    every = Units.of(np.concatenate(each, axis=1), weight=matrix.weight, cluster=matrix.cluster)
+    every = Units.of(
+        np.concatenate(each, axis=1), weight=matrix.weight, cluster=matrix.cluster
+    )
     one, two = np.divmod(np.arange(counts[0] * counts[1]), counts[1])
-    single = [found.interval(1 - alpha) for found in estimates(every.difference(one, counts[0] + two))]
+    single = [
+        found.interval(1 - alpha)
+        for found in estimates(every.difference(one, counts[0] + two))
+    ]
     ends = np.sort(matrix.sign * np.array(single), axis=1)
     better, worse = int((ends[:, 0] > 0).sum()), int((ends[:, 1] < 0).sum())
     of_queries = float(matrix.units.difference(at, other).robust_error()[0][0])
     means = np.split(every.mean, [counts[0]])
     spread = sum(float(part.var(ddof=1)) for part in means if len(part) > 1)
-    squared = sum(float(part.var(ddof=1)) / len(part) for part in means if len(part) > 1)
+    squared = sum(
+        float(part.var(ddof=1)) / len(part) for part in means if len(part) > 1
+    )
     total = of_queries**2 + squared
-    enough = math.ceil(spread * (1 / _SMALL - 1) / of_queries**2) if of_queries > 0 and spread > 0 else None
+    enough = (
+        math.ceil(spread * (1 / _SMALL - 1) / of_queries**2)
+        if of_queries > 0 and spread > 0
+        else None
+    )
     verdicts = better, len(ends) - better - worse, worse
     share = squared / total if total > 0 else 0.0
-    return matrix.measure, system, versus, *counts, of_queries, math.sqrt(squared), share, *verdicts, enough
+    return (
+        matrix.measure,
+        system,
+        versus,
+        *counts,
+        of_queries,
+        math.sqrt(squared),
+        share,
+        *verdicts,
+        enough,
+    )
 
 
 def repeated_sentences(comparison: Comparison) -> Iterator[str]:
@@ -93,7 +119,10 @@ def repeated_sentences(comparison: Comparison) -> Iterator[str]:
     for row in comparison.repeated_runs().iter_rows(named=True):
         if row["measure"] not in comparison.primary:
             continue
-        names = {name: printable(row[name], _NAME) for name in ("measure", "system", "versus")}
+        names = {
+            name: printable(row[name], _NAME)
+            for name in ("measure", "system", "versus")
+        }
         text = say("repeated_share", share=f"{100 * row['share']:.2g} %", **names)
         text += say("repeated_verdicts", pairs=row["runs"] * row["runs_versus"], **row)
         if row["enough"] and row["enough"] > max(row["runs"], row["runs_versus"]):

@@ -92,10 +92,17 @@ class Matrix(Record):
         declared
             The lowest and highest value of the measure, ``None`` where there is no bound.
         """
-        tables = {run: scores[run, measure] for runs in systems.values() for run in runs}
-        every = pl.concat(table.select("query_id") for table in tables.values()).unique(maintain_order=True)
+        tables = {
+            run: scores[run, measure] for runs in systems.values() for run in runs
+        }
+        every = pl.concat(table.select("query_id") for table in tables.values()).unique(
+            maintain_order=True
+        )
         found = {run: _placed(table, every) for run, table in tables.items()}
-        columns = [np.stack([found[run][0] for run in runs], axis=1) for runs in systems.values()]
+        columns = [
+            np.stack([found[run][0] for run in runs], axis=1)
+            for runs in systems.values()
+        ]
         has = np.logical_and.reduce([~np.isnan(table).all(axis=1) for table in columns])
         if not has.any():
             raise NotComparable(
@@ -118,7 +125,9 @@ class Matrix(Record):
             tuple(systems),
             ids,
             np.stack([_over_runs(part) for part in parts], axis=1),
-            np.nanmax(np.stack([weight for _, weight in found.values()], axis=1)[rows], axis=1),
+            np.nanmax(
+                np.stack([weight for _, weight in found.values()], axis=1)[rows], axis=1
+            ),
             number,
             names,
             len(has) - len(rows),
@@ -201,21 +210,30 @@ def _placed(table: pl.DataFrame, every: pl.DataFrame) -> tuple[Floats, Floats]:
     """Return values and weights for every query, NaN where there is none."""
     joined = every.join(table, on="query_id", how="left", maintain_order="left")
     value, weight = (
-        joined[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("value", "weight")
+        joined[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        for name in ("value", "weight")
     )
     return value, weight
 
 
 def _over_runs(values: Floats) -> Floats:
     """Return the mean over the runs that answer each query."""
-    return values[:, 0] if values.shape[1] == 1 else np.asarray(np.nanmean(values, axis=1), np.float64)
+    return (
+        values[:, 0]
+        if values.shape[1] == 1
+        else np.asarray(np.nanmean(values, axis=1), np.float64)
+    )
 
 
 def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:
     """Return the number of each query's cluster, and names; a query without a cluster is its own cluster."""
-    placed = ids.to_frame("query_id").join(cluster, on="query_id", how="left", maintain_order="left")
+    placed = ids.to_frame("query_id").join(
+        cluster, on="query_id", how="left", maintain_order="left"
+    )
     alone = pl.lit(NO_CLUSTER) + pl.col("query_id").cast(pl.String)
-    names = placed.select(pl.coalesce(pl.col("cluster").cast(pl.String), alone).alias("name"))
+    names = placed.select(
+        pl.coalesce(pl.col("cluster").cast(pl.String), alone).alias("name")
+    )
     numbered = names.unique(maintain_order=True).with_row_index("number")
     found = names.join(numbered, on="name", how="left", maintain_order="left")
     return found["number"].to_numpy().astype(np.int64), numbered["name"]
@@ -243,5 +261,7 @@ def systems_of(runs: Sequence[str]) -> dict[str, list[str]]:
         together = len(shared.get(names[0], ())) > 1 and run in shared[names[0]]
         systems.setdefault(names[0] if together else run, []).append(run)
     if len(systems) == 1 and len(runs) > 1:
-        return {run: [run] for run in runs}  # runs of a single system are compared with each other
+        return {
+            run: [run] for run in runs
+        }  # runs of a single system are compared with each other
     return systems

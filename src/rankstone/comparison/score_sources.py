@@ -96,10 +96,16 @@ def read_scores(
     for name, one in named:
         frame = _read(name, one, Renames({}, columns), measure, notes)
         frames.append(frame)
-        source_name = display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        source_name = (
+            display_name(one)
+            if isinstance(one, (str, os.PathLike))
+            else type(one).__name__
+        )
         if not frame.height:
             raise EmptyInput("there are no scores", where=source_name)
-        sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), source_name))
+        sources.update(
+            dict.fromkeys(frame["run"].unique(maintain_order=True), source_name)
+        )
     if not frames:
         raise EmptyInput("there are no scores")
     whole = pl.concat(frames)
@@ -117,7 +123,11 @@ def _named(source: object) -> list[tuple[str | None, object]]:
 
 
 def _read(
-    name: str | None, source: object, columns: Renames, measure: str, notes: dict[str, tuple[str, ...]]
+    name: str | None,
+    source: object,
+    columns: Renames,
+    measure: str,
+    notes: dict[str, tuple[str, ...]],
 ) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _query_scores(name or "run", source)
@@ -136,7 +146,9 @@ def _read(
             raise UsageError(
                 f"{printable(name)} has the scores of several systems",
                 where=where,
-                given=", ".join(map(printable, frame["run"].unique(maintain_order=True).head(5))),
+                given=", ".join(
+                    map(printable, frame["run"].unique(maintain_order=True).head(5))
+                ),
                 fix="pass the table without a name",
             )
         frame = frame.with_columns(run=pl.lit(name))
@@ -145,26 +157,50 @@ def _read(
 
 def _is_printed(path: str) -> bool:
     """Return True for output of trec_eval, False for a table with named columns."""
-    suffixes = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson", ".arrow", ".ipc", ".feather")
+    suffixes = (
+        ".parquet",
+        ".pq",
+        ".csv",
+        ".tsv",
+        ".jsonl",
+        ".ndjson",
+        ".arrow",
+        ".ipc",
+        ".feather",
+    )
     bare = path.removesuffix(".gz").removesuffix(".zst").lower()
     return not (is_database(path) or bare.endswith(suffixes))
 
 
 def _table(
-    source: object, where: str, columns: Renames, measure: str, notes: dict[str, tuple[str, ...]]
+    source: object,
+    where: str,
+    columns: Renames,
+    measure: str,
+    notes: dict[str, tuple[str, ...]],
 ) -> pl.DataFrame:
     """Read the columns of a table, or unfold a wide one; the default weight is 1."""
-    table = read_attributes(source, "query_id", columns, unless=("run", "measure", "value"))
+    table = read_attributes(
+        source, "query_id", columns, unless=("run", "measure", "value")
+    )
     read_as = table.read_as
-    wide = not {"run", "measure", "value"} & set(table.schema) and len(table.columns) > 1
+    wide = (
+        not {"run", "measure", "value"} & set(table.schema) and len(table.columns) > 1
+    )
     if not wide:
         table.require(["measure", "value"])
     names = [name for name in SCHEMA if name in table.schema]
     with reading(where):
         frame = table.frame.select(pl.all() if wide else names).collect()
     if wide:
-        read_as = (*read_as, f"queries × systems: {len(table.columns):,} columns of {measure}")
-        frame, names = _unfolded(frame, where, measure), ["run", "query_id", "measure", "value"]
+        read_as = (
+            *read_as,
+            f"queries × systems: {len(table.columns):,} columns of {measure}",
+        )
+        frame, names = (
+            _unfolded(frame, where, measure),
+            ["run", "query_id", "measure", "value"],
+        )
     notes |= {where: read_as} if read_as else {}
     for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
         frame = frame.with_columns(name_texts(frame[name], where))
@@ -190,7 +226,9 @@ def _unfolded(frame: pl.DataFrame, where: str, measure: str) -> pl.DataFrame:
         if name != "query_id"
     }
     long = (
-        frame.select("query_id").with_columns(systems.values()).unpivot(index="query_id", variable_name="run")
+        frame.select("query_id")
+        .with_columns(systems.values())
+        .unpivot(index="query_id", variable_name="run")
     )
     return long.with_columns(measure=pl.lit(measure))
 
@@ -198,7 +236,11 @@ def _unfolded(frame: pl.DataFrame, where: str, measure: str) -> pl.DataFrame:
 def name_texts(column: pl.Series, where: str) -> pl.Series:
     """Return texts, one in every row."""
     if column.dtype.is_nested():
-        raise BadValue(f"the column {column.name} has type {column.dtype}", where=where, expected="texts")
+        raise BadValue(
+            f"the column {column.name} has type {column.dtype}",
+            where=where,
+            expected="texts",
+        )
     if column.null_count():
         raise BadValue(
             f"a row without {column.name}",
@@ -211,14 +253,23 @@ def name_texts(column: pl.Series, where: str) -> pl.Series:
 def score_numbers(column: pl.Series, where: str) -> pl.Series:
     """Return numbers; null, an empty text and NaN mean no value."""
     if column.dtype.is_nested():
-        raise BadValue(f"the column {column.name} has type {column.dtype}", where=where, expected="numbers")
-    texts = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
+        raise BadValue(
+            f"the column {column.name} has type {column.dtype}",
+            where=where,
+            expected="numbers",
+        )
+    texts = (
+        column.cast(pl.String).str.strip_chars()
+        if column.dtype == pl.String
+        else column
+    )
     numbers = texts.cast(pl.Float64, strict=False)
     if column.dtype == pl.String:
         bad = numbers.is_null() & texts.is_not_null() & (texts != "")
         if bad.any():
             raise BadValue(
-                f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is not a number", where=where
+                f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is not a number",
+                where=where,
             )
     numbers = numbers.fill_nan(None)
     beyond = (numbers.abs() > _LARGEST).fill_null(value=False)
@@ -238,7 +289,9 @@ def _query_scores(run: str, scores: Mapping[Any, Any]) -> pl.DataFrame:
         for query, values in scores.items()
         for measure, value in values.items()
     ]
-    return pl.DataFrame(rows, SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
+    return pl.DataFrame(rows, SCHEMA, orient="row").with_columns(
+        pl.col("value").fill_nan(None)
+    )
 
 
 def _printed(name: str, text: str, where: str) -> pl.DataFrame:
@@ -261,9 +314,15 @@ def _printed(name: str, text: str, where: str) -> pl.DataFrame:
         except ValueError:
             continue  # runid, and what else is a text
     if not rows:
-        raise EmptyInput("there are no scores of single queries", where=where, fix="trec_eval -q prints them")
+        raise EmptyInput(
+            "there are no scores of single queries",
+            where=where,
+            fix="trec_eval -q prints them",
+        )
     columns = {name: SCHEMA[name] for name in ("query_id", "measure", "value")}
-    frame = pl.DataFrame(rows, columns, orient="row").with_columns(pl.col("value").fill_nan(None))
+    frame = pl.DataFrame(rows, columns, orient="row").with_columns(
+        pl.col("value").fill_nan(None)
+    )
     return frame.with_columns(run=pl.lit(name), weight=pl.lit(1.0)).select(list(SCHEMA))
 
 
@@ -324,12 +383,20 @@ class Source(Record):
         """Return the scores of an evaluation."""
         check_means(measures)
         weighted = [str(measure) for measure in measures if measure.agg == "weighted"]
-        weight = pl.when(pl.col("measure").is_in(weighted)).then("weight").otherwise(1.0)
-        grouped = frozenset(str(measure) for measure in measures if measure.unit is not None)
-        frame = scores.per_query.filter(~pl.col("measure").is_in(list(grouped))).with_columns(weight=weight)
+        weight = (
+            pl.when(pl.col("measure").is_in(weighted)).then("weight").otherwise(1.0)
+        )
+        grouped = frozenset(
+            str(measure) for measure in measures if measure.unit is not None
+        )
+        frame = scores.per_query.filter(
+            ~pl.col("measure").is_in(list(grouped))
+        ).with_columns(weight=weight)
         tables = tables_of(frame)
         if grouped:
-            units = scores.per_unit.rename({"unit": "query_id"}).with_columns(weight=pl.lit(1.0))
+            units = scores.per_unit.rename({"unit": "query_id"}).with_columns(
+                weight=pl.lit(1.0)
+            )
             tables |= tables_of(units)
         return cls(
             tuple(scores.runs),
@@ -344,25 +411,43 @@ class Source(Record):
         )
 
     @classmethod
-    def saved(cls, source: object, measures: object, columns: Mapping[str, str] | None = None) -> Source:
+    def saved(
+        cls, source: object, measures: object, columns: Mapping[str, str] | None = None
+    ) -> Source:
         """Read saved scores; ``columns`` carry the CSV options."""
         notes: dict[str, tuple[str, ...]] = {}
-        given = [measures] if isinstance(measures, (str, Named)) else list(measures or ())  # type: ignore[call-overload]
-        frame, sources = read_scores(source, columns, notes, str(given[0]) if len(given) == 1 else "score")
+        given = (
+            [measures] if isinstance(measures, (str, Named)) else list(measures or ())  # type: ignore[call-overload]
+        )
+        frame, sources = read_scores(
+            source, columns, notes, str(given[0]) if len(given) == 1 else "score"
+        )
         known = {
             text: fact_of(text, "direction", "higher")
             for text in frame["measure"].unique(maintain_order=True)
         }
         if measures is None:
-            chosen = {text: way for text, way in known.items() if way != "neither"} or known
+            chosen = {
+                text: way for text, way in known.items() if way != "neither"
+            } or known
         else:
-            chosen = {text: known[text] for text in requested_measures(measures, tuple(known))}
+            chosen = {
+                text: known[text] for text in requested_measures(measures, tuple(known))
+            }
         runs = tuple(frame["run"].unique(maintain_order=True))
         inputs = {"scores": sources}
         spans = {text: fact_of(text, "span", (None, None)) for text in chosen}
         audit = Audit(None, scores=notes) if notes else None
         return cls(
-            runs, chosen, tables_of(frame), judged_scores(frame), frozenset(), audit, {}, inputs, spans
+            runs,
+            chosen,
+            tables_of(frame),
+            judged_scores(frame),
+            frozenset(),
+            audit,
+            {},
+            inputs,
+            spans,
         )
 
 
@@ -397,7 +482,9 @@ def requested_measures(requested: object, known: Sequence[str]) -> list[str]:
     """Return the known names of the requested measures, in whatever spelling."""
     found = []
     for item in _one_by_one(requested, known):
-        text = next((name for name in known if name == str(item) or _same(name, item)), None)
+        text = next(
+            (name for name in known if name == str(item) or _same(name, item)), None
+        )
         if text is None:
             raise UsageError(
                 f"there are no scores of {printable(item)}",

@@ -89,11 +89,15 @@ def intervals(
     >>> intervals(scores, interval="t").select(pl.col("low", "high").round(4)).row(0)
     (0.5035, 0.7187)
     """
-    settings = ComparisonSettings(interval=interval, confidence=confidence, resamples=resamples, seed=seed)
+    settings = ComparisonSettings(
+        interval=interval, confidence=confidence, resamples=resamples, seed=seed
+    )
     clusters = None
     cluster = cluster or cluster_of(queries, columns, scores.measures)
     if cluster is not None:
-        table_of_queries = read_attributes(queries, "query_id", columns).collect(cluster)
+        table_of_queries = read_attributes(queries, "query_id", columns).collect(
+            cluster
+        )
         clusters = table_of_queries.select("query_id", cluster=cluster)
     means = [measure for measure in scores.measures if measure.agg in MEANS]
     source = Source.of(scores, means)
@@ -104,37 +108,70 @@ def intervals(
             if table is None or table["value"].drop_nulls().is_empty():
                 continue
             matrix = Matrix.of(
-                {(run, text): table}, text, "higher", {run: [run]}, clusters, source.spans[text]
+                {(run, text): table},
+                text,
+                "higher",
+                {run: [run]},
+                clusters,
+                source.spans[text],
             )
             parts = groups.setdefault(_resampling_key(matrix, interval), [[]])
             if len(parts[-1]) * len(matrix) >= _CELLS:
                 parts.append([])
             parts[-1].append((run, matrix))
     rows: list[tuple[Any, ...]] = []
-    for together in chain.from_iterable(groups.values()):  # drawn once, with the bits of separate draws
+    for together in chain.from_iterable(
+        groups.values()
+    ):  # drawn once, with the bits of separate draws
         first = together[0][1]
         totals = np.concatenate([m.units.total for _, m in together], axis=1)
         every = replace(first.units, total=totals)
         keys = first.keys if interval == "poisson" else None
-        draws, spans = settings.draws(len(every)), [matrix.span for _, matrix in together]
+        draws, spans = (
+            settings.draws(len(every)),
+            [matrix.span for _, matrix in together],
+        )
         if interval in ("auto", "worst_case"):
             found = mean_estimates(every, spans, interval)
         else:
             found = estimates(
-                every, settings.interval, resamples=draws, seed=seed, keys=keys, progress=progress
+                every,
+                settings.interval,
+                resamples=draws,
+                seed=seed,
+                keys=keys,
+                progress=progress,
             )
         for (run, matrix), one in zip(together, found, strict=True):
-            ends = np.clip(replace(one, span=matrix.span).interval(confidence), *matrix.span).tolist()
-            rows.append((run, matrix.measure, one.value, *ends, one.error, len(matrix), len(every)))
+            ends = np.clip(
+                replace(one, span=matrix.span).interval(confidence), *matrix.span
+            ).tolist()
+            rows.append(
+                (
+                    run,
+                    matrix.measure,
+                    one.value,
+                    *ends,
+                    one.error,
+                    len(matrix),
+                    len(every),
+                )
+            )
     rows += _percentiles(scores, confidence) if clusters is None else ()
     frame = pl.DataFrame(rows, _SCHEMA, orient="row")
     ends_known = [
-        pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in ("low", "high", "error")
+        pl.when(pl.col(name).is_finite()).then(name).alias(name)
+        for name in ("low", "high", "error")
     ]
     return (
         scores.mean()
         .select("run", "measure")
-        .join(frame.with_columns(ends_known), on=["run", "measure"], how="left", maintain_order="left")
+        .join(
+            frame.with_columns(ends_known),
+            on=["run", "measure"],
+            how="left",
+            maintain_order="left",
+        )
     )
 
 
@@ -143,7 +180,11 @@ def _percentiles(scores: Scores, confidence: float) -> Iterator[tuple[Any, ...]]
     for measure in scores.measures:
         share = percentile(measure.agg)
         for run in scores.runs if share is not None else ():
-            values = scores.per_query.filter(run=run, measure=str(measure))["value"].drop_nulls().to_numpy()
+            values = (
+                scores.per_query.filter(run=run, measure=str(measure))["value"]
+                .drop_nulls()
+                .to_numpy()
+            )
             low, high = quantile_interval(values, share, confidence)  # type: ignore[arg-type] # a number here
             value = measure.aggregate(values, values, values, values)
             yield run, str(measure), value, low, high, None, len(values), len(values)
@@ -151,4 +192,6 @@ def _percentiles(scores: Scores, confidence: float) -> Iterator[tuple[Any, ...]]
 
 def _resampling_key(matrix: Matrix, interval: str) -> bytes:
     """Return a key that is equal for matrices whose units can be drawn together."""
-    return matrix.units.size.tobytes() + (matrix.keys.tobytes() if interval == "poisson" else b"")
+    return matrix.units.size.tobytes() + (
+        matrix.keys.tobytes() if interval == "poisson" else b""
+    )

@@ -27,12 +27,21 @@ from rankstone.comparison.verdict import (
     two_sided,
 )
 from rankstone.errors import BadOption
-from rankstone.stats.anova_and_friedman import hsd_reach, nemenyi, nemenyi_reach, tukey_hsd
+from rankstone.stats.anova_and_friedman import (
+    hsd_reach,
+    nemenyi,
+    nemenyi_reach,
+    tukey_hsd,
+)
 from rankstone.stats.automatic_intervals import difference_estimates
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.paired_tests import PAIRED, sign_flips
-from rankstone.stats.simultaneous_tests import flipped_max_t, randomised_tukeys, resampled_max_t
+from rankstone.stats.simultaneous_tests import (
+    flipped_max_t,
+    randomised_tukeys,
+    resampled_max_t,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,10 +88,13 @@ def all_pairs(
     progress: Progress | None,
 ) -> list[AllPairs]:
     """Compute p-values and intervals of each family by a procedure for all pairs."""
-    matrices = [list({id(q.matrix): q.matrix for q in pairs}.values()) for pairs in families]
+    matrices = [
+        list({id(q.matrix): q.matrix for q in pairs}.values()) for pairs in families
+    ]
     if correction not in DRAWN:
         return [
-            _closed_form_pairs(*one, settings, correction) for one in zip(families, matrices, strict=True)
+            _closed_form_pairs(*one, settings, correction)
+            for one in zip(families, matrices, strict=True)
         ]
     tables = [_stack(some) for some in matrices]
     if correction == "max_t":
@@ -94,7 +106,9 @@ def all_pairs(
             _combined(one, _flipped(table, settings, progress))
             for one, table in zip(found, tables, strict=True)
         ]
-    return [_pairs_from_cube(*one) for one in zip(families, matrices, found, strict=True)]
+    return [
+        _pairs_from_cube(*one) for one in zip(families, matrices, found, strict=True)
+    ]
 
 
 class _Cube(Record):
@@ -112,7 +126,9 @@ def _combined(one: _Cube, other: _Cube) -> _Cube:
     return _Cube(p, low, np.maximum(one.high, other.high), max(one.draws, other.draws))
 
 
-def _pairs_from_cube(pairs: Sequence[Pair], matrices: Sequence[Matrix], found: _Cube) -> AllPairs:
+def _pairs_from_cube(
+    pairs: Sequence[Pair], matrices: Sequence[Matrix], found: _Cube
+) -> AllPairs:
     column = {id(matrix): number for number, matrix in enumerate(matrices)}
     places = [(q.one, q.other, column[id(q.matrix)]) for q in pairs]
     ends = [(float(found.low[place]), float(found.high[place])) for place in places]
@@ -121,11 +137,15 @@ def _pairs_from_cube(pairs: Sequence[Pair], matrices: Sequence[Matrix], found: _
 
 def _stack(matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
     units = [matrix.units for matrix in matrices]
-    return np.stack([one.total for one in units], axis=2), np.stack([one.size for one in units], axis=1)
+    return np.stack([one.total for one in units], axis=2), np.stack(
+        [one.size for one in units], axis=1
+    )
 
 
 def _shuffled(
-    tables: Sequence[tuple[Floats, Floats]], settings: ComparisonSettings, progress: Progress | None
+    tables: Sequence[tuple[Floats, Floats]],
+    settings: ComparisonSettings,
+    progress: Progress | None,
 ) -> list[_Cube]:
     """Shuffle systems within units; families with the same number of units share their shuffles."""
     shapes: dict[tuple[int, ...], list[int]] = {}
@@ -134,9 +154,12 @@ def _shuffled(
     found: dict[int, _Cube] = {}
     for (units, systems), places in shapes.items():
         some, count = [tables[at] for at in places], settings.shuffles(units * systems)
-        shuffled = randomised_tukeys(some, shuffles=count, seed=settings.seed, progress=progress)
+        shuffled = randomised_tukeys(
+            some, shuffles=count, seed=settings.seed, progress=progress
+        )
         found |= {
-            at: _tukey_cube(one, settings.alpha, count) for at, one in zip(places, shuffled, strict=True)
+            at: _tukey_cube(one, settings.alpha, count)
+            for at, one in zip(places, shuffled, strict=True)
         }
     return [found[at] for at in range(len(tables))]
 
@@ -146,22 +169,41 @@ def _tukey_cube(found: RandomisedTukey, alpha: float, shuffles: int) -> _Cube:
     return _Cube(found.p, found.gap - reach, found.gap + reach, shuffles)
 
 
-def _flipped(table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None) -> _Cube:
-    given: dict[str, Any] = {"alpha": settings.alpha, "seed": settings.seed, "progress": progress}
-    found = flipped_max_t(*table, flips=settings.shuffles(table[0].shape[0] * table[0].shape[1]), **given)
+def _flipped(
+    table: tuple[Floats, Floats],
+    settings: ComparisonSettings,
+    progress: Progress | None,
+) -> _Cube:
+    given: dict[str, Any] = {
+        "alpha": settings.alpha,
+        "seed": settings.seed,
+        "progress": progress,
+    }
+    found = flipped_max_t(
+        *table, flips=settings.shuffles(table[0].shape[0] * table[0].shape[1]), **given
+    )
     return _Cube(found.p, found.low, found.high, len(found.largest))
 
 
 def _resampled(
-    table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None
+    table: tuple[Floats, Floats],
+    settings: ComparisonSettings,
+    progress: Progress | None,
 ) -> _Cube:
-    given: dict[str, Any] = {"alpha": settings.alpha, "seed": settings.seed, "progress": progress}
+    given: dict[str, Any] = {
+        "alpha": settings.alpha,
+        "seed": settings.seed,
+        "progress": progress,
+    }
     found = resampled_max_t(*table, resamples=settings.draws(len(table[0])), **given)
     return _Cube(found.p, found.low, found.high, len(found.largest))
 
 
 def _closed_form_pairs(
-    pairs: Sequence[Pair], matrices: Sequence[Matrix], settings: ComparisonSettings, correction: str
+    pairs: Sequence[Pair],
+    matrices: Sequence[Matrix],
+    settings: ComparisonSettings,
+    correction: str,
 ) -> AllPairs:
     """Compare the pairs of one measure by a procedure in closed form."""
     [matrix, *others] = matrices
@@ -171,17 +213,24 @@ def _closed_form_pairs(
             fix="correction='robust_tukey' takes several measures, clusters and weights",
         )
     if len(matrix) < 2:  # noqa: PLR2004 - one query
-        raise BadOption("one query gives no estimate of the error", fix="compare over more queries")
+        raise BadOption(
+            "one query gives no estimate of the error", fix="compare over more queries"
+        )
     if correction == "nemenyi" and settings.margin is not None:
         raise BadOption(
             "a margin is a difference of scores, and correction='nemenyi' compares mean ranks",
             fix="leave margin out, or use correction='robust_tukey'",
         )
-    tested, reached = (tukey_hsd, hsd_reach) if correction == "hsd" else (nemenyi, nemenyi_reach)
+    tested, reached = (
+        (tukey_hsd, hsd_reach) if correction == "hsd" else (nemenyi, nemenyi_reach)
+    )
     p, reach = tested(matrix.values), reached(matrix.values, settings.alpha)
     mean = matrix.units.mean
     gaps = [float(mean[q.one] - mean[q.other]) for q in pairs]
-    return AllPairs(np.array([p[q.one, q.other] for q in pairs]), [(g - reach, g + reach) for g in gaps])
+    return AllPairs(
+        np.array([p[q.one, q.other] for q in pairs]),
+        [(g - reach, g + reach) for g in gaps],
+    )
 
 
 def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate:
@@ -203,7 +252,9 @@ def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate
     """
     means = [matrix.replicates.get(matrix.systems[at]) for at in (one, other)]
     parts = [(found.error**2, found.df)]
-    parts += [(float(np.var(m, ddof=1)) / len(m), len(m) - 1) for m in means if m is not None]
+    parts += [
+        (float(np.var(m, ddof=1)) / len(m), len(m) - 1) for m in means if m is not None
+    ]
     square = sum(part for part, _ in parts)
     if len(parts) == 1 or not square > 0:
         return found
@@ -261,13 +312,22 @@ def analyse_families(
         else [None] * len(families)
     )
     return [
-        family_results(name, *_statistics(pairs, settings, progress), settings, correction, together, by)
+        family_results(
+            name,
+            *_statistics(pairs, settings, progress),
+            settings,
+            correction,
+            together,
+            by,
+        )
         for (name, pairs), together in zip(families.items(), every, strict=True)
     ]
 
 
 def _statistics(
-    pairs: Sequence[Pair], settings: ComparisonSettings, progress: Callable[[int], None] | None
+    pairs: Sequence[Pair],
+    settings: ComparisonSettings,
+    progress: Callable[[int], None] | None,
 ) -> tuple[list[PairStatistics], int]:
     """Return the statistics of every pair, and how many permutations were drawn."""
     found = _estimates(pairs, settings)
@@ -303,18 +363,31 @@ def family_results(
     by
         Columns that queries are grouped by.
     """
-    found, p = [one.estimate for one in statistics], np.array([one.p for one in statistics])
+    found, p = (
+        [one.estimate for one in statistics],
+        np.array([one.p for one in statistics]),
+    )
     if every is not None:
         corrected, level, drawn = every.p, math.nan, max(drawn, every.draws)
         intervals, levels = every.ends, _levels(found, every.ends)
     else:
-        corrected, level = adjusted(p, correction), family_level(p, correction, settings.alpha)
+        corrected, level = (
+            adjusted(p, correction),
+            family_level(p, correction, settings.alpha),
+        )
         intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
-    test = "t, queries and runs" if any(one.replicated for one in statistics) else settings.test
-    family = Family(name, len(statistics), correction, test, settings.alpha, level, drawn)
+    test = (
+        "t, queries and runs"
+        if any(one.replicated for one in statistics)
+        else settings.test
+    )
+    family = Family(
+        name, len(statistics), correction, test, settings.alpha, level, drawn
+    )
     rows = result_rows(statistics, settings, intervals, levels, corrected, family)
     return family, [
-        {**dict(zip(by, one.segment, strict=True)), **row} for one, row in zip(statistics, rows, strict=True)
+        {**dict(zip(by, one.segment, strict=True)), **row}
+        for one, row in zip(statistics, rows, strict=True)
     ]
 
 
@@ -329,11 +402,19 @@ def _estimates(pairs: Sequence[Pair], settings: ComparisonSettings) -> list[Esti
             )
         units = matrix.units.difference(one, other)
         if not matrix.replicates and settings.interval in ("auto", "worst_case"):
-            found |= zip(places, difference_estimates(units, matrix.span, settings.interval), strict=True)
+            found |= zip(
+                places,
+                difference_estimates(units, matrix.span, settings.interval),
+                strict=True,
+            )
             continue
         most = matrix.span[1] - matrix.span[0]
-        alone = zip(places, estimates(units, span=(-most, most)), one, other, strict=True)
-        found |= {at: with_runs(estimate, matrix, *pair) for at, estimate, *pair in alone}
+        alone = zip(
+            places, estimates(units, span=(-most, most)), one, other, strict=True
+        )
+        found |= {
+            at: with_runs(estimate, matrix, *pair) for at, estimate, *pair in alone
+        }
     return [found[at] for at in range(len(pairs))]
 
 
@@ -350,7 +431,12 @@ def _bootstrap_estimates(
         keys = matrix.keys if settings.interval == "poisson" else None
         draws = settings.draws(len(units))
         several = estimates(
-            units, settings.interval, resamples=draws, seed=settings.seed, keys=keys, progress=progress
+            units,
+            settings.interval,
+            resamples=draws,
+            seed=settings.seed,
+            keys=keys,
+            progress=progress,
         )
         for at, estimate in zip(places, several, strict=True):
             found[at] = replace(estimate, span=found[at].span)
@@ -373,18 +459,25 @@ def _p_values(
             p[places] = [p_or_one(test(pairs[at].units)) for at in places]
         else:
             flips = sign_flips(
-                matrix.units.total, pairs=np.stack([one, other], axis=1),
-                flips=settings.shuffles(len(matrix.units)), seed=settings.seed, progress=progress,
-            )  # fmt: skip
+                matrix.units.total,
+                pairs=np.stack([one, other], axis=1),
+                flips=settings.shuffles(len(matrix.units)),
+                seed=settings.seed,
+                progress=progress,
+            )
             p[places] = [one.p for one in flips]
             most = max([most, *(one.flips for one in flips if not one.exact)])
     return p, most
 
 
-def _levels(found: Sequence[Estimate], ends: Sequence[tuple[float, float]]) -> list[float]:
+def _levels(
+    found: Sequence[Estimate], ends: Sequence[tuple[float, float]]
+) -> list[float]:
     """Return the level of t intervals of the same widths, for detectable differences."""
     reach = [(high - low) / 2 for low, high in ends]
     return [
-        two_sided(replace(one, value=wide)) if one.error > 0 and math.isfinite(wide) else math.nan
+        two_sided(replace(one, value=wide))
+        if one.error > 0 and math.isfinite(wide)
+        else math.nan
         for one, wide in zip(found, reach, strict=True)
     ]

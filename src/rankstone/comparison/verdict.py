@@ -158,22 +158,56 @@ def pair_statistics(
         units, several = matrix.units.difference(one, other), bool(matrix.replicates)
         better = np.sign(matrix.differences(one, other)).T * matrix.sign
         counts = [(better == way).sum(axis=1).tolist() for way in (1, 0, -1)]
-        p_t = [two_sided(found[at]) for at in places] if several else paired_ts(units).tolist()
+        p_t = (
+            [two_sided(found[at]) for at in places]
+            if several
+            else paired_ts(units).tolist()
+        )
         mean = matrix.units.mean.tolist()
-        for at, a, b, t, won, tied, lost in zip(places, one, other, p_t, *counts, strict=True):
+        for at, a, b, t, won, tied, lost in zip(
+            places, one, other, p_t, *counts, strict=True
+        ):
             told[at] = PairStatistics(
-                matrix.measure, matrix.systems[a], matrix.systems[b], found[at], float(p[at]), len(matrix),
-                len(units), matrix.left_out, mean[a], mean[b], won, tied, lost, matrix.direction, t,
-                margins(found[at], margin), _es_hsd(matrix, found[at].value), several, pairs[at].segment,
-            )  # fmt: skip
+                matrix.measure,
+                matrix.systems[a],
+                matrix.systems[b],
+                found[at],
+                float(p[at]),
+                len(matrix),
+                len(units),
+                matrix.left_out,
+                mean[a],
+                mean[b],
+                won,
+                tied,
+                lost,
+                matrix.direction,
+                t,
+                margins(found[at], margin),
+                _es_hsd(matrix, found[at].value),
+                several,
+                pairs[at].segment,
+            )
     return [told[at] for at in range(len(pairs))]
 
 
 #: statistics that are columns of the result
 _COLUMNS: Final = (
-    "measure", "system", "versus", "n", "units", "left_out", "mean", "mean_versus", "wins", "ties", "losses",
-    "p", "p_t", "es_hsd",
-)  # fmt: skip
+    "measure",
+    "system",
+    "versus",
+    "n",
+    "units",
+    "left_out",
+    "mean",
+    "mean_versus",
+    "wins",
+    "ties",
+    "losses",
+    "p",
+    "p_t",
+    "es_hsd",
+)
 
 
 def result_rows(
@@ -198,23 +232,39 @@ def result_rows(
         float64 ``[pairs]``, the corrected p.
     """
     every, margin = [one.estimate for one in found], settings.margin
-    words = [verdict(end, one.direction, margin) for one, end in zip(found, ends, strict=True)]
+    words = [
+        verdict(end, one.direction, margin)
+        for one, end in zip(found, ends, strict=True)
+    ]
     for row, one in enumerate(found):
         if words[row] == "inconclusive" and one.ties == one.n and not one.replicated:
             words[row] = "identical"
-    spread, units = np.array([one.spread for one in every]), np.array([one.units for one in found], np.int64)
+    spread, units = (
+        np.array([one.spread for one in every]),
+        np.array([one.units for one in found], np.int64),
+    )
     # more queries would not show how runs of one system vary
-    planned = np.where([one.replicated for one in found], np.nan, spread * np.sqrt(units))
+    planned = np.where(
+        [one.replicated for one in found], np.nan, spread * np.sqrt(units)
+    )
     level, least = np.array(levels, np.float64), np.full(len(found), np.nan)
     known = (planned > 0) & (level > 0) & (level < settings.power)
-    least[known] = all_detectable(units[known], level[known], settings.power) * planned[known]
+    least[known] = (
+        all_detectable(units[known], level[known], settings.power) * planned[known]
+    )
     distance = np.abs([one.value for one in every])
     if margin is not None:
         distance = np.where(distance < margin, margin - distance, distance)
     at = np.flatnonzero(known & (np.array(words) == "inconclusive"))
     cautious = np.array([upper_deviation(n - 1) for n in units[at].tolist()])
     wanted, wanted_cautious = (
-        dict(zip(at.tolist(), all_needed(distance[at] / spread_of, level[at], settings.power), strict=True))
+        dict(
+            zip(
+                at.tolist(),
+                all_needed(distance[at] / spread_of, level[at], settings.power),
+                strict=True,
+            )
+        )
         for spread_of in (planned[at], planned[at] * cautious)
     )
     rows = []
@@ -222,21 +272,35 @@ def result_rows(
         deviation = estimate.error * math.sqrt(one.units)
         effect = d_z(estimate.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
         low_alone, high_alone = estimate.interval(settings.confidence)
-        rows.append({
-            **{name: getattr(one, name) for name in _COLUMNS},
-            "role": "primary" if family.name in ("primary", "segments") else "exploratory",
-            "difference": estimate.value, "low": ends[row][0], "high": ends[row][1],
-            "interval_kind": family.interval_kind,
-            "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
-            "low_alone": low_alone, "high_alone": high_alone, "error": estimate.error, "spread": spread[row],
-            "p_adjusted": p_adjusted[row], "family": family.size,
-            "d_z": effect, "g": None if effect is None else effect * hedges(one.units),
-            "detectable": least[row] if known[row] else None,
-            "p_not_worse": one.margins and one.margins[1 if one.direction == "lower" else 0],
-            "p_equivalent": one.margins and max(one.margins), "verdict": words[row],
-            "needed": _queries(wanted.get(row), one),
-            "needed_cautious": _queries(wanted_cautious.get(row), one),
-        })  # fmt: skip
+        rows.append(
+            {
+                **{name: getattr(one, name) for name in _COLUMNS},
+                "role": "primary"
+                if family.name in ("primary", "segments")
+                else "exploratory",
+                "difference": estimate.value,
+                "low": ends[row][0],
+                "high": ends[row][1],
+                "interval_kind": family.interval_kind,
+                "confidence": 1
+                - (family.alpha if math.isnan(family.level) else family.level),
+                "low_alone": low_alone,
+                "high_alone": high_alone,
+                "error": estimate.error,
+                "spread": spread[row],
+                "p_adjusted": p_adjusted[row],
+                "family": family.size,
+                "d_z": effect,
+                "g": None if effect is None else effect * hedges(one.units),
+                "detectable": least[row] if known[row] else None,
+                "p_not_worse": one.margins
+                and one.margins[1 if one.direction == "lower" else 0],
+                "p_equivalent": one.margins and max(one.margins),
+                "verdict": words[row],
+                "needed": _queries(wanted.get(row), one),
+                "needed_cautious": _queries(wanted_cautious.get(row), one),
+            }
+        )
     return rows
 
 
@@ -246,7 +310,11 @@ def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | N
     The interval at ``1 - 2·alpha`` lies above ``-margin`` where the first is at most alpha, and below
     ``margin`` where the second is.
     """
-    return None if margin is None else (estimate.p_above(-margin), estimate.p_below(margin))
+    return (
+        None
+        if margin is None
+        else (estimate.p_above(-margin), estimate.p_below(margin))
+    )
 
 
 def _queries(units: int | None, one: PairStatistics) -> int | None:
@@ -273,14 +341,20 @@ def with_judged(ready: Prepared, measures: Sequence[Measure]) -> Prepared:
     k = next((measure.k for measure in measures if measure.k is not None), _CUTOFF)
     try:
         return ready.for_measures([*measures, Judged(k=k)])
-    except (BadOption, BadParameter):  # it has no meaning under some options, and for judgments of spans
+    except (
+        BadOption,
+        BadParameter,
+    ):  # it has no meaning under some options, and for judgments of spans
         return ready
 
 
 def only_relevant_judged(ready: Prepared, measures: Sequence[Measure]) -> bool:
     """Return True if every judged document is relevant to every measure, so that Judged@k equals P@k."""
     grades = ready.judgments().grade
-    marks = {ANY_GAIN, *(getattr(measure, "rel", None) or ANY_GAIN for measure in measures)}
+    marks = {
+        ANY_GAIN,
+        *(getattr(measure, "rel", None) or ANY_GAIN for measure in measures),
+    }
     return bool(len(grades)) and all(bool(mark(grades).all()) for mark in marks)
 
 
@@ -298,18 +372,30 @@ def judged_share_counts(
     return [(system, shares[system], won[system], lost[system]) for system in systems]
 
 
-def judged_scores(scores: Scores | pl.DataFrame) -> tuple[str, dict[str, pl.DataFrame]] | None:
+def judged_scores(
+    scores: Scores | pl.DataFrame,
+) -> tuple[str, dict[str, pl.DataFrame]] | None:
     """Return the name of Judged@k and its values for each run; ``None`` where it was not computed."""
     frame = scores.per_query if isinstance(scores, Scores) else scores
-    names = [name for name in frame["measure"].unique(maintain_order=True) if name.startswith("Judged@")]
+    names = [
+        name
+        for name in frame["measure"].unique(maintain_order=True)
+        if name.startswith("Judged@")
+    ]
     if not names:
         return None
-    rows = frame.filter(measure=names[-1]).select("run", "query_id", "value").drop_nulls()
-    parts = rows.partition_by("run", as_dict=True, include_key=False, maintain_order=True)
+    rows = (
+        frame.filter(measure=names[-1]).select("run", "query_id", "value").drop_nulls()
+    )
+    parts = rows.partition_by(
+        "run", as_dict=True, include_key=False, maintain_order=True
+    )
     return names[-1], {str(key[0]): part for key, part in parts.items()}
 
 
-def judged_shares_differ(judged: Mapping[str, pl.DataFrame], pairs: Sequence[tuple[str, str]]) -> list[bool]:
+def judged_shares_differ(
+    judged: Mapping[str, pl.DataFrame], pairs: Sequence[tuple[str, str]]
+) -> list[bool]:
     """Return for pairs of runs if their shares of judged documents differ: surely (95 %), by more than 0.01.
 
     >>> import polars as pl
@@ -318,12 +404,24 @@ def judged_shares_differ(judged: Mapping[str, pl.DataFrame], pairs: Sequence[tup
     [True]
     """
     known = list(dict.fromkeys(run for pair in pairs for run in pair if run in judged))
-    queries = {query: at for at, query in enumerate({q: 0 for run in known for q in judged[run]["query_id"]})}
-    values = np.full((len(known) + 1, len(queries)), np.nan)  # the last row is of runs that are not known
+    queries = {
+        query: at
+        for at, query in enumerate(
+            {q: 0 for run in known for q in judged[run]["query_id"]}
+        )
+    }
+    values = np.full(
+        (len(known) + 1, len(queries)), np.nan
+    )  # the last row is of runs that are not known
     for row, run in enumerate(known):
-        values[row, [queries[query] for query in judged[run]["query_id"]]] = judged[run]["value"].to_numpy()
+        values[row, [queries[query] for query in judged[run]["query_id"]]] = judged[
+            run
+        ]["value"].to_numpy()
     at = {run: row for row, run in enumerate(known)}
-    one, other = (np.array([at.get(pair[side], -1) for pair in pairs], np.int64) for side in (0, 1))
+    one, other = (
+        np.array([at.get(pair[side], -1) for pair in pairs], np.int64)
+        for side in (0, 1)
+    )
     both = ~np.isnan(values)
     differ = np.zeros(len(pairs), np.bool_)
     shared: dict[bytes, list[int]] = {}
@@ -335,6 +433,8 @@ def judged_shares_differ(judged: Mapping[str, pl.DataFrame], pairs: Sequence[tup
             units = Units.of(values[:, rows].T).difference(one[places], other[places])
             found = estimates(units)
             differ[places] = [
-                abs(e.value) > _NEAR and (low > 0 or high < 0) for e in found for low, high in (e.interval(),)
+                abs(e.value) > _NEAR and (low > 0 or high < 0)
+                for e in found
+                for low, high in (e.interval(),)
             ]
     return differ.tolist()

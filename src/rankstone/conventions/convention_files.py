@@ -44,7 +44,18 @@ _OF_LIBRARY: Final = frozenset(
     | _SHARED
 )
 _OF_MEASURE: Final = frozenset(
-    {"spelling", "ours", "also", "options", "texts", "unbounded", "bug", "note", "differs"} | _SHARED
+    {
+        "spelling",
+        "ours",
+        "also",
+        "options",
+        "texts",
+        "unbounded",
+        "bug",
+        "note",
+        "differs",
+    }
+    | _SHARED
 )
 #: options for all measures that also apply to measures of whole lists; the others are about judgments
 _OF_ORDER: Final = ("ties", "score_dtype")
@@ -66,13 +77,19 @@ def _files() -> list[str]:
 
 def _newest_first(names: Iterable[str]) -> tuple[Convention, ...]:
     """Read data files; sort by name, newest version first."""
-    found = sorted(map(_read, names), key=lambda one: _numbers(one.version), reverse=True)
+    found = sorted(
+        map(_read, names), key=lambda one: _numbers(one.version), reverse=True
+    )
     return tuple(sorted(found, key=lambda one: one.name))
 
 
 @cache
 def _read(name: str) -> Convention:
-    text = files("rankstone.conventions").joinpath("data", name).read_text(encoding="utf-8")
+    text = (
+        files("rankstone.conventions")
+        .joinpath("data", name)
+        .read_text(encoding="utf-8")
+    )
     return _parsed(tomllib.loads(text), name)
 
 
@@ -92,9 +109,14 @@ def convention(name: str) -> Convention:
     parts = _NAME.fullmatch(str(name).strip())
     library, version = (parts[1].lower(), parts[2]) if parts else (name, None)
     # the files of other libraries are rarely needed
-    known = _newest_first(name for name in _files() if name.startswith(f"{library}-")) or conventions()
+    known = (
+        _newest_first(name for name in _files() if name.startswith(f"{library}-"))
+        or conventions()
+    )
     versions = [one for one in known if library in (one.name, *one.also)]
-    matching = [one for one in versions if version is None or _covers(one.version, version)]
+    matching = [
+        one for one in versions if version is None or _covers(one.version, version)
+    ]
     if matching:
         return matching[0]
     if versions:
@@ -103,7 +125,9 @@ def convention(name: str) -> Convention:
             expected=", ".join(map(str, versions)),
             fix=f"choose a known version: {versions[0]}",
         )
-    spellings = [spelling for one in known for spelling in (one.name, str(one), *one.also)]
+    spellings = [
+        spelling for one in known for spelling in (one.name, str(one), *one.also)
+    ]
     raise UnknownConvention(
         f"no library is known as {printable(name)}",
         expected=", ".join(dict.fromkeys(one.name for one in known)),
@@ -122,15 +146,24 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _parsed(data: dict[str, Any], file: str) -> Convention:
     _only(data, _OF_LIBRARY, file)
-    defaults: dict[str, Any] = {name: data[name] for name in ("options", *_SHARED) if name in data}
+    defaults: dict[str, Any] = {
+        name: data[name] for name in ("options", *_SHARED) if name in data
+    }
     entries = []
     for measure in data["measures"]:
         _only(measure, _OF_MEASURE, f"{file}: {measure.get('spelling')}")
         entries += [_entry(_overridden(defaults, measure))]
-        entries += [_entry(_variant(defaults, measure, variant)) for variant in data.get("variants", ())]
+        entries += [
+            _entry(_variant(defaults, measure, variant))
+            for variant in data.get("variants", ())
+        ]
     for variant in data.get("variants", ()):
         _only(variant, _OF_VARIANT, f"{file}: {variant.get('suffix')}")
-    order = {name: value for name, value in data.get("options", {}).items() if name in _OF_ORDER}
+    order = {
+        name: value
+        for name, value in data.get("options", {}).items()
+        if name in _OF_ORDER
+    }
     for measure in data.get("beyond", ()):
         _only(measure, _OF_MEASURE - {"grades"}, f"{file}: {measure.get('spelling')}")
         entries += [_entry(_overridden({"options": order, "of_lists": True}, measure))]
@@ -148,12 +181,21 @@ def _parsed(data: dict[str, Any], file: str) -> Convention:
 
 def _overridden(defaults: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of all measures, overridden by a measure's own."""
-    return {**defaults, **own, "options": {**defaults.get("options", {}), **own.get("options", {})}}
+    return {
+        **defaults,
+        **own,
+        "options": {**defaults.get("options", {}), **own.get("options", {})},
+    }
 
 
-def _variant(defaults: dict[str, Any], measure: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
+def _variant(
+    defaults: dict[str, Any], measure: dict[str, Any], variant: dict[str, Any]
+) -> dict[str, Any]:
     """Return a variant of a measure, which keeps the measure's own keys."""
-    spellings = [text + variant["suffix"] for text in (measure["spelling"], *measure.get("also", ()))]
+    spellings = [
+        text + variant["suffix"]
+        for text in (measure["spelling"], *measure.get("also", ()))
+    ]
     own = {name: value for name, value in variant.items() if name != "suffix"}
     names = {"spelling": spellings[0], "also": spellings[1:]}
     return _overridden(_overridden(defaults, own), measure) | names
@@ -224,7 +266,9 @@ def shared(entry: Entry) -> str | None:
         return None
     measure = entry.measure(_FILL)
     name = measure.name
-    if name not in MEASURES or not isinstance(measure, MEASURES[name]):  # only this library has it
+    if name not in MEASURES or not isinstance(
+        measure, MEASURES[name]
+    ):  # only this library has it
         return None
     return f"{name}@k" if "<k>" in entry.spelling else name
 
@@ -255,7 +299,9 @@ def choices(entry: Entry) -> dict[str, Any]:
 
 def _comparable(value: object) -> object:
     return (
-        str(value) if isinstance(value, Named) or not isinstance(value, (int, float, type(None))) else value
+        str(value)
+        if isinstance(value, Named) or not isinstance(value, (int, float, type(None)))
+        else value
     )
 
 
@@ -270,7 +316,10 @@ def compare(first: Convention, second: Convention) -> list[Difference]:
     others = _simplest(second)
     return [
         Difference(
-            name, one.spelling, others[name].spelling, _differences(choices(one), choices(others[name]))
+            name,
+            one.spelling,
+            others[name].spelling,
+            _differences(choices(one), choices(others[name])),
         )
         for name, one in _simplest(first).items()
         if name in others
@@ -287,9 +336,13 @@ def _simplest(one: Convention) -> dict[str, Entry]:
     return found
 
 
-def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _differences(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any]]:
     names = [*first, *(name for name in second if name not in first)]
-    return {n: (first.get(n), second.get(n)) for n in names if first.get(n) != second.get(n)}
+    return {
+        n: (first.get(n), second.get(n)) for n in names if first.get(n) != second.get(n)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,24 +361,39 @@ def refused_grade(entry: Entry, grades: Floats) -> float | None:
     """Return the lowest grade that a library refuses; ``None`` where it accepts all."""
     if entry.grades is None:
         return None
-    return next((grade for grade in np.unique(grades).tolist() if not entry.grades.accepts(grade)), None)
+    return next(
+        (
+            grade
+            for grade in np.unique(grades).tolist()
+            if not entry.grades.accepts(grade)
+        ),
+        None,
+    )
 
 
-def witnesses(entries: Iterable[Entry], alignment: AlignmentOptions) -> dict[str, Measure]:
+def witnesses(
+    entries: Iterable[Entry], alignment: AlignmentOptions
+) -> dict[str, Measure]:
     """Return the measures whose values show what libraries refuse, if they can be computed."""
     found: dict[str, Measure] = {}
-    for name in dict.fromkeys(refusal.measure for entry in entries for refusal in entry.refuses):
+    for name in dict.fromkeys(
+        refusal.measure for entry in entries for refusal in entry.refuses
+    ):
         witness = parse_measure(name)
         assert isinstance(witness, Measure)  # noqa: S101 - data files are tested
         try:
             witness.check_needs(alignment)
-        except BadOption:  # it needs something that is not given, such as the size of the catalogue
+        except (
+            BadOption
+        ):  # it needs something that is not given, such as the size of the catalogue
             continue
         found[name] = witness
     return found
 
 
-def refused(entry: Entry, scored: Scored, observed: Mapping[str, Scored]) -> Refused | None:
+def refused(
+    entry: Entry, scored: Scored, observed: Mapping[str, Scored]
+) -> Refused | None:
     """Return why a library raises an error instead of returning these scores; ``None`` where it does not.
 
     Parameters
@@ -344,7 +412,11 @@ def refused(entry: Entry, scored: Scored, observed: Mapping[str, Scored]) -> Ref
         matching = _with_value(observed[refusal.measure], refusal.value) & counts
         if matching.any() and (not refusal.every or matching[counts].all()):
             return Refused(refusal.why, int(matching.argmax()), refusal.every)
-    present = counts if entry.undefined_propagates else counts & (scored.status != Status.undefined)
+    present = (
+        counts
+        if entry.undefined_propagates
+        else counts & (scored.status != Status.undefined)
+    )
     if entry.no_queries == "error" and not present.any():
         return Refused("no query has a value, and there is no mean")
     return None
@@ -352,7 +424,9 @@ def refused(entry: Entry, scored: Scored, observed: Mapping[str, Scored]) -> Ref
 
 def _with_value(scored: Scored, value: float | None) -> Bools:
     """Return which queries have a value, bool ``[queries]``; ``None`` means undefined."""
-    matching: Bools = scored.status == Status.undefined if value is None else scored.value == value
+    matching: Bools = (
+        scored.status == Status.undefined if value is None else scored.value == value
+    )
     return matching
 
 

@@ -13,7 +13,13 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import quoted
-from rankstone.conventions.convention_files import confused_ids, convention, refused, refused_grade, witnesses
+from rankstone.conventions.convention_files import (
+    confused_ids,
+    convention,
+    refused,
+    refused_grade,
+    witnesses,
+)
 from rankstone.conventions.library_convention import Convention, named
 from rankstone.errors import (
     BadLine,
@@ -72,7 +78,9 @@ def scores_by(
     """Score runs by a library's definitions, or by our own if none is named; arguments as for evaluate."""
     if convention is None:
         return Prepared(qrels, measures, **options).evaluate(runs, progress=progress)
-    return evaluate_by(convention, Given(qrels, runs), measures, progress=progress, **options)
+    return evaluate_by(
+        convention, Given(qrels, runs), measures, progress=progress, **options
+    )
 
 
 def evaluate_by(
@@ -103,7 +111,11 @@ def evaluate_by(
     for group in _groups(readings):
         decided = group[0].options
         if given.table is not None:  # it has no separate judgments
-            decided = {name: value for name, value in decided.items() if name not in _JUDGMENT_OPTIONS}
+            decided = {
+                name: value
+                for name, value in decided.items()
+                if name not in _JUDGMENT_OPTIONS
+            }
         options = {**given_options, **decided}
         witnesses = _witnesses(group, options)
         needed = (*(r.measure for r in group), *witnesses.values())
@@ -129,7 +141,10 @@ def read_one(
     meant = library if isinstance(library, Convention) else convention(library)
     readings = _judgment_readings(meant, measure)
     if len(readings) != 1:
-        raise BadOption("one measure at a time", given=" ".join(reading.text for reading in readings))
+        raise BadOption(
+            "one measure at a time",
+            given=" ".join(reading.text for reading in readings),
+        )
     return readings[0], {**_allowed_options(meant, given), **readings[0].options}
 
 
@@ -144,7 +159,9 @@ def values_by(
 
     Libraries that do not have a measure are left out.
     """
-    values: dict[str, dict[str, float | str | None]] = {measure: {} for measure in measures}
+    values: dict[str, dict[str, float | str | None]] = {
+        measure: {} for measure in measures
+    }
     for meant in libraries:
         for measure in measures:
             try:
@@ -152,10 +169,16 @@ def values_by(
             except UsageError:
                 continue
             try:
-                scores = evaluate_by(meant, Given(qrels, run), [r.text for r in readings], **options)
-                values[measure][str(meant)] = next(iter(next(iter(scores.to_dict().values())).values()))
+                scores = evaluate_by(
+                    meant, Given(qrels, run), [r.text for r in readings], **options
+                )
+                values[measure][str(meant)] = next(
+                    iter(next(iter(scores.to_dict().values())).values())
+                )
             except RankstoneError as error:
-                if isinstance(error, _UNREADABLE) or type(error) is InputError:  # no library can read it
+                if (
+                    isinstance(error, _UNREADABLE) or type(error) is InputError
+                ):  # no library can read it
                     raise
                 values[measure][str(meant)] = f"refuses: {error.what}"
     return values
@@ -219,7 +242,9 @@ def _grades(ready: Prepared) -> Floats:
     return np.concatenate(grades)
 
 
-def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats) -> None:
+def _check_grades(
+    meant: Convention, readings: Sequence[Reading], grades: Floats
+) -> None:
     """Refuse grades that the library refuses."""
     for reading in readings:
         grade = refused_grade(reading.entry, grades)
@@ -230,18 +255,27 @@ def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats
             )
 
 
-def _witnesses(group: Sequence[Reading], options: Mapping[str, Any]) -> dict[str, Measure]:
+def _witnesses(
+    group: Sequence[Reading], options: Mapping[str, Any]
+) -> dict[str, Measure]:
     """Return the measures whose values show what the library refuses."""
-    alignment = AlignmentOptions.of({k: v for k, v in options.items() if k in AlignmentOptions().as_dict()})
+    alignment = AlignmentOptions.of(
+        {k: v for k, v in options.items() if k in AlignmentOptions().as_dict()}
+    )
     return witnesses((reading.entry for reading in group), alignment)
 
 
 def _check_refusals(
-    meant: Convention, group: Sequence[Reading], scores: Scores, witnesses: Mapping[str, Measure]
+    meant: Convention,
+    group: Sequence[Reading],
+    scores: Scores,
+    witnesses: Mapping[str, Measure],
 ) -> None:
     """Refuse what the library raises errors for: lists it cannot handle, and a mean over no query."""
     for run in scores.runs.values():
-        observed = {name: run.by_measure[witness] for name, witness in witnesses.items()}
+        observed = {
+            name: run.by_measure[witness] for name, witness in witnesses.items()
+        }
         for reading in group:
             refusal = refused(reading.entry, run.by_measure[reading.measure], observed)
             if refusal is None:
@@ -250,13 +284,19 @@ def _check_refusals(
             if refusal.query is not None:
                 query = f"query {printable(run.queries[refusal.query])}"
                 where = "every query" if refusal.every else query
-            raise BadValue(f"{meant.title} refuses {reading.text}: {refusal.why}", where=where)
+            raise BadValue(
+                f"{meant.title} refuses {reading.text}: {refusal.why}", where=where
+            )
 
 
-def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Scores]) -> Scores:
+def _together(
+    meant: Convention, readings: Sequence[Reading], parts: Sequence[Scores]
+) -> Scores:
     """Join several results: every query that any measure counts, in the order of first occurrence."""
     runs = {
-        name: _joined([part.runs[name] for part in parts], [r.measure for r in readings])
+        name: _joined(
+            [part.runs[name] for part in parts], [r.measure for r in readings]
+        )
         for name in parts[-1].runs  # the runs that are good in all groups
     }
     if any(reading.entry.summed == "by_id" for reading in readings):
@@ -270,7 +310,9 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Sc
     )
 
 
-def _recorded(meant: Convention, readings: Sequence[Reading], alignment: object) -> dict[str, Any]:
+def _recorded(
+    meant: Convention, readings: Sequence[Reading], alignment: object
+) -> dict[str, Any]:
     """Return what a result records of its convention."""
     meaning = {reading.text: _meaning(reading) for reading in readings}
     return {
@@ -285,33 +327,58 @@ def _recorded(meant: Convention, readings: Sequence[Reading], alignment: object)
 def _by_id(run: RunScores) -> RunScores:
     """Sort queries by the bytes of their ids: the order in which some libraries sum them."""
     order = run.queries.cast(pl.String).arg_sort().to_numpy()
-    by_measure = {measure: Scored.joined([scored], order) for measure, scored in run.by_measure.items()}
-    return RunScores(run.queries[order], by_measure, None if run.about is None else run.about[order])
+    by_measure = {
+        measure: Scored.joined([scored], order)
+        for measure, scored in run.by_measure.items()
+    }
+    return RunScores(
+        run.queries[order], by_measure, None if run.about is None else run.about[order]
+    )
 
 
 def _with_warnings(
-    meant: Convention, readings: Sequence[Reading], audit: Audit, runs: Mapping[str, RunScores]
+    meant: Convention,
+    readings: Sequence[Reading],
+    audit: Audit,
+    runs: Mapping[str, RunScores],
 ) -> Audit:
     """Add warnings about query ids that the library would read differently."""
     patterns = {reading.entry.topics for reading in readings} - {None}
     audits = {}
     for name, run in runs.items():
         ids = run.queries.cast(pl.String)
-        warnings = [one for pattern in patterns for one in confused_ids(meant.title, str(pattern), ids)]
-        audits[name] = replace(audit.runs[name], warnings=(*audit.runs[name].warnings, *warnings))
+        warnings = [
+            one
+            for pattern in patterns
+            for one in confused_ids(meant.title, str(pattern), ids)
+        ]
+        audits[name] = replace(
+            audit.runs[name], warnings=(*audit.runs[name].warnings, *warnings)
+        )
     return replace(audit, runs=audits)
 
 
 def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:
     if len(parts) == 1:
-        return RunScores(parts[0].queries, {m: parts[0].by_measure[m] for m in measures}, parts[0].about)
-    queries = pl.concat([part.queries.cast(pl.String) for part in parts]).unique(maintain_order=True)
+        return RunScores(
+            parts[0].queries,
+            {m: parts[0].by_measure[m] for m in measures},
+            parts[0].about,
+        )
+    queries = pl.concat([part.queries.cast(pl.String) for part in parts]).unique(
+        maintain_order=True
+    )
     numbered = pl.DataFrame({"query": queries}).with_row_index("place")
     by_measure: dict[Measure, Scored] = {}
     for part in parts:
         own = pl.DataFrame({"query": part.queries.cast(pl.String)})
-        place = own.join(numbered, on="query", how="left", maintain_order="left")["place"].to_numpy()
-        by_measure |= {m: _spread(scored, place, len(queries)) for m, scored in part.by_measure.items()}
+        place = own.join(numbered, on="query", how="left", maintain_order="left")[
+            "place"
+        ].to_numpy()
+        by_measure |= {
+            m: _spread(scored, place, len(queries))
+            for m, scored in part.by_measure.items()
+        }
     return RunScores(queries, {m: by_measure[m] for m in measures})
 
 
@@ -355,9 +422,18 @@ def beyond_by(
     options = _allowed_options(meant, options, _FREE_BEYOND)
     parts: list[BeyondScores] = []
     for group in _groups(readings):
-        witnesses: dict[str, Any] = {x.measure: named(x.measure) for r in group for x in r.entry.refuses}
+        witnesses: dict[str, Any] = {
+            x.measure: named(x.measure) for r in group for x in r.entry.refuses
+        }
         needed = [*(r.measure for r in group), *witnesses.values()]
-        parts.append(measure_runs(runs, needed, optional=measures is None, **{**group[0].options, **options}))
+        parts.append(
+            measure_runs(
+                runs,
+                needed,
+                optional=measures is None,
+                **{**group[0].options, **options},
+            )
+        )
         _check_beyond_refusals(meant, parts[-1], group, witnesses)
     return _beyond_together(meant, readings, parts)
 
@@ -383,7 +459,10 @@ def _list_readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
 
 
 def _check_beyond_refusals(
-    meant: Convention, scores: BeyondScores, group: Sequence[Reading], witnesses: Mapping[str, Any]
+    meant: Convention,
+    scores: BeyondScores,
+    group: Sequence[Reading],
+    witnesses: Mapping[str, Any],
 ) -> None:
     """Refuse lists that the library raises errors for; our measures show which these are."""
     for run in scores.runs.values():
@@ -415,8 +494,16 @@ def _beyond_together(
         )
     runs: dict[str, RunScores] = {}
     for name, first in parts[0].runs.items():
-        by_measure = {m: scored for part in parts for m, scored in part.runs[name].by_measure.items()}
-        ordered = {r.measure: by_measure[r.measure] for r in readings if r.measure in by_measure}
+        by_measure = {
+            m: scored
+            for part in parts
+            for m, scored in part.runs[name].by_measure.items()
+        }
+        ordered = {
+            r.measure: by_measure[r.measure]
+            for r in readings
+            if r.measure in by_measure
+        }
         runs[name] = RunScores(first.queries, ordered, first.about)
     return BeyondScores(
         runs,
@@ -425,11 +512,16 @@ def _beyond_together(
         _recorded(meant, readings, parts[0].conventions["alignment"]),
         parts[0].inputs,
         opening=partial(_read_again, parts),
-        whole={name: {m: v for part in parts for m, v in part.whole[name].items()} for name in runs},
+        whole={
+            name: {m: v for part in parts for m, v in part.whole[name].items()}
+            for name in runs
+        },
     )
 
 
-def _read_again(parts: Sequence[BeyondScores], measure: Named, run: str) -> tuple[ListFrame, Tables]:
+def _read_again(
+    parts: Sequence[BeyondScores], measure: Named, run: str
+) -> tuple[ListFrame, Tables]:
     """Read the lists of a measure again, under the options with which it was computed."""
     part = next(one for one in parts if measure in one.measures)
     assert part.opening is not None  # noqa: S101 - every part was measured

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import Record
 from rankstone.conventions.renamed_measures import renamed
-from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, did_you_mean, printable
+from rankstone.errors import (
+    BadParameter,
+    RankstoneError,
+    UnknownMeasure,
+    did_you_mean,
+    printable,
+)
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.syntax import parse_as, parse_measure
@@ -55,7 +61,9 @@ class Grades:
 
     def accepts(self, grade: float) -> bool:
         """Return True for a grade that is accepted."""
-        inside = (self.low is None or grade >= self.low) and (self.high is None or grade <= self.high)
+        inside = (self.low is None or grade >= self.low) and (
+            self.high is None or grade <= self.high
+        )
         return inside and not (self.whole and grade != int(grade))
 
 
@@ -161,14 +169,21 @@ class Entry:
     @property
     def rules(self) -> tuple[str, ...]:
         """The library's rules for values in words: rounding, undefined means, errors."""
-        mean_of_none = {"zero": "the mean over no query is 0", "error": "a mean over no query is an error"}
+        mean_of_none = {
+            "zero": "the mean over no query is 0",
+            "error": "a mean over no query is an error",
+        }
         texts = (
             None if self.grades is None else f"accepts {self.grades}",
-            "a query with an empty entry in the judgments counts" if self.declared else None,
+            "a query with an empty entry in the judgments counts"
+            if self.declared
+            else None,
             None
             if self.digits is None
             else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
-            "one undefined query makes the mean undefined (NaN)" if self.undefined_propagates else None,
+            "one undefined query makes the mean undefined (NaN)"
+            if self.undefined_propagates
+            else None,
             mean_of_none.get(self.no_queries or ""),
             *(f"raises an error: {refusal.why}" for refusal in self.refuses),
         )
@@ -178,12 +193,18 @@ class Entry:
     def chosen(self) -> dict[str, Any]:
         """The options that differ from rankstone's defaults."""
         defaults = AlignmentOptions().as_dict()
-        return {name: value for name, value in self.options.items() if defaults.get(name) != value}
+        return {
+            name: value
+            for name, value in self.options.items()
+            if defaults.get(name) != value
+        }
 
     def match(self, text: str) -> Mapping[str, str] | None:
         """Return the numbers in a library's name of this measure; ``None`` for any other name."""
         for spelling in self.spellings:
-            if not text.startswith(spelling.partition("<")[0]):  # most are other measures: skip the pattern
+            if not text.startswith(
+                spelling.partition("<")[0]
+            ):  # most are other measures: skip the pattern
                 continue
             matched = _pattern(spelling).fullmatch(text)
             if matched:
@@ -207,14 +228,17 @@ def named(text: str) -> Named:
         return parse_measure(text)
     module, _, own = text.removeprefix("replay:").partition(".")
     name = re.split(r"[(@]", own, maxsplit=1)[0]
-    return parse_as(getattr(import_module(f"rankstone.conventions.replays.{module}"), name), own)
+    return parse_as(
+        getattr(import_module(f"rankstone.conventions.replays.{module}"), name), own
+    )
 
 
 def _pattern(spelling: str) -> re.Pattern[str]:
     parts = _PLACE.split(spelling)
     many = {_GAINS: f"{_NUMBER}(?:,{_NUMBER})*"}
     shape = [
-        re.escape(p) if at % 2 == 0 else f"(?P<{p}>{many.get(p, _NUMBER)})" for at, p in enumerate(parts)
+        re.escape(p) if at % 2 == 0 else f"(?P<{p}>{many.get(p, _NUMBER)})"
+        for at, p in enumerate(parts)
     ]
     return re.compile("".join(shape))
 
@@ -306,7 +330,9 @@ class Convention(Record):
         >>> reading.text, reading.entry.ours
         ('ndcg@10-', 'nDCG(gain=exp2)@<k>')
         """
-        single = isinstance(measures, (str, Named)) or not isinstance(measures, Iterable)
+        single = isinstance(measures, (str, Named)) or not isinstance(
+            measures, Iterable
+        )
         each: Iterable[object] = [measures] if single else measures  # type: ignore[assignment]
         texts = [text for one in each for text in split(str(one))]
         if not texts:
@@ -324,7 +350,9 @@ class Convention(Record):
 
     def reading(self, entry: Entry, numbers: Mapping[str, str]) -> Reading:
         """Return one of its measures, with numbers in place of the placeholders."""
-        return _reading(entry.written(entry.spelling, numbers), entry, entry.measure(numbers))
+        return _reading(
+            entry.written(entry.spelling, numbers), entry, entry.measure(numbers)
+        )
 
     def everything(self, k: int = 10, *, of_lists: bool = False) -> list[str]:
         """Return the measures without parameters other than a cutoff, for grades of any kind.
@@ -338,8 +366,14 @@ class Convention(Record):
         of_lists
             Measures of whole lists instead of those of judgments.
         """
-        entries = [entry for entry in self.entries if entry.of_lists == of_lists and not entry.of_texts]
-        graded = [entry for entry in entries if entry.grades is None or entry.grades.high != 1]
+        entries = [
+            entry
+            for entry in self.entries
+            if entry.of_lists == of_lists and not entry.of_texts
+        ]
+        graded = [
+            entry for entry in entries if entry.grades is None or entry.grades.high != 1
+        ]
         texts = [entry.spelling.replace("<k>", str(k)) for entry in graded or entries]
         return [text for text in texts if not _PLACE.search(text)]
 
@@ -364,10 +398,15 @@ class Convention(Record):
             )
         for entry in self.entries:
             has_cutoff = "<k>" in entry.spelling
-            if has_cutoff == (measure.k is not None) and _PLACE.findall(entry.ours) in ([], ["k"]):
+            if has_cutoff == (measure.k is not None) and _PLACE.findall(entry.ours) in (
+                [],
+                ["k"],
+            ):
                 same = entry.measure({"k": str(measure.k)})
                 if same.name == measure.name:
-                    return _reading(entry.spelling.replace("<k>", str(measure.k)), entry, same)
+                    return _reading(
+                        entry.spelling.replace("<k>", str(measure.k)), entry, same
+                    )
         raise self._unknown(text)
 
     def _unknown(self, text: str) -> UnknownMeasure:

@@ -71,7 +71,9 @@ class _RenamedListMeasure(_Renamed):
         scored: Scored = super().score(*tables)  # type: ignore[misc]
         if self.empty == "drop":
             none = scored.status == Status.no_relevant
-            scored = replace(scored, status=np.where(none, Status.dropped, scored.status))
+            scored = replace(
+                scored, status=np.where(none, Status.dropped, scored.status)
+            )
         return scored
 
     def value(self: Any, *tables: Any) -> float:  # noqa: ANN401 - the lists and side tables
@@ -104,7 +106,11 @@ def renamed(
     precision@5
     """
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
-    facts |= {"undefined_propagates": undefined_propagates, "no_queries": no_queries, "summed": summed}
+    facts |= {
+        "undefined_propagates": undefined_propagates,
+        "no_queries": no_queries,
+        "summed": summed,
+    }
     return _build(type(measure), tuple(facts.items()), _values(measure))
 
 
@@ -112,7 +118,9 @@ def _values(measure: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
     return {f.name: getattr(measure, f.name) for f in fields(measure)}
 
 
-def _build(kind: type, facts: tuple[tuple[str, Any], ...], values: dict[str, Any]) -> Any:  # noqa: ANN401
+def _build(
+    kind: type, facts: tuple[tuple[str, Any], ...], values: dict[str, Any]
+) -> Any:  # noqa: ANN401
     """Return a renamed measure of a class; pickles are read by it, too."""
     return _kind(kind, facts)(**values)
 
@@ -121,5 +129,7 @@ def _build(kind: type, facts: tuple[tuple[str, Any], ...], values: dict[str, Any
 def _kind(kind: type, facts: tuple[tuple[str, Any], ...]) -> type:
     mixin = _RenamedMeasure if issubclass(kind, Measure) else _RenamedListMeasure
     return type(
-        kind.__name__, (mixin, kind), {**dict(facts), "_origin": (kind, facts), "__module__": __name__}
+        kind.__name__,
+        (mixin, kind),
+        {**dict(facts), "_origin": (kind, facts), "__module__": __name__},
     )

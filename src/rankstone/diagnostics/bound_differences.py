@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankstone.diagnostics.bound_questions import Question, all_grades_matter, numbered, rule_of
-from rankstone.diagnostics.bound_rules import BINARY, EXCHANGE, additive, extremes, two_kinds
+from rankstone.diagnostics.bound_questions import (
+    Question,
+    all_grades_matter,
+    numbered,
+    rule_of,
+)
+from rankstone.diagnostics.bound_rules import (
+    BINARY,
+    EXCHANGE,
+    additive,
+    extremes,
+    two_kinds,
+)
 from rankstone.diagnostics.bound_search import Search, scored, stepped, value_of_some
 from rankstone.hits.list_arrays import ragged_range
 
@@ -19,7 +30,9 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-def together(lists: tuple[ListsWithHoles, ListsWithHoles], docs: tuple[pl.Series, pl.Series]) -> Question:
+def together(
+    lists: tuple[ListsWithHoles, ListsWithHoles], docs: tuple[pl.Series, pl.Series]
+) -> Question:
     """Return the problem of the difference of two runs.
 
     Parameters
@@ -44,9 +57,9 @@ def together(lists: tuple[ListsWithHoles, ListsWithHoles], docs: tuple[pl.Series
         )
         for side, ids in zip(lists, docs, strict=True)
     )
-    holes = one.join(other, on=["query", "doc"], how="full", coalesce=True, suffix="_there").sort(
-        "query", "place", "place_there", nulls_last=True
-    )
+    holes = one.join(
+        other, on=["query", "doc"], how="full", coalesce=True, suffix="_there"
+    ).sort("query", "place", "place_there", nulls_last=True)
     query = holes["query"].to_numpy().astype(np.int64)
     counts = np.bincount(query, minlength=lists[0].queries)
     return Question(
@@ -63,12 +76,16 @@ def _places(place: pl.Series, query: Ints, listed: Ints) -> Ints:
     return numbered(known, place.is_null().to_numpy(), query, listed)
 
 
-def difference(question: Question, measure: Measure, scale: Floats, most: int) -> Search:
+def difference(
+    question: Question, measure: Measure, scale: Floats, most: int
+) -> Search:
     """Return the lowest and highest difference of two runs over the grades of the holes.
 
     Parameters are those of :func:`~rankstone.diagnostics.bound_rules.extremes`.
     """
-    question = question if all_grades_matter(measure) else question.cut_for_measure(measure)
+    question = (
+        question if all_grades_matter(measure) else question.cut_for_measure(measure)
+    )
     search = Search(question, measure, scale, most)
     rule, left = rule_of(measure), np.flatnonzero(~question.has_equal_sides(measure))
     if rule == "additive":
@@ -82,7 +99,9 @@ def difference(question: Question, measure: Measure, scale: Floats, most: int) -
         _settle_by_count(search, left[few], (float(kinds[0]), float(kinds[-1])))
         left = left[~few]
     if len(left):
-        one, other = (extremes(side.take(left), measure, scale, most) for side in question.sides)
+        one, other = (
+            extremes(side.take(left), measure, scale, most) for side in question.sides
+        )
         search.settle(left, one.low - other.high, one.high - other.low)
     return search
 
@@ -93,7 +112,10 @@ def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> 
     low, high = np.full(len(search.every), np.inf), np.full(len(search.every), -np.inf)
     for copy, top, bottom in stepped(search.question.holes, query, ends):
         (best, worst), (best_other, worst_other) = (
-            (scored(side, measure, copy, top).value, scored(side, measure, copy, bottom).value)
+            (
+                scored(side, measure, copy, top).value,
+                scored(side, measure, copy, bottom).value,
+            )
             for side in sides
         )
         np.minimum.at(low, copy, worst - best_other)
@@ -110,7 +132,9 @@ def _first(search: Search) -> Ints:
     kinds = two_kinds(search.measure, search.scale)
     if len(kinds) == 1:
         return np.empty(0, np.int64)
-    change = question.by_hole([_alone(side, search.measure, float(kinds[1])) for side in question.sides])
+    change = question.by_hole(
+        [_alone(side, search.measure, float(kinds[1])) for side in question.sides]
+    )
     for sign in (1.0, -1.0):
         best = _best(sign * change, question)
         grade = np.full(len(change), kinds[0])
@@ -123,7 +147,9 @@ def _alone(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     """Return the value with only this hole relevant, float64 ``[holes]``."""
     used = side.for_measure(measure)
     every, nothing = np.arange(used.queries), np.zeros(used.queries, np.int64)
-    values = np.repeat(value_of_some(side, measure, every, nothing, nothing, grade), side.holes)
+    values = np.repeat(
+        value_of_some(side, measure, every, nothing, nothing, grade), side.holes
+    )
     at = np.flatnonzero(used.hole >= 0)
     query, hole = used.query[at], used.hole[at]
     found = value_of_some(side, measure, query, hole, np.ones_like(hole), grade)
@@ -134,7 +160,9 @@ def _alone(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
 def _best(value: Floats, question: Question) -> Ints:
     """Return the first hole of each query at which a value is highest."""
     most = np.full(len(question.holes), -np.inf)
-    np.fmax.at(most, question.query, value)  # NaN: no value when this hole alone is relevant
+    np.fmax.at(
+        most, question.query, value
+    )  # NaN: no value when this hole alone is relevant
     reached = np.flatnonzero(value == most[question.query])
     _, first = np.unique(question.query[reached], return_index=True)
     return reached[first]

@@ -51,7 +51,10 @@ class Question(Record):
     def cut_for_measure(self, measure: Measure) -> Question:
         """Return the problem with only the holes that a measure uses in either list."""
         sides = [side.cut_for_measure(measure) for side in self.sides]
-        inside = [places < side.holes[self.query] for side, places in zip(sides, self.places, strict=True)]
+        inside = [
+            places < side.holes[self.query]
+            for side, places in zip(sides, self.places, strict=True)
+        ]
         kept = np.flatnonzero(np.logical_or.reduce(inside))
         query = self.query[kept]
         counts = np.bincount(query, minlength=len(self.holes))
@@ -93,7 +96,12 @@ class Question(Record):
     def by_hole(self, numbers: Sequence[Floats]) -> Floats:
         """Return each hole's number, minus that of the other side if there are two."""
         at = np.repeat(self.starts[:-1], self.holes)
-        return less([found[at + places] for found, places in zip(numbers, self.places, strict=True)])
+        return less(
+            [
+                found[at + places]
+                for found, places in zip(numbers, self.places, strict=True)
+            ]
+        )
 
     def has_equal_sides(self, measure: Measure) -> Bools:
         """Return True for queries in which both lists are the same for a measure, bool ``[queries]``.
@@ -107,22 +115,41 @@ class Question(Record):
         for name in ("n", "length", "found"):
             same &= np.equal(getattr(one.hits, name), getattr(other.hits, name))
         queries = np.flatnonzero(same)
-        entries = [ragged_range(side.offsets[queries], lengths[queries]) for side in (one, other)]
+        entries = [
+            ragged_range(side.offsets[queries], lengths[queries])
+            for side in (one, other)
+        ]
         differs = np.zeros(len(entries[0]), bool)
-        for columns in zip(self._shown(one, 0, entries[0]), self._shown(other, 1, entries[1]), strict=True):
+        for columns in zip(
+            self._shown(one, 0, entries[0]),
+            self._shown(other, 1, entries[1]),
+            strict=True,
+        ):
             differs |= columns[0] != columns[1]
         same[np.repeat(queries, lengths[queries])[differs]] = False
         return same
 
-    def _shown(self, side: ListsWithHoles, which: int, entries: Ints) -> tuple[Ints | Floats, ...]:
+    def _shown(
+        self, side: ListsWithHoles, which: int, entries: Ints
+    ) -> tuple[Ints | Floats, ...]:
         """Return the columns of entries: rank, tie block, judged grade, and the number of the hole."""
         number = np.empty(len(self.query), np.int64)
-        number[self.starts[self.query] + self.places[which]] = np.arange(len(self.query))
+        number[self.starts[self.query] + self.places[which]] = np.arange(
+            len(self.query)
+        )
         hole = side.hole[entries]
         at = self.starts[side.query[entries]] + hole
-        document = np.where(hole < 0, -1, number[np.where(hole < 0, 0, at)] if len(number) else -1)
+        document = np.where(
+            hole < 0, -1, number[np.where(hole < 0, 0, at)] if len(number) else -1
+        )
         grade = np.where(hole < 0, side.grade[entries], 0.0)
-        return side.rank[entries], side.first[entries], side.last[entries], grade, document
+        return (
+            side.rank[entries],
+            side.first[entries],
+            side.last[entries],
+            grade,
+            document,
+        )
 
 
 def less(sides: Sequence[Floats]) -> Floats:
@@ -149,12 +176,23 @@ def numbered(places: Ints, outside: Bools, query: Ints, listed: Ints) -> Ints:
 
 
 #: rules that a measure may claim, see docs/bounds.md
-RULES: Final = ("enumeration", "multisets", "counts", "uniform", "first", "additive", "precisions")
+RULES: Final = (
+    "enumeration",
+    "multisets",
+    "counts",
+    "uniform",
+    "first",
+    "additive",
+    "precisions",
+)
 #: methods that claims are about: a class that overrides one of these must state its own claims
 _SUBJECTS: Final = ("contributions", "link", "score")
 #: options under which a grade changes more than the gain of its document
 _REFUSED: Final = {
-    "ties": {"best": "the order of tied documents", "worst": "the order of tied documents"},
+    "ties": {
+        "best": "the order of tied documents",
+        "worst": "the order of tied documents",
+    },
     "duplicates": dict.fromkeys(("keep", "keep_judged"), "the value of several ranks"),
     "negative": {"keep": "gains below zero"},
     "empty": {"one": "whether a query without a relevant document scores 1"},
@@ -218,7 +256,11 @@ def check_measure(measure: Measure) -> None:
             f"{measure}: bounds are not computed for budgets",
             fix=f"use a cutoff by rank: {str(measure).rpartition('@')[0]}@10",
         )
-    if measure.brings & {"pool", "groups"} or measure.judgment_columns or measure.query_columns:
+    if (
+        measure.brings & {"pool", "groups"}
+        or measure.judgment_columns
+        or measure.query_columns
+    ):
         raise BadParameter(
             f"{measure} needs more of a document than a grade, so bounds over grades are not enough"
         )

@@ -24,8 +24,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.diagnostics.bound_questions import Question, all_grades_matter, less, rule_of
-from rankstone.diagnostics.bound_search import Search, filled, scored, slices, value_of_some
+from rankstone.diagnostics.bound_questions import (
+    Question,
+    all_grades_matter,
+    less,
+    rule_of,
+)
+from rankstone.diagnostics.bound_search import (
+    Search,
+    filled,
+    scored,
+    slices,
+    value_of_some,
+)
 from rankstone.hits.list_arrays import ragged_range, running
 from rankstone.measures.core.definition import ANY_GAIN
 
@@ -51,7 +62,9 @@ def gained(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
         entries = slice(int(used.offsets[begin]), int(used.offsets[end]))
         holes = np.flatnonzero(used.hole[entries] >= 0)
         at = (used.starts[used.query[entries]] + used.hole[entries])[holes]
-        hits = filled(used, query, np.full(int(used.holes[begin:end].sum()), grade), ideal=False)
+        hits = filled(
+            used, query, np.full(int(used.holes[begin:end].sum()), grade), ideal=False
+        )
         shares[at] = measure.contributions(hits).hits[holes]
     return shares
 
@@ -83,7 +96,9 @@ class GainSteps(Record):
         """The effect of a gain of 1 at each hole on the sum, float64 ``[holes]``."""
         ends = float(self.scale[0]), float(self.scale[-1])
         low, high = (
-            self.question.by_hole([gained(side, self.measure, grade) for side in self.question.sides])
+            self.question.by_hole(
+                [gained(side, self.measure, grade) for side in self.question.sides]
+            )
             for grade in ends
         )
         effect: Floats = (high - low) / (self.worth[-1] - self.worth[0])
@@ -105,11 +120,20 @@ class GainSteps(Record):
         """Sum and norm with all holes on the lowest grade, float64 ``[queries]`` each."""
         query = np.arange(len(self.question.holes))
         grade = np.full(len(self.question.query), self.scale[0])
-        numerator = less([scored(side, self.measure, query, grade).numerator for side in self.question.sides])
+        numerator = less(
+            [
+                scored(side, self.measure, query, grade).numerator
+                for side in self.question.sides
+            ]
+        )
         known = self.norm.gains
-        shares = known.grade * self._weights[np.minimum(known.rank, len(self._weights)) - 1]
+        shares = (
+            known.grade * self._weights[np.minimum(known.rank, len(self._weights)) - 1]
+        )
         if self.norm.depth is not None:
-            shares[known.rank > np.broadcast_to(self.norm.depth, len(query))[known.query]] = 0.0
+            shares[
+                known.rank > np.broadcast_to(self.norm.depth, len(query))[known.query]
+            ] = 0.0
         lowest = self._raised(0.0, float(self.worth[0]), query, self.inside)
         return numerator, self.norm.rest + known.total(shares) + lowest
 
@@ -129,20 +153,29 @@ class GainSteps(Record):
 
     def cost(self, step: int, query: Ints, raised: Ints) -> Floats:
         """Return the growth of the norm if this many holes of a query are raised by a step."""
-        return self._raised(float(self.worth[step]), float(self.worth[step + 1]), query, raised)
+        return self._raised(
+            float(self.worth[step]), float(self.worth[step + 1]), query, raised
+        )
 
     def _raised(self, low: float, high: float, query: Ints, raised: Ints) -> Floats:
         """Return the growth of the norm if this many holes are raised from one gain to another."""
         table = np.concatenate(([0.0], np.cumsum(self._weights)))
         deepest: Ints = np.full(len(query), len(table) - 1)
         if self.norm.depth is not None:
-            deepest = np.minimum(np.broadcast_to(self.norm.depth, len(self.inside))[query], deepest)
+            deepest = np.minimum(
+                np.broadcast_to(self.norm.depth, len(self.inside))[query], deepest
+            )
         known = self.norm.gains
-        between = np.unique(known.grade[(known.grade > low) & (known.grade < high)]).tolist()
+        between = np.unique(
+            known.grade[(known.grade > low) & (known.grade < high)]
+        ).tolist()
         grown = np.zeros(len(query))
         for lower, upper in pairwise((low, *between, high)):
             above = known.count(known.grade >= upper)[query]
-            fresh = table[np.minimum(above + raised, deepest)] - table[np.minimum(above, deepest)]
+            fresh = (
+                table[np.minimum(above + raised, deepest)]
+                - table[np.minimum(above, deepest)]
+            )
             grown += (upper - lower) * fresh
         return grown
 
@@ -151,9 +184,14 @@ class GainSteps(Record):
         """Return grades of the holes with which ``sign`` times the value is highest."""
         stops = _Stops.of(sign * self.effect, self.question.query, self.inside)
         query = stops.query
-        costs = np.array([self.cost(s, query, stops.raised) for s in range(len(self.rise))])
+        costs = np.array(
+            [self.cost(s, query, stops.raised) for s in range(len(self.rise))]
+        )
         rest, norm = sign * self.base[0], self.base[1]
-        sums, norms = rest[query] + self.rise.sum() * stops.gained, norm[query] + costs.sum(0)
+        sums, norms = (
+            rest[query] + self.rise.sum() * stops.gained,
+            norm[query] + costs.sum(0),
+        )
         ratio = np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
         chosen = np.repeat(stops.best(ratio)[None], len(self.rise), axis=0)
         price = ratio[chosen[0]]
@@ -161,13 +199,19 @@ class GainSteps(Record):
             priced = np.where(price > 0, price, 0.0)[query]
             fresh = np.array(
                 [
-                    stops.best(np.where(stops.gains, rise * stops.gained - priced * cost, -np.inf))
+                    stops.best(
+                        np.where(
+                            stops.gains, rise * stops.gained - priced * cost, -np.inf
+                        )
+                    )
                     for rise, cost in zip(self.rise, costs, strict=True)
                 ]
             )
             total = rest + (self.rise[:, None] * stops.gained[fresh]).sum(0)
             over = norm + np.take_along_axis(costs, fresh, axis=1).sum(0)
-            reached = np.divide(total, over, out=np.full(len(total), -np.inf), where=over > 0)
+            reached = np.divide(
+                total, over, out=np.full(len(total), -np.inf), where=over > 0
+            )
             better = (price > 0) & (reached > price * _RISE)
             if not better.any():
                 break
@@ -225,13 +269,17 @@ class _Stops(Record):
 
         place = np.full(len(effect), np.iinfo(np.int64).max)
         order = ragged_range(np.zeros_like(lengths), lengths)
-        place[some] = order + np.where(order >= good[query[some]], neutral[query[some]], 0)
+        place[some] = order + np.where(
+            order >= good[query[some]], neutral[query[some]], 0
+        )
         rest = np.flatnonzero(effect == 0)
         begin = np.searchsorted(query[rest], np.arange(count))
         number_of = np.arange(len(rest)) - begin[query[rest]]
         within = number_of < neutral[query[rest]]
         place[rest[within]] = (good[query[rest]] + number_of)[within]
-        return cls(of, active + np.where(behind, neutral[of], 0), gained, ~behind, place)
+        return cls(
+            of, active + np.where(behind, neutral[of], 0), gained, ~behind, place
+        )
 
     def best(self, value: Floats) -> Ints:
         """Return the first stop of each query at which a value is highest, int64 ``[queries]``."""
@@ -247,7 +295,11 @@ class _Stops(Record):
 def additive(search: Search) -> Ints:
     """Propose the extremes of an additive measure; return the queries for which they are not certain."""
     question, measure = search.question, search.measure
-    norms = [norm for side in question.sides if (norm := measure.ideal_norm(side.hits)) is not None]
+    norms = [
+        norm
+        for side in question.sides
+        if (norm := measure.ideal_norm(side.hits)) is not None
+    ]
     if not norms:
         _propose_fixed(search)
         return np.flatnonzero(_gains_without_relevant(search))
@@ -260,20 +312,25 @@ def additive(search: Search) -> Ints:
     if len(order) > 1:
         for sign in (1.0, -1.0):
             search.consider(search.every, steps.highest(sign))
-    return np.flatnonzero(_divided(norms, len(search.every)) | _gains_without_relevant(search))
+    return np.flatnonzero(
+        _divided(norms, len(search.every)) | _gains_without_relevant(search)
+    )
 
 
 def _propose_fixed(search: Search) -> None:
     """Give every hole the grade that adds most, and the one that adds least."""
     question, measure, every = search.question, search.measure, search.every
     lowest = np.full(len(question.query), search.scale[0])
-    norms = [scored(side, measure, every, lowest).denominator for side in question.sides]
+    norms = [
+        scored(side, measure, every, lowest).denominator for side in question.sides
+    ]
     chosen = np.array([lowest, lowest])
     most = np.full(chosen.shape, -np.inf)
     for grade in search.scale.tolist():
         shares = question.by_hole(
             [
-                gained(side, measure, grade) / np.where(norm > 0, norm, 1.0)[question.query]
+                gained(side, measure, grade)
+                / np.where(norm > 0, norm, 1.0)[question.query]
                 for side, norm in zip(question.sides, norms, strict=True)
             ]
         )
@@ -321,7 +378,9 @@ BINARY: Final = frozenset({"first", "counts", "precisions"})
 EXCHANGE: Final = frozenset({"counts", "precisions"})
 
 
-def extremes(lists: ListsWithHoles, measure: Measure, scale: Floats, most: int) -> Search:
+def extremes(
+    lists: ListsWithHoles, measure: Measure, scale: Floats, most: int
+) -> Search:
     """Return the lowest and highest value of a measure over the grades of the holes.
 
     Parameters
@@ -347,7 +406,10 @@ def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
     """Take the measure's range, unless constant grades reach both of its ends."""
     for grade in search.scale.tolist():
         search.constant(query, grade)
-    low, high = -np.inf if span[0] is None else span[0], np.inf if span[1] is None else span[1]
+    low, high = (
+        -np.inf if span[0] is None else span[0],
+        np.inf if span[1] is None else span[1],
+    )
     reached = (search.low[query] <= low) & (search.high[query] >= high)
     rest = query[~reached]
     search.settle(rest, np.full(len(rest), low), np.full(len(rest), high))
@@ -393,7 +455,10 @@ def _precisions(search: Search, lists: ListsWithHoles) -> Ints:
         query, count = _ends_of_gaps(lists.for_measure(search.measure))
         relevant = float(kinds[1])
         search.record(
-            query, value_of_some(lists, search.measure, query, np.zeros_like(count), count, relevant)
+            query,
+            value_of_some(
+                lists, search.measure, query, np.zeros_like(count), count, relevant
+            ),
         )
         _minimum(search, lists, relevant)
     return np.empty(0, np.int64)
@@ -405,7 +470,12 @@ def _ends_of_gaps(lists: ListsWithHoles) -> tuple[Ints, Ints]:
     With tied ranks, the holes of a tie block are neighbours.
     """
     at = np.flatnonzero(lists.hole >= 0)
-    query, rank, first, last = lists.query[at], lists.rank[at], lists.first[at], lists.last[at]
+    query, rank, first, last = (
+        lists.query[at],
+        lists.rank[at],
+        lists.first[at],
+        lists.last[at],
+    )
     near = rank[1:] == rank[:-1] + 1
     if lists.hits.expected:
         alone = first == last

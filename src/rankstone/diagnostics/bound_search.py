@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 _SLICE = 1 << 20
 
 
-def filled(lists: ListsWithHoles, query: Ints, grade: Floats, *, ideal: bool = True) -> Hits:
+def filled(
+    lists: ListsWithHoles, query: Ints, grade: Floats, *, ideal: bool = True
+) -> Hits:
     """Return the hits of copies of queries in which every hole has a grade.
 
     Parameters
@@ -57,20 +59,29 @@ def filled(lists: ListsWithHoles, query: Ints, grade: Floats, *, ideal: bool = T
     return _shown(lists, query, at, lengths, value, known)
 
 
-def scored(lists: ListsWithHoles, measure: Measure, query: Ints, grade: Floats) -> Scored:
+def scored(
+    lists: ListsWithHoles, measure: Measure, query: Ints, grade: Floats
+) -> Scored:
     """Score copies of queries in which every hole has a grade."""
     used = lists.for_measure(measure)
     sizes = np.diff(used.offsets) + np.diff(used.hits.ideal.offsets) + used.holes
     ends = np.concatenate(([0], np.cumsum(used.holes[query])))
     parts = [
-        measure.score(filled(used, query[begin:end], grade[ends[begin] : ends[end]]), used.empty)
+        measure.score(
+            filled(used, query[begin:end], grade[ends[begin] : ends[end]]), used.empty
+        )
         for begin, end in slices(sizes[query])
     ]
     return parts[0].joined(parts, np.arange(len(query))) if len(parts) > 1 else parts[0]
 
 
 def value_of_some(
-    lists: ListsWithHoles, measure: Measure, query: Ints, first: Ints, count: Ints, grade: float
+    lists: ListsWithHoles,
+    measure: Measure,
+    query: Ints,
+    first: Ints,
+    count: Ints,
+    grade: float,
 ) -> Floats:
     """Return values if some neighbouring holes have one grade and the others stay unjudged.
 
@@ -94,7 +105,10 @@ def value_of_some(
     judged = np.diff(used.hits.offsets)[query]
     values = [
         measure.score(
-            _some_filled(used, query[begin:end], first[begin:end], count[begin:end], grade), used.empty
+            _some_filled(
+                used, query[begin:end], first[begin:end], count[begin:end], grade
+            ),
+            used.empty,
         ).value
         for begin, end in slices(judged + count)
     ]
@@ -112,7 +126,9 @@ def slices(sizes: Ints, most: int = _SLICE) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _some_filled(lists: ListsWithHoles, query: Ints, first: Ints, count: Ints, grade: float) -> Hits:
+def _some_filled(
+    lists: ListsWithHoles, query: Ints, first: Ints, count: Ints, grade: float
+) -> Hits:
     known, holes = np.flatnonzero(lists.hole < 0), np.flatnonzero(lists.hole >= 0)
     copies = np.arange(len(query))
     judged = np.diff(lists.hits.offsets)[query]
@@ -125,14 +141,23 @@ def _some_filled(lists: ListsWithHoles, query: Ints, first: Ints, count: Ints, g
         )
     )
     copy = np.concatenate((np.repeat(copies, judged), np.repeat(copies, here)))
-    at = at[np.argsort(copy * len(lists.rank) + at, kind="stable")]  # two sorted runs: a merge
+    at = at[
+        np.argsort(copy * len(lists.rank) + at, kind="stable")
+    ]  # two sorted runs: a merge
     value = np.where(lists.hole[at] < 0, lists.grade[at], grade)
     added = np.repeat(copies, count)
     ideal = _with(lists.hits.ideal.take(query), added, np.full(len(added), grade))
     return _shown(lists, query, at, judged + here, value, ideal)
 
 
-def _shown(lists: ListsWithHoles, query: Ints, at: Ints, lengths: Ints, grade: Floats, ideal: Ideal) -> Hits:
+def _shown(
+    lists: ListsWithHoles,
+    query: Ints,
+    at: Ints,
+    lengths: Ints,
+    grade: Floats,
+    ideal: Ideal,
+) -> Hits:
     """Return the hits of copies of queries with some of their entries."""
     return replace(
         chosen(lists.hits, query, ideal=ideal),
@@ -154,7 +179,9 @@ def _with(ideal: Ideal, query: Ints, grade: Floats) -> Ideal:
     together[ragged_range(offsets[:-1], judged)] = ideal.grade
     together[ragged_range(offsets[:-1] + judged, added)] = grade
     rises = together[1:] > together[:-1]
-    rises[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(together))] - 1] = False
+    rises[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(together))] - 1] = (
+        False
+    )
     if not rises.any():
         return Ideal(offsets, together)
     group = np.repeat(np.arange(len(judged)), judged + added)
@@ -236,7 +263,9 @@ class Search:
 
     def patterns(self, query: Ints, rows: Floats) -> None:
         """Give the holes of some queries with equal numbers of holes every row of grades in turn."""
-        for begin, end in slices(np.full(len(query) * len(rows), max(rows.shape[1], 1))):
+        for begin, end in slices(
+            np.full(len(query) * len(rows), max(rows.shape[1], 1))
+        ):
             copy = np.arange(begin, end)
             self.consider(query[copy // len(rows)], rows[copy % len(rows)].ravel())
 
@@ -250,7 +279,9 @@ class Search:
             return [scale[number // grades ** np.arange(holes) % grades]]
 
         left = self._exhaust(query, lambda holes: grades**holes, rows)
-        tried = query[~np.isin(query, left) & (self.question.holes[query] > 0) & (grades > 1)]
+        tried = query[
+            ~np.isin(query, left) & (self.question.holes[query] > 0) & (grades > 1)
+        ]
         self.certificate[tried] = Certificate.enumerated
         return left
 
@@ -290,7 +321,9 @@ class Search:
         self.certificate[query] = Certificate.outer
 
 
-def stepped(holes: Ints, query: Ints, ends: tuple[float, float]) -> Iterator[tuple[Ints, Floats, Floats]]:
+def stepped(
+    holes: Ints, query: Ints, ends: tuple[float, float]
+) -> Iterator[tuple[Ints, Floats, Floats]]:
     """Yield copies of queries in which 0, 1, … all holes have the second grade, the others the first.
 
     Yields

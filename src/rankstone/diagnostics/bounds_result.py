@@ -27,7 +27,9 @@ _SIGNS = {">": "above", "<": "below", "=": "equal", "?": "uncertain"}
 
 
 _CERTIFICATE: Final = pl.Enum([certificate.name for certificate in Certificate])
-_NAMES: Final = pl.Series([certificate.name for certificate in Certificate], dtype=_CERTIFICATE)
+_NAMES: Final = pl.Series(
+    [certificate.name for certificate in Certificate], dtype=_CERTIFICATE
+)
 _PER_QUERY: Final[dict[str, Any]] = {
     "run": pl.String,
     "query_id": pl.String,
@@ -63,21 +65,31 @@ class Found(Record):
     def joined(cls, parts: Sequence[Found], order: Ints) -> Found:
         """Concatenate parts, with their queries in the order given."""
         names = ("value", "low", "high", "certificate", "holes")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts])[order] for name in names))
+        return cls(
+            *(
+                np.concatenate([getattr(part, name) for part in parts])[order]
+                for name in names
+            )
+        )
 
     def frame(self, run: str, measure: str, queries: pl.Series) -> pl.DataFrame:
         """Return a row for each query."""
         nothing = np.isnan(self.value)
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         # NaN and infinity are null
-        finite = {name: np.where(nothing | np.isinf(array), np.nan, array) for name, array in numbers.items()}
+        finite = {
+            name: np.where(nothing | np.isinf(array), np.nan, array)
+            for name, array in numbers.items()
+        }
         return pl.DataFrame(
             {
                 "run": pl.repeat(run, len(queries), eager=True),
                 "query_id": queries.cast(pl.String),
                 "measure": pl.repeat(measure, len(queries), eager=True),
                 **finite,
-                "certificate": _NAMES.gather(self.certificate).set(pl.Series(nothing), None),
+                "certificate": _NAMES.gather(self.certificate).set(
+                    pl.Series(nothing), None
+                ),
                 "holes": self.holes,
             },
             schema=_PER_QUERY,
@@ -143,15 +155,24 @@ class Bounds(Result):
                 for name, beyond in (("value", 0.0), ("low", -np.inf), ("high", np.inf))
             )
             weakest = counted["certificate"].to_physical().max()
-            sign = _sign(low, high) if self.difference and run == " - ".join(self.difference) else None
+            sign = (
+                _sign(low, high)
+                if self.difference and run == " - ".join(self.difference)
+                else None
+            )
             name = None if weakest is None else Certificate(int(weakest)).name  # type: ignore[arg-type]
             rows.append((run, measure, value, low, high, name, counted.height, sign))
         schema = {
-            **{name: _PER_QUERY[name] for name in ("run", "measure", "value", "low", "high", "certificate")},
+            **{
+                name: _PER_QUERY[name]
+                for name in ("run", "measure", "value", "low", "high", "certificate")
+            },
             "n": pl.Int64,
             "sign": pl.String,
         }
-        return pl.DataFrame(rows, schema, orient="row").with_columns(_finite("value", "low", "high"))
+        return pl.DataFrame(rows, schema, orient="row").with_columns(
+            _finite("value", "low", "high")
+        )
 
     def residuals(self) -> pl.DataFrame:
         """Return how much each score may fall and rise: ``value - low`` and ``high - value``."""
@@ -185,20 +206,32 @@ class Bounds(Result):
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the bounds of the means as a sheet."""
-        shown = self.mean().drop("n").rename({"value": "score", "low": "lowest", "high": "highest"})
+        shown = (
+            self.mean()
+            .drop("n")
+            .rename({"value": "score", "low": "lowest", "high": "highest"})
+        )
         if self.difference is None:
             shown = shown.drop("sign")
         else:
             sign = pl.col("sign").replace_strict(_SIGNS, default="")
             shown = shown.with_columns(sign.alias("sign"))
-        names = {} if self.difference is None else {"sign": f"{printable(self.difference[0])} is"}
+        names = (
+            {}
+            if self.difference is None
+            else {"sign": f"{printable(self.difference[0])} is"}
+        )
         scale = " ".join(f"{grade:g}" for grade in self.grades)
         lines = [f"possible grades of each unjudged document in the lists: {scale}"]
         if "outer" in shown["certificate"]:
             lines.append(
                 "outer: contains every possible score, but may be too wide (a higher --limit can narrow it)"
             )
-        return Sheet("", parts=(Table.of(shown, digits=digits, names=names),), notes=(*lines, self._notes()))
+        return Sheet(
+            "",
+            parts=(Table.of(shown, digits=digits, names=names),),
+            notes=(*lines, self._notes()),
+        )
 
 
 def _finite(*names: str) -> list[pl.Expr]:

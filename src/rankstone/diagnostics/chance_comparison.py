@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone.evaluation.pipeline import Pipeline
-    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.request import (
+        EvaluationKeywords,
+        MeasuresLike,
+        QrelsLike,
+        RunsLike,
+    )
     from rankstone.hits.alignment_audit import RunAudit
     from rankstone.hits.alignment_options import AlignmentOptions, Order, Ties
     from rankstone.io.input_table import Progress, Table
@@ -111,10 +116,17 @@ def baseline(
                 f"{measure}: another order would cost something else at each rank",
                 fix=f"use a cutoff by rank: {str(measure).rpartition('@')[0]}@10",
             )
-    named = {name: ready.open(run, name, ranks=False) for name, run in name_runs(runs).items()}
-    scores = Scores(*ready.score_runs(named, _along, progress=progress, on_bad_run="stop"))
+    named = {
+        name: ready.open(run, name, ranks=False)
+        for name, run in name_runs(runs).items()
+    }
+    scores = Scores(
+        *ready.score_runs(named, _along, progress=progress, on_bad_run="stop")
+    )
     if candidates is None:
-        others: dict[str, Scores | None] = {word: _reordered(ready, named, word) for word in _ORDERS}
+        others: dict[str, Scores | None] = {
+            word: _reordered(ready, named, word) for word in _ORDERS
+        }
     else:
         others = _of_candidates(ready, scores, named, candidates)
     return Baseline(scores, _beside(scores, others), candidates)
@@ -149,7 +161,9 @@ class Baseline(Result):
         for run, measure, value in rows:
             kind = next(m for m in self.scores.measures if str(m) == measure)
             if value is not None and (said := _in_words(kind, value)):
-                found.append(f"{f'{run}, ' if several else ''}{measure} {value:.4g}: {said}")
+                found.append(
+                    f"{f'{run}, ' if several else ''}{measure} {value:.4g}: {said}"
+                )
         return found
 
     def gains(self, against: str | None = None) -> pl.DataFrame:
@@ -175,12 +189,23 @@ class Baseline(Result):
         names = list(self.scores.runs)
         against = names[0] if against is None else against
         one_of("against", against, names)
-        means = {(row["run"], row["measure"]): row for row in self.values.iter_rows(named=True)}
+        means = {
+            (row["run"], row["measure"]): row
+            for row in self.values.iter_rows(named=True)
+        }
         rows = []
         for run, measure in product(names, self.scores.measures):
             one, other = means[against, str(measure)], means[run, str(measure)]
-            if run != against and one["value"] is not None and other["value"] is not None:
-                gained = None if None in (one["skill"], other["skill"]) else other["skill"] - one["skill"]
+            if (
+                run != against
+                and one["value"] is not None
+                and other["value"] is not None
+            ):
+                gained = (
+                    None
+                    if None in (one["skill"], other["skill"])
+                    else other["skill"] - one["skill"]
+                )
                 step = asdict(gain(measure, one["value"], other["value"]))
                 rows.append({"run": run, "against": against, **step, "skill": gained})
         return pl.DataFrame(rows, _GAINS)
@@ -212,7 +237,9 @@ class Baseline(Result):
         """Return the baselines as people read them; ``digits`` are decimals."""
         drawn = "orders of the retrieved documents"
         if self.candidates is not None:
-            drawn = f"lists as long as the run's, drawn from {self.candidates:,} candidates"
+            drawn = (
+                f"lists as long as the run's, drawn from {self.candidates:,} candidates"
+            )
         notes: tuple[str | Details, ...] = (
             *map(printable, self.meaning()),
             *map(printable, self.steps()),
@@ -231,17 +258,30 @@ def ndcg_of_short_lists(
     Of n ≥ 2k documents, k of them judged, a random order has nDCG@k ≤ k/n ≤ 1/2: longer lists are left out.
     ``None`` where there is no such query.
     """
-    judged = judgments.group_by("query_id").agg(pl.col("doc_id").n_unique(), pl.col("relevance").max())
+    judged = judgments.group_by("query_id").agg(
+        pl.col("doc_id").n_unique(), pl.col("relevance").max()
+    )
     few = judged.filter(pl.col("doc_id") <= k, pl.col("relevance") > 0)["query_id"]
     short = run.group_by("query_id").len().filter(pl.col("len") <= 2 * k)["query_id"]
     if few.dtype != short.dtype:
         few, short = few.cast(pl.String), short.cast(pl.String)
-    those = pl.col("query_id").cast(few.dtype).is_in(short.filter(short.is_in(few.implode())).implode())
+    those = (
+        pl.col("query_id")
+        .cast(few.dtype)
+        .is_in(short.filter(short.is_in(few.implode())).implode())
+    )
     run, judgments = run.filter(those), judgments.filter(those)
     if run.is_empty():
         return None
     copies: dict[str, Any] = {"duplicates": "first_drop", "duplicate_judgments": "max"}
-    found = baseline(judgments, run, f"nDCG@{k}", order=cast("Order", order), missing="drop", **copies)
+    found = baseline(
+        judgments,
+        run,
+        f"nDCG@{k}",
+        order=cast("Order", order),
+        missing="drop",
+        **copies,
+    )
     return found.values.row(0, named=True)
 
 
@@ -266,7 +306,9 @@ def _along(_name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, Run
     """Score a run; in the best and worst order no documents tie."""
     if pipeline.options.ties not in ("best", "worst"):
         return pipeline.run(table)
-    return pipeline.run(table, lambda chunk, hits: pipeline.measure(chunk, hits.without_ties()))
+    return pipeline.run(
+        table, lambda chunk, hits: pipeline.measure(chunk, hits.without_ties())
+    )
 
 
 def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores | None:
@@ -276,7 +318,11 @@ def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores
     if not known:
         return None
     tied = {name: _all_tie(run) for name, run in runs.items()}
-    return Scores(*ready.for_measures(known).under(options).score_runs(tied, _along, on_bad_run="stop"))
+    return Scores(
+        *ready.for_measures(known)
+        .under(options)
+        .score_runs(tied, _along, on_bad_run="stop")
+    )
 
 
 def _all_tie(run: Table) -> Table:
@@ -287,7 +333,9 @@ def _all_tie(run: Table) -> Table:
         for piece in start(names):
             yield piece.with_columns(score=pl.lit(0.0)).select(wanted)
 
-    return replace(run, schema={**run.schema, "score": pl.Float64()}, start=tied, listed=False)
+    return replace(
+        run, schema={**run.schema, "score": pl.Float64()}, start=tied, listed=False
+    )
 
 
 def _has(measure: Measure, options: AlignmentOptions) -> bool:
@@ -313,17 +361,27 @@ def _of_candidates(
     for name, run in ready.for_measures("NumRet").score_runs(runs).runs.items():
         codes = judgments.queries.codes(run.queries.cast(judgments.queries.names.dtype))
         (scored,) = run.by_measure.values()
-        lists[name] = RandomLists.of(judgments, codes, scored.numerator.astype(np.int64), candidates)
+        lists[name] = RandomLists.of(
+            judgments, codes, scored.numerator.astype(np.int64), candidates
+        )
     for word in _ORDERS:
         options = replace(ready.options, order="score", ties=word)
-        known = tuple(m for m in ready.measures if m.reads_grades_alone and _has(m, options))
-        drawn = {name: _drawn(run, lists[name], known, options) for name, run in scores.runs.items()}
+        known = tuple(
+            m for m in ready.measures if m.reads_grades_alone and _has(m, options)
+        )
+        drawn = {
+            name: _drawn(run, lists[name], known, options)
+            for name, run in scores.runs.items()
+        }
         found[word] = Scores(drawn, known, scores.audit, scores.conventions)
     return found
 
 
 def _drawn(
-    run: RunScores, lists: RandomLists, measures: Sequence[Measure], options: AlignmentOptions
+    run: RunScores,
+    lists: RandomLists,
+    measures: Sequence[Measure],
+    options: AlignmentOptions,
 ) -> RunScores:
     """Score random lists for a run's queries, with the weights of these."""
     by_measure = {}
@@ -336,17 +394,24 @@ def _drawn(
 
 def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame:
     """Return a row for each run and measure: its value, chance, worst, best and skill."""
-    means = {word: {} if other is None else other.to_dict() for word, other in others.items()}
+    means = {
+        word: {} if other is None else other.to_dict() for word, other in others.items()
+    }
     rows = []
     for run, measure, value, n, _ in scores.mean().iter_rows():
         chance, worst, best = (
-            means[word].get(run, {}).get(measure) for word in ("expected", "worst", "best")
+            means[word].get(run, {}).get(measure)
+            for word in ("expected", "worst", "best")
         )
-        rows.append((run, measure, value, chance, worst, best, _skill(value, chance, best), n))
+        rows.append(
+            (run, measure, value, chance, worst, best, _skill(value, chance, best), n)
+        )
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
 
-def _skill(value: float | None, chance: float | None, best: float | None) -> float | None:
+def _skill(
+    value: float | None, chance: float | None, best: float | None
+) -> float | None:
     if value is None or chance is None or best is None or best == chance:
         return None
     return skill(value, chance, best)
@@ -354,7 +419,11 @@ def _skill(value: float | None, chance: float | None, best: float | None) -> flo
 
 def _in_words(measure: Measure, value: float) -> str | None:
     """Return what the mean of a well-known measure corresponds to."""
-    if measure.agg != "mean" or not 0 < value < 1 or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN:
+    if (
+        measure.agg != "mean"
+        or not 0 < value < 1
+        or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN
+    ):
         return None
     ranks = equivalent(measure, value)
     if ranks is not None:

@@ -54,7 +54,8 @@ def judgment_findings(
     ids = ("query_id", "doc_id")
     same = all(frame.schema[name] == judgments.schema[name] for name in ids)
     run, judged = (
-        one if same else one.cast({"query_id": pl.String, "doc_id": pl.String}) for one in (frame, judgments)
+        one if same else one.cast({"query_id": pl.String, "doc_id": pl.String})
+        for one in (frame, judgments)
     )
     answered, queried = run["query_id"].unique().sort(), judged["query_id"]
     if declared is not None:
@@ -63,19 +64,27 @@ def judgment_findings(
     missing = queried.filter(~queried.is_in(answered.implode()))
     if len(missing) == len(queried):
         yield Finding(
-            "error", "no query of the run is judged", f"judged {some(queried)}, in the run {some(answered)}"
+            "error",
+            "no query of the run is judged",
+            f"judged {some(queried)}, in the run {some(answered)}",
         )
     yield from near_matches("query", answered, queried)
     if len(missing) < len(queried):
         extra = answered.filter(~answered.is_in(queried.implode()))
-        yield from near_matches("document", run["doc_id"].unique(), judged["doc_id"].unique())
+        yield from near_matches(
+            "document", run["doc_id"].unique(), judged["doc_id"].unique()
+        )
         for some_of, what, fix in (
             (missing, "missing, judged but not answered", "see --missing"),
             (extra, "without judgments", "see --extra"),
         ):
             if len(some_of):
-                yield Finding("warning", f"{queries(len(some_of))} {what}", some(some_of), fix)
-        placed = _placed(run.filter(pl.col("query_id").is_in(queried.implode())), judged, by)
+                yield Finding(
+                    "warning", f"{queries(len(some_of))} {what}", some(some_of), fix
+                )
+        placed = _placed(
+            run.filter(pl.col("query_id").is_in(queried.implode())), judged, by
+        )
         yield from _unjudged(placed, run, judged, depths)
         yield from _sampled(placed, len(missing))
     for depth in filter(None, depths):
@@ -84,7 +93,9 @@ def judgment_findings(
 
 def _placed(run: pl.DataFrame, judged: pl.DataFrame, by: str) -> pl.DataFrame:
     """Return the rows of a run with their place, and ``judged`` where they have a judgment."""
-    judged_pairs = judged.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
+    judged_pairs = (
+        judged.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
+    )
     return (
         _sorted_lists(run, by)
         .with_columns(pl.int_range(pl.len()).over("query_id").alias("place"))
@@ -97,13 +108,18 @@ def _placed(run: pl.DataFrame, judged: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def _unjudged(
-    placed: pl.DataFrame, run: pl.DataFrame, judged: pl.DataFrame, depths: Sequence[int | None]
+    placed: pl.DataFrame,
+    run: pl.DataFrame,
+    judged: pl.DataFrame,
+    depths: Sequence[int | None],
 ) -> Iterator[Finding]:
     """Find the share of unjudged documents down to each cutoff."""
     match = f"do document ids match? judged {some(judged['doc_id'])}, retrieved {some(run['doc_id'])}"
     for depth in depths:
         rows = placed if depth is None else placed.filter(pl.col("place") < depth)
-        shares = rows.group_by("query_id").agg(pl.col("judged").is_null().mean())["judged"]
+        shares = rows.group_by("query_id").agg(pl.col("judged").is_null().mean())[
+            "judged"
+        ]
         share, where = (
             shares.to_numpy().mean(),
             "unjudged in whole lists" if depth is None else f"unjudged@{depth}",
@@ -115,10 +131,19 @@ def _unjudged(
 
 def _sampled(placed: pl.DataFrame, missing: int) -> Iterator[Finding]:
     """Find lists of one judged document and equally many others: sampled candidates."""
-    lists = placed.group_by("query_id").agg(pl.len().alias("n"), pl.col("judged").count())
+    lists = placed.group_by("query_id").agg(
+        pl.len().alias("n"), pl.col("judged").count()
+    )
     documents, length = placed["doc_id"].n_unique(), lists["n"].max()
-    one_each = not missing and (lists["judged"] == 1).all() and lists["n"].n_unique() == 1
-    if one_each and len(lists) >= _MANY and isinstance(length, int) and _MANY <= length < documents:
+    one_each = (
+        not missing and (lists["judged"] == 1).all() and lists["n"].n_unique() == 1
+    )
+    if (
+        one_each
+        and len(lists) >= _MANY
+        and isinstance(length, int)
+        and _MANY <= length < documents
+    ):
         yield Finding(
             "warning",
             f"every list has {length:,} of {documents:,} documents, one of them judged: sampled candidates?",
@@ -154,7 +179,12 @@ def _sorted_lists(frame: pl.DataFrame, by: str) -> pl.DataFrame:
     """Sort lists as an evaluation does: ties by document id, descending."""
     if by == "input":
         return frame
-    return frame.sort(by, pl.col("doc_id").cast(pl.String), descending=[by != "rank", True], nulls_last=True)
+    return frame.sort(
+        by,
+        pl.col("doc_id").cast(pl.String),
+        descending=[by != "rank", True],
+        nulls_last=True,
+    )
 
 
 def check_run(
@@ -179,7 +209,9 @@ def check_run(
         The option of that name.
     """
     by = "input" if frame["listed"][0] else order
-    by = "rank" if by == "score" and "score" not in frame.columns else by  # the only order there is
+    by = (
+        "rank" if by == "score" and "score" not in frame.columns else by
+    )  # the only order there is
     lengths = frame.group_by("query_id").len()["len"]
     report.facts |= {
         "rows": f"{frame.height:,}",
@@ -187,16 +219,27 @@ def check_run(
         "list lengths": spread(lengths),
     }
     report.findings += [*missing_ids(frame), *padded_ids(frame)]
-    report.findings += duplicates(frame, "duplicates=first_keep_rank, first_drop, last_drop or keep")
+    report.findings += duplicates(
+        frame, "duplicates=first_keep_rank, first_drop, last_drop or keep"
+    )
     if by != "input":
-        report.findings += [*bad_numbers(frame, by), *_ties(frame, by), *_order(frame, by)]
+        report.findings += [
+            *bad_numbers(frame, by),
+            *_ties(frame, by),
+            *_order(frame, by),
+        ]
     if "rank" in frame.columns and by != "rank":
         report.findings += _no_ranks(frame)
     if {"rank", "score"} <= set(frame.columns):
         report.findings += _contradictions(frame, by)
     if frame["query_id"].rle().len() > len(lengths):
         report.findings.append(
-            Finding("note", "the rows of a query are not together", None, "harmless, but slower to read")
+            Finding(
+                "note",
+                "the rows of a query are not together",
+                None,
+                "harmless, but slower to read",
+            )
         )
     if judgments is not None:
         report.findings += judgment_findings(frame, judgments, declared, by, depths)
@@ -218,7 +261,11 @@ def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             what = f"{counted(len(tied), 'tied row')} in {queries(tied['query_id'].n_unique())}"
             if dtype == pl.Float32:
                 what += ", if scores are compared as float32"
-            fix = "see --ties" if dtype == pl.Float64 else "as trec_eval up to 9 does: see --score-dtype"
+            fix = (
+                "see --ties"
+                if dtype == pl.Float64
+                else "as trec_eval up to 9 does: see --score-dtype"
+            )
             yield Finding(note, what, row(tied), fix)
             return
 
@@ -238,13 +285,22 @@ def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             doubtful=True,
         )
     else:
-        yield Finding("note", f"rows are not in the order of {by}", None, "harmless: they are sorted")
+        yield Finding(
+            "note",
+            f"rows are not in the order of {by}",
+            None,
+            "harmless: they are sorted",
+        )
 
 
 def _contradictions(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
     """Find lists in which a better rank has a lower score; equal ranks do not count."""
-    down = frame.drop_nulls(["rank", "score"]).sort("rank", "score", descending=[False, True])
-    rises = down.with_columns(rise=pl.col("score").diff().over("query_id") > 0).filter("rise")
+    down = frame.drop_nulls(["rank", "score"]).sort(
+        "rank", "score", descending=[False, True]
+    )
+    rises = down.with_columns(rise=pl.col("score").diff().over("query_id") > 0).filter(
+        "rise"
+    )
     lists = rises["query_id"].n_unique()
     if lists:
         fix = {
@@ -253,4 +309,10 @@ def _contradictions(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
         }
         what = f"ranks contradict scores in {queries(lists)}"
         order = fix.get(by, "the order of rows counts")
-        yield Finding("warning", what, row(rises), order, doubtful=2 * lists > frame["query_id"].n_unique())
+        yield Finding(
+            "warning",
+            what,
+            row(rises),
+            order,
+            doubtful=2 * lists > frame["query_id"].n_unique(),
+        )

@@ -83,7 +83,9 @@ def first_reaching(resampled: Floats, target: float) -> Ints:
     A place beyond the grid means never.
     """
     reached = resampled >= target - _NEARLY_RESAMPLED
-    first: Ints = np.where(reached.any(axis=1), reached.argmax(axis=1), resampled.shape[1])
+    first: Ints = np.where(
+        reached.any(axis=1), reached.argmax(axis=1), resampled.shape[1]
+    )
     return first
 
 
@@ -132,12 +134,22 @@ class CurvePair(Record):
 
     @classmethod
     def of(
-        cls, curve: Curve, run: tuple[str, RunCurves], other: tuple[str, RunCurves], resampling: Resampling
+        cls,
+        curve: Curve,
+        run: tuple[str, RunCurves],
+        other: tuple[str, RunCurves],
+        resampling: Resampling,
     ) -> CurvePair:
         """Compare two runs over the queries that both have."""
         here, there = _shared(curve, run[1], other[1])
-        one, two = _rows(run[1].traced[curve], here), _rows(other[1].traced[curve], there)
-        resampled_means = resampled(curve, one, resampling), resampled(curve, two, resampling)
+        one, two = (
+            _rows(run[1].traced[curve], here),
+            _rows(other[1].traced[curve], there),
+        )
+        resampled_means = (
+            resampled(curve, one, resampling),
+            resampled(curve, two, resampling),
+        )
         return cls(
             curve,
             (run[0], other[0]),
@@ -152,13 +164,22 @@ class CurvePair(Record):
     def turned(self) -> CurvePair:
         """Return the comparison with the runs exchanged."""
         resampled_means = None if self.resampled is None else self.resampled[::-1]
-        return replace(self, names=self.names[::-1], means=self.means[::-1], resampled=resampled_means)
+        return replace(
+            self,
+            names=self.names[::-1],
+            means=self.means[::-1],
+            resampled=resampled_means,
+        )
 
     def _gap(self) -> Floats:
         return np.nan_to_num(self.means[0] - self.means[1])
 
     def _gaps(self) -> Floats | None:
-        return None if self.resampled is None else np.nan_to_num(self.resampled[0] - self.resampled[1])
+        return (
+            None
+            if self.resampled is None
+            else np.nan_to_num(self.resampled[0] - self.resampled[1])
+        )
 
     def crossings(self) -> Iterator[Row]:
         """Yield a row of CROSSINGS for each place at which the mean curves cross."""
@@ -171,7 +192,16 @@ class CurvePair(Record):
                 if len(places):
                     low, high = map(float, np.quantile(places, self.resampling.ends))
             before, after = self.names[::-1] if sign > 0 else self.names
-            yield str(self.curve), *self.names, float(at), before, after, low, high, share
+            yield (
+                str(self.curve),
+                *self.names,
+                float(at),
+                before,
+                after,
+                low,
+                high,
+                share,
+            )
 
     def dominance(self) -> Row:
         """Return a row of DOMINANCE: True if the run is nowhere below the other."""
@@ -181,7 +211,14 @@ class CurvePair(Record):
         if gaps is not None and self.queries:
             p = (1 + int((gaps < 0).any(axis=1).sum())) / (1 + len(gaps))
         counts = above, len(gap) - above - below, below
-        return str(self.curve), *self.names, *counts, above > 0 and not below, p, self.queries
+        return (
+            str(self.curve),
+            *self.names,
+            *counts,
+            above > 0 and not below,
+            p,
+            self.queries,
+        )
 
     def race(self, cutoffs: tuple[float, ...], target: float) -> Row:
         """Return a row of RACES: which run reaches the target at the smaller cutoff."""
@@ -190,7 +227,11 @@ class CurvePair(Record):
         shares: Row = (None, None, None)
         if self.resampled is not None:
             one, two = (first_reaching(means, target) for means in self.resampled)
-            shares = (float((one < two).mean()), float((one == two).mean()), float((one > two).mean()))
+            shares = (
+                float((one < two).mean()),
+                float((one == two).mean()),
+                float((one > two).mean()),
+            )
         return str(self.curve), *self.names, target, *k, *shares
 
 
@@ -199,7 +240,11 @@ def _shared(curve: Curve, run: RunCurves, other: RunCurves) -> tuple[Ints, Ints]
     sides = []
     for side, name in ((run, "here"), (other, "there")):
         has = np.flatnonzero(side.traced[curve].has_value)
-        sides.append(pl.DataFrame({"query_id": side.queries.cast(pl.String).gather(has), name: has}))
+        sides.append(
+            pl.DataFrame(
+                {"query_id": side.queries.cast(pl.String).gather(has), name: has}
+            )
+        )
     joined = sides[0].join(sides[1], on="query_id", maintain_order="left")
     return joined["here"].to_numpy(), joined["there"].to_numpy()
 

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone.evaluation.pipeline import ScoredRuns
-    from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike, TableLike
+    from rankstone.evaluation.request import (
+        EvaluationKeywords,
+        QrelsLike,
+        RunsLike,
+        TableLike,
+    )
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.curve import Curve, CurveValues
     from rankstone.measures.core.measure import Measure, Scored
@@ -76,13 +81,21 @@ def curve(
     >>> curve(table=clicks, curves="Success@1,2").mean()["mean"].to_list()
     [0.0, 1.0]
     """
-    resampling = Resampling(resamples=resamples, seed=seed, confidence=confidence, band=band)
+    resampling = Resampling(
+        resamples=resamples, seed=seed, confidence=confidence, band=band
+    )
     parsed = parse_curves(curves, k)
     given = Given(qrels, runs, table, name)
     walked = _walking(parsed)
     found = given.score_runs(walked, progress=progress, **options)
-    scored = dict(zip(walked, found.measures, strict=True))  # ideal lists may have no budget
-    return _curves(found, tuple(cast("Curve", scored[cast("Any", one)]) for one in parsed), resampling)
+    scored = dict(
+        zip(walked, found.measures, strict=True)
+    )  # ideal lists may have no budget
+    return _curves(
+        found,
+        tuple(cast("Curve", scored[cast("Any", one)]) for one in parsed),
+        resampling,
+    )
 
 
 def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
@@ -94,19 +107,36 @@ def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
     return cast("tuple[Measure, ...]", tuple(both))
 
 
-def _curves(evaluated: ScoredRuns, curves: tuple[Curve, ...], resampling: Resampling) -> Curves:
+def _curves(
+    evaluated: ScoredRuns, curves: tuple[Curve, ...], resampling: Resampling
+) -> Curves:
     found = {}
     for name, run in evaluated.runs.items():
         made = cast("Mapping[object, Any]", run.by_measure)
-        scored: dict[Measure, Scored] = {curve.summary(): made[curve.summary()] for curve in curves}
+        scored: dict[Measure, Scored] = {
+            curve.summary(): made[curve.summary()] for curve in curves
+        }
         traced = {curve: _weighed(curve, made[curve], scored) for curve in curves}
         found[name] = RunCurves(run.queries, traced, scored)
-    return Curves(found, curves, evaluated.audit, evaluated.conventions, evaluated.inputs, resampling)
+    return Curves(
+        found,
+        curves,
+        evaluated.audit,
+        evaluated.conventions,
+        evaluated.inputs,
+        resampling,
+    )
 
 
-def _weighed(curve: Curve, traced: CurveValues, scored: Mapping[Measure, Scored]) -> CurveValues:
+def _weighed(
+    curve: Curve, traced: CurveValues, scored: Mapping[Measure, Scored]
+) -> CurveValues:
     """Return a curve with the weights of the query table, where queries are weighted."""
-    if not isinstance(curve, AtK) or curve.measure.agg != "weighted" or traced.numerator is not None:
+    if (
+        not isinstance(curve, AtK)
+        or curve.measure.agg != "weighted"
+        or traced.numerator is not None
+    ):
         return traced
     weight = scored[curve.summary()].weight
     return traced if weight is None else traced.weighted(weight[:, None])

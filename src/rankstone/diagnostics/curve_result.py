@@ -10,7 +10,12 @@ import numpy as np
 import polars as pl
 
 from rankstone.diagnostics import mean_curves as frames
-from rankstone.diagnostics.curve_comparison import CurvePair, first_reaching, interval, reaching
+from rankstone.diagnostics.curve_comparison import (
+    CurvePair,
+    first_reaching,
+    interval,
+    reaching,
+)
 from rankstone.diagnostics.cutoff_choice import which_k
 from rankstone.diagnostics.mean_curves import MeanCurves
 from rankstone.errors import printable
@@ -81,20 +86,41 @@ class Curves(MeanCurves, Result):
             When there is no curve over k, or none of a measure that is named.
         """
         pairs = targets_of(self.curves, targets)
-        rows = [self._reach(name, curve, target) for name in self.runs for curve, target in pairs]
+        rows = [
+            self._reach(name, curve, target)
+            for name in self.runs
+            for curve, target in pairs
+        ]
         return frames.frame_of(rows, frames.REACH)
 
     def _reach(self, name: str, curve: AtK, target: float) -> tuple[object, ...]:
-        sign = -1.0 if curve.measure.card.direction == "lower" else 1.0  # then a target is reached from above
-        cutoffs, places = curve.cutoffs, reaching(sign * self._mean_of(name, curve), sign * target)
+        sign = (
+            -1.0 if curve.measure.card.direction == "lower" else 1.0
+        )  # then a target is reached from above
+        cutoffs, places = (
+            curve.cutoffs,
+            reaching(sign * self._mean_of(name, curve), sign * target),
+        )
         at = [cutoffs[place] for place in places]
         grows = curve.claims.grows_with_k and not _signed(self.conventions["alignment"])
         ends: tuple[float | None, float | None] = (None, None)
         never = None
         if (means := self._resampled(name, curve)) is not None:
             first = first_reaching(sign * means, sign * target)
-            ends, never = interval(first, cutoffs, self.resampling), float((first == len(cutoffs)).mean())
-        return name, str(curve), target, at[0] if at else None, grows, None if grows else at, *ends, never
+            ends, never = (
+                interval(first, cutoffs, self.resampling),
+                float((first == len(cutoffs)).mean()),
+            )
+        return (
+            name,
+            str(curve),
+            target,
+            at[0] if at else None,
+            grows,
+            None if grows else at,
+            *ends,
+            never,
+        )
 
     def area(self) -> pl.DataFrame:
         """Return the mean height of each curve between its first and last x: the area over their distance.
@@ -108,9 +134,18 @@ class Curves(MeanCurves, Result):
             resamples of queries (null: a single query).
         """
         rows: list[tuple[object, ...]] = []
-        for name, curve in ((name, curve) for name in self.runs for curve in self.curves):
-            area, means = _area(curve, self._mean_of(name, curve)), self._resampled(name, curve)
-            ends = (None, None) if means is None else np.quantile(_area(curve, means), self.resampling.ends)
+        for name, curve in (
+            (name, curve) for name in self.runs for curve in self.curves
+        ):
+            area, means = (
+                _area(curve, self._mean_of(name, curve)),
+                self._resampled(name, curve),
+            )
+            ends = (
+                (None, None)
+                if means is None
+                else np.quantile(_area(curve, means), self.resampling.ends)
+            )
             rows.append((name, str(curve), float(area), *ends))
         return frames.frame_of(rows, frames.AREA)
 
@@ -144,7 +179,8 @@ class Curves(MeanCurves, Result):
         return self._once(
             ("which_k", correction),
             lambda: frames.frame_of(
-                which_k(self.curves, self.runs, self.resampling, correction), frames.WHICH_K
+                which_k(self.curves, self.runs, self.resampling, correction),
+                frames.WHICH_K,
             ),
         )
 
@@ -159,7 +195,10 @@ class Curves(MeanCurves, Result):
             ``after`` (the run that is higher there), ``ci_low`` and ``ci_high`` of x over the resamples
             that have such a crossing, and ``found``, their share.
         """
-        return frames.frame_of((row for pair in self._pairs() for row in pair.crossings()), frames.CROSSINGS)
+        return frames.frame_of(
+            (row for pair in self._pairs() for row in pair.crossings()),
+            frames.CROSSINGS,
+        )
 
     def dominance(self) -> pl.DataFrame:
         """Return, for every two runs both ways, whether the first is nowhere below the second.
@@ -200,10 +239,15 @@ class Curves(MeanCurves, Result):
     def _pairs(self) -> Iterator[CurvePair]:
         for curve in self.curves:
             for names in combinations(self.runs, 2):
-                yield self._once(("pair", curve, names), lambda: self._pair(curve, *names))  # noqa: B023 - called at once
+                yield self._once(
+                    ("pair", curve, names),
+                    lambda: self._pair(curve, *names),  # noqa: B023 - called at once
+                )
 
     def _pair(self, curve: Curve, one: str, other: str) -> CurvePair:
-        return CurvePair.of(curve, (one, self.runs[one]), (other, self.runs[other]), self.resampling)
+        return CurvePair.of(
+            curve, (one, self.runs[one]), (other, self.runs[other]), self.resampling
+        )
 
     # -- everything ---------------------------------------------------------------------------------
     def report(self) -> dict[str, Any]:
@@ -225,7 +269,9 @@ class Curves(MeanCurves, Result):
     def table(self, curve: str | None = None) -> pl.DataFrame:
         """Return the means of one curve (the first) as one row per x and one column per run."""
         means = self.mean()
-        means = means.filter(pl.col("curve") == (means["curve"][0] if curve is None else curve))
+        means = means.filter(
+            pl.col("curve") == (means["curve"][0] if curve is None else curve)
+        )
         return means.pivot("run", index="x", values="mean", maintain_order=True)
 
     def resampling_line(self) -> str:
@@ -241,7 +287,9 @@ class Curves(MeanCurves, Result):
         """Return :attr:`per_query`."""
         return self.per_query
 
-    def sheet(self, digits: int = 4, targets: Targets | None = None, *, which_k: bool = False) -> Sheet:
+    def sheet(
+        self, digits: int = 4, targets: Targets | None = None, *, which_k: bool = False
+    ) -> Sheet:
         """Return the curves as charts, tables of means, and sentences.
 
         Parameters
@@ -259,7 +307,9 @@ class Curves(MeanCurves, Result):
 def _signed(alignment: Mapping[str, Any]) -> bool:
     """Return True if grades below zero may be used."""
     unjudged = alignment["unjudged"]
-    return alignment["negative"] == "keep" or (isinstance(unjudged, (int, float)) and unjudged < 0)
+    return alignment["negative"] == "keep" or (
+        isinstance(unjudged, (int, float)) and unjudged < 0
+    )
 
 
 Row = dict[str, Any]
@@ -274,7 +324,9 @@ _LONGEST = 24
 _FEW = 2
 
 
-def sheet(curves: Curves, digits: int, targets: Targets | None, *, which_k: bool) -> Sheet:
+def sheet(
+    curves: Curves, digits: int, targets: Targets | None, *, which_k: bool
+) -> Sheet:
     """Return charts, tables and sentences; see :meth:`Curves.sheet`."""
     parts: list[Any] = []
     for curve in curves.curves:
@@ -291,7 +343,9 @@ def sheet(curves: Curves, digits: int, targets: Targets | None, *, which_k: bool
         if which_k and (rows := curves.which_k().filter(curve=name).to_dicts()):
             parts += [_choice(rows, digits), ("", tuple(_chosen(rows, curves)))]
     notes = (curves.resampling_line(), data_notes(curves.audit, curves.conventions))
-    return Sheet("", parts=tuple(part for part in parts if part != ("", ())), notes=notes)
+    return Sheet(
+        "", parts=tuple(part for part in parts if part != ("", ())), notes=notes
+    )
 
 
 def _lines(means: list[Row]) -> dict[str, Line]:
@@ -300,15 +354,30 @@ def _lines(means: list[Row]) -> dict[str, Line]:
         if row["mean"] is not None:
             points[row["run"]].append((row["x"], row["mean"]))
     whole = all(points.values())
-    return {run: Line(*zip(*places, strict=True)) for run, places in points.items()} if whole else {}
+    return (
+        {run: Line(*zip(*places, strict=True)) for run, places in points.items()}
+        if whole
+        else {}
+    )
 
 
 def _means(means: list[Row], runs: list[str], x: str, digits: int) -> Table:
     """Return a table of means, with intervals where there are few runs."""
-    marks = [f"{MARKS[at % len(MARKS)]} " if len(runs) > 1 else "" for at in range(len(runs))]
-    head = (x, *(f"{mark}{printable(run, _LONGEST)}" for mark, run in zip(marks, runs, strict=True)))
+    marks = [
+        f"{MARKS[at % len(MARKS)]} " if len(runs) > 1 else "" for at in range(len(runs))
+    ]
+    head = (
+        x,
+        *(
+            f"{mark}{printable(run, _LONGEST)}"
+            for mark, run in zip(marks, runs, strict=True)
+        ),
+    )
     rows = tuple(
-        (f"{place:g}", *(_mean(row, digits, len(runs)) for row in means if row["x"] == place))
+        (
+            f"{place:g}",
+            *(_mean(row, digits, len(runs)) for row in means if row["x"] == place),
+        )
         for place in _thinned([row["x"] for row in means if row["run"] == runs[0]])
     )
     return Table("", head, rows, (True,) * len(head))
@@ -316,7 +385,9 @@ def _means(means: list[Row], runs: list[str], x: str, digits: int) -> Table:
 
 def _mean(row: Row, digits: int, runs: int) -> str:
     """Return a mean, alone or with its interval: ``0.4210 [0.3987, 0.4438]``."""
-    mean, low, high = (cell(row[name], digits=digits) for name in ("mean", "ci_low", "ci_high"))
+    mean, low, high = (
+        cell(row[name], digits=digits) for name in ("mean", "ci_low", "ci_high")
+    )
     return mean if row["ci_low"] is None or runs > _FEW else f"{mean} [{low}, {high}]"
 
 
@@ -326,20 +397,33 @@ def _thinned(places: list[float]) -> list[float]:
     if last < _MOST_ROWS:
         return places
     if is_logarithmic(places):
-        kept = {at for at, place in enumerate(places) if f"{place:e}".startswith(_ROUND)}
+        kept = {
+            at for at, place in enumerate(places) if f"{place:e}".startswith(_ROUND)
+        }
     else:
         least = -(-last // (_MOST_ROWS - 1))
-        step = next((step for step in range(least, 2 * least) if last % step == 0), least)
+        step = next(
+            (step for step in range(least, 2 * least) if last % step == 0), least
+        )
         kept = set(range(0, last, step))
     return [places[at] for at in sorted(kept | {0, last})]
 
 
 def _choice(rows: list[Row], digits: int) -> Table:
     """Return a table of how well each cutoff separates runs."""
-    head = ("k", "significant", "tau, deepest k", "tau, samples", "best run", "best again")
+    head = (
+        "k",
+        "significant",
+        "tau, deepest k",
+        "tau, samples",
+        "best run",
+        "best again",
+    )
     kept = set(_thinned([float(row["k"]) for row in rows]))
     body = tuple(_choosing(row, digits) for row in rows if float(row["k"]) in kept)
-    return Table("", head, body, ("number", "number", "number", "interval", "id", "number"))
+    return Table(
+        "", head, body, ("number", "number", "number", "interval", "id", "number")
+    )
 
 
 def _choosing(row: Row, digits: int) -> tuple[str, ...]:
@@ -355,7 +439,9 @@ def _choosing(row: Row, digits: int) -> tuple[str, ...]:
 
 
 # -- sentences ---------------------------------------------------------------------------------------------
-def _notes_on(curves: Curves, name: str, digits: int, targets: Targets | None) -> Iterator[str]:
+def _notes_on(
+    curves: Curves, name: str, digits: int, targets: Targets | None
+) -> Iterator[str]:
     """Yield notes: queries without a curve, noise, comparisons, targets."""
     for row in curves.counts().filter(curve=name).iter_rows(named=True):
         yield from _left_out(row)
@@ -369,7 +455,11 @@ def _notes_on(curves: Curves, name: str, digits: int, targets: Targets | None) -
     if targets:
         for row in curves.reach(targets).filter(curve=name).iter_rows(named=True):
             axis, _, limits = name.rpartition("@")[2].partition("(")
-            yield _reach(row, limits.rstrip(")"), axis) if limits else _reach(row, axis, "k")
+            yield (
+                _reach(row, limits.rstrip(")"), axis)
+                if limits
+                else _reach(row, axis, "k")
+            )
         for row in curves.races(targets).filter(curve=name).iter_rows(named=True):
             yield _race(row, axis if limits else "")
 
@@ -378,7 +468,10 @@ def _left_out(row: Row) -> Iterator[str]:
     if row["n_no_relevant"] or row["n_undefined"]:
         why = [
             f"{row[key]:,} {text}"
-            for key, text in (("n_no_relevant", "without a relevant document"), ("n_undefined", "undefined"))
+            for key, text in (
+                ("n_no_relevant", "without a relevant document"),
+                ("n_undefined", "undefined"),
+            )
             if row[key]
         ]
         yield f"{printable(row['run'])}  {row['n']:,} queries have a curve; left out: {', '.join(why)}"
@@ -386,7 +479,8 @@ def _left_out(row: Row) -> Iterator[str]:
 
 def _noise(row: Row, digits: int) -> str:
     figures = {
-        name: cell(row[name], digits=digits) for name in ("mean", "ci_low", "ci_high", "sd", "se", "iqr")
+        name: cell(row[name], digits=digits)
+        for name in ("mean", "ci_low", "ci_high", "sd", "se", "iqr")
     }
     cv, failed = cell(row["cv"], digits=2), row["failed"] or 0.0
     return (
@@ -398,16 +492,20 @@ def _noise(row: Row, digits: int) -> str:
 
 def _crossing(row: Row) -> str:
     before, after = printable(row["before"]), printable(row["after"])
-    ends = "" if row["ci_low"] is None else f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
+    ends = (
+        "" if row["ci_low"] is None else f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
+    )
     share = "" if row["found"] is None else f" (in {row['found']:.0%} of the samples)"
     return f"crossing at {row['x']:.4g}{ends}: {before} is higher before, {after} after{share}"
 
 
 def _dominance(row: Row) -> str:
-    places = (
-        f"above {printable(row['other'])} at {row['above']} points, equal at {row['equal']}, nowhere below"
+    places = f"above {printable(row['other'])} at {row['above']} points, equal at {row['equal']}, nowhere below"
+    p = (
+        ""
+        if row["p"] is None
+        else f"; p = {row['p']:.3g} (share of samples in which it is below somewhere)"
     )
-    p = "" if row["p"] is None else f"; p = {row['p']:.3g} (share of samples in which it is below somewhere)"
     return f"{printable(row['run'])} is {places}{p}"
 
 
@@ -417,12 +515,16 @@ def _reach(row: Row, cutoffs: str, axis: str) -> str:
         return f"{run}  does not reach {target} at any {axis} = {cutoffs}"
     ends = ""
     if row["never"] is not None:
-        low, high = ("never" if end is None else end for end in (row["ci_low"], row["ci_high"]))
+        low, high = (
+            "never" if end is None else end for end in (row["ci_low"], row["ci_high"])
+        )
         ends = f" [{low}, {high}]"
     if row["grows"]:
         return f"{run}  reaches {target} at {axis} = {row['k']}{ends}"
     every = row["all_k"]
-    shown = ", ".join(map(str, every[:_MOST_ROWS])) + (", …" if len(every) > _MOST_ROWS else "")
+    shown = ", ".join(map(str, every[:_MOST_ROWS])) + (
+        ", …" if len(every) > _MOST_ROWS else ""
+    )
     return f"{run}  first reaches {target} at {axis} = {row['k']}{ends}; reaches it at {axis} = {shown}"
 
 

@@ -61,16 +61,21 @@ class Resampling:
         for name, least in (("resamples", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise BadOption(f"{name}={value!r} is not valid", expected=f"a whole number from {least} up")
+                raise BadOption(
+                    f"{name}={value!r} is not valid",
+                    expected=f"a whole number from {least} up",
+                )
         if self.resamples > _MOST_RESAMPLES:
             raise BadOption(
-                f"resamples={self.resamples} is out of range", expected=f"up to {_MOST_RESAMPLES:,}"
+                f"resamples={self.resamples} is out of range",
+                expected=f"up to {_MOST_RESAMPLES:,}",
             )
         between_0_and_1("confidence", self.confidence)
         low, high = self.band
         if not 0 <= low <= high <= 1:
             raise BadOption(
-                f"band={self.band!r} is not a pair of quantiles", expected="0 ≤ low ≤ high ≤ 1: (0.1, 0.9)"
+                f"band={self.band!r} is not a pair of quantiles",
+                expected="0 ≤ low ≤ high ≤ 1: (0.1, 0.9)",
             )
 
     @property
@@ -83,7 +88,9 @@ class Resampling:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def resampled_means(numerator: Floats, denominator: Floats | None, resampling: Resampling) -> Floats:
+def resampled_means(
+    numerator: Floats, denominator: Floats | None, resampling: Resampling
+) -> Floats:
     """Return the mean over queries in every resample, float64 ``[resamples, columns]``.
 
     Parameters
@@ -97,7 +104,11 @@ def resampled_means(numerator: Floats, denominator: Floats | None, resampling: R
         Number of resamples and seed.
     """
     queries = len(numerator)
-    tables = [Whole.of(numerator)] if denominator is None else [Whole.of(numerator), Whole.of(denominator)]
+    tables = (
+        [Whole.of(numerator)]
+        if denominator is None
+        else [Whole.of(numerator), Whole.of(denominator)]
+    )
     sums = [np.empty((resampling.resamples, numerator.shape[1])) for _ in tables]
     step = max(1, _SLICE // max(queries, 1))
     for begin in range(0, resampling.resamples, step):
@@ -119,11 +130,16 @@ _EQUAL: Final = 1e-9
 
 
 def which_k(
-    curves: Iterable[Curve], runs: Mapping[str, RunCurves], resampling: Resampling, correction: str
+    curves: Iterable[Curve],
+    runs: Mapping[str, RunCurves],
+    resampling: Resampling,
+    correction: str,
 ) -> list[Row]:
     """Return a row of WHICH_K for each cutoff of each curve over k whose queries are averaged."""
     if len(runs) < 2:  # noqa: PLR2004 - a pair
-        raise UsageError("which_k compares runs, so it needs at least two", given=f"{len(runs)} run")
+        raise UsageError(
+            "which_k compares runs, so it needs at least two", given=f"{len(runs)} run"
+        )
     averaged = [curve for curve in curves if isinstance(curve, AtK) and curve.averages]
     if not averaged:
         raise UsageError(
@@ -131,7 +147,11 @@ def which_k(
             given=" ".join(map(str, curves)),
             fix='request one: "nDCG@1..100"',
         )
-    return [row for curve in averaged for row in _Field.of(curve, runs).rows(resampling, correction)]
+    return [
+        row
+        for curve in averaged
+        for row in _Field.of(curve, runs).rows(resampling, correction)
+    ]
 
 
 def tau_b(one: Ints, other: Ints) -> Floats:
@@ -147,7 +167,9 @@ def tau_b(one: Ints, other: Ints) -> Floats:
     """
     both = np.sqrt(np.abs(one).sum(axis=-1) * np.abs(other).sum(axis=-1))
     agree = (one * other).sum(axis=-1)
-    found: Floats = np.divide(agree, both, out=np.full(np.shape(both), np.nan), where=both > 0)
+    found: Floats = np.divide(
+        agree, both, out=np.full(np.shape(both), np.nan), where=both > 0
+    )
     return found
 
 
@@ -162,16 +184,30 @@ class _Field(Record):
     def of(cls, curve: AtK, runs: Mapping[str, RunCurves]) -> _Field:
         """Bring the runs' queries together, in the first run's order."""
         rows = [_whole(run, curve, f"{at}") for at, run in enumerate(runs.values())]
-        shared = reduce(lambda left, right: left.join(right, on="query_id", maintain_order="left"), rows)
-        value = [run.traced[curve].value[shared[f"{at}"].to_numpy()] for at, run in enumerate(runs.values())]
+        shared = reduce(
+            lambda left, right: left.join(right, on="query_id", maintain_order="left"),
+            rows,
+        )
+        value = [
+            run.traced[curve].value[shared[f"{at}"].to_numpy()]
+            for at, run in enumerate(runs.values())
+        ]
         return cls(curve, tuple(runs), np.stack(value))
 
     def rows(self, resampling: Resampling, correction: str) -> Iterator[Row]:
         """Yield a row for each cutoff."""
         runs, queries, _ = self.value.shape
         one, other = np.array(list(combinations(range(runs), 2))).T
-        means = self.value.mean(axis=1) if queries else np.zeros((runs, len(self.curve.cutoffs)))
-        again = np.stack([resampled_means(run, None, resampling) for run in self.value]) if queries else None
+        means = (
+            self.value.mean(axis=1)
+            if queries
+            else np.zeros((runs, len(self.curve.cutoffs)))
+        )
+        again = (
+            np.stack([resampled_means(run, None, resampling) for run in self.value])
+            if queries
+            else None
+        )
         better = -1 if self.curve.measure.card.direction == "lower" else 1
         order = _signs(means[one] - means[other])
         for at, k in enumerate(self.curve.cutoffs):
@@ -180,35 +216,57 @@ class _Field(Record):
             best, kept = None, None
             if again is not None:
                 steady = _steadiness(
-                    order[:, at], _signs(again[one, :, at] - again[other, :, at]).T, resampling.ends[0]
+                    order[:, at],
+                    _signs(again[one, :, at] - again[other, :, at]).T,
+                    resampling.ends[0],
                 )
                 front = int((better * means[:, at]).argmax())
                 behind = better * (again[front, :, at] - again[:, :, at]) >= -_EQUAL
                 best, kept = self.names[front], float(behind.all(axis=0).mean())
             tau = float(tau_b(order[:, at], order[:, -1]))
             share = None if apart is None else apart / len(one)
-            yield str(self.curve), k, queries, len(one), apart, share, tau, *steady, best, kept
+            yield (
+                str(self.curve),
+                k,
+                queries,
+                len(one),
+                apart,
+                share,
+                tau,
+                *steady,
+                best,
+                kept,
+            )
 
-    def _apart(self, at: int, one: Ints, other: Ints, alpha: float, correction: str) -> int | None:
+    def _apart(
+        self, at: int, one: Ints, other: Ints, alpha: float, correction: str
+    ) -> int | None:
         """Count the pairs that differ significantly by the paired t-test."""
         if self.value.shape[1] < 2:  # noqa: PLR2004 - a single query has no spread
             return None
         units = Units.of(self.value[:, :, at].T)
-        p = [paired_t(units.difference(int(a), int(b))) for a, b in zip(one, other, strict=True)]
+        p = [
+            paired_t(units.difference(int(a), int(b)))
+            for a, b in zip(one, other, strict=True)
+        ]
         return int((adjusted(p, correction) <= alpha).sum())
 
 
 def _whole(run: RunCurves, curve: AtK, name: str) -> pl.DataFrame:
     """Return the rows of the queries that have a value at every cutoff."""
     rows = np.flatnonzero(~np.isnan(run.traced[curve].value).any(axis=1))
-    return pl.DataFrame({"query_id": run.queries.cast(pl.String).gather(rows), name: rows})
+    return pl.DataFrame(
+        {"query_id": run.queries.cast(pl.String).gather(rows), name: rows}
+    )
 
 
 def _signs(gap: Floats) -> Ints:
     return np.where(np.abs(gap) <= _EQUAL, 0, np.sign(gap)).astype(np.int64)
 
 
-def _steadiness(observed: Ints, samples: Ints, low: float) -> tuple[float | None, float | None]:
+def _steadiness(
+    observed: Ints, samples: Ints, low: float
+) -> tuple[float | None, float | None]:
     """Return mean and lower end of tau_b between the order observed and those of samples."""
     if not observed.any():
         return None, None

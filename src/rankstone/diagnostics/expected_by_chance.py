@@ -84,14 +84,24 @@ def at_random(
     if not isinstance(kind, Measure):
         raise BadParameter(f"{kind} is not a measure of a ranking against judgments")
     if (relevant is None) == (grades is None):
-        raise BadParameter("at_random needs the number of relevant documents or the grades, one of the two")
-    given = [1.0] * (relevant or 0) if grades is None else [float(grade) for grade in grades]
+        raise BadParameter(
+            "at_random needs the number of relevant documents or the grades, one of the two"
+        )
+    given = (
+        [1.0] * (relevant or 0)
+        if grades is None
+        else [float(grade) for grade in grades]
+    )
     if n < 1 or len(given) > n or (relevant or 0) < 0:
-        raise BadParameter(f"{len(given)} documents with a grade do not fit a list of {n}")
+        raise BadParameter(
+            f"{len(given)} documents with a grade do not fit a list of {n}"
+        )
     options = AlignmentOptions(ties="expected", candidates=max(n, candidates or n))
     kind.check(options.ties)
     if not kind.claims.means_over_orders:
-        raise BadParameter(f"{kind} scores tied documents together, and is not a mean over their orders")
+        raise BadParameter(
+            f"{kind} scores tied documents together, and is not a mean over their orders"
+        )
     kind.check_needs(options)
     scored = kind.score(_tied(n, given, options.candidates or n))
     return None if scored.status[0] == Status.undefined else float(scored.value[0])
@@ -145,7 +155,9 @@ def uniform_rr(k: int, n: int | None = None) -> float:
     """
     n = k if n is None else n
     if not 1 <= k <= n:
-        raise BadParameter(f"a cutoff of {k} does not fit {n} ranks", expected="1 ≤ k ≤ n")
+        raise BadParameter(
+            f"a cutoff of {k} does not fit {n} ranks", expected="1 ≤ k ≤ n"
+        )
     return harmonic(k) / n
 
 
@@ -174,7 +186,8 @@ def uniform_depth(level: float) -> int:
         low, high = high, 2 * high
         if high > _DEEPEST:
             raise BadValue(
-                f"level={level:g} is too small: it is reached at any depth", expected="1e-12 or more"
+                f"level={level:g} is too small: it is reached at any depth",
+                expected="1e-12 or more",
             )
     while high - low > 1:
         middle = (low + high) // 2
@@ -211,8 +224,13 @@ def mrr_depth(reciprocal_ranks: Iterable[float], level: float) -> int | None:
     queries, reached = sum(counts.values()), Fraction(0)
     for value in sorted(counts, reverse=True):
         if not 0 <= value <= 1 or (value and 1 / round(1 / value) != value):
-            raise BadValue(f"{value!r} is not a reciprocal rank", expected="0, or 1 / a whole number")
-        reached += Fraction(value) * counts[value]  # exact: the same bits as the mean of RR@k
+            raise BadValue(
+                f"{value!r} is not a reciprocal rank",
+                expected="0, or 1 / a whole number",
+            )
+        reached += (
+            Fraction(value) * counts[value]
+        )  # exact: the same bits as the mean of RR@k
         if value and float(reached) / queries >= level:
             return round(1 / value)
     return None
@@ -227,7 +245,9 @@ def skill(value: float, chance: float, best: float = 1.0) -> float:
     0.5
     """
     if best == chance:
-        raise BadValue(f"chance and the best value are both {best:g}, so skill is not defined")
+        raise BadValue(
+            f"chance and the best value are both {best:g}, so skill is not defined"
+        )
     return (value - chance) / (best - chance)
 
 
@@ -251,11 +271,19 @@ def equivalent(measure: Measure, value: float) -> float | None:
     >>> equivalent(parse_measure("AP"), 0.4), equivalent(parse_measure("RR"), 0.5)
     (2.5, 4.0)
     """
-    if measure.agg != "mean" or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN or not 0 < value <= 1:
+    if (
+        measure.agg != "mean"
+        or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN
+        or not 0 < value <= 1
+    ):
         return None
     if measure.name == "AP":
         return 1 / value
-    return float(uniform_depth(value)) if measure.name == "RR" and value >= _LEAST_LEVEL else None
+    return (
+        float(uniform_depth(value))
+        if measure.name == "RR" and value >= _LEAST_LEVEL
+        else None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,9 +340,13 @@ class Gain:
             share = f"{abs(self.error_reduction):.1%}"
             gained = self.error_reduction >= 0
             parts.append(
-                f"{share} of the possible gain" if gained else f"distance to the best value up {share}"
+                f"{share} of the possible gain"
+                if gained
+                else f"distance to the best value up {share}"
             )
-        return f"{self.measure} {self.before:.4g} → {self.after:.4g}: {'; '.join(parts)}"
+        return (
+            f"{self.measure} {self.before:.4g} → {self.after:.4g}: {'; '.join(parts)}"
+        )
 
 
 def gain(measure: str | Measure, before: float, after: float) -> Gain:
@@ -344,11 +376,17 @@ def gain(measure: str | Measure, before: float, after: float) -> Gain:
         raise BadParameter(f"{kind} is not a measure of a ranking against judgments")
     low, high = (None, None) if kind.agg == "sum" else kind.span
     for value in (before, after):
-        inside = (low is None or low - _ROUNDING <= value) and (high is None or value <= high + _ROUNDING)
+        inside = (low is None or low - _ROUNDING <= value) and (
+            high is None or value <= high + _ROUNDING
+        )
         if not (inside and math.isfinite(value)):
-            raise BadParameter(f"{value!r} is not a value of {kind}", expected=_between(low, high))
+            raise BadParameter(
+                f"{value!r} is not a value of {kind}", expected=_between(low, high)
+            )
     best = {"higher": high, "lower": low}.get(kind.card.direction)
-    left = None if best is None or best == before else (after - before) / (best - before)
+    left = (
+        None if best is None or best == before else (after - before) / (best - before)
+    )
     return Gain(
         measure=str(kind),
         before=before,
@@ -363,7 +401,11 @@ def gain(measure: str | Measure, before: float, after: float) -> Gain:
 
 
 def _between(low: float | None, high: float | None) -> str:
-    ends = [f"{word} {end:g}" for word, end in (("from", low), ("up to", high)) if end is not None]
+    ends = [
+        f"{word} {end:g}"
+        for word, end in (("from", low), ("up to", high))
+        if end is not None
+    ]
     return " ".join(ends) or "a number"
 
 
@@ -390,6 +432,8 @@ class Gains(Result):
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the gains as a table, and a sentence for each."""
         words = tuple(step.words() for step in self.steps)
-        notes = dict.fromkeys(f"{step.measure}, scale: {step.scale}" for step in self.steps)
+        notes = dict.fromkeys(
+            f"{step.measure}, scale: {step.scale}" for step in self.steps
+        )
         numbers = Table.of(self.to_frame().drop("scale"), digits=digits)
         return Sheet("", parts=(numbers, ("", words)), notes=tuple(notes))

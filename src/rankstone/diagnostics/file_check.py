@@ -51,7 +51,9 @@ if TYPE_CHECKING:
 _GATE: Final = 0.025
 
 
-def check_judgments(report: FileReport, frame: pl.DataFrame, measures: Sequence[Measure]) -> None:
+def check_judgments(
+    report: FileReport, frame: pl.DataFrame, measures: Sequence[Measure]
+) -> None:
     """Add the facts and findings about judgments, and what they mean for the requested measures."""
     grades = frame["relevance"]
     levels = grades.drop_nulls().value_counts().sort("relevance").head(12)
@@ -59,7 +61,9 @@ def check_judgments(report: FileReport, frame: pl.DataFrame, measures: Sequence[
         "judgments": f"{frame.height:,}",
         "queries": f"{(n := frame['query_id'].n_unique()):,}",
         "smallest margin": f"{unseen_share(n, _GATE):.2g} of the range, for a gate if few queries change",
-        "grades": ", ".join(f"{grade:g} × {count:,}" for grade, count in levels.iter_rows()),
+        "grades": ", ".join(
+            f"{grade:g} × {count:,}" for grade, count in levels.iter_rows()
+        ),
         "judged per query": spread(frame.group_by("query_id").len()["len"]),
     }
     report.findings += [
@@ -76,12 +80,17 @@ def check_judgments(report: FileReport, frame: pl.DataFrame, measures: Sequence[
     if len(empty):
         report.findings.append(
             Finding(
-                "warning", f"{queries(len(empty))} without a relevant document", some(empty), "see --empty"
+                "warning",
+                f"{queries(len(empty))} without a relevant document",
+                some(empty),
+                "see --empty",
             )
         )
 
 
-def _relevant_alone(grades: pl.Series, measures: Sequence[Measure]) -> Iterator[Finding]:
+def _relevant_alone(
+    grades: pl.Series, measures: Sequence[Measure]
+) -> Iterator[Finding]:
     """Find measures that need documents judged not relevant, where there are none."""
     if not len(grades) or (grades <= 0).any():
         return
@@ -89,7 +98,8 @@ def _relevant_alone(grades: pl.Series, measures: Sequence[Measure]) -> Iterator[
     meaningless = [
         m
         for m in measures
-        if m.claims.reads_nonrelevant and (getattr(m, "rel", None) or ANY_GAIN)(found).all()
+        if m.claims.reads_nonrelevant
+        and (getattr(m, "rel", None) or ANY_GAIN)(found).all()
     ]
     if meaningless:
         are = "is" if len(meaningless) == 1 else "are"
@@ -109,9 +119,13 @@ def _relevant_alone(grades: pl.Series, measures: Sequence[Measure]) -> Iterator[
     )
 
 
-def check_duplicates(report: FileReport, frame: pl.DataFrame, by_subtopic: Callable[[], Table]) -> None:
+def check_duplicates(
+    report: FileReport, frame: pl.DataFrame, by_subtopic: Callable[[], Table]
+) -> None:
     """Find duplicate judgments, unless they are judgments of different subtopics (or assessors)."""
-    twice = list(duplicates(frame, "duplicate_judgments=max, mean, majority, first or last"))
+    twice = list(
+        duplicates(frame, "duplicate_judgments=max, mean, majority, first or last")
+    )
     if not twice:
         return
     try:
@@ -121,7 +135,9 @@ def check_duplicates(report: FileReport, frame: pl.DataFrame, by_subtopic: Calla
     if groups.select("query_id", "doc_id", "subtopic").is_duplicated().any():
         report.findings += twice
         return
-    count = groups.select("query_id", "subtopic").unique().group_by("query_id").len()["len"]
+    count = (
+        groups.select("query_id", "subtopic").unique().group_by("query_id").len()["len"]
+    )
     report.facts["subtopics"] = spread(count)
     report.findings.append(
         Finding(
@@ -134,16 +150,25 @@ def check_duplicates(report: FileReport, frame: pl.DataFrame, by_subtopic: Calla
 
 
 def _huge(frame: pl.DataFrame) -> Iterator[Finding]:
-    huge = frame.filter(pl.col("relevance").is_finite() & (pl.col("relevance").abs() > LARGEST_GRADE))
+    huge = frame.filter(
+        pl.col("relevance").is_finite() & (pl.col("relevance").abs() > LARGEST_GRADE)
+    )
     if len(huge):
         what = f"{counted(len(huge), 'grade')} beyond {LARGEST_GRADE:,.0f}"
-        yield Finding("error", what, row(huge), "are these ids or scores from another column?")
+        yield Finding(
+            "error", what, row(huge), "are these ids or scores from another column?"
+        )
 
 
 def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
     below = frame.filter(pl.col("relevance") < 0)
     if len(below):
-        yield Finding("warning", f"{counted(len(below), 'grade')} below zero", row(below), "see --negative")
+        yield Finding(
+            "warning",
+            f"{counted(len(below), 'grade')} below zero",
+            row(below),
+            "see --negative",
+        )
 
 
 def _score_like(frame: pl.DataFrame) -> Iterator[Finding]:
@@ -157,7 +182,9 @@ def _score_like(frame: pl.DataFrame) -> Iterator[Finding]:
 _PAIR = ["query_id", "doc_id"]
 
 
-def check_training(report: FileReport, train: pl.DataFrame, judgments: pl.DataFrame | None) -> None:
+def check_training(
+    report: FileReport, train: pl.DataFrame, judgments: pl.DataFrame | None
+) -> None:
     """Add the facts and findings about training data, and its overlap with the judgments."""
     report.facts |= {
         "rows": f"{train.height:,}",
@@ -191,12 +218,16 @@ def training_overlap(frame: pl.DataFrame, train: pl.DataFrame) -> Iterator[Findi
             "warning" if none else "note",
             f"{len(unknown):,} of {counted(len(documents), 'retrieved document')} not in training",
             some(unknown),
-            f"do document ids match? in training {some(tables.sort())}" if none else None,
+            f"do document ids match? in training {some(tables.sort())}"
+            if none
+            else None,
             doubtful=none,
         )
 
 
-def _judgments_in_training(train: pl.DataFrame, relevant: pl.DataFrame) -> Iterator[Finding]:
+def _judgments_in_training(
+    train: pl.DataFrame, relevant: pl.DataFrame
+) -> Iterator[Finding]:
     """Find relevant judgments that are in the training data, and ids that are not."""
     pairs = relevant.unique(_PAIR, maintain_order=True)
     both = pairs.join(train, on=_PAIR, how="semi")
@@ -218,9 +249,7 @@ def _judgments_in_training(train: pl.DataFrame, relevant: pl.DataFrame) -> Itera
             if len(unknown) < len(ids):
                 yield Finding("note", what, some(unknown))
             else:
-                fix = (
-                    f"fine for a split by this id; otherwise, do ids match? in training {some(tables.sort())}"
-                )
+                fix = f"fine for a split by this id; otherwise, do ids match? in training {some(tables.sort())}"
                 yield Finding("note", what, some(unknown), fix)
 
 
@@ -286,11 +315,19 @@ def check(
 
     def listed(run: object, name: str) -> Table:
         table = read_run(
-            run, columns, format_in, order=order, name=name, ranks=True, further=(*STEPS, *OFFSETS, "error")
+            run,
+            columns,
+            format_in,
+            order=order,
+            name=name,
+            ranks=True,
+            further=(*STEPS, *OFFSETS, "error"),
         )
         table = with_span_ids(table) if {*OFFSETS} <= {*table.columns} else table
         if judged_rows is not None:
-            tables[0].text_ids_for(table, "texts on both sides, or whole numbers on both sides")
+            tables[0].text_ids_for(
+                table, "texts on both sides, or whole numbers on both sides"
+            )
         return table
 
     judged_rows = _read_frame(judged, judgments)
@@ -298,12 +335,16 @@ def check(
     if judged_rows is not None:
         check_judgments(judged, judged_rows, parsed)
         check_duplicates(
-            judged, judged_rows, lambda: read_judgments(qrels, columns, format_in, further=["subtopic"])
+            judged,
+            judged_rows,
+            lambda: read_judgments(qrels, columns, format_in, further=["subtopic"]),
         )
     files, training = [judged], None
     if train is not None:
         files.append(FileReport("training", _source(train, "training"), "training"))
-        training = _read_frame(files[-1], partial(read_interactions, train, columns, format_in))
+        training = _read_frame(
+            files[-1], partial(read_interactions, train, columns, format_in)
+        )
         if training is not None:
             check_training(files[-1], training, judged_rows)
     reports = []
@@ -322,7 +363,9 @@ def check(
 
 def _cutoffs(measures: Sequence[Measure]) -> tuple[int | None, ...]:
     """Return the cutoffs of measures in order; ``None`` for a measure of whole lists."""
-    found = sorted({measure.deepest for measure in measures if measure.deepest is not None})
+    found = sorted(
+        {measure.deepest for measure in measures if measure.deepest is not None}
+    )
     whole = any(measure.deepest is None for measure in measures)
     return (*found, *([None] if whole else [])) or _DEPTHS
 
@@ -338,7 +381,9 @@ def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: 
         frame = table.collect()
     except InputError as error:
         where = f"{error.where}: " if error.where else ""
-        report.findings.append(Finding("error", where + error.what, error.given, error.fix))
+        report.findings.append(
+            Finding("error", where + error.what, error.given, error.fix)
+        )
         return None
     if table.read_as():
         report.facts["read as"] = ", ".join(map(printable, table.read_as()))

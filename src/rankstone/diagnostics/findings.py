@@ -70,7 +70,9 @@ class CheckReport(Result):
 
     def count(self, level: str) -> int:
         """Return how many findings have a level."""
-        return sum(finding.level == level for file in self.files for finding in file.findings)
+        return sum(
+            finding.level == level for file in self.files for finding in file.findings
+        )
 
     @property
     def verdict(self) -> str:
@@ -82,11 +84,20 @@ class CheckReport(Result):
     @property
     def doubts(self) -> list[str]:
         """Findings that make an evaluation doubtful."""
-        return [finding.what for file in self.files for finding in file.findings if finding.doubtful]
+        return [
+            finding.what
+            for file in self.files
+            for finding in file.findings
+            if finding.doubtful
+        ]
 
     def report(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        return {"ok": self.ok, "verdict": self.verdict, "files": [asdict(file) for file in self.files]}
+        return {
+            "ok": self.ok,
+            "verdict": self.verdict,
+            "files": [asdict(file) for file in self.files],
+        }
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each finding: ``name``, ``kind``, and the fields of :class:`Finding`."""
@@ -95,7 +106,9 @@ class CheckReport(Result):
             for file in self.files
             for one in file.findings
         ]
-        texts = dict.fromkeys(("name", "kind", "level", "what", "example", "fix"), pl.String)
+        texts = dict.fromkeys(
+            ("name", "kind", "level", "what", "example", "fix"), pl.String
+        )
         return pl.DataFrame(rows, {**texts, "doubtful": pl.Boolean})
 
     def sheet(self, digits: int = 4, fix: Callable[[str], str] = str) -> Sheet:
@@ -110,7 +123,10 @@ class CheckReport(Result):
         """
         del digits
         parts = tuple(
-            (f"{printable(file.name)}  ({file.kind}, {printable(file.source)})", tuple(_lines(file, fix)))
+            (
+                f"{printable(file.name)}  ({file.kind}, {printable(file.source)})",
+                tuple(_lines(file, fix)),
+            )
             for file in self.files
         )
         verdict = self.verdict
@@ -134,7 +150,12 @@ def missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
     """Find rows without an id."""
     for column in ("query_id", "doc_id"):
         if count := frame[column].null_count():
-            yield Finding("error", f"{counted(count, 'row')} without {column}", None, "repair or remove them")
+            yield Finding(
+                "error",
+                f"{counted(count, 'row')} without {column}",
+                None,
+                "repair or remove them",
+            )
 
 
 def bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
@@ -150,12 +171,18 @@ def bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
     infinite = frame.filter(pl.col(column).is_infinite())
     if len(infinite):
         level = "error" if column == "relevance" else "note"
-        yield Finding(level, f"{counted(len(infinite), 'row')} whose {column} is infinite", row(infinite))
+        yield Finding(
+            level,
+            f"{counted(len(infinite), 'row')} whose {column} is infinite",
+            row(infinite),
+        )
 
 
 def duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
     """Find duplicate pairs of query and document; steps of an agent may return a document again."""
-    pairs = frame.select(name for name in ("query_id", "doc_id", *STEPS) if name in frame.columns)
+    pairs = frame.select(
+        name for name in ("query_id", "doc_id", *STEPS) if name in frame.columns
+    )
     copies = frame.filter(pairs.is_duplicated())
     if len(copies):
         yield Finding(
@@ -205,10 +232,18 @@ def _all(ids: pl.Expr) -> pl.Expr:
 #: ways in which ids differ: name, function that removes the difference, fix
 _SPELLINGS: Final[tuple[tuple[str, Callable[[pl.Expr], pl.Expr], str], ...]] = (
     ("spaces around them", _without_blanks, "remove the spaces"),
-    ("leading zeros", _without_zeros, "read ids as texts on both sides: numbers lose leading zeros"),
+    (
+        "leading zeros",
+        _without_zeros,
+        "read ids as texts on both sides: numbers lose leading zeros",
+    ),
     ("case", _lower, "use the same spelling of ids on both sides"),
     ("Unicode form", _composed, "use one Unicode form (NFC) on both sides"),
-    ("spaces, zeros, case or Unicode form", _all, "use the same spelling of ids on both sides"),
+    (
+        "spaces, zeros, case or Unicode form",
+        _all,
+        "use the same spelling of ids on both sides",
+    ),
 )
 
 
@@ -226,14 +261,22 @@ def near_matches(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Fin
         return
     known = found.is_in(judged.implode())
     matched = int(known.sum())
-    strange = _pairs(_all, found.filter(~known), judged)  # most ids have no judgment at all
+    strange = _pairs(
+        _all, found.filter(~known), judged
+    )  # most ids have no judgment at all
     for differ, fold, fix in _SPELLINGS:
-        similar = _pairs(fold, strange["id"].unique(), strange["judged"].unique()).unique("id").sort("id")
+        similar = (
+            _pairs(fold, strange["id"].unique(), strange["judged"].unique())
+            .unique("id")
+            .sort("id")
+        )
         if not len(similar):
             continue
         few = len(similar) >= matched
         why = ": probably why so few match" if few else ""
-        one, other = (printable(repr(similar[name][0]), 40) for name in ("id", "judged"))
+        one, other = (
+            printable(repr(similar[name][0]), 40) for name in ("id", "judged")
+        )
         yield Finding(
             "warning",
             f"{counted(len(similar), f'{what} id')} would match the judgments but for {differ}{why}",
@@ -244,7 +287,9 @@ def near_matches(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Fin
         strange = strange.join(similar, on="id", how="anti")
 
 
-def _pairs(fold: Callable[[pl.Expr], pl.Expr], ids: pl.Series, judged: pl.Series) -> pl.DataFrame:
+def _pairs(
+    fold: Callable[[pl.Expr], pl.Expr], ids: pl.Series, judged: pl.Series
+) -> pl.DataFrame:
     """Return ``id`` and ``judged`` of ids that are equal after folding."""
     keyed = ids.to_frame("id").select("id", key=fold(pl.col("id")))
     theirs = judged.to_frame("judged").select("judged", key=fold(pl.col("judged")))
@@ -262,5 +307,8 @@ def padded_ids(frame: pl.DataFrame) -> Iterator[Finding]:
             example = ", ".join(printable(repr(one), 40) for one in padded.head(_SHOWN))
             problem = f"{counted(len(padded), f'{what} id')} with spaces around"
             yield Finding(
-                "note", problem, example, "spaces are part of an id: remove them, or use them on both sides"
+                "note",
+                problem,
+                example,
+                "spaces are part of an id: remove them, or use them on both sides",
             )

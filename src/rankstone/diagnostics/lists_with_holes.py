@@ -68,7 +68,9 @@ class ListsWithHoles(Record):
         rank = np.concatenate((hits.rank, holes.rank))
         order = np.lexsort((rank, query))
         counts = np.diff(holes.offsets)
-        number = np.concatenate((np.full(len(hits.rank), -1), ragged_range(np.zeros_like(counts), counts)))
+        number = np.concatenate(
+            (np.full(len(hits.rank), -1), ragged_range(np.zeros_like(counts), counts))
+        )
         grade = np.concatenate((hits.grade, np.full(len(holes.rank), np.nan)))
         return cls(
             hits=hits,
@@ -162,7 +164,9 @@ class ListsWithHoles(Record):
 
 
 def _end_to_end(offsets: Sequence[Ints]) -> Ints:
-    return np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part) for part in offsets]))))
+    return np.concatenate(
+        ([0], np.cumsum(np.concatenate([np.diff(part) for part in offsets])))
+    )
 
 
 def _joined(parts: Sequence[Hits]) -> Hits:
@@ -172,7 +176,12 @@ def _joined(parts: Sequence[Hits]) -> Hits:
         return np.concatenate([getattr(part, name) for part in parts])
 
     per_hit = ("rank", "grade", "first", "last", "judged")
-    per_query = ("n", "length", "found", *(("candidates",) if parts[0].candidates is not None else ()))
+    per_query = (
+        "n",
+        "length",
+        "found",
+        *(("candidates",) if parts[0].candidates is not None else ()),
+    )
     ideals = [part.ideal for part in parts]
     return replace(
         parts[0],
@@ -182,7 +191,10 @@ def _joined(parts: Sequence[Hits]) -> Hits:
             _end_to_end([ideal.offsets for ideal in ideals]),
             np.concatenate([ideal.grade for ideal in ideals]),
         ),
-        about={name: np.concatenate([part.about[name] for part in parts]) for name in parts[0].about},
+        about={
+            name: np.concatenate([part.about[name] for part in parts])
+            for name in parts[0].about
+        },
         run_row=None,
         judgment_row=None,
         member=None,
@@ -196,6 +208,8 @@ def _joined(parts: Sequence[Hits]) -> Hits:
 def chosen(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     """Return the hits of some queries; with an ``ideal`` given, without the hits themselves."""
     nowhere = np.empty(0, np.int64)
-    none = Places(np.zeros(len(queries) + 1, np.int64), nowhere, nowhere, nowhere, nowhere)
+    none = Places(
+        np.zeros(len(queries) + 1, np.int64), nowhere, nowhere, nowhere, nowhere
+    )
     found = taken(hits, queries, ideal)
     return replace(found, run_row=None, judgment_row=None, pooled=none, holes=none)

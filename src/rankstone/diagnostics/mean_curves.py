@@ -34,9 +34,14 @@ def mean_curve(curve: Curve, traced: CurveValues) -> Floats:
     """
     if traced.numerator is not None and traced.denominator is not None:
         return np.array(
-            [_ratio(*pair) for pair in zip(traced.numerator.T, traced.denominator.T, strict=True)]
+            [
+                _ratio(*pair)
+                for pair in zip(traced.numerator.T, traced.denominator.T, strict=True)
+            ]
         )
-    return np.array([curve.mean(column[~np.isnan(column)]) for column in traced.value.T])
+    return np.array(
+        [curve.mean(column[~np.isnan(column)]) for column in traced.value.T]
+    )
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> float:
@@ -63,8 +68,13 @@ def spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
     value = value[~np.isnan(value).all(axis=1)]
     if not np.isnan(value).any():
         return _spread(value, resampling)
-    columns = [_spread(column[~np.isnan(column), None], resampling) for column in value.T]
-    return {name: np.concatenate([column[name] for column in columns]) for name in columns[0]}
+    columns = [
+        _spread(column[~np.isnan(column), None], resampling) for column in value.T
+    ]
+    return {
+        name: np.concatenate([column[name] for column in columns])
+        for name in columns[0]
+    }
 
 
 def _spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
@@ -83,7 +93,9 @@ def _spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
     }
 
 
-def resampled(curve: Curve, traced: CurveValues, resampling: Resampling) -> Floats | None:
+def resampled(
+    curve: Curve, traced: CurveValues, resampling: Resampling
+) -> Floats | None:
     """Return the mean curve of every resample of queries, float64 ``[resamples, grid]``.
 
     ``None`` where queries are not averaged but made one number by a median or the like.
@@ -91,7 +103,9 @@ def resampled(curve: Curve, traced: CurveValues, resampling: Resampling) -> Floa
     some = traced.has_value
     value = traced.value[some]
     if traced.numerator is not None and traced.denominator is not None:
-        return resampled_means(traced.numerator[some], traced.denominator[some], resampling)
+        return resampled_means(
+            traced.numerator[some], traced.denominator[some], resampling
+        )
     if not curve.averages:
         return None
     if not len(value):
@@ -99,7 +113,9 @@ def resampled(curve: Curve, traced: CurveValues, resampling: Resampling) -> Floa
     known = ~np.isnan(value)
     if known.all():
         return resampled_means(value, None, resampling)
-    return resampled_means(np.where(known, value, 0.0), known.astype(np.float64), resampling)
+    return resampled_means(
+        np.where(known, value, 0.0), known.astype(np.float64), resampling
+    )
 
 
 def quantiles(table: Floats, shares: tuple[float, float]) -> Floats:
@@ -108,7 +124,10 @@ def quantiles(table: Floats, shares: tuple[float, float]) -> Floats:
         return np.quantile(table, shares, axis=0)
     columns = [column[~np.isnan(column)] for column in table.T]
     none = np.full(2, np.nan)
-    return np.stack([np.quantile(column, shares) if len(column) else none for column in columns], axis=1)
+    return np.stack(
+        [np.quantile(column, shares) if len(column) else none for column in columns],
+        axis=1,
+    )
 
 
 def noise(value: Floats, below: float, resampling: Resampling) -> tuple[float, ...]:
@@ -133,11 +152,28 @@ def noise(value: Floats, below: float, resampling: Resampling) -> tuple[float, .
         return (math.nan,) * 13
     mean = math.fsum(value.tolist()) / len(value)
     sd = float(value.std(ddof=1)) if len(value) > 1 else math.nan
-    low, high = np.quantile(resampled_means(value[:, None], None, resampling)[:, 0], resampling.ends)
+    low, high = np.quantile(
+        resampled_means(value[:, None], None, resampling)[:, 0], resampling.ends
+    )
     q25, median, q75 = np.quantile(value, (0.25, 0.5, 0.75))
     figures = (
-        *(mean, low, high, sd, sd / math.sqrt(len(value)), sd / mean if mean else math.nan),
-        *(q25, median, q75, q75 - q25, value.min(), value.max(), (value < below).mean()),
+        *(
+            mean,
+            low,
+            high,
+            sd,
+            sd / math.sqrt(len(value)),
+            sd / mean if mean else math.nan,
+        ),
+        *(
+            q25,
+            median,
+            q75,
+            q75 - q25,
+            value.min(),
+            value.max(),
+            (value < below).mean(),
+        ),
     )
     return tuple(map(float, figures))
 
@@ -149,39 +185,71 @@ _RUN: Final[Schema] = {"run": pl.String, "curve": pl.String}
 _PAIR: Final[Schema] = {"curve": pl.String, "run": pl.String, "other": pl.String}
 
 POINTS: Final[Schema] = {
-    "run": pl.String, "query_id": pl.String, "curve": pl.String, "x": pl.Float64, "y": pl.Float64,
-}  # fmt: skip
+    "run": pl.String,
+    "query_id": pl.String,
+    "curve": pl.String,
+    "x": pl.Float64,
+    "y": pl.Float64,
+}
 COUNTS: Final[Schema] = {
-    **_RUN, "n": pl.Int64, "n_missing": pl.Int64, "n_no_relevant": pl.Int64, "n_undefined": pl.Int64,
-}  # fmt: skip
+    **_RUN,
+    "n": pl.Int64,
+    "n_missing": pl.Int64,
+    "n_no_relevant": pl.Int64,
+    "n_undefined": pl.Int64,
+}
 MEAN: Final[Schema] = {
     **_RUN, "x": pl.Float64, "mean": pl.Float64, "n": pl.Int64, "sd": pl.Float64, "se": pl.Float64,
     "band_low": pl.Float64, "band_high": pl.Float64, "min": pl.Float64, "max": pl.Float64,
     "ci_low": pl.Float64, "ci_high": pl.Float64,
 }  # fmt: skip
 MICRO: Final[Schema] = {**_RUN, "k": pl.Int64, "x": pl.Float64, "y": pl.Float64}
-AREA: Final[Schema] = {**_RUN, **dict.fromkeys(("area", "ci_low", "ci_high"), pl.Float64)}
+AREA: Final[Schema] = {
+    **_RUN,
+    **dict.fromkeys(("area", "ci_low", "ci_high"), pl.Float64),
+}
 NOISE: Final[Schema] = {
     **_RUN, "measure": pl.String, "n": pl.Int64,
     **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "se", "cv"), pl.Float64),
     **dict.fromkeys(("q25", "median", "q75", "iqr", "min", "max", "failed"), pl.Float64),
 }  # fmt: skip
 REACH: Final[Schema] = {
-    **_RUN, "target": pl.Float64, "k": pl.Int64, "grows": pl.Boolean, "all_k": pl.List(pl.Int64),
-    "ci_low": pl.Int64, "ci_high": pl.Int64, "never": pl.Float64,
-}  # fmt: skip
+    **_RUN,
+    "target": pl.Float64,
+    "k": pl.Int64,
+    "grows": pl.Boolean,
+    "all_k": pl.List(pl.Int64),
+    "ci_low": pl.Int64,
+    "ci_high": pl.Int64,
+    "never": pl.Float64,
+}
 CROSSINGS: Final[Schema] = {
-    **_PAIR, "x": pl.Float64, "before": pl.String, "after": pl.String,
-    "ci_low": pl.Float64, "ci_high": pl.Float64, "found": pl.Float64,
-}  # fmt: skip
+    **_PAIR,
+    "x": pl.Float64,
+    "before": pl.String,
+    "after": pl.String,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "found": pl.Float64,
+}
 DOMINANCE: Final[Schema] = {
-    **_PAIR, "above": pl.Int64, "equal": pl.Int64, "below": pl.Int64, "dominates": pl.Boolean,
-    "p": pl.Float64, "n": pl.Int64,
-}  # fmt: skip
+    **_PAIR,
+    "above": pl.Int64,
+    "equal": pl.Int64,
+    "below": pl.Int64,
+    "dominates": pl.Boolean,
+    "p": pl.Float64,
+    "n": pl.Int64,
+}
 RACES: Final[Schema] = {
-    **_PAIR, "target": pl.Float64, "k": pl.Int64, "k_other": pl.Int64,
-    "sooner": pl.Float64, "same": pl.Float64, "later": pl.Float64,
-}  # fmt: skip
+    **_PAIR,
+    "target": pl.Float64,
+    "k": pl.Int64,
+    "k_other": pl.Int64,
+    "sooner": pl.Float64,
+    "same": pl.Float64,
+    "later": pl.Float64,
+}
 WHICH_K: Final[Schema] = {
     "curve": pl.String, "k": pl.Int64, "n": pl.Int64, "pairs": pl.Int64, "apart": pl.Int64,
     "power": pl.Float64,
@@ -196,13 +264,19 @@ def frame_of(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame
     cells = (cell for row in rows for cell in zip(row, schema.values(), strict=True))
     if any(isinstance(k, float) and kind == pl.Int64 for k, kind in cells):
         schema = {name: _FRACTIONS.get(kind, kind) for name, kind in schema.items()}
-    return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+    return pl.DataFrame(rows, schema, orient="row").with_columns(
+        pl.col(pl.Float64).fill_nan(None)
+    )
 
 
-def curve_frame(run: str, curve: Curve, columns: Mapping[str, Any], schema: Schema) -> pl.DataFrame:
+def curve_frame(
+    run: str, curve: Curve, columns: Mapping[str, Any], schema: Schema
+) -> pl.DataFrame:
     """Return arrays as a frame behind the names of run and curve; NaN becomes null."""
     frame = pl.DataFrame(dict(columns)).with_columns(
-        pl.lit(run).alias("run"), pl.lit(str(curve)).alias("curve"), pl.col(pl.Float64).fill_nan(None)
+        pl.lit(run).alias("run"),
+        pl.lit(str(curve)).alias("curve"),
+        pl.col(pl.Float64).fill_nan(None),
     )
     return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
@@ -212,7 +286,9 @@ def joined(parts: Iterable[pl.DataFrame], schema: Schema) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=schema), *parts])
 
 
-def points_frame(run: str, queries: pl.Series, curve: Curve, traced: CurveValues) -> pl.DataFrame:
+def points_frame(
+    run: str, queries: pl.Series, curve: Curve, traced: CurveValues
+) -> pl.DataFrame:
     """Return the points of every query that has a curve."""
     if traced.points is None:
         query, x, y = _on_grid(curve, traced)
@@ -221,12 +297,18 @@ def points_frame(run: str, queries: pl.Series, curve: Curve, traced: CurveValues
         x, y = traced.points.x, traced.points.y
     some = ~np.isnan(y)
     names = queries.cast(pl.String).gather(query[some])
-    return curve_frame(run, curve, {"query_id": names, "x": x[some], "y": y[some]}, POINTS)
+    return curve_frame(
+        run, curve, {"query_id": names, "x": x[some], "y": y[some]}, POINTS
+    )
 
 
 def _on_grid(curve: Curve, traced: CurveValues) -> tuple[Floats, Floats, Floats]:
     grid, count = curve.grid(), len(traced.value)
-    return np.repeat(np.arange(count), len(grid)), np.tile(grid, count), traced.value.ravel()
+    return (
+        np.repeat(np.arange(count), len(grid)),
+        np.tile(grid, count),
+        traced.value.ravel(),
+    )
 
 
 Made = TypeVar("Made")
@@ -270,7 +352,9 @@ class MeanCurves:
 
         Queries without a curve have no points.
         """
-        parts = (points_frame(name, run.queries, *pair) for name, run, pair in self._each())
+        parts = (
+            points_frame(name, run.queries, *pair) for name, run, pair in self._each()
+        )
         return joined(parts, POINTS)
 
     def counts(self) -> pl.DataFrame:
@@ -283,8 +367,13 @@ class MeanCurves:
         for name, _, (curve, traced) in self._each():
             has, status = traced.has_value, traced.status
             which = has, has & (status == Status.missing)
-            why = ~has & (status == Status.no_relevant), ~has & (status == Status.undefined)
-            rows.append((name, str(curve), *(int(mask.sum()) for mask in (*which, *why))))
+            why = (
+                ~has & (status == Status.no_relevant),
+                ~has & (status == Status.undefined),
+            )
+            rows.append(
+                (name, str(curve), *(int(mask.sum()) for mask in (*which, *why)))
+            )
         return frame_of(rows, COUNTS)
 
     # -- means -------------------------------------------------------------------------------------
@@ -311,11 +400,17 @@ class MeanCurves:
         return joined(parts, MEAN)
 
     def _mean_of(self, name: str, curve: Curve) -> Floats:
-        return self._once(("mean", name, curve), lambda: mean_curve(curve, self.runs[name].traced[curve]))
+        return self._once(
+            ("mean", name, curve),
+            lambda: mean_curve(curve, self.runs[name].traced[curve]),
+        )
 
     def _resampled(self, name: str, curve: Curve) -> Floats | None:
         traced = self.runs[name].traced[curve]
-        return self._once(("resampled", name, curve), lambda: resampled(curve, traced, self.resampling))
+        return self._once(
+            ("resampled", name, curve),
+            lambda: resampled(curve, traced, self.resampling),
+        )
 
     def _interval(self, name: str, curve: Curve) -> tuple[Floats, Floats]:
         means = self._resampled(name, curve)

@@ -61,7 +61,9 @@ class RandomLists(Record):
     kind: Ints
 
     @classmethod
-    def of(cls, judgments: Judgments, query: Ints, depth: Ints, candidates: int) -> RandomLists:
+    def of(
+        cls, judgments: Judgments, query: Ints, depth: Ints, candidates: int
+    ) -> RandomLists:
         """Return random lists of the same size as those of queries.
 
         Parameters
@@ -83,10 +85,15 @@ class RandomLists(Record):
         ends, grade = judgments.ideal.offsets, judgments.ideal.grade
         spans = np.where(query < 0, 0, np.stack([ends[query], ends[query + 1]]))
         _refuse_few(candidates, spans[1] - spans[0])
-        keys = [(grade[begin:end].tobytes(), int(n)) for begin, end, n in zip(*spans, depth, strict=True)]
+        keys = [
+            (grade[begin:end].tobytes(), int(n))
+            for begin, end, n in zip(*spans, depth, strict=True)
+        ]
         number = {key: at for at, key in enumerate(dict.fromkeys(keys))}
         grades = [np.frombuffer(some) for some, _ in number]
-        ideal = Ideal(offsets_of(_lengths(grades)), np.concatenate([np.empty(0), *grades]))
+        ideal = Ideal(
+            offsets_of(_lengths(grades)), np.concatenate([np.empty(0), *grades])
+        )
         depths = np.array([n for _, n in number], np.int64)
         kind = np.array([number[key] for key in keys], np.int64)
         return cls(ideal, depths, candidates, judgments.lowest_grade, kind)
@@ -122,14 +129,18 @@ class RandomLists(Record):
     def _adds_over_ranks(self, measure: Measure) -> bool:
         """Return True if the value is a sum over ranks of the list, and deeper documents have no effect."""
         cut = measure.k is not None and bool((self.depth >= measure.k).all())
-        return not measure.claims.looks_deeper and (cut or measure.claims.bounds_by in _BY_RANK)
+        return not measure.claims.looks_deeper and (
+            cut or measure.claims.bounds_by in _BY_RANK
+        )
 
     def _in_any_order(self) -> Hits:
         """Return lists in which every judged document may be at any rank, or below the end."""
         ideal = self.ideal
         last = np.full(len(ideal.grade), self.candidates)
         places = ideal.rank, np.ones_like(last), last
-        return self._lists(_Open, ideal, self.depth, np.diff(ideal.offsets), ideal.grade, places)
+        return self._lists(
+            _Open, ideal, self.depth, np.diff(ideal.offsets), ideal.grade, places
+        )
 
     def _by_grade(self, *, best: bool) -> Hits:
         """Return lists with the highest grades first; or with unjudged documents, then the lowest grades."""
@@ -140,14 +151,18 @@ class RandomLists(Record):
             rank = rank + (self.candidates - judged)[ideal.query]
         inside = rank <= self.depth[ideal.query]
         places = (rank[inside],) * 3
-        return self._lists(Hits, ideal, self.depth, ideal.count(inside), grade[inside], places)
+        return self._lists(
+            Hits, ideal, self.depth, ideal.count(inside), grade[inside], places
+        )
 
     @cached_property
     def _possible(self) -> _Possible | None:
         """Return the possible lists and their probabilities; ``None`` if there are too many."""
         each = [
             _Kind.of(self.ideal.grade[begin:end], int(n))
-            for (begin, end), n in zip(pairwise(self.ideal.offsets), self.depth, strict=True)
+            for (begin, end), n in zip(
+                pairwise(self.ideal.offsets), self.depth, strict=True
+            )
         ]
         if sum(kind.size for kind in each) > _MOST:
             return None
@@ -155,16 +170,34 @@ class RandomLists(Record):
         kind = np.repeat(np.arange(len(each)), _lengths(ways))
         size = np.concatenate([way.sum(axis=1) for way in ways])
         every = zip(each, ways, strict=True)
-        grade = np.concatenate([np.repeat(np.tile(one.grade, len(way)), way.ravel()) for one, way in every])
+        grade = np.concatenate(
+            [np.repeat(np.tile(one.grade, len(way)), way.ravel()) for one, way in every]
+        )
         judged = np.diff(self.ideal.offsets)[kind]
-        ideal = Ideal(offsets_of(judged), self.ideal.grade[ragged_range(self.ideal.offsets[kind], judged)])
+        ideal = Ideal(
+            offsets_of(judged),
+            self.ideal.grade[ragged_range(self.ideal.offsets[kind], judged)],
+        )
         depth, first = self.depth[kind], np.ones(len(grade), np.int64)
         places = ragged_range(np.ones_like(size), size), first, np.repeat(depth, size)
-        chance = [one.chance(way, self.candidates) for one, way in zip(each, ways, strict=True)]
-        return _Possible(self._lists(Hits, ideal, depth, size, grade, places), kind, np.concatenate(chance))
+        chance = [
+            one.chance(way, self.candidates)
+            for one, way in zip(each, ways, strict=True)
+        ]
+        return _Possible(
+            self._lists(Hits, ideal, depth, size, grade, places),
+            kind,
+            np.concatenate(chance),
+        )
 
     def _lists(
-        self, made: type[Hits], ideal: Ideal, depth: Ints, size: Ints, grade: Floats, places: Sequence[Ints]
+        self,
+        made: type[Hits],
+        ideal: Ideal,
+        depth: Ints,
+        size: Ints,
+        grade: Floats,
+        places: Sequence[Ints],
     ) -> Hits:
         """Return lists of judged documents; places are ranks, first and last ranks of tie blocks."""
         rank, first, last = places
@@ -198,7 +231,9 @@ class _Open(Hits):
         """Return the mean value of hits over all ranks; it is 0 below the end."""
         return super().over_places(value, self._inside(k), among)
 
-    def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
+    def first_of(
+        self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None
+    ) -> Floats:
         """Return the mean value of the first masked hit; it is 0 below the end."""
         return super().first_of(mask, value, self._inside(k))
 
@@ -224,11 +259,16 @@ class _Possible(NamedTuple):
 
         def mean(values: Floats) -> Floats:
             total = sums(self.kind, weight * np.where(counted, values, 0.0), kinds)
-            means: Floats = np.divide(total, whole, out=np.full(kinds, np.nan), where=whole > 0)
+            means: Floats = np.divide(
+                total, whole, out=np.full(kinds, np.nan), where=whole > 0
+            )
             return means
 
         found = Scored(
-            mean(scored.numerator), mean(scored.denominator), mean(scored.value), scored.status[first]
+            mean(scored.numerator),
+            mean(scored.denominator),
+            mean(scored.value),
+            scored.status[first],
         )
         if not measure.undefined_propagates:
             return found

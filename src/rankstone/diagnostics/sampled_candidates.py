@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Ints
     from rankstone.evaluation.pipeline import Pipeline
-    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.request import (
+        EvaluationKeywords,
+        MeasuresLike,
+        QrelsLike,
+        RunsLike,
+    )
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_audit import Audit, RunAudit
     from rankstone.hits.hits import Hits
@@ -96,12 +101,15 @@ def sampled(
     line = Threshold(0.0, strict=True) if rel is None else Threshold(rel)
     if options.get("ties") == "expected":
         raise BadParameter(
-            "ties=expected has no ranks to correct", fix="use another rule, such as ties=worst"
+            "ties=expected has no ranks to correct",
+            fix="use another rule, such as ties=worst",
         )
     ready = Prepared(qrels, "RR", **options)
     ranked: dict[str, tuple[Ints, Ints, int]] = {}
 
-    def score_run(name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
+    def score_run(
+        name: str, pipeline: Pipeline, table: Table
+    ) -> tuple[RunScores, RunAudit]:
         def each(chunk: Chunk, hits: Hits) -> _RankedPart:
             plain = pipeline.measure(chunk, hits)
             return _RankedPart(**vars(plain), among=_candidate_ranks(hits, line))
@@ -126,14 +134,29 @@ def sampled(
         )
         warnings |= dict.fromkeys(fixed.warnings)
         count = len(np.unique(query))
-        rows += [(name, *row[:-1], others, len(rank), count) for row in fixed.values.iter_rows()]
+        rows += [
+            (name, *row[:-1], others, len(rank), count)
+            for row in fixed.values.iter_rows()
+        ]
     conventions = {
         **found.conventions,
-        "sampled": {"items": items, "method": method, "gamma": gamma if method == "bv" else None,
-                    "replacement": replacement, "confidence": confidence, "rel": str(line)},
-    }  # fmt: skip
+        "sampled": {
+            "items": items,
+            "method": method,
+            "gamma": gamma if method == "bv" else None,
+            "replacement": replacement,
+            "confidence": confidence,
+            "rel": str(line),
+        },
+    }
     warning = " ".join(warnings)
-    return Sampled(pl.DataFrame(rows, _SCHEMA, orient="row"), warning, found.audit, conventions, found.inputs)
+    return Sampled(
+        pl.DataFrame(rows, _SCHEMA, orient="row"),
+        warning,
+        found.audit,
+        conventions,
+        found.inputs,
+    )
 
 
 _SCHEMA: dict[str, Any] = {
@@ -183,7 +206,9 @@ class Sampled(Result):
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the estimates as people read them; ``digits`` are decimals."""
-        settings = " ".join(f"{k}={v}" for k, v in self.conventions["sampled"].items() if v is not None)
+        settings = " ".join(
+            f"{k}={v}" for k, v in self.conventions["sampled"].items() if v is not None
+        )
         table = Shown.of(self.values, digits=digits, kinds={"measure": "id"})
         notes = (f"warning  {self.warning}", f"sampled  {settings}", self._notes())
         return Sheet("", parts=(table,), notes=notes)
@@ -204,15 +229,21 @@ class _CandidateRanks(NamedTuple):
     others: Ints
 
 
-def _checked(parts: Sequence[_RankedPart], source: str, missing: str) -> tuple[Ints, Ints, int]:
+def _checked(
+    parts: Sequence[_RankedPart], source: str, missing: str
+) -> tuple[Ints, Ints, int]:
     """Join the parts; refuse lists that are not relevant documents among sampled ones."""
     names = pl.concat([part.names for part in parts])
     relevant = np.concatenate([part.among.relevant for part in parts])
     others = np.concatenate([part.among.others for part in parts])
     ranks = np.concatenate([part.among.rank for part in parts])
     starts = np.cumsum([0, *(len(part.names) for part in parts)])
-    lists = np.concatenate([part.among.lists + start for part, start in zip(parts, starts, strict=False)])
-    answered = np.concatenate([np.full(len(part.names), part.tally is not None) for part in parts])
+    lists = np.concatenate(
+        [part.among.lists + start for part, start in zip(parts, starts, strict=False)]
+    )
+    answered = np.concatenate(
+        [np.full(len(part.names), part.tally is not None) for part in parts]
+    )
     if missing == "drop":
         relevant = np.where(answered, relevant, 0)
     lost = np.flatnonzero(np.bincount(lists, minlength=len(names)) < relevant)
@@ -222,7 +253,9 @@ def _checked(parts: Sequence[_RankedPart], source: str, missing: str) -> tuple[I
             where=source,
             given=f"query {printable(names[int(lost[0])], 40)}",
             expected="the relevant documents of a query, and the sampled ones, all in its list",
-            fix=None if answered[lost].all() else "missing=drop leaves out queries without a list",
+            fix=None
+            if answered[lost].all()
+            else "missing=drop leaves out queries without a list",
         )
     counted_in = np.flatnonzero(relevant > 0)
     if not len(counted_in):

@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Floats, Ints
     from rankstone.evaluation.pipeline import Pipeline
-    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.request import (
+        EvaluationKeywords,
+        MeasuresLike,
+        QrelsLike,
+        RunsLike,
+    )
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_audit import RunAudit
     from rankstone.hits.hits import Hits
@@ -105,13 +110,17 @@ def bounds(
     parsed = of_rankings(measures)
     for measure in parsed:
         check_measure(measure)
-    bounder = _Bounder(Prepared(qrels, parsed, **options), _scale(grades), limit, difference)
+    bounder = _Bounder(
+        Prepared(qrels, parsed, **options), _scale(grades), limit, difference
+    )
     return bounder.bound(named, progress)
 
 
 def _check_limit(limit: object) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise BadOption(f"limit={limit!r} is not a count", expected="a whole number from 1 up")
+        raise BadOption(
+            f"limit={limit!r} is not a count", expected="a whole number from 1 up"
+        )
 
 
 def _scale(grades: Sequence[float] | None) -> Floats | None:
@@ -121,7 +130,8 @@ def _scale(grades: Sequence[float] | None) -> Floats | None:
     scale = np.unique(np.array(list(grades), np.float64))
     if not len(scale) or not (scale <= LARGEST_GRADE).all() or scale[0] < 0:
         raise BadOption(
-            f"grades={list(grades)!r} is not a scale", expected="numbers of 0 or more, such as 0, 1, 2"
+            f"grades={list(grades)!r} is not a scale",
+            expected="numbers of 0 or more, such as 0, 1, 2",
         )
     return scale
 
@@ -145,14 +155,20 @@ class _Side(Record):
 
     def holes(self, queries: Ints) -> pl.Series:
         """Return the ids of the holes of some queries."""
-        return self.docs.gather(ragged_range(self.lists.starts[queries], self.lists.listed[queries]))
+        return self.docs.gather(
+            ragged_range(self.lists.starts[queries], self.lists.listed[queries])
+        )
 
 
 class _Bounder:
     """Judgments prepared once, for the bounds of many runs."""
 
     def __init__(
-        self, ready: Prepared, scale: Floats | None, limit: int, pair: tuple[str, str] | None
+        self,
+        ready: Prepared,
+        scale: Floats | None,
+        limit: int,
+        pair: tuple[str, str] | None,
     ) -> None:
         check_options(ready.options)
         self._ready, self._measures = ready, ready.measures
@@ -179,7 +195,9 @@ class _Bounder:
             scored.inputs,
         )
 
-    def _along(self, name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
+    def _along(
+        self, name: str, pipeline: Pipeline, table: Table
+    ) -> tuple[RunScores, RunAudit]:
         """Score one run, and bound its scores on the way."""
         scale = self._grades(pipeline.judged)
         keeps = self._pair is not None and name in self._pair
@@ -190,16 +208,28 @@ class _Bounder:
             found = []
             for measure, scored in zip(self._measures, part.scored, strict=True):
                 search = extremes(lists, measure, scale, self._limit)
-                found.append(Found(scored.value, search.low, search.high, search.certificate, lists.holes))
+                found.append(
+                    Found(
+                        scored.value,
+                        search.low,
+                        search.high,
+                        search.certificate,
+                        lists.holes,
+                    )
+                )
             rows = hits.holes.run_row if keeps and hits.holes is not None else None
-            return _Part(**vars(part), found=found, lists=lists if keeps else None, rows=rows)
+            return _Part(
+                **vars(part), found=found, lists=lists if keeps else None, rows=rows
+            )
 
         parts, audit = pipeline.map_chunks(table, each, frozenset({"holes"}))
         scores, order = pipeline.assemble(parts), query_order(parts)
         for at, (measure, scored) in enumerate(scores.by_measure.items()):
             found = Found.joined([part.found[at] for part in parts], order)
             frame = found.frame(name, str(measure), scores.queries)
-            self._frames.append(frame.filter(pl.Series(scored.status != Status.dropped)))
+            self._frames.append(
+                frame.filter(pl.Series(scored.status != Status.dropped))
+            )
         if keeps:
             self._sides[name] = _side(parts, table, self._ready.units)
         return scores, audit
@@ -215,7 +245,9 @@ class _Bounder:
         """Refuse grades below those judged where one of them would pad the lists of all queries."""
         assert self._scale is not None  # noqa: S101 - it is settled before it is checked
         bottom = float(self._scale[0])
-        padded = [measure for measure in self._measures if measure.claims.reads_lowest_grade]
+        padded = [
+            measure for measure in self._measures if measure.claims.reads_lowest_grade
+        ]
         if padded and bottom < judgments.lowest_grade:
             raise BadOption(
                 f"{padded[0]}: one document of grade {bottom:g} would change the lowest grade, which pads "
@@ -227,7 +259,9 @@ class _Bounder:
     def _differences(self, first: str, second: str) -> list[pl.DataFrame]:
         """Bound the difference of two runs over the queries that both have."""
         one, other = self._sides[first], self._sides[second]
-        common, at_one, at_other = np.intersect1d(one.codes, other.codes, return_indices=True)
+        common, at_one, at_other = np.intersect1d(
+            one.codes, other.codes, return_indices=True
+        )
         sizes = one.lists.listed[at_one] + other.lists.listed[at_other]
         parts: list[list[Found]] = [[] for _ in self._measures]
         assert self._scale is not None  # noqa: S101 - both runs have been scored
@@ -238,10 +272,20 @@ class _Bounder:
             for at, measure in enumerate(self._measures):
                 value = one.values[at][queries[0]] - other.values[at][queries[1]]
                 search = differ(question, measure, self._scale, self._limit)
-                parts[at].append(Found(value, search.low, search.high, search.certificate, question.holes))
+                parts[at].append(
+                    Found(
+                        value,
+                        search.low,
+                        search.high,
+                        search.certificate,
+                        question.holes,
+                    )
+                )
         name, every = f"{first} - {second}", np.arange(len(common))
         return [
-            Found.joined(found, every).frame(name, str(measure), one.names.gather(at_one))
+            Found.joined(found, every).frame(
+                name, str(measure), one.names.gather(at_one)
+            )
             for measure, found in zip(self._measures, parts, strict=True)
         ]
 
@@ -249,14 +293,23 @@ class _Bounder:
 def _side(parts: Sequence[_Part], table: Table, units: RetrievalUnits | None) -> _Side:
     """Put the parts of a run together, and read the ids of its holes."""
     doc = pl.col("doc_id")
-    docs = pl.concat(list(table.tables([doc if units is None else doc.map_batches(units.of, pl.String)])))
+    docs = pl.concat(
+        list(
+            table.tables(
+                [doc if units is None else doc.map_batches(units.of, pl.String)]
+            )
+        )
+    )
     rows = np.concatenate([part.rows for part in parts if part.rows is not None])
     return _Side(
-        lists=ListsWithHoles.joined([part.lists for part in parts if part.lists is not None]),
+        lists=ListsWithHoles.joined(
+            [part.lists for part in parts if part.lists is not None]
+        ),
         codes=np.concatenate([part.codes for part in parts]),
         names=pl.concat([part.names for part in parts]),
         values=[
-            np.concatenate([part.scored[at].value for part in parts]) for at in range(len(parts[0].scored))
+            np.concatenate([part.scored[at].value for part in parts])
+            for at in range(len(parts[0].scored))
         ],
         docs=docs["doc_id"].gather(rows).cast(pl.String),
     )
@@ -271,5 +324,6 @@ def _check_pair(measures: Sequence[Measure], extra: str) -> None:
             )
     if extra == "keep":
         raise BadOption(
-            "extra=keep: queries without judgments have no difference to bound", fix="use extra=drop"
+            "extra=keep: queries without judgments have no difference to bound",
+            fix="use extra=drop",
         )

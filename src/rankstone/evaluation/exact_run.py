@@ -75,9 +75,9 @@ def qrels_from_run(
     {'run': {'R(denom=min_R_k)@2': 1.0}}
     """
     columns = with_csv(columns, csv_separator, decimal)
-    return head_of_run(run, depth, within=within, order=order, columns=columns, format_in=format_in).collect(
-        "query_id", "doc_id", "relevance"
-    )
+    return head_of_run(
+        run, depth, within=within, order=order, columns=columns, format_in=format_in
+    ).collect("query_id", "doc_id", "relevance")
 
 
 def head_of_run(
@@ -91,9 +91,13 @@ def head_of_run(
 ) -> Table:
     """Return the judgments as a table with the run's source; see :func:`qrels_from_run`."""
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise BadOption(f"depth={depth!r} is not a count", expected="a whole number from 1 up")
+        raise BadOption(
+            f"depth={depth!r} is not a count", expected="a whole number from 1 up"
+        )
     if not (math.isfinite(within) and within >= 0):
-        raise BadOption(f"within={within!r} is not a distance", expected="a number, 0 or more")
+        raise BadOption(
+            f"within={within!r} is not a distance", expected="a number, 0 or more"
+        )
     read = read_run(run, columns, format_in, order=order, name="exact run")
     order = read.ordered_by(order)
     if order == "input":
@@ -105,13 +109,17 @@ def head_of_run(
         if bad.any():
             at = bad.arg_max() or 0
             given = f"query {printable(frame['query_id'][at])}, document {printable(frame['doc_id'][at])}"
-            raise BadValue(f"the {order} is not a number", where=read.locate(at), given=given)
+            raise BadValue(
+                f"the {order} is not a number", where=read.locate(at), given=given
+            )
         key = pl.col(order) if order == "score" else -pl.col(order)
         last = key.top_k(depth).min().over("query_id")
         relevant = frame.filter(key >= last - within)
     if not relevant.height:
         raise EmptyInput("the run is empty", where=read.source)
     table = relevant.select("query_id", "doc_id", pl.lit(1.0).alias("relevance"))
-    first = of_frame(table.lazy(), f"first {depth} of {read.source}", {}, untyped=read.untyped)
+    first = of_frame(
+        table.lazy(), f"first {depth} of {read.source}", {}, untyped=read.untyped
+    )
     # queries with an empty list have no relevant document
     return replace(first, empty=read.empty, read_as=read.read_as)

@@ -51,7 +51,9 @@ class Given(Record):
     def __post_init__(self) -> None:
         """Refuse both, and neither."""
         if self.table is not None and not (self.qrels is None and self.runs is None):
-            raise UsageError("table has scores and labels, so judgments and runs cannot be given with it")
+            raise UsageError(
+                "table has scores and labels, so judgments and runs cannot be given with it"
+            )
         if self.table is None and (self.qrels is None or self.runs is None):
             raise UsageError(
                 "judgments and at least one run are needed",
@@ -69,8 +71,12 @@ class Given(Record):
         """Score it; parameters as for :func:`rankstone.evaluate`."""
         if self.table is None:
             ready = Prepared.of(self.qrels, measures, **options)  # type: ignore[arg-type] # its own check
-            return ready.score_runs(name_runs(self.runs), progress=progress, on_bad_run=on_bad_run)
-        return score_labelled(self.table, measures, name=self.name, progress=progress, **options)
+            return ready.score_runs(
+                name_runs(self.runs), progress=progress, on_bad_run=on_bad_run
+            )
+        return score_labelled(
+            self.table, measures, name=self.name, progress=progress, **options
+        )
 
 
 def score_labelled(
@@ -90,11 +96,15 @@ def score_labelled(
     """Score a labelled table."""
     for option in _NOT_LABELLED:
         if options.pop(option, None) is not None:
-            raise BadOption(f"{option} is for runs against judgments, not for a table with scores and labels")
+            raise BadOption(
+                f"{option} is for runs against judgments, not for a table with scores and labels"
+            )
     order = options.get("order", "score")
     columns = with_csv(columns, csv_separator, decimal)
     budgets = [budget.column for budget in budgets_of(parsed)]
-    read = read_labelled(table, columns, format_in, order=order, one_group=one_group, further=budgets)
+    read = read_labelled(
+        table, columns, format_in, order=order, one_group=one_group, further=budgets
+    )
     require_costs(parsed, read)
     parsed = tuple(with_known_ideal(measure, read, costs=False) for measure in parsed)
     alignment = _alignment(read, options, parsed)
@@ -115,11 +125,16 @@ def score_labelled(
         parsed,
         Audit(None, {name: audit}, queries=audit_queries),
         choices(alignment, parsed, one_group=one_group),
-        {"labelled": {name: read.source}, **({} if about is None else {"queries": about.source})},
+        {
+            "labelled": {name: read.source},
+            **({} if about is None else {"queries": about.source}),
+        },
     )
 
 
-def _alignment(read: Table, options: Mapping[str, Any], measures: Sequence[Measure]) -> AlignmentOptions:
+def _alignment(
+    read: Table, options: Mapping[str, Any], measures: Sequence[Measure]
+) -> AlignmentOptions:
     """Return the options; without document ids ties are resolved by expectation by default."""
     if "doc_id" in read.columns:
         return checked(options, measures)

@@ -22,8 +22,18 @@ from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter, printable
 from rankstone.evaluation.prepared import Prepared, options_for
 from rankstone.evaluation.request import RunErrors, name_runs
-from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others, scored_share
-from rankstone.evaluation.stored_scores import Origin, Store, StoredScores, check_trailer
+from rankstone.evaluation.shares import (
+    Trailer,
+    pads,
+    refuse_what_looks_at_others,
+    scored_share,
+)
+from rankstone.evaluation.stored_scores import (
+    Origin,
+    Store,
+    StoredScores,
+    check_trailer,
+)
 from rankstone.hits.judgments import lowest_of
 from rankstone.hits.query_lists import Scattered
 
@@ -32,7 +42,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankstone.evaluation.pipeline import Pipeline
-    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.request import (
+        EvaluationKeywords,
+        MeasuresLike,
+        QrelsLike,
+        RunsLike,
+    )
     from rankstone.io.input_table import Progress, Table
 
 
@@ -58,16 +73,24 @@ def parse_size(size: str | float) -> int:
     >>> parse_size("4GB"), parse_size("1.5 GiB"), parse_size("800M"), parse_size(2_000_000_000)
     (4000000000, 1610612736, 800000000, 2000000000)
     """
-    text = f"{size:.0f}" if isinstance(size, (int, float)) and not isinstance(size, bool) else str(size)
+    text = (
+        f"{size:.0f}"
+        if isinstance(size, (int, float)) and not isinstance(size, bool)
+        else str(size)
+    )
     found = _SIZE.fullmatch(text)
     if found is None:
         raise BadParameter(
-            f"memory={printable(text)!r} is not a size", expected="a number of bytes, 800MB, 4GB, 1.5GiB"
+            f"memory={printable(text)!r} is not a size",
+            expected="a number of bytes, 800MB, 4GB, 1.5GiB",
         )
     unit = found[2].upper()
     size = int(float(found[1]) * (_BINARY if unit and found[3] else _UNITS)[unit])
     if size < _LEAST:
-        raise BadParameter(f"memory={printable(text)} is too little", expected=f"{_LEAST // 10**6}MB or more")
+        raise BadParameter(
+            f"memory={printable(text)} is too little",
+            expected=f"{_LEAST // 10**6}MB or more",
+        )
     return size
 
 
@@ -101,7 +124,11 @@ class MemoryBudget:
         """
         queries = min(judgments.stretches, judgments.rows)
         scores = queries * (_QUERY[self.texts] + self.measures * _SCORE)
-        size = judgments.rows * _JUDGMENT[self.texts] + scores + gathered * _ROW[self.texts]
+        size = (
+            judgments.rows * _JUDGMENT[self.texts]
+            + scores
+            + gathered * _ROW[self.texts]
+        )
         return max(1, ceil(size / (self.memory - _BASE)))
 
 
@@ -128,7 +155,11 @@ class QueryRange:
             return pl.lit(True)
         if self.low is None:
             return (query < self.high) | query.is_null()
-        return query >= self.low if self.high is None else (query >= self.low) & (query < self.high)
+        return (
+            query >= self.low
+            if self.high is None
+            else (query >= self.low) & (query < self.high)
+        )
 
     @property
     def whole(self) -> bool:
@@ -157,7 +188,11 @@ class QuerySurvey(Record):
 
 def survey(table: Table) -> QuerySurvey:
     """Read a table's query ids without keeping them."""
-    rows, stretches, kept = 0, 0, pl.Series("query_id", [], dtype=table.schema["query_id"])
+    rows, stretches, kept = (
+        0,
+        0,
+        pl.Series("query_id", [], dtype=table.schema["query_id"]),
+    )
     every = 1  # one row in so many is sampled
     for piece in table.tables([pl.col("query_id")]):
         ids = piece["query_id"]
@@ -175,10 +210,17 @@ def ranges(samples: Sequence[pl.Series], count: int) -> list[QueryRange]:
     >>> [(one.low, one.high) for one in ranges([pl.Series([1, 2, 3, 4])], 2)]
     [(None, 3), (3, None)]
     """
-    ids = pl.concat([sample.sample(min(len(sample), _SAMPLE), seed=_SEED) for sample in samples]).sort()
+    ids = pl.concat(
+        [sample.sample(min(len(sample), _SAMPLE), seed=_SEED) for sample in samples]
+    ).sort()
     if not len(ids):
         return [QueryRange()]
-    cuts = ids.gather([len(ids) * at // count for at in range(1, count)]).unique().sort().to_list()
+    cuts = (
+        ids.gather([len(ids) * at // count for at in range(1, count)])
+        .unique()
+        .sort()
+        .to_list()
+    )
     inner = [cut for cut in cuts if cut > ids[0]]
     return [QueryRange(low, high) for low, high in pairwise([None, *inner, None])]
 
@@ -218,7 +260,9 @@ def evaluate_out_of_core(
     {'run': {'RR': 0.75}}
     """
     if options.get("one_group"):
-        raise BadOption("one_group makes one list of all, which cannot be split into ranges of queries")
+        raise BadOption(
+            "one_group makes one list of all, which cannot be split into ranges of queries"
+        )
     ready = Prepared(qrels, measures, **options)
     refuse_what_looks_at_others(ready.options, ready.measures)
     bad = RunErrors(on_bad_run)
@@ -238,7 +282,9 @@ def evaluate_out_of_core(
                 check_trailer(run.source, trailer, options_used, source.source)
                 trailers[name], files[name] = trailer, stored
                 failed = Counter(run.failed.values())
-                sources[name] = Origin(run.source, run.comments(), run.read_as(), failed)
+                sources[name] = Origin(
+                    run.source, run.comments(), run.read_as(), failed
+                )
         bad.settle(len(named))
     except BaseException:
         work.store.remove()
@@ -280,7 +326,9 @@ class _Work:
                 self._surveys[texts] = survey(ready.judged)
         known, kinds = self._surveys[texts], ready.judged.schema
         budget = MemoryBudget(
-            self.memory, len(ready.measures), pl.String in (kinds["query_id"], kinds["doc_id"])
+            self.memory,
+            len(ready.measures),
+            pl.String in (kinds["query_id"], kinds["doc_id"]),
         )
         try:
             parts = ranges([known.sample], budget.ranges(known))
@@ -292,14 +340,21 @@ class _Work:
         return self._score_ranges(ready, run, parts, regroups=True)
 
     def _score_ranges(
-        self, ready: Prepared, run: Table, parts: Sequence[QueryRange], *, regroups: bool
+        self,
+        ready: Prepared,
+        run: Table,
+        parts: Sequence[QueryRange],
+        *,
+        regroups: bool,
     ) -> tuple[Trailer, list[Path]]:
         merged, files = Trailer(), []
         for part in parts:
             keep = None if part.whole else part.keep()
             some = run if keep is None else run.only(keep)
             with self.bad.shared():
-                pipeline, some = ready.only(keep, self.lowest).pipeline(some, regroups=regroups)
+                pipeline, some = ready.only(keep, self.lowest).pipeline(
+                    some, regroups=regroups
+                )
             trailer, file = self._scored(pipeline, some)
             merged.merge(trailer)
             files.append(file)

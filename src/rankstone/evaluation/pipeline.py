@@ -85,13 +85,21 @@ class Pipeline(Record):
         """Align the run, measure every chunk of hits (with ``each``, if given), and assemble the scores."""
         parts, audit = self.map_chunks(table, each or self.measure)
         scores = self.assemble(parts, last=True)
-        groups = self.judgments.groups if isinstance(self.judgments, Judgments) else None
-        bounded = {m: int((s.status == Status.lower_bound).sum()) for m, s in scores.by_measure.items()}
+        groups = (
+            self.judgments.groups if isinstance(self.judgments, Judgments) else None
+        )
+        bounded = {
+            m: int((s.status == Status.lower_bound).sum())
+            for m, s in scores.by_measure.items()
+        }
         warnings = score_warnings(bounded, None if groups is None else groups.several())
         return scores, replace(audit, warnings=(*audit.warnings, *warnings))
 
     def map_chunks(
-        self, table: Table, each: Callable[[Chunk, Hits], Piece], brings: frozenset[str] = frozenset()
+        self,
+        table: Table,
+        each: Callable[[Chunk, Hits], Piece],
+        brings: frozenset[str] = frozenset(),
     ) -> tuple[list[Piece], RunAudit]:
         """Align the run, call ``each`` for every chunk of hits, and audit the run.
 
@@ -109,7 +117,10 @@ class Pipeline(Record):
         return parts, self._audit(parts, lists, table)
 
     def align(
-        self, table: Table, each: Callable[[Chunk, Hits], Result], brings: frozenset[str] = frozenset()
+        self,
+        table: Table,
+        each: Callable[[Chunk, Hits], Result],
+        brings: frozenset[str] = frozenset(),
     ) -> tuple[list[Result], Lists]:
         """Do the same for a run that may answer no query, without an audit."""
         brings = brings.union(*(measure.brings for measure in self.measures))
@@ -124,42 +135,63 @@ class Pipeline(Record):
             self.regroups,
             budgets=budgets_of(self.measures),
             costs=costs_of(self.measures),
-            best_within=budgets_of([measure for measure in self.measures if measure.ideal_has_costs]),
+            best_within=budgets_of(
+                [measure for measure in self.measures if measure.ideal_has_costs]
+            ),
         )
         return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
 
     def hits(self, table: Table, query: object = None) -> Hits:
         """Return the hits of one query, or of all in the order of the judgments."""
         chunks, _ = self.align(table, lambda chunk, hits: (chunk, hits))
-        together, order = joined([hits for _, hits in chunks]), query_order([chunk for chunk, _ in chunks])
+        together, order = (
+            joined([hits for _, hits in chunks]),
+            query_order([chunk for chunk, _ in chunks]),
+        )
         if query is not None:
             names = pl.concat([chunk.names for chunk, _ in chunks]).cast(pl.String)
             order = names.eq(str(query)).arg_true().to_numpy()
         if not len(order):
-            raise NotComparable(f"query {printable(query)} is not judged", where=table.source)
+            raise NotComparable(
+                f"query {printable(query)} is not judged", where=table.source
+            )
         return taken(together, order)
 
     def measure(self, chunk: Chunk, hits: Hits) -> ScoredPart:
         """Score a chunk of hits."""
         try:
-            scored = [measure.score(hits, self.options.empty) for measure in self.measures]
+            scored = [
+                measure.score(hits, self.options.empty) for measure in self.measures
+            ]
         except OutOfRange as error:
             error.where = f"query {printable(chunk.names[error.query])}"
             raise
         if chunk.undefined:
             scored = [one.without_value() for one in scored]
-        return ScoredPart(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
+        return ScoredPart(
+            chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally
+        )
 
     def _with_columns(self, chunk: Chunk) -> Hits:
         """Return the hits with the columns of the query table that measures read."""
-        wanted = {name for measure in self.measures for name in getattr(measure, "query_columns", ())}
+        wanted = {
+            name
+            for measure in self.measures
+            for name in getattr(measure, "query_columns", ())
+        }
         if self.queries is None or not wanted:
             return chunk.hits
         about = {name: self.queries.values(name, chunk.names) for name in wanted}
-        return replace(chunk.hits, about=about, _memo={})  # remembered values do not have these columns
+        return replace(
+            chunk.hits, about=about, _memo={}
+        )  # remembered values do not have these columns
 
-    def _check_answered(self, parts: Sequence[ScoredPart], lists: Lists, table: Table) -> None:
-        if not any(part.tally is not None for part in parts) and not len(lists.unjudged()):
+    def _check_answered(
+        self, parts: Sequence[ScoredPart], lists: Lists, table: Table
+    ) -> None:
+        if not any(part.tally is not None for part in parts) and not len(
+            lists.unjudged()
+        ):
             raise EmptyInput("the run is empty", where=table.source)
         if not isinstance(self.judgments, Judgments):
             return
@@ -169,14 +201,22 @@ class Pipeline(Record):
         if self.options.missing == "error" and missing:
             names = self.judgments.queries.names.filter(pl.Series(~lists.answered))
             raise _query_mismatch(
-                f"{queries(missing)} missing from the run", names, table, "missing=zero or drop"
+                f"{queries(missing)} missing from the run",
+                names,
+                table,
+                "missing=zero or drop",
             )
         if self.options.extra == "error" and len(extra):
             raise _query_mismatch(
-                f"{queries(len(extra))} of the run without judgments", extra, table, "extra=drop or keep"
+                f"{queries(len(extra))} of the run without judgments",
+                extra,
+                table,
+                "extra=drop or keep",
             )
 
-    def _audit(self, parts: Sequence[ScoredPart], lists: Lists, table: Table) -> RunAudit:
+    def _audit(
+        self, parts: Sequence[ScoredPart], lists: Lists, table: Table
+    ) -> RunAudit:
         tallies = [part.tally for part in parts if part.tally is not None]
         return RunAudit.of(
             table.source,
@@ -185,9 +225,14 @@ class Pipeline(Record):
             extra=len(lists.unjudged()) if isinstance(self.judgments, Judgments) else 0,
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
-            deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
+            deepest=max(
+                (m.deepest for m in self.measures if m.deepest is not None),
+                default=None,
+            ),
             order=self.options.order,
-            left_out=None if self.exclude is None else LeftOut.of(self.exclude, tallies),
+            left_out=None
+            if self.exclude is None
+            else LeftOut.of(self.exclude, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
             unanswerable=self._unanswerable,
@@ -218,11 +263,16 @@ class Pipeline(Record):
         names = pl.concat([part.names for part in parts]).gather(order)
         if self.queries is None:
             return RunScores(names, by_measure)
-        check_queries(self.queries, self.measures, names)  # includes unjudged queries that are kept
+        check_queries(
+            self.queries, self.measures, names
+        )  # includes unjudged queries that are kept
         about = self.queries.take(names)
         if "weight" in about.columns and not about["weight"].null_count():
             weight = self.queries.values("weight", names)
-            by_measure = {measure: _with_weights(scored, weight) for measure, scored in by_measure.items()}
+            by_measure = {
+                measure: _with_weights(scored, weight)
+                for measure, scored in by_measure.items()
+            }
         return RunScores(names, by_measure, about)
 
 
@@ -248,12 +298,16 @@ class ScoredRuns(NamedTuple):
 
 def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
     """Return the ranks at which the audit counts unjudged documents: the cutoffs of the measures."""
-    return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (10,)
+    return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (
+        10,
+    )
 
 
 def budgets_of(measures: Sequence[Measure]) -> tuple[Budget, ...]:
     """Return the budgets that measures are cut by, each once."""
-    return tuple(dict.fromkeys(budget for measure in measures for budget in measure.budgets))
+    return tuple(
+        dict.fromkeys(budget for measure in measures for budget in measure.budgets)
+    )
 
 
 def costs_of(measures: Sequence[Measure]) -> tuple[str, ...]:
@@ -270,7 +324,9 @@ def query_order(parts: Sequence[ScoredPart] | Sequence[Chunk]) -> Ints:
 
 def _with_weights(scored: Scored, weight: Floats) -> Scored:
     """Return the scores with the given weights, unless the measure has its own."""
-    has_weights = getattr(scored, "weight", weight) is not None  # curves have no such field
+    has_weights = (
+        getattr(scored, "weight", weight) is not None
+    )  # curves have no such field
     return scored if has_weights else replace(scored, weight=weight)
 
 
@@ -286,7 +342,9 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
     """
     sentences = []
     if several == 0 and any(measure.family == "diversity" for measure in bounded):
-        sentences.append("no query has more than one subtopic: are these judgments by subtopic?")
+        sentences.append(
+            "no query has more than one subtopic: are these judgments by subtopic?"
+        )
     sentences += [
         f"{measure}: the true maximum may be higher for {queries(count)} (status lower_bound)"
         for measure, count in bounded.items()
@@ -295,16 +353,27 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
     return sentences
 
 
-def _query_mismatch(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:
+def _query_mismatch(
+    what: str, names: pl.Series, table: Table, fix: str
+) -> NotComparable:
     shown = ", ".join(printable(name) for name in names[:5])
-    return NotComparable(what, where=table.source, given=f"{shown}{' …' if len(names) > 5 else ''}", fix=fix)  # noqa: PLR2004
+    return NotComparable(
+        what,
+        where=table.source,
+        given=f"{shown}{' …' if len(names) > 5 else ''}",  # noqa: PLR2004
+        fix=fix,
+    )
 
 
-def with_unanswerable(judgments: Judgments, declared: pl.Series | None, source: str) -> Judgments:
+def with_unanswerable(
+    judgments: Judgments, declared: pl.Series | None, source: str
+) -> Judgments:
     """Return judgments that know which queries are unanswerable; refuse those with a relevant document."""
     if declared is None:
         return judgments
-    codes = judgments.queries.codes(declared.cast(judgments.queries.names.dtype, strict=False))
+    codes = judgments.queries.codes(
+        declared.cast(judgments.queries.names.dtype, strict=False)
+    )
     known = np.zeros(len(judgments.queries), bool)
     known[codes[codes >= 0]] = True
     wrong = known & (judgments.ideal.relevant_count(ANY_GAIN) > 0)
@@ -324,7 +393,9 @@ def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
     unanswerable = none if empty == "unanswerable" else judgments.unanswerable
     return {
         "queries": len(judgments.queries),
-        "judgments": len(judgments.grade if judgments.spans is None else judgments.spans.grade),
+        "judgments": len(
+            judgments.grade if judgments.spans is None else judgments.spans.grade
+        ),
         "relevant": int((judgments.grade > 0).sum()),
         "negative": judgments.negative,
         "duplicates": judgments.duplicates,

@@ -49,7 +49,12 @@ from rankstone.evaluation.units_and_costs import (
     with_costs,
     with_known_ideal,
 )
-from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
+from rankstone.hits.alignment_audit import (
+    Audit,
+    JudgmentsAudit,
+    RunAudit,
+    SideTableAudit,
+)
 from rankstone.hits.budgets import REPEATED, STEPS
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.text_spans import OFFSETS
@@ -60,7 +65,13 @@ from rankstone.io.input_table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunLike, RunsLike
+    from rankstone.evaluation.request import (
+        EvaluationKeywords,
+        MeasuresLike,
+        QrelsLike,
+        RunLike,
+        RunsLike,
+    )
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
@@ -111,13 +122,19 @@ class Prepared:
     """
 
     def __init__(
-        self, qrels: QrelsLike, measures: MeasuresLike, **options: Unpack[EvaluationKeywords]
+        self,
+        qrels: QrelsLike,
+        measures: MeasuresLike,
+        **options: Unpack[EvaluationKeywords],
     ) -> None:
         self._read(qrels, of_rankings(measures), **options)
 
     @classmethod
     def of(
-        cls, qrels: QrelsLike, measures: tuple[Measure, ...], **options: Unpack[EvaluationKeywords]
+        cls,
+        qrels: QrelsLike,
+        measures: tuple[Measure, ...],
+        **options: Unpack[EvaluationKeywords],
     ) -> Self:
         """Prepare judgments for parsed measures, curves among them."""
         made = cls.__new__(cls)
@@ -148,26 +165,42 @@ class Prepared:
         self._format_in = format_in
         self._further = columns_read(self.measures)
         costs = tuple({one.column: None for one in budgets_of(measures) if one.adds})
-        costs = tuple(dict.fromkeys((*costs, *(one.removeprefix(REPEATED) for one in costs_of(measures)))))
+        costs = tuple(
+            dict.fromkeys(
+                (*costs, *(one.removeprefix(REPEATED) for one in costs_of(measures)))
+            )
+        )
         self.of_spans = reads_spans(measures)
         also = (*costs, "answerable")
-        self.judged = read_judgments(qrels, self._columns, format_in, further=self._further, costs=also)
-        self.documents = None if documents is None else read_attributes(documents, "doc_id", self._columns)
+        self.judged = read_judgments(
+            qrels, self._columns, format_in, further=self._further, costs=also
+        )
+        self.documents = (
+            None
+            if documents is None
+            else read_attributes(documents, "doc_id", self._columns)
+        )
         self.judged = with_costs(self.judged, costs, self.documents)
         self._further += tuple(name for name in costs if name in self.judged.columns)
         self._costs = (*STEPS, *costs, *(OFFSETS if self.of_spans else ()))
         if same_as is not None:  # later copies keep their rank
             check(replace(self.options, duplicates="first_keep_rank"), measures)
-        self.units = units_of(unit, same_as, self.documents, self._columns, spans=self.of_spans)
+        self.units = units_of(
+            unit, same_as, self.documents, self._columns, spans=self.of_spans
+        )
         if self.units is not None:
             self.judged = self.judged.with_text_ids("doc_id")
-        self.measures = tuple(with_known_ideal(measure, self.judged) for measure in measures)
+        self.measures = tuple(
+            with_known_ideal(measure, self.judged) for measure in measures
+        )
         self._exclude = excluded_pairs(exclude, self._columns, self.options)
         self.queries = query_table(queries, self.measures, self._columns)
         self._intents = open_intents(intents, self._columns)
         self.one_group = one_group
         if one_group:
-            refuse_with_one_group(unit=unit, same_as=same_as, queries=queries, intents=intents)
+            refuse_with_one_group(
+                unit=unit, same_as=same_as, queries=queries, intents=intents
+            )
         self._share: pl.Expr | None = None
         self._lowest: float | None = None
         self._kept: dict[tuple[str, ...], tuple[Judgments, Exclusion | None]] = {}
@@ -181,7 +214,9 @@ class Prepared:
         on_bad_run: str = "stop",
     ) -> Scores:
         """Score one run, or several by name; parameters as for :func:`rankstone.evaluate`."""
-        return Scores(*self.score_runs(name_runs(runs), progress=progress, on_bad_run=on_bad_run))
+        return Scores(
+            *self.score_runs(name_runs(runs), progress=progress, on_bad_run=on_bad_run)
+        )
 
     def hits(self, run: RunLike, query: object = None) -> Hits:
         """Return the hits of a run: the ranks and grades of its judged documents.
@@ -235,14 +270,23 @@ class Prepared:
                 with bad.shared():
                     pipeline, table = self.pipeline(table)
                 table = table.watched(progress)
-                result = pipeline.run(table) if score_run is None else score_run(name, pipeline, table)
+                result = (
+                    pipeline.run(table)
+                    if score_run is None
+                    else score_run(name, pipeline, table)
+                )
                 scored[name], audits[name] = result
                 sources[name] = table.source
         bad.settle(len(runs))
         return ScoredRuns(
             scored,
             self.measures,
-            Audit(self.judgments_audit(), audits, *self._side_table_audits(), bad_runs=bad.by_run),
+            Audit(
+                self.judgments_audit(),
+                audits,
+                *self._side_table_audits(),
+                bad_runs=bad.by_run,
+            ),
             choices(options, self.measures, one_group=self.one_group, units=self.units),
             {"judgments": self.judged.source, "runs": sources, **self._sources()},
         )
@@ -273,18 +317,34 @@ class Prepared:
         texts, options = self.texts(run), options_for(run, self.options)
         run = run.with_text_ids(*texts)
         if self.one_group:
-            run = run.pairs_in_one_list(self._judged_in(run) if self.options.extra == "drop" else None)
+            run = run.pairs_in_one_list(
+                self._judged_in(run) if self.options.extra == "drop" else None
+            )
         judgments, exclude = self._prepare(texts)
-        pipeline = Pipeline(judgments, options, self.measures, exclude, self.units, self.queries, regroups)
+        pipeline = Pipeline(
+            judgments,
+            options,
+            self.measures,
+            exclude,
+            self.units,
+            self.queries,
+            regroups,
+        )
         return pipeline, run
 
     def texts(self, run: Table) -> tuple[str, ...]:
         """Return the id columns to write as text, so that run and judgments have the same type."""
-        return self.judged.text_ids_for(run, "texts on both sides, or whole numbers on both sides")
+        return self.judged.text_ids_for(
+            run, "texts on both sides, or whole numbers on both sides"
+        )
 
     def _judged_in(self, run: Table) -> pl.Series:
         """Return the judged queries, with the type of the run's ids."""
-        return self.judged.collect("query_id")["query_id"].unique().cast(run.schema["query_id"])
+        return (
+            self.judged.collect("query_id")["query_id"]
+            .unique()
+            .cast(run.schema["query_id"])
+        )
 
     def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, Exclusion | None]:
         """Prepare judgments and exclusions, once for each choice of id columns written as text."""
@@ -295,25 +355,39 @@ class Prepared:
             declared = declared_queries(table, self.queries)
             if self._share is None and not frame.height:
                 raise EmptyInput("there are no judgments", where=table.source)
-            if self._share is not None and declared is not None:  # its table is not limited to the range
+            if (
+                self._share is not None and declared is not None
+            ):  # its table is not limited to the range
                 declared = declared.to_frame("query_id").filter(self._share).to_series()
             pairs = self._excluded(frame.schema)
             if self.of_spans and self.units is not None:
                 judgments = judged_spans(
-                    frame, self.units, self.options, table.locate, declared, pairs, self.documents
+                    frame,
+                    self.units,
+                    self.options,
+                    table.locate,
+                    declared,
+                    pairs,
+                    self.documents,
                 )
             else:
                 with suggesting_spans(self.judged):
-                    frame, options = judged_units(frame, self.units, self.options, table.locate)
+                    frame, options = judged_units(
+                        frame, self.units, self.options, table.locate
+                    )
                     judgments = prepare_judgments(
                         frame, options, table.locate, self._intents, declared, pairs
                     )
-            judgments = with_unanswerable(judgments, unanswerable_queries(table, self.queries), table.source)
+            judgments = with_unanswerable(
+                judgments, unanswerable_queries(table, self.queries), table.source
+            )
             if self._lowest is not None:
                 judgments = replace(judgments, lowest_grade=self._lowest)
             if self._share is None and self.queries is not None:
                 check_queries(self.queries, self.measures, judgments.queries.names)
-            exclude = None if pairs is None else Exclusion.of(pairs, frame, self.options)
+            exclude = (
+                None if pairs is None else Exclusion.of(pairs, frame, self.options)
+            )
             self._kept[texts] = judgments, exclude
         return self._kept[texts]
 
@@ -323,9 +397,13 @@ class Prepared:
         table = self._exclude.pairs_in_one_list() if self.one_group else self._exclude
         if self._share is None:
             return pairs_of(table.collect("query_id", "doc_id"), kinds)
-        pieces = table.tables([pl.col("query_id"), pl.col("doc_id")])  # piece by piece: there may be many
+        pieces = table.tables(
+            [pl.col("query_id"), pl.col("doc_id")]
+        )  # piece by piece: there may be many
         found = [pairs_of(piece, kinds).filter(self._share) for piece in pieces]
-        none = pl.DataFrame(schema={name: kinds[name] for name in ("query_id", "doc_id")})
+        none = pl.DataFrame(
+            schema={name: kinds[name] for name in ("query_id", "doc_id")}
+        )
         return pl.concat([none, *found]).unique(maintain_order=True)
 
     # -- the judgments, and the same under other choices -----------------------------------------------
@@ -343,7 +421,9 @@ class Prepared:
         checked(self.options.as_dict(), other.measures)
         require_columns(self.queries, other.measures)
         if not self.reads(other.measures):
-            raise BadParameter("these measures need columns of the judgments that were not read")
+            raise BadParameter(
+                "these measures need columns of the judgments that were not read"
+            )
         return other
 
     def reads(self, measures: Sequence[Measure]) -> bool:
@@ -356,7 +436,9 @@ class Prepared:
         Prepared judgments are reused, unless the options change them.
         """
         merges = ("negative", "duplicate_judgments", "exclude_from")
-        same = all(getattr(options, name) == getattr(self.options, name) for name in merges)
+        same = all(
+            getattr(options, name) == getattr(self.options, name) for name in merges
+        )
         kept = self._kept if same and one_group == self.one_group else {}
         return self._with(options=options, one_group=one_group, _kept=kept)
 
@@ -370,7 +452,11 @@ class Prepared:
 
     def as_texts(self, columns: tuple[str, ...]) -> Self:
         """Return the same with some id columns of the judgments written as text."""
-        return self._with(judged=self.judged.with_text_ids(*columns), _kept={}) if columns else self
+        return (
+            self._with(judged=self.judged.with_text_ids(*columns), _kept={})
+            if columns
+            else self
+        )
 
     def only(self, keep: pl.Expr | None, lowest_grade: float | None = None) -> Self:
         """Return the same for a share of the queries, perhaps an empty one.
@@ -382,7 +468,11 @@ class Prepared:
         lowest_grade
             The bottom of the grade scale of all queries, where a measure reads it.
         """
-        judged, keep = (self.judged, pl.lit(True)) if keep is None else (self.judged.only(keep), keep)
+        judged, keep = (
+            (self.judged, pl.lit(True))
+            if keep is None
+            else (self.judged.only(keep), keep)
+        )
         return self._with(judged=judged, _share=keep, _lowest=lowest_grade, _kept={})
 
     def _with(self, **changed: object) -> Self:
@@ -398,13 +488,17 @@ class Prepared:
         if self.queries is not None:
             about = check_queries(self.queries, self.measures, judgments.queries.names)
         intents = (
-            None if self._intents is None or judgments.groups is None else self._intents.audit(judgments)
+            None
+            if self._intents is None or judgments.groups is None
+            else self._intents.audit(judgments)
         )
         return about, intents
 
     def _sources(self) -> dict[str, str]:
         tables = {"queries": self.queries, "intents": self._intents}
-        return {name: table.source for name, table in tables.items() if table is not None}
+        return {
+            name: table.source for name, table in tables.items() if table is not None
+        }
 
     def judgments_audit(self) -> JudgmentsAudit:
         """Return the audit of the judgments."""
@@ -421,4 +515,8 @@ class Prepared:
 def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:
     """Return the options for a run: lists of documents, and ranks without scores, have only one order."""
     order = run.ordered_by(options.order)
-    return options if order == options.order else replace(options, order=cast("Order", order))
+    return (
+        options
+        if order == options.order
+        else replace(options, order=cast("Order", order))
+    )

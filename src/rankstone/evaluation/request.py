@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadParameter, BadRuns, InputError, UsageError, one_of, printable
+from rankstone.errors import (
+    BadOption,
+    BadParameter,
+    BadRuns,
+    InputError,
+    UsageError,
+    one_of,
+    printable,
+)
 from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
 from rankstone.hits.grouped_judgments import Intents
@@ -72,7 +80,9 @@ class EvaluationKeywords(AlignmentKeywords, total=False):
 
 def of_rankings(measures: MeasuresLike) -> tuple[Measure, ...]:
     """Parse measures, and refuse those that need more than judgments and a run."""
-    return parse_only((Measure,), measures, "is not a measure of a run against judgments")
+    return parse_only(
+        (Measure,), measures, "is not a measure of a run against judgments"
+    )
 
 
 def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
@@ -88,11 +98,14 @@ def refuse_further_columns(measures: Sequence[Measure]) -> None:
     for measure in measures:
         if columns_read([measure]) or "pool" in measure.brings:
             raise BadParameter(
-                f"{measure} needs a separate table of judgments", fix="use evaluate(qrels, run, …)"
+                f"{measure} needs a separate table of judgments",
+                fix="use evaluate(qrels, run, …)",
             )
 
 
-def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> AlignmentOptions:
+def checked(
+    options: Mapping[str, Any], measures: Sequence[Measure]
+) -> AlignmentOptions:
     """Return the alignment options; refuse those under which a measure has no value."""
     _refuse_parameters(options, measures)
     alignment = AlignmentOptions.of(options)
@@ -118,7 +131,8 @@ def _check_spans(alignment: AlignmentOptions, measures: Sequence[Measure]) -> No
     of_spans = [measure for measure in measures if "spans" in measure.brings]
     for measure in measures if of_spans else ():
         if measure not in of_spans and (
-            measure.claims.deeper_grades_matter or measure.brings - {"abstained", "costs"}
+            measure.claims.deeper_grades_matter
+            or measure.brings - {"abstained", "costs"}
         ):
             raise BadParameter(
                 f"{measure} needs judgments of documents, and {of_spans[0]} those of spans of text",
@@ -129,7 +143,8 @@ def _check_spans(alignment: AlignmentOptions, measures: Sequence[Measure]) -> No
     for name in ("pool", "score_above", "unit_score") if of_spans else ():
         if (value := alignment.as_dict()[name]) != standard[name]:
             raise BadOption(
-                f"{name}={printable(value)} has no meaning for {of_spans[0]}", fix=f"remove {name}"
+                f"{name}={printable(value)} has no meaning for {of_spans[0]}",
+                fix=f"remove {name}",
             )
 
 
@@ -161,9 +176,15 @@ def _with(measure: Measure, name: str, value: object) -> str | None:
     head, _, cutoff = str(measure).partition("@")
     if name == "k":
         return f"{head}@{value}" if measure.takes_cutoff else None
-    if name in measure.changed() or all(field.name != name for field in fields(measure)):
+    if name in measure.changed() or all(
+        field.name != name for field in fields(measure)
+    ):
         return None
-    inside = f"{head[:-1]}, {name}={value})" if head.endswith(")") else f"{head}({name}={value})"
+    inside = (
+        f"{head[:-1]}, {name}={value})"
+        if head.endswith(")")
+        else f"{head}({name}={value})"
+    )
     return f"{inside}@{cutoff}" if cutoff else inside
 
 
@@ -178,12 +199,24 @@ def choices(
 
     ``changed`` names the options that are not at their default, with the default.
     """
-    defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
+    defaults = {
+        name: value
+        for measure in measures
+        for name, value in measure.default_parameters().items()
+    }
     alignment = options.recorded() | ({"one_group": True} if one_group else {})
     alignment |= {} if units is None else units.options
     standard = AlignmentOptions().as_dict()
-    changed = {name: standard.get(name) for name, value in alignment.items() if value != standard.get(name)}
-    found = {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}
+    changed = {
+        name: standard.get(name)
+        for name, value in alignment.items()
+        if value != standard.get(name)
+    }
+    found = {
+        "alignment": alignment,
+        "measures": [str(m) for m in measures],
+        "defaults": defaults,
+    }
     return found | ({"changed": changed} if changed else {})
 
 
@@ -195,14 +228,20 @@ def name_runs(runs: object) -> dict[str, object]:
     """
     if isinstance(runs, (str, os.PathLike)):
         return {stem(runs): runs}
-    if isinstance(runs, Mapping) and runs and (_are_paths(runs.values()) or _are_runs(runs)):
+    if (
+        isinstance(runs, Mapping)
+        and runs
+        and (_are_paths(runs.values()) or _are_runs(runs))
+    ):
         return {str(name): run for name, run in runs.items()}
     if isinstance(runs, (list, tuple)) and runs and _are_paths(runs):
         names = [stem(run) for run in runs]
         if len(set(names)) < len(names):
             names = [display_name(run) for run in runs]
         if len(set(names)) < len(names):
-            raise UsageError("the same run is given twice", given=", ".join(map(printable, names)))
+            raise UsageError(
+                "the same run is given twice", given=", ".join(map(printable, names))
+            )
         return dict(zip(names, runs, strict=True))
     return {"run": runs}
 
@@ -220,7 +259,9 @@ def split_runs(
     for table in tables.values():
         further = read_runs(table, run_column, columns, format_in, order=order)
         for name in further.keys() & runs.keys():
-            raise UsageError(f"two tables have a run {printable(name)}", fix="one table for each run")
+            raise UsageError(
+                f"two tables have a run {printable(name)}", fix="one table for each run"
+            )
         runs |= further
     return runs
 
@@ -272,7 +313,11 @@ class RunErrors:
         if len(self.by_run) == 1:
             raise next(iter(self.by_run.values()))
         can_skip = self._on_bad_run is not None and len(self.by_run) < total
-        fix = "on_bad_run=skip leaves them out and scores the others" if can_skip else None
+        fix = (
+            "on_bad_run=skip leaves them out and scores the others"
+            if can_skip
+            else None
+        )
         raise BadRuns(self.by_run, total, fix)
 
 
@@ -282,7 +327,11 @@ def _are_paths(values: Iterable[object]) -> bool:
 
 def _are_runs(value: Mapping[Any, object]) -> bool:
     """Return True for ``{name: run}``; False for a run that is itself a dict: of queries, or of columns."""
-    return not holds_columns(value) and not is_quepid(value) and all(map(_is_run, value.values()))
+    return (
+        not holds_columns(value)
+        and not is_quepid(value)
+        and all(map(_is_run, value.values()))
+    )
 
 
 def _is_run(value: object) -> bool:
@@ -290,9 +339,15 @@ def _is_run(value: object) -> bool:
     if isinstance(value, Mapping):
         if holds_columns(value):
             return True
-        return bool(value) and all(isinstance(v, Mapping) or is_column(v) for v in value.values())
+        return bool(value) and all(
+            isinstance(v, Mapping) or is_column(v) for v in value.values()
+        )
     triple = isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - queries, documents, numbers
-    return triple or holds_rows(value) or not (is_column(value) or isinstance(value, (int, float)))
+    return (
+        triple
+        or holds_rows(value)
+        or not (is_column(value) or isinstance(value, (int, float)))
+    )
 
 
 def query_table(
@@ -328,7 +383,9 @@ def require_columns(table: QueryTable | None, measures: Sequence[object]) -> Non
                     fix="give one: queries={query: {column: value}} or a file, --queries FILE",
                 )
             table.require((name,), reason)
-        if table is not None and {"session", "position"} <= {name for name, _ in wanted}:
+        if table is not None and {"session", "position"} <= {
+            name for name, _ in wanted
+        }:
             table.check_positions()
 
 
@@ -337,12 +394,17 @@ def _query_columns(measure: object) -> list[tuple[str, str]]:
     if not isinstance(measure, Measure):
         return []
     names = [*measure.query_columns, *([] if measure.unit is None else [measure.unit])]
-    if measure.agg == "weighted" and type(measure).query_weights is Measure.query_weights:
+    if (
+        measure.agg == "weighted"
+        and type(measure).query_weights is Measure.query_weights
+    ):
         names.append("weight")
     return [(name, f"{measure} needs") for name in names]
 
 
-def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Series) -> SideTableAudit:
+def check_queries(
+    table: QueryTable, measures: Sequence[object], queries: pl.Series
+) -> SideTableAudit:
     """Return how the query table fits the evaluated queries; refuse it where a measure lacks a value."""
     for measure in measures:
         if wanted := _query_columns(measure):
@@ -363,8 +425,16 @@ def declared_queries(judged: Table, queries: QueryTable | None) -> pl.Series | N
     They have an empty entry in the judgments, are ``judged`` in the query table, or unanswerable.
     """
     dtype = judged.schema["query_id"]
-    declared = [judged.unanswered, unanswerable_queries(judged, None), queries.judged() if queries else None]
-    known = [ids.cast(dtype, strict=False).drop_nulls() for ids in declared if ids is not None]
+    declared = [
+        judged.unanswered,
+        unanswerable_queries(judged, None),
+        queries.judged() if queries else None,
+    ]
+    known = [
+        ids.cast(dtype, strict=False).drop_nulls()
+        for ids in declared
+        if ids is not None
+    ]
     return pl.concat(known) if known else None
 
 
@@ -373,13 +443,19 @@ def unanswerable_queries(judged: Table, queries: QueryTable | None) -> pl.Series
 
     The judgments must have been read.
     """
-    found = [pl.Series([*judged.unanswerable], dtype=pl.String)] if judged.unanswerable else []
+    found = (
+        [pl.Series([*judged.unanswerable], dtype=pl.String)]
+        if judged.unanswerable
+        else []
+    )
     known = None if queries is None else queries.unanswerable()
     found += [] if known is None else [known.cast(pl.String)]
     return pl.concat(found).unique(maintain_order=True) if found else None
 
 
-def open_intents(source: object, columns: Mapping[str, str] | None = None) -> Intents | None:
+def open_intents(
+    source: object, columns: Mapping[str, str] | None = None
+) -> Intents | None:
     """Open the weights of intents; ``None`` where there are none."""
     if source is None:
         return None
@@ -388,10 +464,14 @@ def open_intents(source: object, columns: Mapping[str, str] | None = None) -> In
     return Intents(read.source, table, read.locate, read.read_as())
 
 
-def excluded_pairs(source: object, columns: Mapping[str, str], options: AlignmentOptions) -> Table | None:
+def excluded_pairs(
+    source: object, columns: Mapping[str, str], options: AlignmentOptions
+) -> Table | None:
     """Open the pairs to exclude from lists or judgments; ``None`` where there are none."""
     refuse_without_pairs(source, options)
-    return None if source is None else read_pairs(source, columns, name="exclude").whole()
+    return (
+        None if source is None else read_pairs(source, columns, name="exclude").whole()
+    )
 
 
 def refuse_without_pairs(exclude: object, options: AlignmentOptions) -> None:

@@ -61,18 +61,32 @@ def of_runs(
     if places is not None:
         numbers = {at: str(places[run]) for run, at in starts.items()}
         rows = [(numbers.get(at, ""), *row) for at, row in enumerate(rows)]
-    best = frozenset(_best(scores, starts, digits, len(front)) if len(starts) > 1 else ())
+    best = frozenset(
+        _best(scores, starts, digits, len(front)) if len(starts) > 1 else ()
+    )
     head = (*front, *(one.label for one in scores.measures))
     kinds: list[Kind | bool] = ["id" for _ in front]
     kinds += [True for _ in names]
-    table = Table("", head, tuple(rows), tuple(kinds), best=best, starred=places is not None)
-    stars = () if places is None else ("*  the best of its column; rankstone compare tests differences",)
-    return Sheet("", parts=(table,), notes=(*stars, *about, data_notes(scores.audit, scores.conventions)))
+    table = Table(
+        "", head, tuple(rows), tuple(kinds), best=best, starred=places is not None
+    )
+    stars = (
+        ()
+        if places is None
+        else ("*  the best of its column; rankstone compare tests differences",)
+    )
+    return Sheet(
+        "",
+        parts=(table,),
+        notes=(*stars, *about, data_notes(scores.audit, scores.conventions)),
+    )
 
 
 def places(scores: Averaged, measure: str | Named) -> dict[str, int]:
     """Return the place of each run by a measure, the best first; runs with equal means share one."""
-    chosen = {one.label: one for one in scores.measures}.get(str(measure)) or parse_measure(measure)
+    chosen = {one.label: one for one in scores.measures}.get(
+        str(measure)
+    ) or parse_measure(measure)
     if chosen not in scores.measures:
         raise BadParameter(
             f"the runs have no {printable(chosen)}",
@@ -80,19 +94,30 @@ def places(scores: Averaged, measure: str | Named) -> dict[str, int]:
         )
     sign = 1 if chosen.card.direction == "lower" else -1
     means = {run: of[str(chosen)] for run, of in scores.to_dict().items()}
-    keys = {run: float("inf") if mean is None else sign * mean for run, mean in means.items()}
+    keys = {
+        run: float("inf") if mean is None else sign * mean
+        for run, mean in means.items()
+    }
     return {
-        run: 1 + sum(key < keys[run] for key in keys.values()) for run in sorted(keys, key=keys.__getitem__)
+        run: 1 + sum(key < keys[run] for key in keys.values())
+        for run in sorted(keys, key=keys.__getitem__)
     }
 
 
-def _best(scores: Averaged, starts: Mapping[str, int], digits: int, first: int) -> Iterator[tuple[int, int]]:
+def _best(
+    scores: Averaged, starts: Mapping[str, int], digits: int, first: int
+) -> Iterator[tuple[int, int]]:
     """Yield row and column of the best mean by each measure, and of those that are shown alike."""
     means = scores.to_dict()
     for column, measure in enumerate(scores.measures, first):
-        known = [mean for of in means.values() if (mean := of[str(measure)]) is not None]
+        known = [
+            mean for of in means.values() if (mean := of[str(measure)]) is not None
+        ]
         if known and measure.card.direction in ("higher", "lower"):
-            best = cell((max if measure.card.direction == "higher" else min)(known), digits=digits)
+            best = cell(
+                (max if measure.card.direction == "higher" else min)(known),
+                digits=digits,
+            )
             for run, at in starts.items():
                 if cell(means[run][str(measure)], digits=digits) == best:
                     yield at, column
@@ -112,17 +137,28 @@ def _rows(
         return [cell(values[name], digits=digits) for name in names]
 
     ends = {} if intervals is None else _ends(intervals.filter(run=run), digits)
-    yield printable(run), *(f"{mean}{ends.get(name, '')}" for name, mean in zip(names, means(), strict=True))
+    yield (
+        printable(run),
+        *(
+            f"{mean}{ends.get(name, '')}"
+            for name, mean in zip(names, means(), strict=True)
+        ),
+    )
     alignment, audit = scores.conventions["alignment"], scores.audit.runs[run]
     if audit.missing and alignment["missing"] == "zero":
         count = max(scores.mean(without=("missing",)).filter(run=run)["n"])
         yield f"  … {counted(count, 'answered query')}", *means(("missing",))
-    if alignment["empty"] in ("zero", "one") and scores.share_of(run, "no_relevant") > _MANY_EMPTY:
+    if (
+        alignment["empty"] in ("zero", "one")
+        and scores.share_of(run, "no_relevant") > _MANY_EMPTY
+    ):
         yield "  … queries with a relevant document", *means(("no_relevant",))
     if by:
         frame = scores.mean(by=by).filter(run=run)
         for segment in frame.partition_by(list(by), maintain_order=True):
-            what = ", ".join(f"{printable(name)}={cell(segment[name][0], 'run')}" for name in by)
+            what = ", ".join(
+                f"{printable(name)}={cell(segment[name][0], 'run')}" for name in by
+            )
             values = (cell(value, digits=digits) for value in segment["value"])
             yield f"  {what} ({segment['n'].max()!s})", *values
 
@@ -131,7 +167,10 @@ def _ends(intervals: pl.DataFrame, digits: int) -> dict[str, str]:
     """Return measure → its interval as text, with a blank in front."""
     rows = intervals.drop_nulls("low").select("measure", "low", "high").iter_rows()
     ends = ((name, cell(low, digits=digits), high) for name, low, high in rows)
-    return {n: f" [{low}, {'∞' if high is None else cell(high, digits=digits)}]" for n, low, high in ends}
+    return {
+        n: f" [{low}, {'∞' if high is None else cell(high, digits=digits)}]"
+        for n, low, high in ends
+    }
 
 
 def of_measures(
@@ -151,7 +190,9 @@ def of_measures(
     groups
         Column of the user table → means by it, and the largest gaps between its groups.
     """
-    values = {(run, measure): value for run, measure, value, *_ in scores.mean().iter_rows()}
+    values = {
+        (run, measure): value for run, measure, value, *_ in scores.mean().iter_rows()
+    }
     rows: list[Row] = []
 
     def add(name: str, by_run: Mapping[str, float | None]) -> None:
@@ -165,9 +206,23 @@ def of_measures(
                 if what == measure:
                     by_group.setdefault(group, {})[run] = value
             for group, by_run in by_group.items():
-                add(f"  {printable(column)}={'–' if group is None else printable(group)}", by_run)
+                add(
+                    f"  {printable(column)}={'–' if group is None else printable(group)}",
+                    by_run,
+                )
             if by_group:
-                largest = {run: gap for run, what, _, gap, *_ in gaps.iter_rows() if what == measure}
+                largest = {
+                    run: gap
+                    for run, what, _, gap, *_ in gaps.iter_rows()
+                    if what == measure
+                }
                 add("  largest gap", largest)
-    table = Table("", ("measure", *map(printable, runs)), tuple(rows), ("id", *(True for _ in runs)))
-    return Sheet("", parts=(table,), notes=(data_notes(scores.audit, scores.conventions),))
+    table = Table(
+        "",
+        ("measure", *map(printable, runs)),
+        tuple(rows),
+        ("id", *(True for _ in runs)),
+    )
+    return Sheet(
+        "", parts=(table,), notes=(data_notes(scores.audit, scores.conventions),)
+    )

@@ -85,7 +85,14 @@ class RunMeans(HasMeans):
         """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
         from rankstone.evaluation.score_tables import of_runs, places
 
-        return of_runs(self, digits, by, intervals, about, None if ranks is None else places(self, ranks))
+        return of_runs(
+            self,
+            digits,
+            by,
+            intervals,
+            about,
+            None if ranks is None else places(self, ranks),
+        )
 
     def sorted(self, measure: str | Named) -> Self:
         """Return the same scores with the runs sorted by a measure, the best first; without a mean last.
@@ -140,7 +147,9 @@ class Scores(RunMeans):
     audit: Audit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    _means: dict[tuple[tuple[str, ...], ...], pl.DataFrame] = field(default_factory=dict, compare=False)
+    _means: dict[tuple[tuple[str, ...], ...], pl.DataFrame] = field(
+        default_factory=dict, compare=False
+    )
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -177,17 +186,24 @@ class Scores(RunMeans):
                 if measure.unit is None:
                     continue
                 counted = np.flatnonzero(
-                    ~np.isin(scored.status, uncounted(undefined_propagates=measure.undefined_propagates))
+                    ~np.isin(
+                        scored.status,
+                        uncounted(undefined_propagates=measure.undefined_propagates),
+                    )
                 )
                 names, code = run.unit(measure.unit)
                 some, value, n = _units(code, measure, scored, counted)
                 unit = names.cast(pl.String).gather(some)
                 units = pl.DataFrame({"unit": unit, "value": value, "n": n})
-                named = units.with_columns(run=pl.lit(name), measure=pl.lit(str(measure)))
+                named = units.with_columns(
+                    run=pl.lit(name), measure=pl.lit(str(measure))
+                )
                 parts.append(named.select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
 
-    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+    def mean(
+        self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()
+    ) -> pl.DataFrame:
         """Return one row per run and measure: the aggregate over queries.
 
         Parameters
@@ -231,8 +247,13 @@ class Scores(RunMeans):
                 (str(measure), _Averaging.of(run, measure, scored, statuses))
                 for measure, scored in run.by_measure.items()
             ]
-            for segment, inside in zip(segments.rows() if by else [()], members, strict=True):
-                rows += [(name, *segment, measure, *column.over(inside)) for measure, column in columns]
+            for segment, inside in zip(
+                segments.rows() if by else [()], members, strict=True
+            ):
+                rows += [
+                    (name, *segment, measure, *column.over(inside))
+                    for measure, column in columns
+                ]
         schema: dict[str, Any] = {
             "run": pl.String,
             **kinds,
@@ -241,16 +262,25 @@ class Scores(RunMeans):
             "n": pl.Int64,
             "n_undefined": pl.Int64,
         }
-        return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("value").fill_nan(None))
+        return pl.DataFrame(rows, schema, orient="row").with_columns(
+            pl.col("value").fill_nan(None)
+        )
 
     def _with_runs(self, names: Sequence[str]) -> Self:
-        audit = replace(self.audit, runs={name: self.audit.runs[name] for name in names})
-        return replace(self, runs={name: self.runs[name] for name in names}, audit=audit, _means={})
+        audit = replace(
+            self.audit, runs={name: self.audit.runs[name] for name in names}
+        )
+        return replace(
+            self, runs={name: self.runs[name] for name in names}, audit=audit, _means={}
+        )
 
     def share_of(self, run: str, status: str) -> float:
         """Return the share of a run's queries with a status, for the measure where it is largest."""
         code, scores = status_of(status), self.runs[run].by_measure.values()
-        return max((float((s.status == code).mean()) for s in scores if len(s.status)), default=0.0)
+        return max(
+            (float((s.status == code).mean()) for s in scores if len(s.status)),
+            default=0.0,
+        )
 
 
 def status_of(name: str) -> Status:
@@ -266,7 +296,9 @@ def status_of(name: str) -> Status:
 
 def uncounted(*, undefined_propagates: bool) -> list[Status]:
     """Return the statuses of queries that are not part of a mean."""
-    return [Status.dropped] if undefined_propagates else [Status.dropped, Status.undefined]
+    return (
+        [Status.dropped] if undefined_propagates else [Status.dropped, Status.undefined]
+    )
 
 
 class _Averaging(Record):
@@ -280,12 +312,18 @@ class _Averaging(Record):
     unit: Ints | None
 
     @classmethod
-    def of(cls, run: RunScores, measure: Measure, scored: Scored, without: list[Status]) -> _Averaging:
+    def of(
+        cls, run: RunScores, measure: Measure, scored: Scored, without: list[Status]
+    ) -> _Averaging:
         return cls(
             measure=measure,
             scored=scored,
             counts=~np.isin(
-                scored.status, [*uncounted(undefined_propagates=measure.undefined_propagates), *without]
+                scored.status,
+                [
+                    *uncounted(undefined_propagates=measure.undefined_propagates),
+                    *without,
+                ],
             ),
             undefined=scored.status == Status.undefined,
             weight=weights(scored),
@@ -297,14 +335,25 @@ class _Averaging(Record):
         counted = inside[self.counts[inside]]
         undefined = int(np.count_nonzero(self.undefined[inside]))
         if self.unit is None:
-            parts = (self.scored.value, self.weight, self.scored.numerator, self.scored.denominator)
-            return self.measure.aggregate(*(part[counted] for part in parts)), len(counted), undefined
+            parts = (
+                self.scored.value,
+                self.weight,
+                self.scored.numerator,
+                self.scored.denominator,
+            )
+            return (
+                self.measure.aggregate(*(part[counted] for part in parts)),
+                len(counted),
+                undefined,
+            )
         _, value, _ = _units(self.unit, self.measure, self.scored, counted)
         one = np.ones(len(value))
         return self.measure.aggregate(value, one, value, one), len(value), undefined
 
 
-def _units(code: Ints, measure: Measure, scored: Scored, counted: Ints) -> tuple[Ints, Floats, Ints]:
+def _units(
+    code: Ints, measure: Measure, scored: Scored, counted: Ints
+) -> tuple[Ints, Floats, Ints]:
     """Return the units of the counted queries, the value of each, and its number of queries."""
     some, unit = np.unique(code[counted], return_inverse=True)
     parts = (scored.value, scored.numerator, scored.denominator)
@@ -333,7 +382,8 @@ def _segments(
             )
         if name in ("run", *_MEAN):
             raise BadParameter(
-                f"a column called {name} would collide with the columns of the means", fix="rename it"
+                f"a column called {name} would collide with the columns of the means",
+                fix="rename it",
             )
     return grouped(run.about.select(by))
 
@@ -347,14 +397,19 @@ def grouped(values: pl.DataFrame) -> tuple[pl.DataFrame, list[Ints]]:
     """
     distinct = values.unique().sort(values.columns, nulls_last=True)
     code = _codes(values, distinct)
-    order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=distinct.height))
+    order, ends = (
+        np.argsort(code, kind="stable"),
+        np.cumsum(np.bincount(code, minlength=distinct.height)),
+    )
     return distinct, [order[begin:end] for begin, end in pairwise((0, *ends.tolist()))]
 
 
 def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:
     """Return the index of each row among the distinct ones, int64."""
     numbered = distinct.with_row_index("place")
-    joined = rows.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
+    joined = rows.join(
+        numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left"
+    )
     return joined["place"].to_numpy().astype(np.int64)
 
 
@@ -363,10 +418,17 @@ def weights(scored: Scored) -> Floats:
     return np.ones(len(scored.value)) if scored.weight is None else scored.weight
 
 
-def measure_rows(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.LazyFrame:
+def measure_rows(
+    name: str, run: RunScores, measure: Measure, scored: Scored
+) -> pl.LazyFrame:
     """Return the rows of :attr:`Scores.per_query` for one run and measure."""
-    columns = {name: getattr(scored, name) for name in ("value", "numerator", "denominator", "status")}
-    frame = pl.DataFrame({"query_id": run.queries, **columns, "weight": weights(scored)})
+    columns = {
+        name: getattr(scored, name)
+        for name in ("value", "numerator", "denominator", "status")
+    }
+    frame = pl.DataFrame(
+        {"query_id": run.queries, **columns, "weight": weights(scored)}
+    )
     return as_rows(frame.lazy(), name, measure)
 
 

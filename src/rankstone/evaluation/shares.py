@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-def refuse_what_looks_at_others(options: AlignmentOptions, measures: Sequence[Measure]) -> None:
+def refuse_what_looks_at_others(
+    options: AlignmentOptions, measures: Sequence[Measure]
+) -> None:
     """Refuse options under which a query's score depends on judgments of other queries."""
     if options.unjudged in IMPUTATIONS:
         raise BadOption(
@@ -85,7 +87,13 @@ class Sums:
     def of(cls, measure: Measure, scored: Scored) -> Sums:
         """Sum the scores of one measure."""
         counts = np.bincount(scored.status, minlength=len(Status))
-        return cls({s: _summed(measure, scored, scored.status == s) for s in Status if counts[s]})
+        return cls(
+            {
+                s: _summed(measure, scored, scored.status == s)
+                for s in Status
+                if counts[s]
+            }
+        )
 
     def count(self, status: Status) -> int:
         """Return how many queries have a status."""
@@ -96,7 +104,9 @@ class Sums:
         for status, one in other.by_status.items():
             self.by_status.setdefault(status, _Sum()).merge(one)
 
-    def mean(self, measure: Measure, without: Collection[Status] = ()) -> tuple[float | None, int]:
+    def mean(
+        self, measure: Measure, without: Collection[Status] = ()
+    ) -> tuple[float | None, int]:
         """Return the mean over queries of other statuses, ``None`` where there is none, and their number."""
         out = {*uncounted(undefined_propagates=measure.undefined_propagates), *without}
         whole = _Sum()
@@ -108,14 +118,19 @@ class Sums:
 
     def to_json(self) -> dict[str, Any]:
         """Return the data as values that JSON can store."""
-        return {s.name: [x.above.to_dict(), x.below.to_dict(), x.n] for s, x in self.by_status.items()}
+        return {
+            s.name: [x.above.to_dict(), x.below.to_dict(), x.n]
+            for s, x in self.by_status.items()
+        }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Sums:
         """Rebuild it from :meth:`to_json`."""
         return cls(
             {
-                Status[name]: _Sum(ExactSum.from_dict(above), ExactSum.from_dict(below), n)
+                Status[name]: _Sum(
+                    ExactSum.from_dict(above), ExactSum.from_dict(below), n
+                )
                 for name, (above, below, n) in data.items()
             }
         )
@@ -220,19 +235,26 @@ class Trailer:
             query_table=Counter(query_table or {}),
         )
         if left_out is not None:
-            trailer.left_out = Counter({name: getattr(left_out, name) for name in _LEFT_OUT})
+            trailer.left_out = Counter(
+                {name: getattr(left_out, name) for name in _LEFT_OUT}
+            )
             trailer.unmatched = list(left_out.examples)
         for one in tallies:
             trailer.counts.update({name: getattr(one, name) for name in _COUNTS})
             length, lists = np.unique(one.n, return_counts=True)
-            trailer.lengths.update(dict(zip(length.tolist(), lists.tolist(), strict=True)))
+            trailer.lengths.update(
+                dict(zip(length.tolist(), lists.tolist(), strict=True))
+            )
             trailer.unjudged.update(one.unjudged)
         return trailer
 
     @classmethod
     def of_error(cls, error: RankstoneError) -> Trailer:
         """Return a trailer that carries an error of the input, without a traceback."""
-        parts = {name: getattr(error, name) for name in ("what", "where", "given", "expected", "fix")}
+        parts = {
+            name: getattr(error, name)
+            for name in ("what", "where", "given", "expected", "fix")
+        }
         return cls(error={"kind": type(error).__name__, **parts})
 
     def to_json(self) -> dict[str, Any]:
@@ -247,7 +269,9 @@ class Trailer:
             kind: Any = getattr(errors, data["error"].pop("kind"), RankstoneError)
             raise kind(data["error"].pop("what"), **data["error"])
         sums = [Sums.from_json(one) for one in data["sums"]]
-        lengths = Counter({int(length): lists for length, lists in data["lengths"].items()})
+        lengths = Counter(
+            {int(length): lists for length, lists in data["lengths"].items()}
+        )
         counts = {name: Counter(data[name]) for name in _ADDED}
         return cls(**{**data, **counts, "lengths": lengths, "sums": sums})
 
@@ -270,17 +294,19 @@ class Trailer:
         """Return what exclusion removed from all lists; ``None`` without exclusion."""
         if not self.left_out.keys():
             return None
-        return LeftOut(**{name: self.left_out[name] for name in _LEFT_OUT}, examples=tuple(self.unmatched))
+        return LeftOut(
+            **{name: self.left_out[name] for name in _LEFT_OUT},
+            examples=tuple(self.unmatched),
+        )
 
     def tally(self) -> Tally:
         """Return the counts over all lists as the tally of one batch."""
-        n = np.repeat(list(self.lengths.keys()), list(self.lengths.values())).astype(np.int64)
+        n = np.repeat(list(self.lengths.keys()), list(self.lengths.values())).astype(
+            np.int64
+        )
         counts: dict[str, Any] = {name: self.counts[name] for name in _COUNTS}
         return Tally(
-            **counts,
-            n=n,
-            judged=np.array([self.judged]),
-            unjudged=self.unjudged,
+            **counts, n=n, judged=np.array([self.judged]), unjudged=self.unjudged
         )
 
 
@@ -318,7 +344,9 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
     scores = pipeline.assemble(parts, last=True)
     query_table = None
     if pipeline.queries is not None:
-        audit = check_queries(pipeline.queries, pipeline.measures, judgments.queries.names)
+        audit = check_queries(
+            pipeline.queries, pipeline.measures, judgments.queries.names
+        )
         query_table = {"known": audit.rows - audit.unknown, "missing": audit.missing}
     tallies = [part.tally for part in parts if part.tally is not None]
     several = 0 if judgments.groups is None else judgments.groups.several()
@@ -328,7 +356,10 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         tallies,
         int((~lists.answered).sum()),
         lists.unjudged(),
-        {**judgment_counts(judgments, pipeline.options.empty), "several_subtopics": several},
+        {
+            **judgment_counts(judgments, pipeline.options.empty),
+            "several_subtopics": several,
+        },
         asdict(judgments.given),
         query_table,
         None if pipeline.exclude is None else LeftOut.of(pipeline.exclude, tallies),

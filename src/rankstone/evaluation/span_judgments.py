@@ -67,15 +67,24 @@ def judged_spans(
     """
     check_grades(frame, locate)
     check_offsets(
-        {name: frame[name].cast(pl.Float64).to_numpy() for name in OFFSETS}, locate, "a judged span"
+        {name: frame[name].cast(pl.Float64).to_numpy() for name in OFFSETS},
+        locate,
+        "a judged span",
     )
     if units.options:  # otherwise these are documents already
         frame = frame.with_columns(doc_id=units.of(frame["doc_id"].cast(pl.String)))
-    best = frame.with_row_index("row").group_by("query_id", "doc_id", maintain_order=True)
+    best = frame.with_row_index("row").group_by(
+        "query_id", "doc_id", maintain_order=True
+    )
     merged = best.agg(pl.col("relevance").max(), pl.col("row").first())
     rows = merged["row"].to_numpy()
     judgments = prepare_judgments(
-        merged.drop("row"), options, lambda row: locate(int(rows[row])), None, declared, excluded
+        merged.drop("row"),
+        options,
+        lambda row: locate(int(rows[row])),
+        None,
+        declared,
+        excluded,
     )
     chunks = None
     if documents is not None and {*OFFSETS} <= {*documents.columns}:
@@ -90,14 +99,21 @@ def with_chunk_ids(run: Table, units: RetrievalUnits) -> Table:
     for name in OFFSETS:
         if name not in run.columns:
             error = MissingColumn.of(
-                f"measures of spans need a column {name}", name, run.present or tuple(run.schema), run.source
+                f"measures of spans need a column {name}",
+                name,
+                run.present or tuple(run.schema),
+                run.source,
             )
             error.expected = f"{name} of each chunk in its document: in the run, or in a table {_TABLE}"
             raise error
     if "length" not in run.schema:
         start, end = (pl.col(name).cast(pl.Float64) for name in OFFSETS)
         schema = {**run.schema, "length": pl.Float64()}
-        run = run.mapped(lambda piece: piece.with_columns(length=end - start), (*run.schema,), schema=schema)
+        run = run.mapped(
+            lambda piece: piece.with_columns(length=end - start),
+            (*run.schema,),
+            schema=schema,
+        )
     return run if units.options else with_span_ids(run)
 
 
@@ -107,10 +123,16 @@ def with_span_ids(table: Table) -> Table:
     def text(name: str) -> pl.Expr:
         number = pl.col(name).cast(pl.Float64)
         whole = number.cast(pl.Int64, strict=False)
-        return pl.when(number == whole).then(whole.cast(pl.String)).otherwise(number.cast(pl.String))
+        return (
+            pl.when(number == whole)
+            .then(whole.cast(pl.String))
+            .otherwise(number.cast(pl.String))
+        )
 
     ids = pl.format(
-        "{}[{}:{}]", pl.col("doc_id").cast(pl.String), *(text(name).fill_null("?") for name in OFFSETS)
+        "{}[{}:{}]",
+        pl.col("doc_id").cast(pl.String),
+        *(text(name).fill_null("?") for name in OFFSETS),
     )
     schema = {**table.schema, "doc_id": pl.String()}
     return table.mapped(lambda piece: piece.with_columns(doc_id=ids), schema=schema)

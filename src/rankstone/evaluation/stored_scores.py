@@ -17,9 +17,21 @@ from rankstone._basics import queries
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
 from rankstone.evaluation.request import choices
-from rankstone.evaluation.scores import RunMeans, RunScores, Scores, as_rows, status_of, weights
+from rankstone.evaluation.scores import (
+    RunMeans,
+    RunScores,
+    Scores,
+    as_rows,
+    status_of,
+    weights,
+)
 from rankstone.evaluation.shares import SUMMED
-from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
+from rankstone.hits.alignment_audit import (
+    Audit,
+    JudgmentsAudit,
+    RunAudit,
+    SideTableAudit,
+)
 from rankstone.hits.judgments import GradeCounts
 from rankstone.measures.core.measure import Measure, Scored, Status
 
@@ -34,8 +46,12 @@ if TYPE_CHECKING:
 
 
 _MEANS: Final[dict[str, Any]] = {
-    "run": pl.String, "measure": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64,
-}  # fmt: skip
+    "run": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "n": pl.Int64,
+    "n_undefined": pl.Int64,
+}
 
 
 @dataclass(frozen=True)
@@ -103,33 +119,51 @@ class SummedScores(RunMeans):
             "judgments": self.judged.source,
             "runs": {name: one.source for name, one in self.listed.items()},
         }
-        return sources if self.queries is None else {**sources, "queries": self.queries.source}
+        return (
+            sources
+            if self.queries is None
+            else {**sources, "queries": self.queries.source}
+        )
 
     def _with_runs(self, names: Sequence[str]) -> Self:
         trailers = {name: self.trailers[name] for name in names}
-        return replace(self, trailers=trailers, listed={name: self.listed[name] for name in names})
+        return replace(
+            self, trailers=trailers, listed={name: self.listed[name] for name in names}
+        )
 
     # -- means ---------------------------------------------------------------------------------------
     def share_of(self, run: str, status: str) -> float:
         """Return the share of a run's queries with a status, for the measure where it is largest."""
         code = status_of(status)
-        counts = [(one.count(code), sum(one.count(s) for s in Status)) for one in self.trailers[run].sums]
+        counts = [
+            (one.count(code), sum(one.count(s) for s in Status))
+            for one in self.trailers[run].sums
+        ]
         return max((count / n for count, n in counts if n), default=0.0)
 
-    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+    def mean(
+        self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()
+    ) -> pl.DataFrame:
         """Return one row per run and measure, as :meth:`rankstone.Scores.mean` does.
 
         Means, sums and ratios need no score of a query; medians, means of sessions and means ``by`` columns
         of the query table do, and :meth:`collect` them.
         """
-        if by or not all(measure.agg in SUMMED and measure.unit is None for measure in self.measures):
+        if by or not all(
+            measure.agg in SUMMED and measure.unit is None for measure in self.measures
+        ):
             return self._collected.mean(without, by)
-        left_out = [status_of(name) for name in ((without,) if isinstance(without, str) else without)]
+        left_out = [
+            status_of(name)
+            for name in ((without,) if isinstance(without, str) else without)
+        ]
         rows = []
         for name, trailer in self.trailers.items():
             for measure, sums in zip(self.measures, trailer.sums, strict=True):
                 undefined = sums.count(Status.undefined)
-                rows.append((name, str(measure), *sums.mean(measure, left_out), undefined))
+                rows.append(
+                    (name, str(measure), *sums.mean(measure, left_out), undefined)
+                )
         return pl.DataFrame(rows, _MEANS, orient="row")
 
     # -- audit -----------------------------------------------------------------------------------------
@@ -139,7 +173,10 @@ class SummedScores(RunMeans):
         first = next(iter(self.trailers.values()))
         counts: dict[str, Any] = {**first.judgments}
         counts.pop("several_subtopics", None)
-        counts |= {"comments": self.judged.comments, "warnings": GradeCounts.summed(first.grades).doubts()}
+        counts |= {
+            "comments": self.judged.comments,
+            "warnings": GradeCounts.summed(first.grades).doubts(),
+        }
         counts["read_as"] = self.judged.read_as
         judgments = JudgmentsAudit(source=self.judged.source, **counts)
         runs = {name: self._audit(name, one) for name, one in self.trailers.items()}
@@ -152,7 +189,11 @@ class SummedScores(RunMeans):
             judgments,
             runs,
             queries=SideTableAudit(
-                table.source, len(table.ids), unknown, first.query_table["missing"], read_as=table.read_as
+                table.source,
+                len(table.ids),
+                unknown,
+                first.query_table["missing"],
+                read_as=table.read_as,
             ),
             bad_runs=bad,
         )
@@ -165,7 +206,10 @@ class SummedScores(RunMeans):
             extra=trailer.extra,
             comments=self.listed[name].comments,
             cutoffs=cutoffs_of(self.measures),
-            deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
+            deepest=max(
+                (m.deepest for m in self.measures if m.deepest is not None),
+                default=None,
+            ),
             order=self.options.order,
             left_out=trailer.excluded(),
             read_as=self.listed[name].read_as,
@@ -173,13 +217,16 @@ class SummedScores(RunMeans):
             unanswerable=trailer.judgments["unanswerable"],
         )
         bounded = {
-            m: one.count(Status.lower_bound) for m, one in zip(self.measures, trailer.sums, strict=True)
+            m: one.count(Status.lower_bound)
+            for m, one in zip(self.measures, trailer.sums, strict=True)
         }
         more = score_warnings(bounded, trailer.judgments["several_subtopics"])
         return replace(audit, warnings=(*audit.warnings, *more))
 
 
-def check_trailer(run: str, trailer: Trailer, options: AlignmentOptions, where: str = "judgments") -> None:
+def check_trailer(
+    run: str, trailer: Trailer, options: AlignmentOptions, where: str = "judgments"
+) -> None:
     """Refuse a run that fails as a whole, which no share can detect alone.
 
     Parameters
@@ -207,7 +254,9 @@ def check_trailer(run: str, trailer: Trailer, options: AlignmentOptions, where: 
         )
     if options.missing == "error" and trailer.missing:
         raise NotComparable(
-            f"{queries(trailer.missing)} missing from the run", where=run, fix="missing=zero or drop"
+            f"{queries(trailer.missing)} missing from the run",
+            where=run,
+            fix="missing=zero or drop",
         )
     if options.extra == "error" and trailer.extra:
         raise NotComparable(
@@ -227,14 +276,20 @@ class Store:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="rankstone-"))
         self._written = 0
-        self.remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self.remove = weakref.finalize(
+            self, shutil.rmtree, self._folder, ignore_errors=True
+        )
 
     def write(self, share: ShareResult, measures: Sequence[Measure]) -> Path:
         """Write the scores of a share and return the file."""
         columns: dict[str, object] = {"query_id": share.scores.queries}
         for at, measure in enumerate(measures):
             scored = share.scores.by_measure[measure]
-            columns |= {f"{name} {at}": getattr(scored, name) for name in _NUMBERS if name != "weight"}
+            columns |= {
+                f"{name} {at}": getattr(scored, name)
+                for name in _NUMBERS
+                if name != "weight"
+            }
             columns[f"weight {at}"] = weights(scored)
         path = self._folder / f"{self._written:06}.parquet"
         pl.DataFrame(columns).write_parquet(path, compression="lz4")
@@ -283,16 +338,26 @@ class StoredScores(SummedScores):
         return Scores(runs, self.measures, self.audit, self.conventions, self.inputs)
 
     def _wide(self, run: str) -> pl.LazyFrame:
-        return pl.concat([pl.scan_parquet(path, glob=False) for path in self.files[run]])
+        return pl.concat(
+            [pl.scan_parquet(path, glob=False) for path in self.files[run]]
+        )
 
     def _run(self, name: str) -> RunScores:
         by_measure = {}
         for at, measure in enumerate(self.measures):
             frame = self._wide(name).select(**_numbered(at)).collect(engine="streaming")
             arrays = {column: frame[column].to_numpy() for column in _NUMBERS}
-            by_measure[measure] = Scored(**{**arrays, "status": arrays["status"].astype(np.int8)})
-        names = self._wide(name).select("query_id").collect(engine="streaming")["query_id"]
-        return RunScores(names, by_measure, None if self.queries is None else self.queries.take(names))
+            by_measure[measure] = Scored(
+                **{**arrays, "status": arrays["status"].astype(np.int8)}
+            )
+        names = (
+            self._wide(name).select("query_id").collect(engine="streaming")["query_id"]
+        )
+        return RunScores(
+            names,
+            by_measure,
+            None if self.queries is None else self.queries.take(names),
+        )
 
 
 def _numbered(at: int) -> dict[str, pl.Expr]:

@@ -62,7 +62,9 @@ def units_of(
     document = same = None
     if unit not in (None, "chunk"):
         document = _document_of(unit, documents)
-        options["unit"] = f"{len(unit)} ids" if isinstance(unit, Mapping) else printable(unit, 60)
+        options["unit"] = (
+            f"{len(unit)} ids" if isinstance(unit, Mapping) else printable(unit, 60)
+        )
     if same_as is not None:
         table = read_attributes(same_as, "doc_id", columns)
         same = _same(table)
@@ -70,22 +72,34 @@ def units_of(
     return RetrievalUnits(document, same, options)
 
 
-def _of_chunks(unit: object, same_as: object, documents: Attributes | None) -> RetrievalUnits:
+def _of_chunks(
+    unit: object, same_as: object, documents: Attributes | None
+) -> RetrievalUnits:
     """Return what turns ids of chunks into those of documents; ids with offsets where none are given."""
     if same_as is not None:
-        raise BadOption("same_as is about whole documents, but these measures are about spans of text")
-    if unit in (None, "chunk") and documents is not None and "document" in documents.columns:
+        raise BadOption(
+            "same_as is about whole documents, but these measures are about spans of text"
+        )
+    if (
+        unit in (None, "chunk")
+        and documents is not None
+        and "document" in documents.columns
+    ):
         unit = "document"
     if unit in (None, "chunk"):
         return RetrievalUnits(_first_group(r"(?s)^(.*)\[[^\[\]]*\]$"))
-    return RetrievalUnits(_document_of(unit, documents), None, {"unit": printable(unit, 60)})
+    return RetrievalUnits(
+        _document_of(unit, documents), None, {"unit": printable(unit, 60)}
+    )
 
 
 def _document_of(unit: object, documents: Attributes | None) -> Mapped:
     if isinstance(unit, Mapping):
         return _replaced(pl.Series(map(str, unit)), pl.Series(map(str, unit.values())))
     if not isinstance(unit, str) or not unit:
-        raise BadOption(f"unit={printable(repr(unit), 60)} is not a unit", expected=_EXPECTED)
+        raise BadOption(
+            f"unit={printable(repr(unit), 60)} is not a unit", expected=_EXPECTED
+        )
     if documents is not None and unit in documents.columns:
         table = documents.collect(unit)
         return _replaced(table["doc_id"], table[unit].cast(pl.String))
@@ -95,10 +109,16 @@ def _document_of(unit: object, documents: Attributes | None) -> Mapped:
         groups = re.compile(unit).groups
     except re.error as error:
         raise BadOption(
-            f"unit={printable(unit)!r} is not a regular expression", given=str(error), expected=_EXPECTED
+            f"unit={printable(unit)!r} is not a regular expression",
+            given=str(error),
+            expected=_EXPECTED,
         ) from None
     if groups < 1:
-        columns = "there is none" if documents is None else ", ".join(map(printable, documents.columns))
+        columns = (
+            "there is none"
+            if documents is None
+            else ", ".join(map(printable, documents.columns))
+        )
         raise BadOption(
             f"unit={printable(unit)!r} is not a unit",
             given=f"columns of the table of documents: {columns}",
@@ -113,8 +133,14 @@ def _before_last(separator: str) -> Mapped:
 
     def before(ids: pl.Series) -> pl.Series:
         parts = ids.str.splitn(separator, 2).struct.unnest()
-        again = parts["field_1"].str.contains(separator, literal=True).fill_null(value=False)
-        if not again.any():  # then the first one is the last, which is faster than a regular expression
+        again = (
+            parts["field_1"]
+            .str.contains(separator, literal=True)
+            .fill_null(value=False)
+        )
+        if (
+            not again.any()
+        ):  # then the first one is the last, which is faster than a regular expression
             return parts["field_0"].alias(ids.name)
         return _first_group(pattern)(ids)
 
@@ -144,23 +170,35 @@ def _same(table: Attributes) -> Mapped:
     The classes are those of a column ``class``, or documents whose ``text`` is equal up to case, white space
     and Unicode's compatibility forms.
     """
-    known = [name for name in ("class", "group", "text") if name in table.columns] or table.columns
+    known = [
+        name for name in ("class", "group", "text") if name in table.columns
+    ] or table.columns
     by = known[0] if known else ""
     if by not in ("class", "group", "text") and len(known) != 1:
-        raise MissingColumn.of("same_as needs a column class or text", "class", table.columns, table.source)
+        raise MissingColumn.of(
+            "same_as needs a column class or text", "class", table.columns, table.source
+        )
     value = pl.col(by).cast(pl.String)
     if by == "text":
-        spaced = value.str.normalize("NFKC").str.to_lowercase().str.replace_all(r"\s+", " ")
+        spaced = (
+            value.str.normalize("NFKC").str.to_lowercase().str.replace_all(r"\s+", " ")
+        )
         value = spaced.str.strip_chars().replace("", None)
     frame = table.collect(by).with_columns(value)
     first = pl.col("doc_id").first().over(by)
     return _replaced(
-        frame["doc_id"], frame.select(pl.when(pl.col(by).is_null()).then("doc_id").otherwise(first))["doc_id"]
+        frame["doc_id"],
+        frame.select(pl.when(pl.col(by).is_null()).then("doc_id").otherwise(first))[
+            "doc_id"
+        ],
     )
 
 
 def judged_units(
-    frame: pl.DataFrame, units: RetrievalUnits | None, options: AlignmentOptions, locate: Callable[[int], str]
+    frame: pl.DataFrame,
+    units: RetrievalUnits | None,
+    options: AlignmentOptions,
+    locate: Callable[[int], str],
 ) -> tuple[pl.DataFrame, AlignmentOptions]:
     """Return judgments of units, and options that give each the best grade of its chunks and copies.
 
@@ -169,13 +207,24 @@ def judged_units(
     if units is None:
         return frame, options
     if options.duplicate_judgments == "error":
-        key = [name for name in ("query_id", "doc_id", "subtopic", "subgroup") if name in frame.columns]
-        merge_duplicates(frame, frame.select(key).is_duplicated().arg_true().to_numpy(), options, locate)
+        key = [
+            name
+            for name in ("query_id", "doc_id", "subtopic", "subgroup")
+            if name in frame.columns
+        ]
+        merge_duplicates(
+            frame,
+            frame.select(key).is_duplicated().arg_true().to_numpy(),
+            options,
+            locate,
+        )
         options = replace(options, duplicate_judgments="max")
     return frame.with_columns(doc_id=units.of(frame["doc_id"].cast(pl.String))), options
 
 
-def with_costs(table: Table, names: Sequence[str], documents: Attributes | None) -> Table:
+def with_costs(
+    table: Table, names: Sequence[str], documents: Attributes | None
+) -> Table:
     """Return the table with those costs that it lacks and the table of documents has.
 
     Where there is no column ``characters``, it is the length of ``text``.
@@ -184,7 +233,11 @@ def with_costs(table: Table, names: Sequence[str], documents: Attributes | None)
         return table
     lacking = [name for name in names if name not in table.columns]
     wanted = {name: pl.col(name) for name in lacking if name in documents.columns}
-    if "characters" in lacking and "characters" not in wanted and "text" in documents.columns:
+    if (
+        "characters" in lacking
+        and "characters" not in wanted
+        and "text" in documents.columns
+    ):
         wanted["characters"] = pl.col("text").str.len_chars()
     if not wanted:
         return table
@@ -194,7 +247,9 @@ def with_costs(table: Table, names: Sequence[str], documents: Attributes | None)
 
     def joined(piece: pl.DataFrame) -> pl.DataFrame:
         doc = pl.col("doc_id").cast(pl.String)
-        return piece.join(known, left_on=doc, right_on="doc_id", how="left", maintain_order="left")
+        return piece.join(
+            known, left_on=doc, right_on="doc_id", how="left", maintain_order="left"
+        )
 
     schema = {**table.schema, **dict.fromkeys(wanted, pl.Float64())}
     return table.mapped(joined, schema=schema)
@@ -203,12 +258,17 @@ def with_costs(table: Table, names: Sequence[str], documents: Attributes | None)
 def require_costs(measures: Sequence[Measure], run: Table) -> None:
     """Refuse measures whose budget is a column that the run does not have."""
     wanted = [(m, budget.column, budget.adds) for m in measures for budget in m.budgets]
-    wanted += [(m, name.removeprefix(REPEATED), True) for m in measures for name in m.costs]
+    wanted += [
+        (m, name.removeprefix(REPEATED), True) for m in measures for name in m.costs
+    ]
     for one, column, adds in wanted:
         run.requires(*({column} & run.unusable.keys()))
         if column not in run.columns:
             error = MissingColumn.of(
-                f"{one} needs a column {column}", column, run.present or tuple(run.schema), run.source
+                f"{one} needs a column {column}",
+                column,
+                run.present or tuple(run.schema),
+                run.source,
             )
             error.expected = "one number for each row of the run"
             if adds:
@@ -228,7 +288,10 @@ def with_known_ideal(measure: Measure, judged: Table, *, costs: bool = True) -> 
 
     if isinstance(measure, AtK):
         return cast(
-            "Measure", replace(measure, measure=with_known_ideal(measure.measure, judged, costs=costs))
+            "Measure",
+            replace(
+                measure, measure=with_known_ideal(measure.measure, judged, costs=costs)
+            ),
         )
     budget = measure.budget
     if budget is None or not budget.adds or not measure.ideal_has_costs:

@@ -11,12 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import quoted
-from rankstone.errors import (
-    BadOption,
-    BadParameter,
-    EmptyInput,
-    UsageError,
-)
+from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
 from rankstone.evaluation.pipeline import Pipeline
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import choices, name_runs
@@ -150,15 +145,23 @@ def explain_queries(
     """
     check_language(lang)
     explainer = _explainer(qrels, measure, convention, options)
-    named = list(name_runs(run).items()) + ([] if versus is None else list(name_runs(versus).items()))
+    named = list(name_runs(run).items()) + (
+        [] if versus is None else list(name_runs(versus).items())
+    )
     if len(named) != 1 + (versus is not None):
-        raise BadOption("one run is explained, or compared with one other", given=f"{len(named)} runs")
+        raise BadOption(
+            "one run is explained, or compared with one other",
+            given=f"{len(named)} runs",
+        )
     names = [name for name, _ in named]
     if names[0] == names[-1] and versus is not None:
         names = ["run", "vs"]
     runs = {name: one for name, (_, one) in zip(names, named, strict=True)}
     if worst or len(query_ids) > 1:
-        runs = {name: explainer.opened(one, name).remembering() for name, one in runs.items()}
+        runs = {
+            name: explainer.opened(one, name).remembering()
+            for name, one in runs.items()
+        }
     query_ids = [*query_ids, *(_worst(explainer, runs, worst) if worst else ())]
     explanations = [
         [
@@ -176,18 +179,27 @@ def _worst(explainer: Explainer, runs: Mapping[str, object], count: int) -> list
     wide = values.pivot("run", index="query_id", values="value", maintain_order=True)
     first, *other = runs
     loss = wide[first] - wide[other[0]] if other else wide[first]
-    ordered = wide.with_columns(loss=loss).drop_nulls("loss").sort("loss", maintain_order=True)
+    ordered = (
+        wide.with_columns(loss=loss)
+        .drop_nulls("loss")
+        .sort("loss", maintain_order=True)
+    )
     return ordered.head(count)["query_id"].to_list()
 
 
 def _explainer(
-    qrels: QrelsLike, measure: str | Measure | Curve, convention: str | None, given: EvaluationKeywords
+    qrels: QrelsLike,
+    measure: str | Measure | Curve,
+    convention: str | None,
+    given: EvaluationKeywords,
 ) -> Explainer:
     """Return the explainer of a measure, of a library if a convention is given."""
     if convention is None:
         parsed = parse_measure(measure)
         if isinstance(parsed, Curve):
-            return Explainer(qrels, parsed.summary(), curve=parsed, ours=str(parsed), **given)
+            return Explainer(
+                qrels, parsed.summary(), curve=parsed, ours=str(parsed), **given
+            )
         if not isinstance(parsed, Measure):
             raise BadParameter(
                 f"{parsed} is not a measure of a run against judgments",
@@ -248,7 +260,13 @@ class Explainer:
         return self.prepared.open(run, name)
 
     def explain(
-        self, run: object, query: object, name: str = "run", *, changes: bool = True, libraries: bool = False
+        self,
+        run: object,
+        query: object,
+        name: str = "run",
+        *,
+        changes: bool = True,
+        libraries: bool = False,
     ) -> Explanation:
         """Explain the score of one query of a run.
 
@@ -270,15 +288,29 @@ class Explainer:
         judgments, options = pipeline.judged, pipeline.options
         code = query_number(judgments, query, prepared.judged.source)
         table, rows = _query_rows(table, query)
-        empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
+        empty = table.unanswered is not None and str(query) in table.unanswered.cast(
+            pl.String
+        )
         rule = "no_results" if empty and options.no_results == "drop" else "missing"
-        scored = self._scored(_keeping_queries(pipeline), table, judgments.queries.names[code])
-        listed = TracedList(scored, judgments, code, self._ids(rows), rows, self.measure.budget)
-        tried = self._changes(listed, options, judgments) if changes and listed.budget is None else ()
+        scored = self._scored(
+            _keeping_queries(pipeline), table, judgments.queries.names[code]
+        )
+        listed = TracedList(
+            scored, judgments, code, self._ids(rows), rows, self.measure.budget
+        )
+        tried = (
+            self._changes(listed, options, judgments)
+            if changes and listed.budget is None
+            else ()
+        )
         printed = self._others(listed, rows) if libraries else {}
-        return self._explanation(listed, name, options, tried, printed, rule, table.failed.get(str(query)))
+        return self._explanation(
+            listed, name, options, tried, printed, rule, table.failed.get(str(query))
+        )
 
-    def ranked_lists(self, run: object, name: str, queries: Sequence[str]) -> pl.DataFrame:
+    def ranked_lists(
+        self, run: object, name: str, queries: Sequence[str]
+    ) -> pl.DataFrame:
         """Return one row for each retrieved document of some queries, aligned as the scores are.
 
         Columns ``query_id``, ``doc_id``, ``rank``, ``relevance`` (null where the document is not judged).
@@ -289,13 +321,22 @@ class Explainer:
         """
         rows = rows_of(self.opened(run, name), queries)
         if not len(rows):
-            kinds = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "relevance": pl.Float64}
+            kinds = {
+                "query_id": pl.String,
+                "doc_id": pl.String,
+                "rank": pl.Int64,
+                "relevance": pl.Float64,
+            }
             return pl.DataFrame(schema=kinds)
         pipeline, table = self.prepared.pipeline(self.opened(rows, name))
-        parts, _ = _keeping_queries(pipeline).align(table, graded_documents, frozenset({"rows", "holes"}))
+        parts, _ = _keeping_queries(pipeline).align(
+            table, graded_documents, frozenset({"rows", "holes"})
+        )
         ids = self._ids(pl.concat(list(table.tables([pl.col("doc_id")]))))
         every = pl.concat(parts).sort("query_id", "rank", maintain_order=True)
-        return every.select("query_id", ids.gather(every["row"]).alias("doc_id"), "rank", "relevance")
+        return every.select(
+            "query_id", ids.gather(every["row"]).alias("doc_id"), "rank", "relevance"
+        )
 
     def _scored(self, pipeline: Pipeline, table: Table, query: object) -> QueryTrace:
         """Score one query in the pipeline."""
@@ -304,7 +345,9 @@ class Explainer:
             place = chunk.names.eq(query).arg_true()
             if not len(place):
                 return None
-            return QueryTrace.of(self.measure, chunk, hits, int(place[0]), pipeline.options, self._curve)
+            return QueryTrace.of(
+                self.measure, chunk, hits, int(place[0]), pipeline.options, self._curve
+            )
 
         scored, _ = pipeline.align(table, each, frozenset({"rows", "holes"}))
         return next(one for one in scored if one is not None)
@@ -320,17 +363,33 @@ class Explainer:
     ) -> tuple[Change, ...]:
         """Return the changes of single documents that raise the score most."""
         value = listed.scored.value
-        elsewhere = self.measure.brings & {"spans", "costs", "abstained", "scores"}  # no order of grades
-        if value is None or options.score_above is not None or self.prepared.one_group or elsewhere:
+        elsewhere = self.measure.brings & {
+            "spans",
+            "costs",
+            "abstained",
+            "scores",
+        }  # no order of grades
+        if (
+            value is None
+            or options.score_above is not None
+            or self.prepared.one_group
+            or elsewhere
+        ):
             return ()
-        plain = replace(options, order="input", ties=_input_order(options.ties), unit_score="max")
+        plain = replace(
+            options, order="input", ties=_input_order(options.ties), unit_score="max"
+        )
         prepared = self.prepared
-        pipeline = Pipeline(judgments, plain, prepared.measures, None, None, prepared.queries)
+        pipeline = Pipeline(
+            judgments, plain, prepared.measures, None, None, prepared.queries
+        )
         changes = []
         for doc, grade, at, to in listed.promotions():
             docs = [one for one in listed.docs if one != doc]
             docs.insert(to - 1, doc)
-            frame = pl.DataFrame({"query_id": [listed.query] * len(docs), "doc_id": docs})
+            frame = pl.DataFrame(
+                {"query_id": [listed.query] * len(docs), "doc_id": docs}
+            )
             own = frame.with_columns(pl.col("doc_id").cast(judgments.pairs.docs.dtype))
             _, table = prepared.pipeline(read_run(own, order="input", name="changed"))
             changed = self._scored(pipeline, table, listed.query).value
@@ -338,14 +397,24 @@ class Explainer:
                 changes.append(Change(doc, grade, at, to, changed, changed - value))
         return tuple(sorted(changes, key=lambda change: -change.gain)[:_SHOWN])
 
-    def _others(self, listed: TracedList, rows: pl.DataFrame) -> dict[str, float | str | None]:
+    def _others(
+        self, listed: TracedList, rows: pl.DataFrame
+    ) -> dict[str, float | str | None]:
         """Return what every library would print for this query alone."""
         from rankstone.conventions.convention_files import conventions
         from rankstone.conventions.evaluation_by_convention import values_by
 
-        measure = self.measure.name if self.measure.k is None else f"{self.measure.name}@{self.measure.k}"
+        measure = (
+            self.measure.name
+            if self.measure.k is None
+            else f"{self.measure.name}@{self.measure.k}"
+        )
         qrels = {str(listed.query): {doc: grade for doc, grade, _ in listed.judged}}
-        scores = rows["score"].to_list() if "score" in rows.columns else list(range(len(rows), 0, -1))
+        scores = (
+            rows["score"].to_list()
+            if "score" in rows.columns
+            else list(range(len(rows), 0, -1))
+        )
         run = ([str(listed.query)] * len(rows), self._ids(rows).to_list(), scores)
         return dict(values_by(conventions(), qrels, run, [measure])[measure])
 
@@ -380,15 +449,22 @@ class Explainer:
             numerator=scored.numerator,
             denominator=scored.denominator,
             tables=(listed.table(),),
-            conventions=choices(options, ready.measures, one_group=ready.one_group, units=ready.units),
-            card={part: getattr(of.card, part) for part in ("sentence", "formula", "symbols")},
+            conventions=choices(
+                options, ready.measures, one_group=ready.one_group, units=ready.units
+            ),
+            card={
+                part: getattr(of.card, part)
+                for part in ("sentence", "formula", "symbols")
+            },
             ours=self._ours,
             note=self.note,
             ratio=scored.ratio,
             rows=listed.rows,
             missed=scored.part_of_query(scored.parts.missed),
             unjudged=scored.part_of_query(scored.parts.unjudged),
-            not_retrieved=tuple(Missed(doc, grade) for doc, grade, at in listed.judged if at is None),
+            not_retrieved=tuple(
+                Missed(doc, grade) for doc, grade, at in listed.judged if at is None
+            ),
             ideal=tuple(listed.ideal_rows()),
             facts=listed.facts(measure),
             footnotes=tuple(notes),
@@ -413,7 +489,11 @@ def _keeping_queries(pipeline: Pipeline) -> Pipeline:
 
 def _input_order(ties: Ties) -> Ties:
     """Return the rule for ties that keeps a list in its input order."""
-    return "input" if ties in ("docid_desc", "docid_asc", "reverse_input", "error") else ties
+    return (
+        "input"
+        if ties in ("docid_desc", "docid_asc", "reverse_input", "error")
+        else ties
+    )
 
 
 def _query_rows(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
@@ -446,7 +526,9 @@ def _query_rows(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
 QUERY = "typed"
 
 
-def typed_in(grades: str, judged: str | None = None) -> tuple[dict[str, dict[str, float]], list[str]]:
+def typed_in(
+    grades: str, judged: str | None = None
+) -> tuple[dict[str, dict[str, float]], list[str]]:
     """Return judgments and a run of one query from grades as text.
 
     Parameters
@@ -462,8 +544,14 @@ def typed_in(grades: str, judged: str | None = None) -> tuple[dict[str, dict[str
     ({'typed': {'d1': 2.0, 'd3': 1.0, 'm1': 1.0}}, ['d1', 'd2', 'd3'])
     """
     listed = [_grade(word) for word in _split_grades(grades, "--grades")]
-    known = [grade for grade in map(_grade, _split_grades(judged or "", "--judged")) if grade is not None]
-    grade_of = {f"d{at}": grade for at, grade in enumerate(listed, 1) if grade is not None}
+    known = [
+        grade
+        for grade in map(_grade, _split_grades(judged or "", "--judged"))
+        if grade is not None
+    ]
+    grade_of = {
+        f"d{at}": grade for at, grade in enumerate(listed, 1) if grade is not None
+    }
     if judged is not None:
         rest = Counter(known)
         rest.subtract(Counter(grade_of.values()))
@@ -473,14 +561,21 @@ def typed_in(grades: str, judged: str | None = None) -> tuple[dict[str, dict[str
                 given=f"{short[0]:g} is in the list more often than in --judged",
                 fix="--judged takes every judged grade, those of the list included",
             )
-        grade_of |= {f"m{at}": grade for at, grade in enumerate(sorted(rest.elements(), reverse=True), 1)}
-    return {QUERY: grade_of or {"m0": 0.0}}, [f"d{at}" for at in range(1, len(listed) + 1)]
+        grade_of |= {
+            f"m{at}": grade
+            for at, grade in enumerate(sorted(rest.elements(), reverse=True), 1)
+        }
+    return {QUERY: grade_of or {"m0": 0.0}}, [
+        f"d{at}" for at in range(1, len(listed) + 1)
+    ]
 
 
 def _split_grades(text: str, flag: str) -> list[str]:
     words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
     if not words and flag == "--grades":
-        raise UsageError("--grades is empty", expected="grades in the order of the list: 3,2,-,0,1")
+        raise UsageError(
+            "--grades is empty", expected="grades in the order of the list: 3,2,-,0,1"
+        )
     return words
 
 
@@ -491,5 +586,6 @@ def _grade(word: str) -> float | None:
         return float(word)
     except ValueError:
         raise UsageError(
-            f"{word!r} is not a grade", expected="numbers with commas, - for an unjudged document: 3,2,-,0,1"
+            f"{word!r} is not a grade",
+            expected="numbers with commas, - for an unjudged document: 3,2,-,0,1",
         ) from None

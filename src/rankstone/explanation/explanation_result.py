@@ -224,9 +224,18 @@ class Explanation(Derivation):
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts and lists."""
         names = (
-            "measure", "ours", "run", "query_id", "status", "value", "numerator", "denominator", "ratio",
-            "missed", "unjudged",
-        )  # fmt: skip
+            "measure",
+            "ours",
+            "run",
+            "query_id",
+            "status",
+            "value",
+            "numerator",
+            "denominator",
+            "ratio",
+            "missed",
+            "unjudged",
+        )
         plain: dict[str, Any] = {name: getattr(self, name) for name in names}
         for name in ("rows", "not_retrieved", "ideal", "changes", "intents"):
             plain[name] = [asdict(one) for one in getattr(self, name)]
@@ -235,7 +244,8 @@ class Explanation(Derivation):
         plain |= {"texts": dict(self.texts)} if self.texts else {}
         plain |= {"note": self.note} if self.note else {}
         return plain | {
-            name: dict(getattr(self, name)) for name in ("facts", "others", "conventions", "card")
+            name: dict(getattr(self, name))
+            for name in ("facts", "others", "conventions", "card")
         }
 
     def sheet(self, digits: int = 4) -> Sheet:

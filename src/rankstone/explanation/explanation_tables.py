@@ -49,9 +49,14 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
         head = tuple(heading(name, lang) for name in ("x", "y"))
         points = tuple((number(x), number(y)) for x, y in one.curve)
         parts.append(Table(heading("curve", lang), head, points, (True, True)))
-    parts += [(heading(name, lang), lines) for name, lines in _lines(one, number) if lines]
+    parts += [
+        (heading(name, lang), lines) for name, lines in _lines(one, number) if lines
+    ]
     return Sheet(
-        f"{title}   {printable(one.run)}", str(one.card["formula"]), str(one.card["symbols"]), tuple(parts)
+        f"{title}   {printable(one.run)}",
+        str(one.card["formula"]),
+        str(one.card["symbols"]),
+        tuple(parts),
     )
 
 
@@ -79,12 +84,22 @@ def _list(one: Explanation, number: Writer) -> Table:
         added = getattr(one, name)
         if added is not None:
             so_far += added
-            rows.append(("", heading(name, lang), *blank[1:], number(added), number(so_far)))
-    sums = (("numerator", one.numerator), ("denominator", one.denominator), ("value", one.value))
+            rows.append(
+                ("", heading(name, lang), *blank[1:], number(added), number(so_far))
+            )
+    sums = (
+        ("numerator", one.numerator),
+        ("denominator", one.denominator),
+        ("value", one.value),
+    )
     rows += [("", heading(name, lang), *blank, number(value)) for name, value in sums]
     numeric = (True, False, *[True] * (len(head) - 2))
     return Table(
-        heading("list", lang), tuple(heading(name, lang) for name in head), tuple(rows), numeric, len(sums)
+        heading("list", lang),
+        tuple(heading(name, lang) for name in head),
+        tuple(rows),
+        numeric,
+        len(sums),
     )
 
 
@@ -92,14 +107,20 @@ def _chosen(one: Explanation) -> Sequence[Row]:
     """Return the rows that are shown: those above the cutoff, and those with a contribution."""
     if len(one.rows) <= _ROWS:
         return one.rows
-    chosen = [row for row in one.rows if row.contribution or (one.k is not None and row.rank <= one.k)]
+    chosen = [
+        row
+        for row in one.rows
+        if row.contribution or (one.k is not None and row.rank <= one.k)
+    ]
     return chosen[:_ROWS] or one.rows[:_ROWS]
 
 
 def _texts(one: Explanation) -> Table:
     """Return the texts of the documents that are shown, then of the best that were not retrieved."""
     ranks = [(str(row.rank), row.doc_id or "") for row in _chosen(one)]
-    missed = [("–", miss.doc_id) for miss in one.not_retrieved[:_MISSED] if miss.relevance > 0]
+    missed = [
+        ("–", miss.doc_id) for miss in one.not_retrieved[:_MISSED] if miss.relevance > 0
+    ]
     rows = tuple(
         (rank, printable(doc, 60), printable(one.texts[doc], _TEXT))
         for rank, doc in (*ranks, *missed)
@@ -110,7 +131,11 @@ def _texts(one: Explanation) -> Table:
 
 
 def _place(row: Row) -> str:
-    return str(row.rank) if row.first == row.last else f"{row.rank} ({row.first}–{row.last})"
+    return (
+        str(row.rank)
+        if row.first == row.last
+        else f"{row.rank} ({row.first}–{row.last})"
+    )
 
 
 def _ideal(one: Explanation, number: Writer) -> Table:
@@ -126,19 +151,28 @@ def _ideal(one: Explanation, number: Writer) -> Table:
         for row in one.ideal[:_ROWS]
     )
     numeric = (True, *((False,) if documents else ()), *[True] * len(names))
-    total = ("", *(("",) if documents else ()), *[""] * (len(names) - 1), number(one.denominator))
+    total = (
+        "",
+        *(("",) if documents else ()),
+        *[""] * (len(names) - 1),
+        number(one.denominator),
+    )
     head_texts = tuple(heading(name, one.lang) for name in head)
     return Table(heading("ideal", one.lang), head_texts, (*rows, total), numeric, 1)
 
 
 def _intents(one: Explanation, number: Writer) -> Table:
-    head = tuple(heading(name, one.lang) for name in ("intent", "weight", "relevant_known", "ranks"))
+    head = tuple(
+        heading(name, one.lang)
+        for name in ("intent", "weight", "relevant_known", "ranks")
+    )
     rows = tuple(
         (
             printable(intent.name, 30),
             number(intent.weight),
             str(intent.relevant),
-            " ".join(map(str, intent.ranks[:8])) + (" …" if len(intent.ranks) > 8 else ""),  # noqa: PLR2004
+            " ".join(map(str, intent.ranks[:8]))
+            + (" …" if len(intent.ranks) > 8 else ""),  # noqa: PLR2004
         )
         for intent in one.intents[:_ROWS]
     )
@@ -153,14 +187,20 @@ def _lines(one: Explanation, number: Writer) -> Iterator[tuple[str, tuple[str, .
         "changes",
         tuple(
             heading(
-                "change", lang,
-                doc=printable(change.doc_id, 60), grade=number(change.relevance), to=change.to,
-                at=heading("nowhere", lang) if change.at is None else heading("at", lang, at=change.at),
-                value=number(change.value), gain=number(change.gain),
+                "change",
+                lang,
+                doc=printable(change.doc_id, 60),
+                grade=number(change.relevance),
+                to=change.to,
+                at=heading("nowhere", lang)
+                if change.at is None
+                else heading("at", lang, at=change.at),
+                value=number(change.value),
+                gain=number(change.gain),
             )
             for change in one.changes
         ),
-    )  # fmt: skip
+    )
     yield "others", tuple(_others(one, number))
 
 
@@ -198,19 +238,46 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
         f"{number(both.difference)}"
     )
     head = (
-        heading("document", lang), heading("relevance", lang),
-        *(f"{heading('rank', lang)} {printable(one.run, _RUN)}" for one in (first, second)),
-        printable(first.run, _RUN), printable(second.run, _RUN), heading("difference", lang),
-    )  # fmt: skip
+        heading("document", lang),
+        heading("relevance", lang),
+        *(
+            f"{heading('rank', lang)} {printable(one.run, _RUN)}"
+            for one in (first, second)
+        ),
+        printable(first.run, _RUN),
+        printable(second.run, _RUN),
+        heading("difference", lang),
+    )
     rows = [_share(one, lang, number) for one in both.shares[:_ROWS]]
     rest = both.shares[_ROWS:]
     if rest:
         sums = (sum(one.shares[0] for one in rest), sum(one.shares[1] for one in rest))
-        rows.append((f"… {len(rest)}", "", "", "", *map(number, sums), number(sums[0] - sums[1])))
-    rows.append(("", "", "", "", number(first.value), number(second.value), number(both.difference)))
+        rows.append(
+            (
+                f"… {len(rest)}",
+                "",
+                "",
+                "",
+                *map(number, sums),
+                number(sums[0] - sums[1]),
+            )
+        )
+    rows.append(
+        (
+            "",
+            "",
+            "",
+            "",
+            number(first.value),
+            number(second.value),
+            number(both.difference),
+        )
+    )
     numeric = (False, *[True] * (len(head) - 1))
     table = Table(heading("difference", lang), head, tuple(rows), numeric, 1)
-    return Sheet(title, str(first.card["formula"]), str(first.card["symbols"]), (table,))
+    return Sheet(
+        title, str(first.card["formula"]), str(first.card["symbols"]), (table,)
+    )
 
 
 def _share(one: Share, lang: str, number: Writer) -> tuple[str, ...]:

@@ -60,18 +60,26 @@ def footnotes(
     pooled
         True if the mean is a ratio of sums over queries.
     """
-    settings, scored, tally = options.recorded(), listed.scored, listed.scored.chunk.tally
+    settings, scored, tally = (
+        options.recorded(),
+        listed.scored,
+        listed.scored.chunk.tally,
+    )
     if absent:
         yield from _of_no_list(absent, failed)
     elif k is not None and listed.retrieved < k:
         yield Footnote("short", {"n": listed.retrieved, "k": k})
     if budget is not None and not absent:
         k = int(listed.whole.kept[budget].n[scored.place])
-        yield Footnote("budget", {"kept": k, "n": listed.retrieved, "budget": str(budget)})
+        yield Footnote(
+            "budget", {"kept": k, "n": listed.retrieved, "budget": str(budget)}
+        )
     if scored.status not in (Status.ok, Status.missing):
         yield Footnote(scored.status.name, settings)
     shown = [row for row in listed.rows if k is None or row.first <= k]
-    blocks = list(dict.fromkeys((row.first, row.last) for row in shown if row.last > row.first))
+    blocks = list(
+        dict.fromkeys((row.first, row.last) for row in shown if row.last > row.first)
+    )
     where = ", ".join(f"{first}–{last}" for first, last in blocks[:_BLOCKS])
     counts = {
         "ties": sum(row.last > row.first for row in shown),
@@ -83,16 +91,26 @@ def footnotes(
     copies = listed.copies()
     counts["duplicates"] = 0 if copies else counts["duplicates"]
     yield from _of_copies(copies)
-    about = {**settings, "shown": len(shown), "where": where + (" …" if len(blocks) > _BLOCKS else "")}
+    about = {
+        **settings,
+        "shown": len(shown),
+        "where": where + (" …" if len(blocks) > _BLOCKS else ""),
+    }
     for code, count in counts.items():
         if count:
             yield Footnote(code, {**about, "count": count})
     if pooled:
-        sums = {"numerator": exact(scored.numerator), "denominator": exact(scored.denominator)}
+        sums = {
+            "numerator": exact(scored.numerator),
+            "denominator": exact(scored.denominator),
+        }
         yield Footnote("pooled", sums)
     if options.pool == "list":
         yield Footnote("pool")
-    if scored.status in (Status.ok, Status.lower_bound) and scored.value != scored.ratio:
+    if (
+        scored.status in (Status.ok, Status.lower_bound)
+        and scored.value != scored.ratio
+    ):
         yield Footnote("link")
 
 
@@ -106,6 +124,8 @@ def _of_no_list(absent: str, failed: str | None) -> Iterator[Footnote]:
 def _of_copies(copies: Sequence[tuple[str, int, bool]]) -> Iterator[Footnote]:
     """Yield which rows count as a document above."""
     for copy, rank, again in copies[:_BLOCKS]:
-        yield Footnote("again" if again else "copy", {"copy": printable(copy, 40), "rank": rank})
+        yield Footnote(
+            "again" if again else "copy", {"copy": printable(copy, 40), "rank": rank}
+        )
     if len(copies) > _BLOCKS:
         yield Footnote("copies", {"count": len(copies) - _BLOCKS})

@@ -78,15 +78,29 @@ class ExplainedDifference(Result):
         docs = list(dict.fromkeys([*sides[0], *sides[1]]))
         shares = []
         for doc in docs:
-            (rank, share), (other_rank, other) = (side.get(doc, (None, 0.0)) for side in sides)
+            (rank, share), (other_rank, other) = (
+                side.get(doc, (None, 0.0)) for side in sides
+            )
             if share or other:
-                shares.append(Share(doc, grades[doc], (rank, other_rank), (share, other), share - other))
+                shares.append(
+                    Share(
+                        doc,
+                        grades[doc],
+                        (rank, other_rank),
+                        (share, other),
+                        share - other,
+                    )
+                )
         for of in ("missed", "unjudged", "link"):
             share, other = (_rest(one, of) for one in (first, second))
             if share or other:
-                shares.append(Share(None, None, (None, None), (share, other), share - other, of))
+                shares.append(
+                    Share(None, None, (None, None), (share, other), share - other, of)
+                )
         ordered = sorted(shares, key=lambda one: -abs(one.difference))
-        return cls(first, second, (first.value or 0.0) - (second.value or 0.0), tuple(ordered))
+        return cls(
+            first, second, (first.value or 0.0) - (second.value or 0.0), tuple(ordered)
+        )
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -96,10 +110,15 @@ class ExplainedDifference(Result):
             for one in self.shares
         ]
         schema = {
-            "of": pl.String(), "doc_id": pl.String(), "relevance": pl.Float64(), "rank": pl.Int64(),
-            "other_rank": pl.Int64(), "share": pl.Float64(), "other_share": pl.Float64(),
+            "of": pl.String(),
+            "doc_id": pl.String(),
+            "relevance": pl.Float64(),
+            "rank": pl.Int64(),
+            "other_rank": pl.Int64(),
+            "share": pl.Float64(),
+            "other_share": pl.Float64(),
             "difference": pl.Float64(),
-        }  # fmt: skip
+        }
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def report(self) -> dict[str, Any]:
@@ -124,10 +143,16 @@ class ExplainedDifference(Result):
 
 def _over(one: Explanation) -> float:
     """Return the divisor of contributions; infinite where there is no value."""
-    return one.denominator if one.denominator > 0 and one.value is not None else float("inf")
+    return (
+        one.denominator
+        if one.denominator > 0 and one.value is not None
+        else float("inf")
+    )
 
 
-def _shares(one: Explanation, grades: dict[str, float | None]) -> dict[str, tuple[int, float]]:
+def _shares(
+    one: Explanation, grades: dict[str, float | None]
+) -> dict[str, tuple[int, float]]:
     """Return rank and share of every document that the measure reads; duplicates are summed."""
     shares: dict[str, tuple[int, float]] = {}
     for row in one.rows:
@@ -142,5 +167,9 @@ def _shares(one: Explanation, grades: dict[str, float | None]) -> dict[str, tupl
 def _rest(one: Explanation, of: str) -> float:
     """Return the part of a score without a document: a further sum, or the last step of the formula."""
     if of == "link":
-        return 0.0 if one.value is None else one.value - (one.ratio if one.denominator > 0 else 0.0)
+        return (
+            0.0
+            if one.value is None
+            else one.value - (one.ratio if one.denominator > 0 else 0.0)
+        )
     return (getattr(one, of) or 0.0) / _over(one)

@@ -83,12 +83,15 @@ class QueryTrace(Record):
             scored = scored.without_value()
         _, parts = measure.parts(replace(hits, trace=None, _memo={}))
         value, numerator, denominator = (
-            float(one[place]) for one in (scored.value, scored.numerator, scored.denominator)
+            float(one[place])
+            for one in (scored.value, scored.numerator, scored.denominator)
         )
         points = () if curve is None else _points(curve, hits, place, options.empty)
         status = Status(int(scored.status[place]))
         known = None if np.isnan(value) else value
-        return cls(chunk, place, trace, parts, status, known, numerator, denominator, points)
+        return cls(
+            chunk, place, trace, parts, status, known, numerator, denominator, points
+        )
 
     @property
     def ratio(self) -> float:
@@ -142,8 +145,13 @@ class TracedList(Record):
     def given_ids(self) -> dict[str, str]:
         """Document → its id in the run, of the chunk that stands for it."""
         hits, holes = self.whole, self.whole.holes
-        rows = [*np.asarray(hits.run_row).tolist(), *([] if holes is None else holes.run_row.tolist())]
-        return dict(zip(self._names(rows), self.own.gather(rows).to_list(), strict=True))
+        rows = [
+            *np.asarray(hits.run_row).tolist(),
+            *([] if holes is None else holes.run_row.tolist()),
+        ]
+        return dict(
+            zip(self._names(rows), self.own.gather(rows).to_list(), strict=True)
+        )
 
     def texts(self, documents: Attributes | None) -> dict[str, str]:
         """Return title and text of the documents of the list, and of judged ones outside it."""
@@ -151,11 +159,21 @@ class TracedList(Record):
         known = [name for name in _TEXTS if isinstance(kinds.get(name), pl.String)]
         if documents is None or not known:
             return {}
-        given = {doc: doc for doc, *_ in self.judged} | (self.given_ids if self.answered else {})
-        every = documents.frame.select(pl.col("doc_id", *known).cast(pl.String))  # perhaps a whole corpus
-        rows = every.filter(pl.col("doc_id").is_in([*given, *given.values()])).collect().rows()
+        given = {doc: doc for doc, *_ in self.judged} | (
+            self.given_ids if self.answered else {}
+        )
+        every = documents.frame.select(
+            pl.col("doc_id", *known).cast(pl.String)
+        )  # perhaps a whole corpus
+        rows = (
+            every.filter(pl.col("doc_id").is_in([*given, *given.values()]))
+            .collect()
+            .rows()
+        )
         texts = {doc: ": ".join(filter(None, parts)) for doc, *parts in rows}
-        found = {doc: texts.get(own) or texts.get(doc, "") for doc, own in given.items()}
+        found = {
+            doc: texts.get(own) or texts.get(doc, "") for doc, own in given.items()
+        }
         return {doc: text for doc, text in found.items() if text}
 
     @cached_property
@@ -189,15 +207,24 @@ class TracedList(Record):
         found, hits = every.take(np.array([self.code])), self.whole
         docs = self.judgments.pairs.docs.cast(pl.String)
         ends = zip(
-            *(one.tolist() for one in (found.spans.document, found.spans.start, found.spans.end)), strict=True
+            *(
+                one.tolist()
+                for one in (found.spans.document, found.spans.start, found.spans.end)
+            ),
+            strict=True,
         )
-        names = [f"{docs[doc]}[{exact(start)}:{exact(end)}]" for doc, start, end in ends]
+        names = [
+            f"{docs[doc]}[{exact(start)}:{exact(end)}]" for doc, start, end in ends
+        ]
         ranks: dict[int, int] = {}
         if hits.retrieved is not None:
             chunk, span = overlapping(hits.retrieved.spans(hits.query), found.spans)
-            ranks = dict(reversed([*zip(span.tolist(), hits.rank[chunk].tolist(), strict=True)]))
+            ranks = dict(
+                reversed([*zip(span.tolist(), hits.rank[chunk].tolist(), strict=True)])
+            )
         best = sorted(
-            zip(names, found.grade.tolist(), range(len(names)), strict=True), key=lambda one: -one[1]
+            zip(names, found.grade.tolist(), range(len(names)), strict=True),
+            key=lambda one: -one[1],
         )
         return [(name, grade, ranks.get(at)) for name, grade, at in best]
 
@@ -214,21 +241,45 @@ class TracedList(Record):
         return tuple(self._rows()) if self.answered else ()
 
     def _rows(self) -> Iterator[Row]:
-        hits, holes, share = self.whole, self.whole.holes, self.scored.parts.hits.tolist()
+        hits, holes, share = (
+            self.whole,
+            self.whole.holes,
+            self.scored.parts.hits.tolist(),
+        )
         running = np.add.accumulate(self.scored.parts.hits).tolist() if share else []
-        columns = {name: values.tolist() for name, values in self.scored.trace.columns.items()}
-        grades = zip(hits.grade.tolist(), hits.judged.tolist(), range(len(hits.grade)), strict=True)
+        columns = {
+            name: values.tolist() for name, values in self.scored.trace.columns.items()
+        }
+        grades = zip(
+            hits.grade.tolist(),
+            hits.judged.tolist(),
+            range(len(hits.grade)),
+            strict=True,
+        )
         names, run_rows = self._names(hits.run_row), np.asarray(hits.run_row).tolist()
-        found: list[Any] = list(zip(_places(hits), names, run_rows, grades, strict=True))
+        found: list[Any] = list(
+            zip(_places(hits), names, run_rows, grades, strict=True)
+        )
         if holes is not None:
-            rows = zip(_places(holes), self._names(holes.run_row), holes.run_row.tolist(), strict=True)
+            rows = zip(
+                _places(holes),
+                self._names(holes.run_row),
+                holes.run_row.tolist(),
+                strict=True,
+            )
             found += [(*one, (None, False, len(hits.grade))) for one in rows]
         so_far, spent, kept = 0.0, 0.0, self._kept(hits)
-        for (rank, first, last), doc, row, (grade, judged, at) in sorted(found, key=lambda one: one[0][0]):
-            if hits.score is not None:  # scores say what is supported: equal ones are no tie
+        for (rank, first, last), doc, row, (grade, judged, at) in sorted(
+            found, key=lambda one: one[0][0]
+        ):
+            if (
+                hits.score is not None
+            ):  # scores say what is supported: equal ones are no tie
                 first = last = rank  # noqa: PLW2901 - for this row
             at = kept.get(at, len(hits.grade))  # noqa: PLW2901 - the place among the hits that were scored
-            values = {name: column[at] for name, column in columns.items() if at < len(column)}
+            values = {
+                name: column[at] for name, column in columns.items() if at < len(column)
+            }
             if self.budget is not None:
                 cost = float(self.given[self.budget.column][row])
                 spent = spent + cost if self.budget.adds else cost
@@ -257,25 +308,45 @@ class TracedList(Record):
             *([] if whole.holes is None else whole.holes.run_row.tolist()),
         }
         units, own = self.ids.to_list(), self.own.to_list()
-        again = (row for row in range(len(units)) if row not in used and units[row] in self.ranks)
+        again = (
+            row
+            for row in range(len(units))
+            if row not in used and units[row] in self.ranks
+        )
         first = self.given_ids
-        return [(own[row], self.ranks[units[row]], first[units[row]] == own[row]) for row in again]
+        return [
+            (own[row], self.ranks[units[row]], first[units[row]] == own[row])
+            for row in again
+        ]
 
     def _kept(self, hits: Hits) -> dict[int, int]:
         """Return the place of each hit among those that were scored; a budget leaves some out."""
         every = np.arange(len(hits.grade))
-        inside = every if self.budget is None else np.flatnonzero(hits.kept[self.budget].rank)
+        inside = (
+            every
+            if self.budget is None
+            else np.flatnonzero(hits.kept[self.budget].rank)
+        )
         return {hit: place for place, hit in enumerate(inside.tolist())}
 
     def table(self) -> TraceTable:
         """Return the list as the table that the measure summed."""
         names = (*self._paid, *self.scored.trace.columns)
         rows = [
-            (row.rank, row.doc_id, row.relevance, row.judged, *map(row.values.get, names), *added)
+            (
+                row.rank,
+                row.doc_id,
+                row.relevance,
+                row.judged,
+                *map(row.values.get, names),
+                *added,
+            )
             for row in self.rows
             for added in [(row.contribution, row.running)]
         ]
-        numbers = dict.fromkeys(("relevance", *names, "contribution", "running"), pl.Float64())
+        numbers = dict.fromkeys(
+            ("relevance", *names, "contribution", "running"), pl.Float64()
+        )
         schema = {
             "rank": pl.Int64(),
             "doc_id": pl.String(),
@@ -283,7 +354,9 @@ class TracedList(Record):
             "judged": pl.Boolean(),
         }
         frame = pl.DataFrame(rows, {**schema, **numbers}, orient="row", strict=False)
-        return TraceTable("document", "", frame, self.rows[-1].running if self.rows else 0.0, {})
+        return TraceTable(
+            "document", "", frame, self.rows[-1].running if self.rows else 0.0, {}
+        )
 
     def ideal_rows(self) -> Iterator[IdealRow]:
         """Yield the ideal list as deep as the norm sums it; documents only where gains follow grades."""
@@ -293,7 +366,9 @@ class TracedList(Record):
         judged, adding = self.judged, np.flatnonzero(table.columns["contribution"])
         same = len(judged) == len(table.columns["gain"])
         for at in range(int(adding[-1]) + 1 if len(adding) else 0):
-            numbers = {name: float(values[at]) for name, values in table.columns.items()}
+            numbers = {
+                name: float(values[at]) for name, values in table.columns.items()
+            }
             yield IdealRow(at + 1, judged[at][0] if same else None, numbers)
 
     def intents(self) -> Iterator[Intent]:
@@ -310,8 +385,17 @@ class TracedList(Record):
         for number in range(int(last - first)):
             names = [ids[place] for place in doc[code == number].tolist()]
             ranks = sorted(self.ranks[name] for name in names if name in self.ranks)
-            name = str(number + 1) if groups.names is None else str(groups.names[int(first) + number])
-            yield Intent(name, float(groups.weight[int(first) + number]), len(names), tuple(ranks))
+            name = (
+                str(number + 1)
+                if groups.names is None
+                else str(groups.names[int(first) + number])
+            )
+            yield Intent(
+                name,
+                float(groups.weight[int(first) + number]),
+                len(names),
+                tuple(ranks),
+            )
 
     def facts(self, measure: Measure) -> dict[str, float]:
         """Return numbers about the query."""
@@ -320,37 +404,72 @@ class TracedList(Record):
         known = {} if relevant is None else {"relevant": int(relevant[place])}
         judged = int(np.diff(self.whole.ideal.offsets)[place])
         hits = int(np.diff(self.whole.offsets)[place])
-        return {"retrieved": self.retrieved, "judged": judged, **known, "judged_retrieved": hits}
+        return {
+            "retrieved": self.retrieved,
+            "judged": judged,
+            **known,
+            "judged_retrieved": hits,
+        }
 
     def promotions(self) -> Iterator[tuple[str, float, int | None, int]]:
         """Yield documents below lower grades or outside the list: id, grade, rank, better rank."""
-        grades = [row.relevance if row.relevance is not None else 0.0 for row in self.rows]
+        grades = [
+            row.relevance if row.relevance is not None else 0.0 for row in self.rows
+        ]
         tried = 0
         for doc, grade, at in self.judged:
-            to = next((rank for rank, other in enumerate(grades, 1) if other < grade), len(grades) + 1)
-            if grade > 0 and self.answered and (at is None or to < at) and tried < _TRIED:
+            to = next(
+                (rank for rank, other in enumerate(grades, 1) if other < grade),
+                len(grades) + 1,
+            )
+            if (
+                grade > 0
+                and self.answered
+                and (at is None or to < at)
+                and tried < _TRIED
+            ):
                 tried += 1
                 yield doc, grade, at, to
 
 
-def _points(curve: Curve, hits: Hits, place: int, empty: str) -> tuple[tuple[float, float], ...]:
+def _points(
+    curve: Curve, hits: Hits, place: int, empty: str
+) -> tuple[tuple[float, float], ...]:
     """Return the points of the curve of a query, or its heights over the grid."""
     traced = curve.score(hits, empty)
     if traced.points is not None:
         rows = slice(*traced.points.offsets[place : place + 2])
-        return tuple(zip(traced.points.x[rows].tolist(), traced.points.y[rows].tolist(), strict=True))
+        return tuple(
+            zip(
+                traced.points.x[rows].tolist(),
+                traced.points.y[rows].tolist(),
+                strict=True,
+            )
+        )
     return tuple(zip(curve.grid().tolist(), traced.value[place].tolist(), strict=True))
 
 
 def _places(documents: Any) -> Iterator[tuple[int, int, int]]:  # noqa: ANN401 - hits, or holes among them
     """Yield ranks of documents, and the first and last rank of their tie blocks."""
-    return zip(documents.rank.tolist(), documents.first.tolist(), documents.last.tolist(), strict=True)
+    return zip(
+        documents.rank.tolist(),
+        documents.first.tolist(),
+        documents.last.tolist(),
+        strict=True,
+    )
 
 
-def rows_of(table: Table, queries: Sequence[str]) -> pl.DataFrame | dict[Any, list[str]]:
+def rows_of(
+    table: Table, queries: Sequence[str]
+) -> pl.DataFrame | dict[Any, list[str]]:
     """Return the rows of some queries; plain lists of documents stay such: their order is their own."""
     is_wanted = pl.col("query_id").cast(pl.String).is_in(list(queries))
-    rows = pl.concat([piece.filter(is_wanted) for piece in table.tables(list(map(pl.col, table.schema)))])
+    rows = pl.concat(
+        [
+            piece.filter(is_wanted)
+            for piece in table.tables(list(map(pl.col, table.schema)))
+        ]
+    )
     if not table.listed:
         return rows
     parts = rows.partition_by("query_id", as_dict=True, maintain_order=True)
@@ -364,11 +483,20 @@ def graded_documents(chunk: Chunk, _: Hits) -> pl.DataFrame:
     grade = np.where(found.judged, found.grade, np.nan)
     columns: list[Any] = [query, found.rank, found.run_row, grade]
     if holes is not None:
-        more = (holes.query, holes.rank, holes.run_row, np.full(len(holes.rank), np.nan))
+        more = (
+            holes.query,
+            holes.rank,
+            holes.run_row,
+            np.full(len(holes.rank), np.nan),
+        )
         columns = [np.concatenate(pair) for pair in zip(columns, more, strict=True)]
-    frame = pl.DataFrame(dict(zip(("query_id", "rank", "row", "relevance"), columns, strict=True)))
+    frame = pl.DataFrame(
+        dict(zip(("query_id", "rank", "row", "relevance"), columns, strict=True))
+    )
     names = chunk.names.cast(pl.String).gather(frame["query_id"])
-    return frame.with_columns(names.alias("query_id"), pl.col("relevance").fill_nan(None))
+    return frame.with_columns(
+        names.alias("query_id"), pl.col("relevance").fill_nan(None)
+    )
 
 
 def query_number(judgments: Judgments, query: object, source: str) -> int:
@@ -381,6 +509,7 @@ def query_number(judgments: Judgments, query: object, source: str) -> int:
     raise NotComparable(
         f"query {printable(query)} is not judged",
         where=source,
-        expected=", ".join(map(printable, names[:5])) + (" …" if len(names) > 5 else ""),  # noqa: PLR2004
+        expected=", ".join(map(printable, names[:5]))
+        + (" …" if len(names) > 5 else ""),  # noqa: PLR2004
         fix=f"did you mean {' or '.join(map(printable, close))}?" if close else None,
     )

@@ -94,8 +94,14 @@ class RowCheck(Record):
             if column in table.columns:
                 numbers = table[column].to_numpy()
                 if len(numbers) and np.isnan(numbers.max()):
-                    raise self._not_a_number(piece, column, name, int(np.isnan(numbers).argmax()))
-        costs = {name[len(COST) :]: table[name].to_numpy() for name in table.columns if name.startswith(COST)}
+                    raise self._not_a_number(
+                        piece, column, name, int(np.isnan(numbers).argmax())
+                    )
+        costs = {
+            name[len(COST) :]: table[name].to_numpy()
+            for name in table.columns
+            if name.startswith(COST)
+        }
         check_costs(costs, lambda at: self.locate(piece.row(at)))
         if costs.keys() >= {*OFFSETS}:
             check_offsets(costs, lambda at: self.locate(piece.row(at)), "a chunk")
@@ -108,7 +114,9 @@ class RowCheck(Record):
         label = piece.table["label"].to_numpy()
         if max(label.max(initial=0), -label.min(initial=0)) > LARGEST_GRADE:
             at = int((np.abs(label) > LARGEST_GRADE).argmax())
-            raise bad_grade("a label", label[at], self.locate(piece.row(at)), _row(piece.table, at))
+            raise bad_grade(
+                "a label", label[at], self.locate(piece.row(at)), _row(piece.table, at)
+            )
 
     def _not_a_number(self, piece: Piece, column: str, name: str, at: int) -> BadValue:
         table: pl.DataFrame = piece.table
@@ -133,11 +141,17 @@ class RowCheck(Record):
                 fix="choose a meaning: negative=unjudged, zero or keep",
             )
         meant = 0.0 if self.options.negative == "zero" else float("nan")
-        return replace(piece, table=piece.table.with_columns(label=np.where(below, meant, label)))
+        return replace(
+            piece, table=piece.table.with_columns(label=np.where(below, meant, label))
+        )
 
 
 def _row(table: pl.DataFrame, at: int) -> str:
-    doc = f", document {printable(table['doc_id'][at])}" if "doc_id" in table.columns else ""
+    doc = (
+        f", document {printable(table['doc_id'][at])}"
+        if "doc_id" in table.columns
+        else ""
+    )
     return f"query {printable(table['query_id'][at])}{doc}"
 
 
@@ -198,7 +212,9 @@ class Aligner(Record):
             self.best_within,
         )
 
-    def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
+    def run(
+        self, stream: Stream, each: Callable[[Chunk], Result]
+    ) -> tuple[list[Result], Lists]:
         """Call ``each`` for every chunk of hits and return the results in the stream's order.
 
         Judged queries that the run does not answer come last, in a separate chunk; there is always a chunk.
@@ -209,25 +225,35 @@ class Aligner(Record):
         results = None
         if not (begin and is_scattered(begin[0]["query_id"])):
             try:
-                results = self._work(lists, lists.contiguous(chain(begin, tables)), stream, each)
+                results = self._work(
+                    lists, lists.contiguous(chain(begin, tables)), stream, each
+                )
             except Scattered:
                 begin = []
-        if results is None:  # outside the handler, whose traceback would keep the first stream alive
+        if (
+            results is None
+        ):  # outside the handler, whose traceback would keep the first stream alive
             if not self.regroups:
                 raise Scattered
             tables = tables if begin else iter(self._tables(stream))
             lists = self._lists(stream)
-            results = self._work(lists, lists.regrouped(chain(begin, tables)), stream, each)
+            results = self._work(
+                lists, lists.regrouped(chain(begin, tables)), stream, each
+            )
         if isinstance(self.judgments, Judgments):
             names, codes = self._empty_lists(self.judgments, stream, lists)
             if len(codes) and self.options.no_results != "drop":
                 results.append(each(self._matcher.empty(self.judgments, codes, names)))
             absent = np.flatnonzero(~lists.answered & (self.options.missing != "drop"))
             if len(absent) or not results:
-                results.append(each(self._matcher.missing(self.judgments, absent, stream.failed)))
+                results.append(
+                    each(self._matcher.missing(self.judgments, absent, stream.failed))
+                )
         return results, lists
 
-    def _empty_lists(self, judgments: Judgments, stream: Stream, lists: Lists) -> tuple[pl.Series, Ints]:
+    def _empty_lists(
+        self, judgments: Judgments, stream: Stream, lists: Lists
+    ) -> tuple[pl.Series, Ints]:
         """Return the queries with an empty list that count, and record that they are answered."""
         if stream.unanswered is None or self.options.no_results == "missing":
             return judgments.queries.names.clear(), np.empty(0, np.int64)
@@ -256,7 +282,9 @@ class Aligner(Record):
         return names, codes
 
     def _lists(self, stream: Stream) -> Lists:
-        queries = self.judgments.queries if isinstance(self.judgments, Judgments) else None
+        queries = (
+            self.judgments.queries if isinstance(self.judgments, Judgments) else None
+        )
         check = RowCheck(self.options, stream.locate)
         return Lists(queries, check, keep_extra=self.options.extra == "keep")
 
@@ -272,7 +300,9 @@ class Aligner(Record):
         def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, Result | None]:
             checked = read()
             wanted = len(checked.batch.lengths) > 0
-            return checked, each(matcher.chunk(checked.batch, stream.locate)) if wanted else None
+            return checked, each(
+                matcher.chunk(checked.batch, stream.locate)
+            ) if wanted else None
 
         def finish(done: tuple[ReadBatch, Result | None]) -> None:
             checked, result = done
@@ -304,7 +334,9 @@ class Aligner(Record):
             named = (
                 doc
                 if self.units is None
-                else doc.map_batches(self.units.documents, pl.String, is_elementwise=True)
+                else doc.map_batches(
+                    self.units.documents, pl.String, is_elementwise=True
+                )
             )
             columns += [doc, named.hash().alias("hash")]
             if self.units is not None:
@@ -314,9 +346,15 @@ class Aligner(Record):
             other = "score" if by == "rank" else "rank"
             if other in stream.columns and isinstance(self.judgments, Judgments):
                 columns.append(_larger_first(other).alias("other"))
-        costs = {*STEPS, *(budget.column for budget in self.budgets)} & stream.columns | {*self.costs}
+        costs = {
+            *STEPS,
+            *(budget.column for budget in self.budgets),
+        } & stream.columns | {*self.costs}
         costs |= {*OFFSETS} if "spans" in self.brings else set()
-        columns += [pl.col(name.removeprefix(REPEATED)).alias(f"{COST}{name}") for name in sorted(costs)]
+        columns += [
+            pl.col(name.removeprefix(REPEATED)).alias(f"{COST}{name}")
+            for name in sorted(costs)
+        ]
         if isinstance(self.judgments, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
         return stream.tables(columns)
@@ -341,7 +379,14 @@ def no_overlap(judgments: Judgments, lists: Lists, where: str) -> NotComparable:
 
 _COLUMNS: Final = ("rank", "grade", "first", "last", "judged", "n", "length", "found")
 #: present on request
-_OPTIONAL: Final = ("candidates", "score", "run_row", "judgment_row", "unanswerable", "abstained")
+_OPTIONAL: Final = (
+    "candidates",
+    "score",
+    "run_row",
+    "judgment_row",
+    "unanswerable",
+    "abstained",
+)
 
 
 def joined(parts: Sequence[Hits]) -> Hits:
@@ -363,13 +408,24 @@ def joined(parts: Sequence[Hits]) -> Hits:
         ideal=_ideals([part.ideal for part in parts]),
         expected=first.expected,
         lowest_grade=first.lowest_grade,
-        **{name: column(name) for name in _OPTIONAL if all(getattr(p, name) is not None for p in parts)},
+        **{
+            name: column(name)
+            for name in _OPTIONAL
+            if all(getattr(p, name) is not None for p in parts)
+        },
         pooled=_places([part.pooled for part in parts]),
         holes=_places([part.holes for part in parts]),
-        about={name: np.concatenate([part.about[name] for part in parts]) for name in first.about},
-        kept={budget: Kept.joined([part.kept[budget] for part in parts]) for budget in first.kept},
+        about={
+            name: np.concatenate([part.about[name] for part in parts])
+            for name in first.about
+        },
+        kept={
+            budget: Kept.joined([part.kept[budget] for part in parts])
+            for budget in first.kept
+        },
         attainable={
-            budget: _ideals([part.attainable[budget] for part in parts]) for budget in first.attainable
+            budget: _ideals([part.attainable[budget] for part in parts])
+            for budget in first.attainable
         },
     )
 
@@ -386,14 +442,32 @@ def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     ideal
         Ideal lists that replace theirs; the hits themselves are then left out.
     """
-    lengths = np.diff(hits.offsets)[queries] if ideal is None else np.zeros(len(queries), np.int64)
+    lengths = (
+        np.diff(hits.offsets)[queries]
+        if ideal is None
+        else np.zeros(len(queries), np.int64)
+    )
     at = ragged_range(hits.offsets[queries], lengths)
-    per_hit = ("rank", "grade", "first", "last", "judged", "run_row", "judgment_row", "score")
+    per_hit = (
+        "rank",
+        "grade",
+        "first",
+        "last",
+        "judged",
+        "run_row",
+        "judgment_row",
+        "score",
+    )
     per_query = ("n", "length", "found", "candidates", "unanswerable", "abstained")
     rows = dict.fromkeys(per_hit, at) | dict.fromkeys(per_query, queries)
     columns: dict[str, Any] = {name: getattr(hits, name) for name in rows}
-    none: dict[str, Any] = dict.fromkeys(("member", "pool", "pooled", "holes", "retrieved", "paid"))
-    columns = {name: None if values is None else values[rows[name]] for name, values in columns.items()}
+    none: dict[str, Any] = dict.fromkeys(
+        ("member", "pool", "pooled", "holes", "retrieved", "paid")
+    )
+    columns = {
+        name: None if values is None else values[rows[name]]
+        for name, values in columns.items()
+    }
     return replace(
         hits,
         offsets=np.concatenate(([0], np.cumsum(lengths))),
@@ -402,17 +476,24 @@ def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
         **none,
         about={name: values[queries] for name, values in hits.about.items()},
         kept={budget: kept.of(at, queries) for budget, kept in hits.kept.items()},
-        attainable={budget: best.take(queries) for budget, best in hits.attainable.items()},
+        attainable={
+            budget: best.take(queries) for budget, best in hits.attainable.items()
+        },
         _memo={},
     )
 
 
 def _ideals(parts: Sequence[Ideal]) -> Ideal:
-    return Ideal(_offsets([part.offsets for part in parts]), np.concatenate([part.grade for part in parts]))
+    return Ideal(
+        _offsets([part.offsets for part in parts]),
+        np.concatenate([part.grade for part in parts]),
+    )
 
 
 def _offsets(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - int64 [queries + 1]
-    return np.concatenate(([0], np.cumsum(np.concatenate([np.diff(offsets) for offsets in parts]))))
+    return np.concatenate(
+        ([0], np.cumsum(np.concatenate([np.diff(offsets) for offsets in parts])))
+    )
 
 
 def _places(parts: Sequence[Places | None]) -> Places | None:
@@ -452,10 +533,17 @@ def every_rank(hits: Hits, depth: int) -> Iterator[tuple[slice, Hits, Ints, Ints
         low, high = hits.offsets[begin], hits.offsets[end]
         old = low + np.flatnonzero(hits.rank[low:high] <= depth)
         place = (hits.query[old] - begin) * depth + hits.rank[old] - 1
-        yield slice(begin, end), _filled(hits, begin, end, depth, old, place), old, place
+        yield (
+            slice(begin, end),
+            _filled(hits, begin, end, depth, old, place),
+            old,
+            place,
+        )
 
 
-def _filled(hits: Hits, begin: int, end: int, depth: int, old: Ints, place: Ints) -> Hits:
+def _filled(
+    hits: Hits, begin: int, end: int, depth: int, old: Ints, place: Ints
+) -> Hits:
     rank = np.tile(np.arange(1, depth + 1), end - begin)
     grade, judged = np.zeros(len(rank)), np.zeros(len(rank), bool)
     grade[place], judged[place] = hits.grade[old], hits.judged[old]

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._basics import InLines, Record, counted, line, noted, plain, queries, read_as, some, spread
+from rankstone._basics import (
+    InLines,
+    Record,
+    counted,
+    line,
+    noted,
+    plain,
+    queries,
+    read_as,
+    some,
+    spread,
+)
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
@@ -87,15 +98,17 @@ class JudgmentsAudit(Record):
         """The queries that count although they have no relevant document, and what they may be."""
         open_ones = self.empty - self.unanswerable
         none = self.declared > self.unanswerable
-        offer = " (if they have no answer: empty=unanswerable)" if none and not self.unanswerable else ""
+        offer = (
+            " (if they have no answer: empty=unanswerable)"
+            if none and not self.unanswerable
+            else ""
+        )
         return noted(open_ones, "query", f"without a relevant document{offer}")
 
     @property
     def head(self) -> str:
         """How many queries there are, and how many of them have no answer."""
-        return (
-            f"{queries(self.queries)}{f' ({self.unanswerable:,} unanswerable)' if self.unanswerable else ''}"
-        )
+        return f"{queries(self.queries)}{f' ({self.unanswerable:,} unanswerable)' if self.unanswerable else ''}"
 
     def concerns(self) -> tuple[str, ...]:
         """Return what deserves attention, the most important first; empty texts where all is well."""
@@ -108,13 +121,21 @@ class JudgmentsAudit(Record):
 
     def line(self) -> str:
         """Return the audit as one line."""
-        declared = f", {self.declared:,} of them declared without judgments" if self.declared else ""
+        declared = (
+            f", {self.declared:,} of them declared without judgments"
+            if self.declared
+            else ""
+        )
         return line(
             f"{self.head}, {counted(self.judgments, 'judgment')}",
             noted(self.empty, "query", f"without a relevant document{declared}"),
             noted(self.negative, "grade", "below zero"),
             noted(self.duplicates, "duplicate row", "merged"),
-            noted(self.excluded, "judgment", f"excluded, {self.excluded_relevant:,} of them relevant"),
+            noted(
+                self.excluded,
+                "judgment",
+                f"excluded, {self.excluded_relevant:,} of them relevant",
+            ),
             noted(self.comments, "comment line"),
             read_as(self.read_as),
             _warned(self.warnings),
@@ -211,7 +232,9 @@ class RunAudit(Record):
         for one in tallies:
             total.update(one.unjudged)
         shares: dict[int, list[float]] = {k: [] for k in cutoffs}
-        for (k, length), count in ((map(int, key.split()), count) for key, count in total.items()):
+        for (k, length), count in (
+            (map(int, key.split()), count) for key, count in total.items()
+        ):
             shares[k].append(count / length)
         judged = sum(int(t.judged.sum()) for t in tallies)
         single = sum(t.single for t in tallies)
@@ -220,7 +243,9 @@ class RunAudit(Record):
         if 2 * crossed > len(n):
             warnings.append(contradiction(crossed, len(n), order))
         if any(t.rolled for t in tallies) and not any(t.chunks for t in tallies):
-            warnings.append("unit leaves every id as it is: does it fit the ids of this run?")
+            warnings.append(
+                "unit leaves every id as it is: does it fit the ids of this run?"
+            )
         if left_out is not None and not left_out.rows:
             warnings.append(
                 "no pair to exclude is in any list: were they removed before, or do ids not match?"
@@ -258,7 +283,11 @@ class RunAudit(Record):
         once = self.found - self.found_again
         if not self.found_again:
             return ""
-        are = "is a copy; counted, it makes" if self.found_again == 1 else "are copies; counted, they make"
+        are = (
+            "is a copy; counted, it makes"
+            if self.found_again == 1
+            else "are copies; counted, they make"
+        )
         found = f"{self.found_again} of {self.found} relevant documents found {are}"
         return f"{found} recall over all queries {self.found / once:.3g} × as high"
 
@@ -266,13 +295,17 @@ class RunAudit(Record):
     def failures(self) -> str:
         """How many queries failed, and the commonest reasons; empty without any."""
         common = sorted(self.failed.items(), key=lambda one: (-one[1], one[0]))
-        shown = ", ".join(f"{printable(why, 40)} ({times:,})" for why, times in common[:3])
+        shown = ", ".join(
+            f"{printable(why, 40)} ({times:,})" for why, times in common[:3]
+        )
         more = f" and {len(common) - 3} more reasons" if len(common) > 3 else ""  # noqa: PLR2004
         return noted(sum(self.failed.values()), "query", f"failed: {shown}{more}")
 
     @property
     def _false_retrievals(self) -> str:
-        return noted(self.false_retrievals, "unanswerable query", "with something retrieved")
+        return noted(
+            self.false_retrievals, "unanswerable query", "with something retrieved"
+        )
 
     @property
     def _missing(self) -> str:
@@ -299,7 +332,9 @@ class RunAudit(Record):
             noted(self.missing, "query", self._missing),
             *self.warnings,
             noted(self.extra, "query", "without judgments"),
-            f"{share:.1%} unjudged in the top {k}" if unjudged and share > _HIGH else "",
+            f"{share:.1%} unjudged in the top {k}"
+            if unjudged and share > _HIGH
+            else "",
             noted(self.tied, "tied row") if self.tied > _HIGH * self.rows else "",
         )
 
@@ -320,7 +355,9 @@ class RunAudit(Record):
             noted(self.tied_float32, "row", "tied with the next only as float32"),
             noted(self.duplicates, "duplicate row"),
             self.inflation,
-            f"ranks contradict scores in {queries(contradicted)}" if contradicted else "",
+            f"ranks contradict scores in {queries(contradicted)}"
+            if contradicted
+            else "",
             "" if self.left_out is None else self.left_out.line(in_ideal=in_ideal),
             noted(self.comments, "comment line"),
             read_as(self.read_as),
@@ -338,7 +375,9 @@ def _about(alike: Sequence[tuple[str, str]], runs: int) -> str:
     names, sentences = zip(*alike, strict=True)
     every = "both runs" if runs == 2 else f"all {runs} runs"  # noqa: PLR2004 - English
     who = "" if runs == 1 else every if len(names) == runs else some(names)
-    most: str = max(sentences, key=lambda one: (len(one.split()[0]), one))  # a longer number is larger
+    most: str = max(
+        sentences, key=lambda one: (len(one.split()[0]), one)
+    )  # a longer number is larger
     if len({*sentences}) > 1:
         most = f"{'up to ' if most[0].isdigit() else ''}{most.partition(' (')[0]}"
     return ": ".join(filter(None, (who, most)))
@@ -359,9 +398,13 @@ def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list
         )
     if len(n) and deepest is not None and int(n.max()) < deepest:
         longest = counted(int(n.max()), "document")
-        warnings.append(f"the cutoff {deepest} is deeper than every list (the longest has {longest})")
+        warnings.append(
+            f"the cutoff {deepest} is deeper than every list (the longest has {longest})"
+        )
     elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
-        warnings.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
+        warnings.append(
+            f"{short} of {len(n)} lists are shorter than the cutoff {deepest}"
+        )
     return warnings
 
 
@@ -402,7 +445,9 @@ class SideTableAudit(Record):
 
     def line(self, what: str) -> str:
         """Return the audit as one line about ``queries`` or ``intents``."""
-        return line(counted(self.rows, "row"), self.concerns(what), read_as(self.read_as))
+        return line(
+            counted(self.rows, "row"), self.concerns(what), read_as(self.read_as)
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -426,31 +471,58 @@ class Audit(InLines):
         return {
             "judgments": plain(self.judgments),
             "runs": {name: run.to_dict() for name, run in self.runs.items()},
-            **{name: plain(table) for name, table in tables.items() if table is not None},
-            **({"bad_runs": {n: str(e) for n, e in self.bad_runs.items()}} if self.bad_runs else {}),
+            **{
+                name: plain(table)
+                for name, table in tables.items()
+                if table is not None
+            },
+            **(
+                {"bad_runs": {n: str(e) for n, e in self.bad_runs.items()}}
+                if self.bad_runs
+                else {}
+            ),
             **({"scores": plain(self.scores)} if self.scores else {}),
         }
 
     def brief(self) -> list[str]:
         """Return one line: what was judged, and what deserves attention, once for all runs it is true of."""
-        judged, tables = self.judgments, {"queries": self.queries, "intents": self.intents}
+        judged, tables = (
+            self.judgments,
+            {"queries": self.queries, "intents": self.intents},
+        )
         alone = judged is not None and 0 < judged.judgments == judged.relevant
         bad = self.bad_runs
         found = [f"{counted(len(bad), 'run')} left out: {some(bad)}"] if bad else []
         found += [] if judged is None else filter(None, judged.concerns())
         for name, table in tables.items():
-            found += [f"{name}: {one}" for one in (table.concerns(name) if table else ()) if one]
+            found += [
+                f"{name}: {one}"
+                for one in (table.concerns(name) if table else ())
+                if one
+            ]
         alike: dict[str, list[tuple[str, str]]] = {}
         for name, run in self.runs.items():
             for one in filter(None, run.concerns(unjudged=not alone)):
-                alike.setdefault(re.sub(r"[\d.,]+", "#", one), []).append((printable(name), one))
+                alike.setdefault(re.sub(r"[\d.,]+", "#", one), []).append(
+                    (printable(name), one)
+                )
         found += [_about(same, len(self.runs)) for same in alike.values()]
-        head = "" if judged is None else f"{judged.head}, {counted(judged.judgments, 'judgment')}"
+        head = (
+            ""
+            if judged is None
+            else f"{judged.head}, {counted(judged.judgments, 'judgment')}"
+        )
         head += ", all of relevant documents" if alone else ""
         more = [f"{len(found) - _SHOWN} more with -v"] if len(found) > _SHOWN else []
         shown = "; ".join(found[:_SHOWN] + more)
-        warned = f"{counted(len(found), 'warning')}: {shown}" if found else "no warnings"
-        detected = [one.read_as for one in (judged, *tables.values(), *self.runs.values()) if one is not None]
+        warned = (
+            f"{counted(len(found), 'warning')}: {shown}" if found else "no warnings"
+        )
+        detected = [
+            one.read_as
+            for one in (judged, *tables.values(), *self.runs.values())
+            if one is not None
+        ]
         how = read_as([*dict.fromkeys(chain(*detected, *self.scores.values()))])
         return [f"audit  {line(head, how, warned)}"]
 
@@ -461,8 +533,15 @@ class Audit(InLines):
             head += [] if table is None else [f"{name}  {table.line(name)}"]
         in_ideal = self.judgments is not None and not self.judgments.excluded
         each = [run.warnings for run in self.runs.values()]
-        shared = [one for one in each[0] if all(one in other for other in each)] if len(each) > 1 else []
-        head += [f"{printable(name)}  {line(read_as(notes))}" for name, notes in self.scores.items()]
+        shared = (
+            [one for one in each[0] if all(one in other for other in each)]
+            if len(each) > 1
+            else []
+        )
+        head += [
+            f"{printable(name)}  {line(read_as(notes))}"
+            for name, notes in self.scores.items()
+        ]
         return [
             *head,
             *(

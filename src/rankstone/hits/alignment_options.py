@@ -42,12 +42,23 @@ Order = Literal["score", "rank", "input"]
 ScoreDtype = Literal["float64", "float32"]
 Sort = Literal["stable", "quicksort", "quicksort_twice"]
 IdenticalIds = Literal["keep", "drop"]
-Ties = Literal["docid_desc", "docid_asc", "input", "reverse_input", "expected", "best", "worst", "error"]
+Ties = Literal[
+    "docid_desc",
+    "docid_asc",
+    "input",
+    "reverse_input",
+    "expected",
+    "best",
+    "worst",
+    "error",
+]
 Missing = Literal["zero", "drop", "error"]
 NoResults = Literal["missing", "zero", "undefined", "drop", "error"]
 Extra = Literal["drop", "keep", "error"]
 Empty = Literal["zero", "one", "undefined", "drop", "unanswerable", "error"]
-Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "keep", "keep_judged"]
+Duplicates = Literal[
+    "error", "first_keep_rank", "first_drop", "last_drop", "keep", "keep_judged"
+]
 DuplicateJudgments = Literal["error", "max", "sum", "mean", "majority", "first", "last"]
 Negative = Literal["unjudged", "zero", "keep", "error"]
 Pool = Literal["judged", "list"]
@@ -71,8 +82,13 @@ LARGEST_GRADE: Final = 2.0**53
 MOST_DOCUMENTS: Final = 10**12
 
 IMPUTATIONS: Final = (
-    "query_mean", "query_median", "doc_mean", "doc_median", "global_mean", "global_median",
-)  # fmt: skip
+    "query_mean",
+    "query_median",
+    "doc_mean",
+    "doc_median",
+    "global_mean",
+    "global_median",
+)
 #: names in other tools for documents without a rating → our values
 _OTHER_NAMES: Final = {
     "zero": "0",
@@ -85,7 +101,9 @@ _OTHER_NAMES: Final = {
 }
 
 #: options that had another name → the fix
-_RENAMED: Final = {"collapse": "collapse is called unit: unit='document', or the same regular expression"}
+_RENAMED: Final = {
+    "collapse": "collapse is called unit: unit='document', or the same regular expression"
+}
 #: rarely needed options, which are recorded only if they are not at their default
 _RARE: Final = ("exclude_from", "sort_algorithm", "identical_ids", "unit_score")
 
@@ -204,28 +222,42 @@ class AlignmentOptions:
     """
 
     order: Annotated[Order, "what gives the order of a list"] = "score"
-    score_dtype: Annotated[ScoreDtype, "float32 ties near-equal scores, as trec_eval up to 9 does"] = (
-        "float64"
-    )
-    sort_algorithm: Annotated[Sort, "how lists are sorted before ties are looked at"] = "stable"
+    score_dtype: Annotated[
+        ScoreDtype, "float32 ties near-equal scores, as trec_eval up to 9 does"
+    ] = "float64"
+    sort_algorithm: Annotated[
+        Sort, "how lists are sorted before ties are looked at"
+    ] = "stable"
     ties: Annotated[Ties, "order of equal scores"] = "docid_desc"
     missing: Annotated[Missing, "a judged query the run does not answer"] = "zero"
-    no_results: Annotated[NoResults, "a judged query answered by an empty list"] = "missing"
+    no_results: Annotated[NoResults, "a judged query answered by an empty list"] = (
+        "missing"
+    )
     extra: Annotated[Extra, "a query of the run without judgments"] = "drop"
     empty: Annotated[Empty, "a query without a relevant document"] = "zero"
     duplicates: Annotated[Duplicates, "a document twice in a list"] = "error"
     duplicate_judgments: Annotated[DuplicateJudgments, "a pair judged twice"] = "error"
     negative: Annotated[Negative, "a grade below zero"] = "unjudged"
-    unjudged: Annotated[Unjudged | float | Imputation, "a retrieved document without a judgment"] = (
-        "nonrelevant"
-    )
-    pool: Annotated[Pool, "what is known of a query: all judgments, or those of the list"] = "judged"
+    unjudged: Annotated[
+        Unjudged | float | Imputation, "a retrieved document without a judgment"
+    ] = "nonrelevant"
+    pool: Annotated[
+        Pool, "what is known of a query: all judgments, or those of the list"
+    ] = "judged"
     exclude_from: Annotated[ExcludeFrom, "where excluded pairs are removed"] = "lists"
-    identical_ids: Annotated[IdenticalIds, "a retrieved document that has the id of its query"] = "keep"
-    unit_score: Annotated[UnitScore, "the score of a document whose chunks were retrieved"] = "max"
-    score_above: Annotated[float | None, "documents with no higher score earn nothing"] = None
+    identical_ids: Annotated[
+        IdenticalIds, "a retrieved document that has the id of its query"
+    ] = "keep"
+    unit_score: Annotated[
+        UnitScore, "the score of a document whose chunks were retrieved"
+    ] = "max"
+    score_above: Annotated[
+        float | None, "documents with no higher score earn nothing"
+    ] = None
     depth: Annotated[int | None, "cut every list to its first N documents"] = None
-    candidates: Annotated[int | None, "how many documents a query could have retrieved"] = None
+    candidates: Annotated[
+        int | None, "how many documents a query could have retrieved"
+    ] = None
 
     def __post_init__(self) -> None:
         """Refuse unknown and invalid values."""
@@ -237,7 +269,8 @@ class AlignmentOptions:
                 _check_number(name, value)
                 if abs(value) > LARGEST_GRADE:
                     raise BadOption(
-                        f"unjudged={value!r} is not a grade", expected=f"up to {LARGEST_GRADE:,.0f}"
+                        f"unjudged={value!r} is not a grade",
+                        expected=f"up to {LARGEST_GRADE:,.0f}",
                     )
             elif value not in choices:
                 raise _unknown_value(name, value, choices)
@@ -257,7 +290,9 @@ class AlignmentOptions:
         needs = {"score_above": self.score_above is not None}
         needs["unit_score"] = self.unit_score in ("sum", "mean", "top2")
         for name in (name for name, needed in needs.items() if needed):
-            raise BadOption(f"{name}={getattr(self, name)} needs scores, but order={self.order}")
+            raise BadOption(
+                f"{name}={getattr(self, name)} needs scores, but order={self.order}"
+            )
 
     @property
     def imputes(self) -> bool:
@@ -275,7 +310,11 @@ class AlignmentOptions:
         """
         recorded = {**self.as_dict(), "unjudged": recorded_value(self.unjudged)}
         omitted = set(_RARE) - set(self.changed())
-        return {name: value for name, value in recorded.items() if name not in omitted and value is not None}
+        return {
+            name: value
+            for name, value in recorded.items()
+            if name not in omitted and value is not None
+        }
 
     def changed(self) -> dict[str, Any]:
         """Return the options that are not at their default."""
@@ -329,15 +368,27 @@ class Described(NamedTuple):
     help: str
 
 
-def described(kinds: Mapping[str, object] = AlignmentKeywords.__annotations__) -> list[Described]:
+def described(
+    kinds: Mapping[str, object] = AlignmentKeywords.__annotations__,
+) -> list[Described]:
     """Return the options of a dictionary of keywords, described.
 
     >>> described()[-2]
     Described(name='depth', values=('N',), default=None, help='cut every list to its first N documents')
     """
-    numbers = {"unjudged": ("GRADE",), "score_above": ("SCORE",), "depth": ("N",), "candidates": ("N",)}
+    numbers = {
+        "unjudged": ("GRADE",),
+        "score_above": ("SCORE",),
+        "depth": ("N",),
+        "candidates": ("N",),
+    }
     return [
-        Described(one.name, values_of(kinds[one.name]) + numbers.get(one.name, ()), one.default, text)
+        Described(
+            one.name,
+            values_of(kinds[one.name]) + numbers.get(one.name, ()),
+            one.default,
+            text,
+        )
         for one in fields(AlignmentOptions)
         if one.name in kinds
         for text in get_args(one.type)[1:]
@@ -349,9 +400,16 @@ def documents_options(verb: Documented) -> Documented:
 
     ``help()`` then shows their values and defaults, which a signature of keywords does not.
     """
-    lines = [f"{o.name}  {{{', '.join(o.values)}}}, default {o.default}: {o.help}" for o in described()]
-    text = "\n".join(line for one in lines for line in wrap(one, 100, subsequent_indent="    "))
-    verb.__doc__ = cleandoc(verb.__doc__ or "").replace("{options}", text.replace("\n", "\n    "))
+    lines = [
+        f"{o.name}  {{{', '.join(o.values)}}}, default {o.default}: {o.help}"
+        for o in described()
+    ]
+    text = "\n".join(
+        line for one in lines for line in wrap(one, 100, subsequent_indent="    ")
+    )
+    verb.__doc__ = cleandoc(verb.__doc__ or "").replace(
+        "{options}", text.replace("\n", "\n    ")
+    )
     return verb
 
 
@@ -361,7 +419,11 @@ def recorded_value(value: object) -> Any:  # noqa: ANN401 - what was given, but 
     >>> recorded_value("condensed"), recorded_value(len)
     ('condensed', 'len()')
     """
-    return f"{getattr(value, '__name__', type(value).__name__)}()" if callable(value) else value
+    return (
+        f"{getattr(value, '__name__', type(value).__name__)}()"
+        if callable(value)
+        else value
+    )
 
 
 def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOption:
@@ -374,11 +436,17 @@ def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOpt
             if isinstance(value, str) and value in _OTHER_NAMES
             else fix
         )
-    return BadOption(f"{name}={value!r} is not a value of this option", expected=allowed, fix=fix)
+    return BadOption(
+        f"{name}={value!r} is not a value of this option", expected=allowed, fix=fix
+    )
 
 
 def _check_number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+    ):
         raise BadOption(f"{name}={value!r} is not a number", expected="a finite number")
 
 
@@ -386,6 +454,11 @@ def _check_count(name: str, value: object) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise BadOption(f"{name}={value!r} is not a count", expected="a whole number from 1 up")
+        raise BadOption(
+            f"{name}={value!r} is not a count", expected="a whole number from 1 up"
+        )
     if value > MOST_DOCUMENTS:
-        raise BadOption(f"{name}={value!r} is out of range", expected=f"up to {MOST_DOCUMENTS:,} documents")
+        raise BadOption(
+            f"{name}={value!r} is out of range",
+            expected=f"up to {MOST_DOCUMENTS:,} documents",
+        )

@@ -63,7 +63,9 @@ def pieces(tables: Iterable[pl.DataFrame]) -> Iterator[Piece]:
         if not table.height:
             continue
         head = head_of(table["query_id"])
-        tail = table.height - tail_of(table["query_id"]) if head < table.height else head
+        tail = (
+            table.height - tail_of(table["query_id"]) if head < table.height else head
+        )
         gathered.add(table[:head], row)
         if head < tail:
             yield Piece(table[head:tail], row + head)
@@ -85,7 +87,8 @@ class _Gathered:
     def is_full(self) -> bool:
         """True if many rows wait, or many views that keep their tables in memory."""
         return (
-            len(self._whole) > _WAITING_VIEWS or sum(len(part.rows) for part in self._whole) > _WAITING_ROWS
+            len(self._whole) > _WAITING_VIEWS
+            or sum(len(part.rows) for part in self._whole) > _WAITING_ROWS
         )
 
     def add(self, table: pl.DataFrame, first_row: int) -> None:
@@ -96,7 +99,9 @@ class _Gathered:
         if self._open and self._open[-1].query != query:
             self._whole += self._open
             self._open = []
-        self._open.append(_Part(query, table, range(first_row, first_row + table.height)))
+        self._open.append(
+            _Part(query, table, range(first_row, first_row + table.height))
+        )
 
     def pieces(self, *, finished: bool) -> Iterator[Piece]:
         """Yield the gathered lists; unless the stream has ended, the last list waits for more rows."""

@@ -44,9 +44,7 @@ _ROUNDING: Final = 1e-12
 _EXACT: Final = 2.0**53
 #: values that are compared at a time, in the processor's cache
 _SLICE: Final = 1 << 16
-_TEXT: Final = (
-    r"(?P<cost>[^\W\d]\w*)\(\s*(?P<limit>[^\s,()]+)\s*(?:,\s*crossing\s*=\s*(?P<crossing>\w+)\s*)?\)"
-)
+_TEXT: Final = r"(?P<cost>[^\W\d]\w*)\(\s*(?P<limit>[^\s,()]+)\s*(?:,\s*crossing\s*=\s*(?P<crossing>\w+)\s*)?\)"
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,17 @@ class Budget:
         """Refuse a limit that is not a positive number, and an unknown rule."""
         one_of("crossing", self.crossing, get_args(Crossing))
         if self.cost in _NO_COSTS:
-            raise BadParameter(f"{self.cost} is no cost", expected="a column such as tokens, cost or ms")
+            raise BadParameter(
+                f"{self.cost} is no cost",
+                expected="a column such as tokens, cost or ms",
+            )
         limit = self.limit
         lowest = -math.inf if self.cost == "score" else 0
-        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not lowest < limit < math.inf:
+        if (
+            isinstance(limit, bool)
+            or not isinstance(limit, (int, float))
+            or not lowest < limit < math.inf
+        ):
             raise BadParameter(
                 f"a budget of {printable(repr(limit), 40)} {printable(self.cost)}",
                 expected="a number above 0",
@@ -93,11 +98,13 @@ class Budget:
         object.__setattr__(self, "limit", float(limit))
         if self.cost == "score" and self.crossing != "drop":
             raise BadParameter(
-                f"{self}: scores are not added, so none crosses", fix=f"write score({limit:g})"
+                f"{self}: scores are not added, so none crosses",
+                fix=f"write score({limit:g})",
             )
         if self.counts_steps and (limit % 1 or self.crossing != "drop"):
             raise BadParameter(
-                f"{self} is not a number of {self.cost}", fix=f"write {self.cost}({max(1, int(limit))})"
+                f"{self} is not a number of {self.cost}",
+                fix=f"write {self.cost}({max(1, int(limit))})",
             )
 
     @classmethod
@@ -106,7 +113,8 @@ class Budget:
         budget = cls.parse(cutoff) if isinstance(cutoff, str) else cutoff
         if budget is None:
             raise BadParameter(
-                f"{printable(repr(cutoff), 60)} is no budget", expected='a text such as "tokens(2000)"'
+                f"{printable(repr(cutoff), 60)} is no budget",
+                expected='a text such as "tokens(2000)"',
             )
         return budget
 
@@ -124,7 +132,8 @@ class Budget:
             limit = float(shape["limit"])
         except ValueError:
             raise BadParameter(
-                f"the budget {printable(text)} is not a number", expected="tokens(2000), cost(0.01), calls(3)"
+                f"the budget {printable(text)} is not a number",
+                expected="tokens(2000), cost(0.01), calls(3)",
             ) from None
         return cls(shape["cost"], limit, shape["crossing"] or "drop")  # type: ignore[arg-type] # checked
 
@@ -178,9 +187,21 @@ class Kept(Record):
     @classmethod
     def joined(cls, parts: Sequence[Kept]) -> Kept:
         """Join those of several parts."""
-        share = [np.ones(len(part.rank)) if part.share is None else part.share for part in parts]
-        rank, n = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rank", "n"))
-        return cls(rank, n, None if all(part.share is None for part in parts) else np.concatenate(share))
+        share = [
+            np.ones(len(part.rank)) if part.share is None else part.share
+            for part in parts
+        ]
+        rank, n = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("rank", "n")
+        )
+        return cls(
+            rank,
+            n,
+            None
+            if all(part.share is None for part in parts)
+            else np.concatenate(share),
+        )
 
 
 class _Rows(Record):
@@ -196,7 +217,10 @@ class _Rows(Record):
     def spent(self, values: Floats) -> Floats:
         """Add costs from the top of each list down to each row."""
         values = values[self.order]
-        return sums_down(values if self.counted.all() else np.where(self.counted, values, 0.0), self.lengths)
+        return sums_down(
+            values if self.counted.all() else np.where(self.counted, values, 0.0),
+            self.lengths,
+        )
 
 
 class Paid(Record):
@@ -216,7 +240,10 @@ class Paid(Record):
     @classmethod
     def nothing(cls, queries: int, columns: Sequence[str]) -> Paid:
         """Return what queries without a list pay."""
-        return cls(np.zeros(queries + 1, np.int64), dict.fromkeys((*columns, *STEPS), np.empty(0)))
+        return cls(
+            np.zeros(queries + 1, np.int64),
+            dict.fromkeys((*columns, *STEPS), np.empty(0)),
+        )
 
     @classmethod
     def of(cls, batch: Batch, ranks: Ranks, columns: Sequence[str]) -> Paid:
@@ -260,7 +287,11 @@ def by_steps(batch: Batch) -> Batch:
     # equal keys of one step remain equal: ties are resolved within steps
     place = np.empty(len(rank))
     place[rank] = -np.cumsum(apart)
-    numbers = {name: _numbered(batch.costs[name], rank, batch) for name in STEPS if name in batch.costs}
+    numbers = {
+        name: _numbered(batch.costs[name], rank, batch)
+        for name in STEPS
+        if name in batch.costs
+    }
     return replace(batch, key=place, other=None, costs={**batch.costs, **numbers})
 
 
@@ -281,7 +312,9 @@ def repeats_in_step(batch: Batch, copies: Ints) -> bool:
     What a later step returns again is no mistake: it keeps its rank and earns nothing.
     """
     steps = {name: batch.costs[name][copies] for name in STEPS if name in batch.costs}
-    rows = pl.DataFrame({"list": batch.list_of_row[copies], "doc": batch.own_ids(copies), **steps})
+    rows = pl.DataFrame(
+        {"list": batch.list_of_row[copies], "doc": batch.own_ids(copies), **steps}
+    )
     return not steps or bool(rows.is_duplicated().any())
 
 
@@ -314,15 +347,23 @@ def kept_within(
                 n = _first_that_fit(whole, batch.starts, batch.lengths, budget.limit)
                 found[budget] = Kept(np.where(ranks.rank <= n[lists], ranks.rank, 0), n)
                 continue
-        if budget.cost == "score":  # a list ends at the first document that is not above the threshold
+        if (
+            budget.cost == "score"
+        ):  # a list ends at the first document that is not above the threshold
             below = rows.spent((column <= budget.limit).astype(np.float64))
             none = Budget("documents", 0.5)
-            found[budget] = _kept(none, rows, below, batch.starts, place[hits], lists, ranks.rank)
+            found[budget] = _kept(
+                none, rows, below, batch.starts, place[hits], lists, ranks.rank
+            )
             continue
         if budget.column not in sums:
-            sums[budget.column] = column[order] if budget.counts_steps else rows.spent(column)
+            sums[budget.column] = (
+                column[order] if budget.counts_steps else rows.spent(column)
+            )
         spent = sums[budget.column]
-        found[budget] = _kept(budget, rows, spent, batch.starts, place[hits], lists, ranks.rank)
+        found[budget] = _kept(
+            budget, rows, spent, batch.starts, place[hits], lists, ranks.rank
+        )
     return found
 
 
@@ -330,20 +371,34 @@ def _exact_sums(values: Floats) -> Floats | None:
     """Return sums over all lists; ``None`` unless whole numbers make them exact."""
     whole = np.cumsum(values)
     parts = (values[begin : begin + _SLICE] for begin in range(0, len(values), _SLICE))
-    exact = not len(values) or (whole[-1] <= _EXACT and all((part == np.floor(part)).all() for part in parts))
+    exact = not len(values) or (
+        whole[-1] <= _EXACT and all((part == np.floor(part)).all() for part in parts)
+    )
     return whole if exact else None
 
 
 def _first_that_fit(whole: Floats, starts: Ints, lengths: Ints, limit: float) -> Ints:
     """Return how many documents of each list fit, which is looked up where sums over all lists are exact."""
-    before = np.where(starts > 0, whole[starts - 1], 0.0) if len(whole) else np.zeros(len(starts))
-    end = np.searchsorted(whole, before + math.floor(limit * (1 + _ROUNDING)), side="right")
+    before = (
+        np.where(starts > 0, whole[starts - 1], 0.0)
+        if len(whole)
+        else np.zeros(len(starts))
+    )
+    end = np.searchsorted(
+        whole, before + math.floor(limit * (1 + _ROUNDING)), side="right"
+    )
     fitting: Ints = np.minimum(end - starts, lengths)
     return fitting
 
 
 def _kept(
-    budget: Budget, rows: _Rows, spent: Floats, starts: Ints, place: Ints, lists: Ints, rank: Ints
+    budget: Budget,
+    rows: _Rows,
+    spent: Floats,
+    starts: Ints,
+    place: Ints,
+    lists: Ints,
+    rank: Ints,
 ) -> Kept:
     fits = spent <= budget.limit * (1 + _ROUNDING)
     offsets = offsets_of(rows.lengths)
@@ -351,7 +406,10 @@ def _kept(
         taken = _fitting(spent, rows.lengths, budget.limit) & rows.counted
         number = np.cumsum(taken)
         before = np.concatenate(([0], number))[starts]
-        return Kept(np.where(taken[place], number[place] - before[lists], 0), counts_within(taken, offsets))
+        return Kept(
+            np.where(taken[place], number[place] - before[lists], 0),
+            counts_within(taken, offsets),
+        )
     if budget.crossing == "include":
         fits |= _before(spent, starts, rows.lengths) < budget.limit * (1 - _ROUNDING)
     n = counts_within(fits & rows.counted, offsets)
@@ -411,7 +469,11 @@ def check_costs(costs: Mapping[str, Floats], where: Callable[[int], str]) -> Non
     """Refuse a missing or negative cost."""
     for name, values in costs.items():
         least, most = values.min(initial=0.0), values.max(initial=0.0)
-        if np.isfinite(least) and np.isfinite(most) and (least >= 0 or name in (*STEPS, "score")):
+        if (
+            np.isfinite(least)
+            and np.isfinite(most)
+            and (least >= 0 or name in (*STEPS, "score"))
+        ):
             continue
         bad = ~np.isfinite(values) | ((values < 0) & (name not in (*STEPS, "score")))
         if bad.any():

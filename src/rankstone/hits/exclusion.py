@@ -41,7 +41,9 @@ class Exclusion(Record):
     relevant: Bools
 
     @classmethod
-    def of(cls, pairs: pl.DataFrame, judged: pl.DataFrame, options: AlignmentOptions) -> Exclusion | None:
+    def of(
+        cls, pairs: pl.DataFrame, judged: pl.DataFrame, options: AlignmentOptions
+    ) -> Exclusion | None:
         """Prepare unique pairs, with the judgments as they were given; ``None`` where lists keep them."""
         if options.exclude_from == "judgments":
             return None
@@ -62,9 +64,14 @@ class Exclusion(Record):
             missed[pairs] = False
         at = np.flatnonzero(missed)
         names = self.pairs.queries.names.gather(self.pairs.query[at]).cast(pl.String)
-        texts = pl.DataFrame({"query": names, "doc": self.pairs.docs.gather(at).cast(pl.String)})
+        texts = pl.DataFrame(
+            {"query": names, "doc": self.pairs.docs.gather(at).cast(pl.String)}
+        )
         first = texts.bottom_k(SHOWN, by=["query", "doc"]).sort("query", "doc")
-        return len(at), [f"{printable(query, 40)} {printable(doc, 40)}" for query, doc in first.iter_rows()]
+        return len(at), [
+            f"{printable(query, 40)} {printable(doc, 40)}"
+            for query, doc in first.iter_rows()
+        ]
 
 
 @dataclass(frozen=True)
@@ -98,13 +105,17 @@ class LeftOut:
 
     def line(self, *, in_ideal: bool) -> str:
         """Return a sentence; ``in_ideal``: True if excluded relevant documents stay in the ideal list."""
-        shown = ", ".join(self.examples) + (" …" if self.unmatched > len(self.examples) else "")
+        shown = ", ".join(self.examples) + (
+            " …" if self.unmatched > len(self.examples) else ""
+        )
         left = self.pairs_relevant if in_ideal else 0
         parts = (
             f"{counted(self.rows, 'row')} excluded, {self.relevant:,} of them relevant",
             noted(self.unmatched, "pair", f"to exclude in no list ({shown})"),
             noted(
-                left, "excluded relevant document", "still in the ideal list (exclude_from=both removes them)"
+                left,
+                "excluded relevant document",
+                "still in the ideal list (exclude_from=both removes them)",
             ),
         )
         return ", ".join(filter(None, parts))
@@ -113,7 +124,12 @@ class LeftOut:
 def pairs_of(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Return unique pairs with ids in the judgments' types; ids that cannot be converted are left out."""
     like: dict[str, pl.DataType] = {name: kinds[name] for name in _PAIR}
-    return table.select(_PAIR).cast(like, strict=False).drop_nulls().unique(maintain_order=True)  # type: ignore[arg-type]
+    return (
+        table.select(_PAIR)
+        .cast(like, strict=False)  # type: ignore[arg-type]
+        .drop_nulls()
+        .unique(maintain_order=True)
+    )
 
 
 def rows_in(rows: pl.DataFrame, pairs: pl.DataFrame) -> Bools:
@@ -128,5 +144,10 @@ def without_query_documents(batch: Batch) -> Batch:
     """Return the batch without the documents that have the id of their query."""
     if batch.docs is None:
         return batch
-    docs, queries = batch.ids(np.arange(batch.height)), batch.names.gather(batch.list_of_row)
-    return batch.without_rows(np.flatnonzero((docs.cast(pl.String) == queries.cast(pl.String)).to_numpy()))
+    docs, queries = (
+        batch.ids(np.arange(batch.height)),
+        batch.names.gather(batch.list_of_row),
+    )
+    return batch.without_rows(
+        np.flatnonzero((docs.cast(pl.String) == queries.cast(pl.String)).to_numpy())
+    )

@@ -46,21 +46,31 @@ def grouped_judgments(
     intents
         The weights of subtopics.
     """
-    whole = ["query_id", "doc_id", *(c for c in ("subtopic", "subgroup") if c in table.columns)]
+    whole = [
+        "query_id",
+        "doc_id",
+        *(c for c in ("subtopic", "subgroup") if c in table.columns),
+    ]
     for column in whole[2:]:
         if table[column].null_count():
             at = first(table[column].is_null())
-            raise BadValue(f"a judgment without {column}", where=locate(at), expected="a name")
+            raise BadValue(
+                f"a judgment without {column}", where=locate(at), expected="a name"
+            )
     rows = table.with_row_index("row")
     twice = np.flatnonzero(table.select(whole).is_duplicated().to_numpy())
     single = merge_duplicates(rows, twice, options, locate, whole)
     settled = treat_negative(single, options, locate)
     further = [c for c in table.columns if c not in (*whole, "relevance")]
     by_doc = settled.group_by("query_id", "doc_id", maintain_order=True).agg(
-        pl.col("relevance").max(), pl.col("row").first(), *(pl.col(c).first() for c in further)
+        pl.col("relevance").max(),
+        pl.col("row").first(),
+        *(pl.col(c).first() for c in further),
     )
     first_rows = by_doc["row"].to_numpy()
-    judgments = Judgments.of(by_doc.drop("row"), options, lambda row: locate(int(first_rows[row])), queries)
+    judgments = Judgments.of(
+        by_doc.drop("row"), options, lambda row: locate(int(first_rows[row])), queries
+    )
     return replace(
         judgments,
         row=first_rows[judgments.row].astype(np.int64),
@@ -73,17 +83,26 @@ def grouped_judgments(
     )
 
 
-def _pooled(queries: QueryIndex, single: pl.DataFrame, settled: pl.DataFrame) -> PairIndex | None:
+def _pooled(
+    queries: QueryIndex, single: pl.DataFrame, settled: pl.DataFrame
+) -> PairIndex | None:
     """Return the documents that were pooled but not judged for any subtopic."""
     if single.height == settled.height:
         return None
     pairs = ["query_id", "doc_id"]
-    left = single.select(pairs).unique(maintain_order=True).join(settled, on=pairs, how="anti")
+    left = (
+        single.select(pairs)
+        .unique(maintain_order=True)
+        .join(settled, on=pairs, how="anti")
+    )
     return PairIndex(queries, queries.codes(left["query_id"]), left["doc_id"])
 
 
 def _groups(
-    judgments: Judgments, by_doc: pl.DataFrame, entries: pl.DataFrame, intents: Intents | None
+    judgments: Judgments,
+    by_doc: pl.DataFrame,
+    entries: pl.DataFrame,
+    intents: Intents | None,
 ) -> Groups:
     """Arrange entries (query, document, subtopic, grade) by judged document."""
     place = np.empty(by_doc.height, np.int64)
@@ -216,7 +235,9 @@ class Intents(Record):
     def __post_init__(self) -> None:
         """Refuse rows without a name, weights below zero, and duplicate subtopics."""
         for column in _PAIR:
-            self._refuse(self.table[column].is_null(), f"an intent without {column}", "a name")
+            self._refuse(
+                self.table[column].is_null(), f"an intent without {column}", "a name"
+            )
         weight = self.table["weight"].fill_null(np.nan).to_numpy()
         self._refuse(
             pl.Series(~((weight >= 0) & (weight <= _LARGEST))),
@@ -227,7 +248,9 @@ class Intents(Record):
         if twice.any():
             at = twice.arg_max() or 0
             raise DuplicateRows(
-                "an intent has two weights", where=self.locate(at), given=_pair(self.table, at)
+                "an intent has two weights",
+                where=self.locate(at),
+                given=_pair(self.table, at),
             )
 
     def _refuse(self, bad: pl.Series, what: str, expected: str) -> None:
@@ -243,7 +266,12 @@ class Intents(Record):
         weight 0.
         """
         names = names.select(pl.col(_PAIR).cast(pl.String))
-        joined = names.join(self.table.select(*_PAIR, "weight"), on=_PAIR, how="left", maintain_order="left")
+        joined = names.join(
+            self.table.select(*_PAIR, "weight"),
+            on=_PAIR,
+            how="left",
+            maintain_order="left",
+        )
         if names.height and joined["weight"].null_count() == joined.height:
             raise NotComparable(
                 "no intent is a judged subtopic",
@@ -251,22 +279,33 @@ class Intents(Record):
                 given=f"{_pair(self.table, 0)}; judged: {_pair(names, 0)}",
                 expected="the same names of queries and subtopics as in the judgments",
             )
-        mentioned = joined.select(pl.col("weight").is_not_null().any().over("query_id")).to_series()
-        return joined["weight"].fill_null(pl.Series(np.where(mentioned, 0.0, 1.0))).to_numpy()
+        mentioned = joined.select(
+            pl.col("weight").is_not_null().any().over("query_id")
+        ).to_series()
+        return (
+            joined["weight"]
+            .fill_null(pl.Series(np.where(mentioned, 0.0, 1.0)))
+            .to_numpy()
+        )
 
     def audit(self, judgments: Judgments) -> SideTableAudit:
         """Return how the table and the judgments match."""
         groups = judgments.groups
         assert groups is not None  # noqa: S101 - only grouped judgments are weighed
         queries = judgments.queries.names.cast(pl.String)
-        names = pl.DataFrame({"query_id": queries.gather(groups.query), "subtopic": groups.names})
+        names = pl.DataFrame(
+            {"query_id": queries.gather(groups.query), "subtopic": groups.names}
+        )
         listed = self.table.select("query_id").unique()
-        left_out = names.join(self.table, on=_PAIR, how="anti").join(listed, on="query_id", how="semi")
+        left_out = names.join(self.table, on=_PAIR, how="anti").join(
+            listed, on="query_id", how="semi"
+        )
         return SideTableAudit(
             source=self.source,
             rows=self.table.height,
             unknown=self.table.join(names, on=_PAIR, how="anti").height,
-            missing=len(queries) - int(queries.is_in(listed["query_id"].implode()).sum()),
+            missing=len(queries)
+            - int(queries.is_in(listed["query_id"].implode()).sum()),
             weightless=left_out.height,
             read_as=self.read_as,
         )

@@ -142,7 +142,9 @@ class Hits(Remembering, Traced):
         """Record the ideal list and columns of the norm, ``[judged]`` each; only the first is kept."""
         if self.trace is not None and self.trace.ideal is None:
             self.trace.ideal = ideal
-            self.record("rank", lambda: ideal.rank, title="ideal", gain=ideal.grade, **columns)
+            self.record(
+                "rank", lambda: ideal.rank, title="ideal", gain=ideal.grade, **columns
+            )
 
     @property
     def best_list(self) -> Ideal:
@@ -152,17 +154,25 @@ class Hits(Remembering, Traced):
     @cached_property
     def query(self) -> Ints:
         """The query of each hit, int64 ``[hits]``."""
-        return np.repeat(np.arange(self.queries, like=self.offsets), np.diff(self.offsets))
+        return np.repeat(
+            np.arange(self.queries, like=self.offsets), np.diff(self.offsets)
+        )
 
     def down_to(self, k: int) -> Hits:
         """Return the hits that may be among the first ``k`` ranks, for the same queries."""
-        return self if k >= self.deepest else self.remember(("down to", k), lambda: self.shortened(k))
+        return (
+            self
+            if k >= self.deepest
+            else self.remember(("down to", k), lambda: self.shortened(k))
+        )
 
     @cached_property
     def deepest(self) -> int:
         """The deepest rank of a hit or place (for tied ranks the first possible one), 0 without any."""
         ranks = [self.first if self.has_tied_ranks else self.rank]
-        ranks += [places.first for places in (self.pooled, self.holes) if places is not None]
+        ranks += [
+            places.first for places in (self.pooled, self.holes) if places is not None
+        ]
         return max(int(rank.max(initial=0)) for rank in ranks)
 
     def shortened(self, k: int) -> Hits:
@@ -179,14 +189,29 @@ class Hits(Remembering, Traced):
     def within(self, budget: Budget) -> tuple[Hits, Floats | None]:
         """Return the hits within a budget, whose lists end there, and by which share each counts."""
         if budget not in self.kept:
-            raise BadParameter(f"a budget of {budget} needs the costs of documents; these lists have none")
+            raise BadParameter(
+                f"a budget of {budget} needs the costs of documents; these lists have none"
+            )
         kept = self.kept[budget]
 
         def cut() -> tuple[Hits, Floats | None]:
             inside, best = np.flatnonzero(kept.rank), self.attainable.get(budget)
-            places: dict[str, Any] = dict.fromkeys(("rank", "first", "last"), kept.rank[inside])
-            lost = None if self.abstained is None else self.abstained | ((kept.n == 0) & (self.n > 0))
-            hits = replace(self._some(inside), **places, n=kept.n, length=kept.n, best=best, abstained=lost)
+            places: dict[str, Any] = dict.fromkeys(
+                ("rank", "first", "last"), kept.rank[inside]
+            )
+            lost = (
+                None
+                if self.abstained is None
+                else self.abstained | ((kept.n == 0) & (self.n > 0))
+            )
+            hits = replace(
+                self._some(inside),
+                **places,
+                n=kept.n,
+                length=kept.n,
+                best=best,
+                abstained=lost,
+            )
             return hits, None if kept.share is None else kept.share[inside]
 
         return self.remember(budget, cut)
@@ -211,7 +236,10 @@ class Hits(Remembering, Traced):
             member=part(self.member),
             score=part(self.score),
             retrieved=None if self.retrieved is None else self.retrieved.of(inside),
-            kept={budget: kept.of(inside, slice(None)) for budget, kept in self.kept.items()},
+            kept={
+                budget: kept.of(inside, slice(None))
+                for budget, kept in self.kept.items()
+            },
             _memo={},
         )
 
@@ -238,12 +266,18 @@ class Hits(Remembering, Traced):
         """Return the masked hits, and the number of each among those of its query, from 1."""
         some = np.flatnonzero(mask)
         first = np.searchsorted(some, self.offsets)
-        number = np.arange(1, len(some) + 1, like=first) - np.repeat(first[:-1], np.diff(first))
+        number = np.arange(1, len(some) + 1, like=first) - np.repeat(
+            first[:-1], np.diff(first)
+        )
         return some, number
 
     def cut(self, values: Floats, k: Cutoff | None) -> Floats:
         """Return the values, 0 for hits below a cutoff, float64 ``[hits]``."""
-        return values if k is None else np.where(self.rank <= self._cutoff_per_hit(k), values, 0.0)
+        return (
+            values
+            if k is None
+            else np.where(self.rank <= self._cutoff_per_hit(k), values, 0.0)
+        )
 
     def _cutoff_per_hit(self, k: Cutoff) -> Ints | int:
         """Return the cutoff as it applies to each hit."""
@@ -269,7 +303,11 @@ class Hits(Remembering, Traced):
     def regraded(self, grade: Floats) -> Hits:
         """Return the same hits and ideal lists under other grades, float64 ``[judged]`` as in the pool."""
         pool, member = self.judged_documents()
-        grades = np.where(member >= 0, grade[member], 0.0) if len(grade) else np.zeros(len(member))
+        grades = (
+            np.where(member >= 0, grade[member], 0.0)
+            if len(grade)
+            else np.zeros(len(member))
+        )
         ideal = Ideal(pool.offsets, descending_within(pool.query, grade))
         return replace(self, grade=grades, ideal=ideal, best=None, _memo={})
 
@@ -283,15 +321,23 @@ class Hits(Remembering, Traced):
     @cached_property
     def has_tied_ranks(self) -> bool:
         """True if a hit has more than one possible rank."""
-        return self.expected and self.first is not self.last and bool((self.first != self.last).any())
+        return (
+            self.expected
+            and self.first is not self.last
+            and bool((self.first != self.last).any())
+        )
 
     @cached_property
     def blocks(self) -> Blocks:
         """The hits by tie block, or each hit in its own block."""
         if not self.has_tied_ranks:
-            return Blocks(np.arange(len(self.rank), like=self.rank), self.rank, self.rank)
+            return Blocks(
+                np.arange(len(self.rank), like=self.rank), self.rank, self.rank
+            )
         fresh = np.ones_like(self.first, bool)
-        fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
+        fresh[1:] = (self.first[1:] != self.first[:-1]) | (
+            self.query[1:] != self.query[:-1]
+        )
         return Blocks(np.cumsum(fresh) - 1, self.first[fresh], self.last[fresh])
 
     def without_ties(self) -> Hits:
@@ -311,11 +357,15 @@ class Hits(Remembering, Traced):
         last = self.last if k is None else np.minimum(self.last, k)
 
         def opened() -> Hits:
-            return replace(self, last=last, expected=True, pooled=None, holes=None, _memo={})
+            return replace(
+                self, last=last, expected=True, pooled=None, holes=None, _memo={}
+            )
 
         return self.remember(("open ties", k), opened)
 
-    def at_rank(self, value: Callable[[Ints], Floats], k: Cutoff | None = None) -> Floats:
+    def at_rank(
+        self, value: Callable[[Ints], Floats], k: Cutoff | None = None
+    ) -> Floats:
         """Return ``value(rank)`` for every hit; for tied ranks the mean over the block.
 
         Parameters
@@ -329,7 +379,9 @@ class Hits(Remembering, Traced):
             return self.cut(value(self.rank), k)
         return self.over_places(lambda rank, _: value(rank), k)
 
-    def discounted(self, gain: Floats, divisor: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
+    def discounted(
+        self, gain: Floats, divisor: Callable[[Ints], Floats], k: Cutoff | None
+    ) -> Floats:
         """Return ``gain / divisor(rank)`` for every hit; for tied ranks the mean over the block.
 
         A division, not a product with a stored reciprocal: that would change the last bit.
@@ -343,7 +395,9 @@ class Hits(Remembering, Traced):
         self.record_columns(gain=gain, mean_discount=mean)
         return np.where(self.first == self.last, shares, gain * mean)
 
-    def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
+    def first_of(
+        self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None
+    ) -> Floats:
         """Return ``value(rank)`` at the query's first masked hit, 0 at all others.
 
         Where that hit's rank is tied, the masked hits of its block share the expectation: the first of
@@ -368,7 +422,11 @@ class Hits(Remembering, Traced):
         rank = ragged_range(first, lengths)
         j = rank - first[block] + 1
         left, among = size[block] - j + 1, m[block]
-        chance = running(np.multiply, np.where(j == 1, among / left, (left - among + 1) / left), lengths)
+        chance = running(
+            np.multiply,
+            np.where(j == 1, among / left, (left - among + 1) / left),
+            lengths,
+        )
         share = np.zeros_like(inside, np.float64)
         share[chosen] = np.bincount(block, chance * value(rank), len(chosen)) / m
         return np.where(mask, share[blocks.of_hit], 0.0)
@@ -419,7 +477,11 @@ class Hits(Remembering, Traced):
             rank = self.rank[some]
             values = value(rank, some)
             if k is not None:
-                values = np.where(rank <= (k if isinstance(k, int) else k[self.query[some]]), values, 0.0)
+                values = np.where(
+                    rank <= (k if isinstance(k, int) else k[self.query[some]]),
+                    values,
+                    0.0,
+                )
             if among is None:
                 return values
             means = np.zeros_like(among, np.float64)
@@ -428,13 +490,17 @@ class Hits(Remembering, Traced):
         blocks = self.blocks
         limit = blocks.last
         if k is not None:
-            limit = np.minimum(limit, k if isinstance(k, int) else k[self.query[blocks.head]])
+            limit = np.minimum(
+                limit, k if isinstance(k, int) else k[self.query[blocks.head]]
+            )
         lengths = np.maximum(limit - blocks.first + 1, 0)
         if among is not None:
             lengths = np.where(self.inside(among) > 0, lengths, 0)
         block = np.repeat(np.arange(len(lengths), like=lengths), lengths)
         rank = ragged_range(blocks.first, lengths)
-        mean = (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[blocks.of_hit]
+        mean = (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[
+            blocks.of_hit
+        ]
         return mean if among is None else np.where(among, mean, 0.0)
 
     def earlier(self, mask: Bools) -> Ints:
@@ -448,7 +514,9 @@ class Hits(Remembering, Traced):
         """Count the masked hits in each block, int64 ``[blocks]``."""
         if not self.has_tied_ranks:
             return mask.astype(np.int64)
-        return np.bincount(self.blocks.of_hit, mask, len(self.blocks.first)).astype(np.int64)
+        return np.bincount(self.blocks.of_hit, mask, len(self.blocks.first)).astype(
+            np.int64
+        )
 
     # -- ranks that hold no hit --------------------------------------------------------------------
     def vacant(self, tail: Callable[[Ints], Floats], k: int | None = None) -> Floats:
@@ -473,7 +541,10 @@ class Hits(Remembering, Traced):
         above[closing[:-1] + 1] = 0
         lowest[count > 0] = last[closing]
         free = 1.0 - self.inside(np.ones(len(self.rank), bool)) / blocks.size
-        between, within = tail(above) - tail(blocks.first - 1), tail(blocks.first - 1) - tail(last)
+        between, within = (
+            tail(above) - tail(blocks.first - 1),
+            tail(blocks.first - 1) - tail(last),
+        )
         return sums(query, between + free * within, self.queries) + tail(lowest)
 
     # -- relevance --------------------------------------------------------------------------------
@@ -491,4 +562,6 @@ class Hits(Remembering, Traced):
 
 def _test(is_relevant: Callable[[Floats], Bools] | float) -> Callable[[Floats], Bools]:
     """Return the function that tests grades for relevance."""
-    return is_relevant if callable(is_relevant) else lambda grades: grades >= is_relevant
+    return (
+        is_relevant if callable(is_relevant) else lambda grades: grades >= is_relevant
+    )

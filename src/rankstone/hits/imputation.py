@@ -44,7 +44,10 @@ def impute(
 
 
 def _imputed(
-    batch: Batch, rows: Ints, judgments: Judgments | SelfLabelled, options: AlignmentOptions
+    batch: Batch,
+    rows: Ints,
+    judgments: Judgments | SelfLabelled,
+    options: AlignmentOptions,
 ) -> Floats:
     rule = options.unjudged
     if callable(rule):
@@ -63,7 +66,9 @@ def _imputed(
         return np.full(len(rows), overall)
     if of == "doc":
         return _per_document(judgments, batch.ids(rows), overall, median=median)
-    return _per_query(judgments, batch.codes, overall, median=median)[batch.list_of_row[rows]]
+    return _per_query(judgments, batch.codes, overall, median=median)[
+        batch.list_of_row[rows]
+    ]
 
 
 def _by_function(rule: Imputation, batch: Batch, rows: Ints) -> Floats:
@@ -86,10 +91,13 @@ def _by_function(rule: Imputation, batch: Batch, rows: Ints) -> Floats:
     if wrong.any():
         at = int(wrong.argmax())
         pair = ", ".join(
-            f"{name} {printable(value, 40)}" for name, value in pairs.row(at, named=True).items()
+            f"{name} {printable(value, 40)}"
+            for name, value in pairs.row(at, named=True).items()
         )
         raise BadValue(
-            f"unjudged={recorded_value(rule)} returned {grades[at]}", where=pair, expected=expected
+            f"unjudged={recorded_value(rule)} returned {grades[at]}",
+            where=pair,
+            expected=expected,
         )
     return grades
 
@@ -100,22 +108,37 @@ def _overall(grade: Floats, *, median: bool) -> float:
     return float(np.median(grade) if median else grade.mean())
 
 
-def _per_document(judgments: Judgments, docs: pl.Series, overall: float, *, median: bool) -> Floats:
+def _per_document(
+    judgments: Judgments, docs: pl.Series, overall: float, *, median: bool
+) -> Floats:
     """Return each document's mean or median grade, the overall one where it was never judged."""
     grade = pl.col("grade").median() if median else pl.col("grade").mean()
-    judged = pl.DataFrame({"doc": judgments.pairs.docs, "grade": judgments.grade}).group_by("doc").agg(grade)
-    found = docs.alias("doc").to_frame().join(judged, on="doc", how="left", maintain_order="left")["grade"]
+    judged = (
+        pl.DataFrame({"doc": judgments.pairs.docs, "grade": judgments.grade})
+        .group_by("doc")
+        .agg(grade)
+    )
+    found = (
+        docs.alias("doc")
+        .to_frame()
+        .join(judged, on="doc", how="left", maintain_order="left")["grade"]
+    )
     return found.fill_null(overall).to_numpy()
 
 
-def _per_query(judgments: Judgments, codes: Ints, overall: float, *, median: bool) -> Floats:
+def _per_query(
+    judgments: Judgments, codes: Ints, overall: float, *, median: bool
+) -> Floats:
     """Return each query's mean or median grade, the overall one where nothing is judged."""
     ideal = judgments.ideal.take(codes)
     counts = np.diff(ideal.offsets)
     some = counts > 0
     values = np.full(len(codes), overall)
     if median:
-        low, high = ideal.offsets[:-1] + (counts - 1) // 2, ideal.offsets[:-1] + counts // 2
+        low, high = (
+            ideal.offsets[:-1] + (counts - 1) // 2,
+            ideal.offsets[:-1] + counts // 2,
+        )
         values[some] = (ideal.grade[low[some]] + ideal.grade[high[some]]) / 2
     else:
         values[some] = ideal.total(ideal.grade)[some] / counts[some]

@@ -59,13 +59,21 @@ class Places(Record):
     def above(self, query: Ints, rank: Ints) -> Ints:
         """Count a query's places above each given rank, int64 like ``rank``."""
         deep = 1 + max(int(rank.max(initial=0)), int(self.rank.max(initial=0)))
-        return np.searchsorted(self.query * deep + self.rank, query * deep + rank) - self.offsets[query]
+        return (
+            np.searchsorted(self.query * deep + self.rank, query * deep + rank)
+            - self.offsets[query]
+        )
 
     def down_to(self, k: int) -> Places:
         """Return the places that may be among the first ``k`` ranks."""
         inside = np.flatnonzero(self.first <= k)
         offsets = np.searchsorted(inside, self.offsets)
-        rows = (self.rank[inside], self.first[inside], self.last[inside], self.run_row[inside])
+        rows = (
+            self.rank[inside],
+            self.first[inside],
+            self.last[inside],
+            self.run_row[inside],
+        )
         return Places(offsets, *rows)
 
 
@@ -116,7 +124,9 @@ class Groups(Record):
             int64 entry numbers, and int64 positions in ``docs``.
         """
         lengths = self.offsets[docs + 1] - self.offsets[docs]
-        return ragged_range(self.offsets[docs], lengths), np.repeat(np.arange(len(docs)), lengths)
+        return ragged_range(self.offsets[docs], lengths), np.repeat(
+            np.arange(len(docs)), lengths
+        )
 
 
 class Entries(Record):
@@ -180,7 +190,11 @@ class Pool(Record):
         """Every judgment of a document for a group, one after another."""
         assert self.groups is not None  # noqa: S101 - alignment adds them for measures that need them
         doc = np.repeat(np.arange(len(self.grade)), np.diff(self.groups.offsets))
-        return Entries(doc, self.groups.starts[self.query[doc]] + self.groups.code, self.groups.grade)
+        return Entries(
+            doc,
+            self.groups.starts[self.query[doc]] + self.groups.code,
+            self.groups.grade,
+        )
 
     @cached_property
     def group_ideal(self) -> Ideal:
@@ -203,7 +217,9 @@ class Pool(Record):
             grade=self.grade[docs],
             columns={name: values[docs] for name, values in self.columns.items()},
             id_order=self.id_order[docs],
-            groups=None if self.groups is None else _taken_groups(self.groups, docs, codes),
+            groups=None
+            if self.groups is None
+            else _taken_groups(self.groups, docs, codes),
             whole=self,
             codes=codes,
         )
@@ -221,7 +237,9 @@ class Pool(Record):
         if self.whole is not None and self.codes is not None:
             values = self.whole.once(key, make)
             return (
-                np.where(self.codes >= 0, values[self.codes], 0.0) if len(values) else np.zeros(self.queries)
+                np.where(self.codes >= 0, values[self.codes], 0.0)
+                if len(values)
+                else np.zeros(self.queries)
             )
         with MAKING:
             if key not in self._memo:
@@ -236,12 +254,16 @@ def _taken_groups(groups: Groups, docs: Ints, codes: Ints) -> Groups:
     starts = np.where(known, groups.starts[codes], 0)
     lengths = np.where(known, groups.starts[codes + 1] - starts, 0)
     return Groups(
-        offsets=np.concatenate(([0], np.cumsum(np.bincount(of_doc, minlength=len(docs))))),
+        offsets=np.concatenate(
+            ([0], np.cumsum(np.bincount(of_doc, minlength=len(docs))))
+        ),
         code=groups.code[entries],
         grade=groups.grade[entries],
         starts=np.concatenate(([0], np.cumsum(lengths))),
         weight=groups.weight[ragged_range(starts, lengths)],
-        parent=None if groups.parent is None else groups.parent[ragged_range(starts, lengths)],
+        parent=None
+        if groups.parent is None
+        else groups.parent[ragged_range(starts, lengths)],
     )
 
 
@@ -292,12 +314,21 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
         shown = placed[doc]
         fresh[group[shown]] *= keep[shown]
         doc = (np.cumsum(~placed) - 1)[doc[~shown]]
-        group, worth, keep, weight = (values[~shown] for values in (group, worth, keep, weight))
+        group, worth, keep, weight = (
+            values[~shown] for values in (group, worth, keep, weight)
+        )
         query, by_id = query[~placed], by_id[~placed]
 
 
 #: texts and numbers of a boolean column
-_BOOLEANS: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+_BOOLEANS: Final = {
+    "true": True,
+    "1": True,
+    "1.0": True,
+    "false": False,
+    "0": False,
+    "0.0": False,
+}
 
 
 class QueryTable(Record):
@@ -321,24 +352,36 @@ class QueryTable(Record):
     read_as: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: str, table: pl.DataFrame, read_as: tuple[str, ...] = ()) -> QueryTable:
+    def of(
+        cls, source: str, table: pl.DataFrame, read_as: tuple[str, ...] = ()
+    ) -> QueryTable:
         """Prepare a table with ``query_id`` (texts, each once) and any other columns.
 
         A column ``weight`` must hold numbers, 0 or more; columns ``judged`` and ``answerable`` true or false.
         """
-        prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"), read_as)
+        prepared = cls(
+            source, QueryIndex(table["query_id"]), table.drop("query_id"), read_as
+        )
         for name in {"judged", "answerable"} & {*prepared.columns.columns}:
-            prepared.refuse(name, prepared._flag(name).is_null().to_numpy(), "true or false, 1 or 0")
+            prepared.refuse(
+                name, prepared._flag(name).is_null().to_numpy(), "true or false, 1 or 0"
+            )
         if "weight" in prepared.columns.columns:
             weight = prepared.numbers("weight")
-            prepared.refuse("weight", ~((weight >= 0) & (weight <= LARGEST_GRADE)), "a number from 0 to 9e15")
+            prepared.refuse(
+                "weight",
+                ~((weight >= 0) & (weight <= LARGEST_GRADE)),
+                "a number from 0 to 9e15",
+            )
         return prepared
 
     def judged(self) -> pl.Series | None:
         """Return the ids of queries that are ``judged``, or not ``answerable``; ``None`` without columns."""
         found = [] if (none := self.unanswerable()) is None else [none]
         if "judged" in self.columns.columns:
-            found.append(self.ids.names.filter(self._flag("judged").fill_null(value=False)))
+            found.append(
+                self.ids.names.filter(self._flag("judged").fill_null(value=False))
+            )
         return pl.concat(found) if found else None
 
     def unanswerable(self) -> pl.Series | None:
@@ -359,7 +402,9 @@ class QueryTable(Record):
                 what = f"{reason} a column {printable(name)} of the query table"
                 raise MissingColumn.of(what, name, self.columns.columns, self.source)
 
-    def refuse(self, name: str, bad: np.ndarray[tuple[int], np.dtype[np.bool_]], expected: str) -> None:
+    def refuse(
+        self, name: str, bad: np.ndarray[tuple[int], np.dtype[np.bool_]], expected: str
+    ) -> None:
         """Refuse invalid values of a column; empty cells are allowed."""
         bad = bad & self.columns[name].is_not_null().to_numpy()
         if bad.any():
@@ -382,9 +427,9 @@ class QueryTable(Record):
     def take(self, queries: pl.Series) -> pl.DataFrame:
         """Return the other columns with one row for each query; empty cells where it has none."""
         rows = self.rows(queries)
-        return self.columns.select(pl.all().gather(pl.Series(np.where(rows < 0, 0, rows)))).with_columns(
-            pl.when(pl.Series(rows >= 0)).then(pl.all())
-        )
+        return self.columns.select(
+            pl.all().gather(pl.Series(np.where(rows < 0, 0, rows)))
+        ).with_columns(pl.when(pl.Series(rows >= 0)).then(pl.all()))
 
     def values(self, name: str, queries: pl.Series) -> Floats:
         """Return a column of numbers for some queries, float64; NaN where there is no value."""
@@ -408,10 +453,13 @@ class QueryTable(Record):
     def check_positions(self) -> None:
         """Refuse positions that are not 1, 2, … in a session, and two queries at the same position."""
         position = self.numbers("position")
-        whole = np.isfinite(position) & (position >= 1) & (position == np.floor(position))
+        whole = (
+            np.isfinite(position) & (position >= 1) & (position == np.floor(position))
+        )
         self.refuse("position", ~whole, "the query's place in its session: 1, 2, …")
         twice = (
-            self.columns.select("session", "position").is_duplicated() & self.columns["session"].is_not_null()
+            self.columns.select("session", "position").is_duplicated()
+            & self.columns["session"].is_not_null()
         )
         if twice.any():
             at = twice.arg_max() or 0

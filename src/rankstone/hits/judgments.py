@@ -15,7 +15,13 @@ from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.budgets import attainable
 from rankstone.hits.judged_pool import MAKING, Groups, Pool
-from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, next_to_equals, offsets_of
+from rankstone.hits.list_arrays import (
+    Ideal,
+    counts_within,
+    descending_within,
+    next_to_equals,
+    offsets_of,
+)
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
 
 if TYPE_CHECKING:
@@ -72,12 +78,19 @@ class GradeCounts:
         lengths, differ = np.diff(judged.offsets), counts_within(fresh, judged.offsets)
         several, many = lengths > 1, lengths >= _REPEATS
         by_grade = np.zeros(4, np.int64)
-        for begin in range(0, len(fresh), _SLICE):  # which fit into the processor's cache
+        for begin in range(
+            0, len(fresh), _SLICE
+        ):  # which fit into the processor's cache
             grade = judged.grade[begin : begin + _SLICE]
             quarters = _QUARTERS * grade  # half stars are grades
             part, below = quarters != np.floor(quarters), grade < 0
             by_grade += len(grade), part.sum(), below.sum(), (part & below).sum()
-        by_query = lengths[several].sum(), differ[several].sum(), lengths[many].sum(), differ[many].sum()
+        by_query = (
+            lengths[several].sum(),
+            differ[several].sum(),
+            lengths[many].sum(),
+            differ[many].sum(),
+        )
         return cls(*map(int, (*by_grade, *by_query)))
 
     @classmethod
@@ -187,17 +200,25 @@ class Judgments(Record):
         if table.height < _SMALL:
             twice, ideal = pairs.duplicates(), _ideal(pairs, grades)
         else:
-            with ThreadPoolExecutor(1) as aside:  # nearly always the ideal lists need not be made again
+            with ThreadPoolExecutor(
+                1
+            ) as aside:  # nearly always the ideal lists need not be made again
                 sorting = aside.submit(_ideal, pairs, grades)
                 twice, ideal = pairs.duplicates(), sorting.result()
         kept, row, pooled = table, np.arange(table.height), None
-        declared, given = int((np.diff(pairs.offsets) == 0).sum()), GradeCounts.of(ideal)
+        declared, given = (
+            int((np.diff(pairs.offsets) == 0).sum()),
+            GradeCounts.of(ideal),
+        )
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
             single = merge_duplicates(
                 table.with_row_index("row"), pairs.arranged(row)[twice], options, locate
             )
-            merged, negative = table.height - single.height, int((single["relevance"] < 0).sum())
+            merged, negative = (
+                table.height - single.height,
+                int((single["relevance"] < 0).sum()),
+            )
             kept = treat_negative(single, options, locate)
             pooled = _pooled(queries, single, options)
             runs = kept["query_id"].rle().struct.unnest()
@@ -228,7 +249,9 @@ class Judgments(Record):
     @cached_property
     def pool(self) -> Pool:
         """All judged documents, for measures that need them."""
-        id_order = self.pairs.docs.cast(pl.String).rank("ordinal").to_numpy().astype(np.int64)
+        id_order = (
+            self.pairs.docs.cast(pl.String).rank("ordinal").to_numpy().astype(np.int64)
+        )
         return Pool(self.pairs.offsets, self.grade, self.columns, id_order, self.groups)
 
     def attainable(self, budget: Budget) -> Ideal | None:
@@ -239,7 +262,9 @@ class Judgments(Record):
         with MAKING:  # other batches wait for it
             if self.ideal.remember(budget.column, lambda: bool(np.isnan(costs).any())):
                 return None
-            return self.ideal.remember(budget, lambda: attainable(self.pairs, self.grade, costs, budget))
+            return self.ideal.remember(
+                budget, lambda: attainable(self.pairs, self.grade, costs, budget)
+            )
 
     def match(self, batch: Batch) -> Matches:
         """Return the judged rows of a batch."""
@@ -251,7 +276,11 @@ class Judgments(Record):
 
     def rows_of(self, _batch: Batch, pair: Ints) -> Ints:
         """Return the rows of the qrels of judged pairs, int64, -1 for pair -1."""
-        return np.where(pair >= 0, self.row[pair], -1) if len(self.row) else np.full(len(pair), -1)
+        return (
+            np.where(pair >= 0, self.row[pair], -1)
+            if len(self.row)
+            else np.full(len(pair), -1)
+        )
 
     def ideal_of(self, batch: Batch, _matches: Matches) -> Ideal:
         """Return the ideal lists of a batch's queries."""
@@ -276,14 +305,20 @@ class SelfLabelled(Record):
         """Return all rows that count as judged (rows with negative labels may not)."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
         none = len(batch.label) and np.isnan(batch.label.max())
-        row = np.flatnonzero(~np.isnan(batch.label)) if none else np.arange(batch.height)
+        row = (
+            np.flatnonzero(~np.isnan(batch.label)) if none else np.arange(batch.height)
+        )
         lists = batch.list_of_row
         return Matches(row, lists if len(row) == batch.height else lists[row], row)
 
     def grades(self, batch: Batch, matches: Matches) -> Floats:
         """Return the labels of the matched rows, float64."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
-        return batch.label if len(matches.row) == batch.height else batch.label[matches.row]
+        return (
+            batch.label
+            if len(matches.row) == batch.height
+            else batch.label[matches.row]
+        )
 
     def rows_of(self, batch: Batch, pair: Ints) -> Ints:
         """Return the table rows of labelled rows of the batch, int64, -1 for row -1."""
@@ -293,10 +328,14 @@ class SelfLabelled(Record):
         """Return the lists' own grades, best first."""
         if self.ideal is not None:
             return self.ideal
-        return ideal_of_lists(matches.list, self.grades(batch, matches), len(batch.lengths))
+        return ideal_of_lists(
+            matches.list, self.grades(batch, matches), len(batch.lengths)
+        )
 
 
-def judged_queries(table: pl.DataFrame, declared: pl.Series | None = None) -> QueryIndex:
+def judged_queries(
+    table: pl.DataFrame, declared: pl.Series | None = None
+) -> QueryIndex:
     """Return the queries of a table of judgments, then those ``declared`` to have no relevant document."""
     names = table["query_id"].rle().struct.field("value").unique(maintain_order=True)
     if declared is not None:
@@ -306,7 +345,10 @@ def judged_queries(table: pl.DataFrame, declared: pl.Series | None = None) -> Qu
 
 def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:
     """Return grades by list (ascending), best first."""
-    return Ideal(offsets_of(np.bincount(lists, minlength=count)), descending_within(lists, grades))
+    return Ideal(
+        offsets_of(np.bincount(lists, minlength=count)),
+        descending_within(lists, grades),
+    )
 
 
 def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
@@ -333,11 +375,15 @@ def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
     for column in ("query_id", "doc_id"):
         if table[column].null_count():
             at = first(table[column].is_null())
-            raise BadValue(f"a judgment without {column}", where=locate(at), expected="an id")
+            raise BadValue(
+                f"a judgment without {column}", where=locate(at), expected="an id"
+            )
     grade = table["relevance"].to_numpy()
     if len(grade) and not -LARGEST_GRADE <= grade.min() <= grade.max() <= LARGEST_GRADE:
         row = int((~(np.abs(grade) <= LARGEST_GRADE)).argmax())
-        raise bad_grade("a judgment's grade", grade[row], locate(row), _pair(table, row))
+        raise bad_grade(
+            "a judgment's grade", grade[row], locate(row), _pair(table, row)
+        )
     if "propensity" in table.columns:
         chance = table["propensity"].to_numpy()
         bad = ~(np.isfinite(chance) & (chance > 0))
@@ -380,7 +426,11 @@ def merge_duplicates(
             "for rows about subtopics choose max, as measures over subtopics do",
         )
     together = table.group_by(*key, maintain_order=True)
-    rest = [pl.col(name).first() for name in table.columns if name not in (*key, "relevance")]
+    rest = [
+        pl.col(name).first()
+        for name in table.columns
+        if name not in (*key, "relevance")
+    ]
     merged = together.agg(_MERGE[options.duplicate_judgments], *rest)
     return merged.select(table.columns)
 
@@ -420,7 +470,9 @@ def treat_negative(
     return table.filter(~below)
 
 
-def _pooled(queries: QueryIndex, table: pl.DataFrame, options: AlignmentOptions) -> PairIndex | None:
+def _pooled(
+    queries: QueryIndex, table: pl.DataFrame, options: AlignmentOptions
+) -> PairIndex | None:
     """Return the documents that were pooled but not judged."""
     below = table.filter(pl.col("relevance") < 0)
     if options.negative != "unjudged" or not below.height:
@@ -438,7 +490,9 @@ def first(mask: pl.Series) -> int:
 def _first_two(table: pl.DataFrame, rows: Ints) -> tuple[int, int]:
     part = table[rows]
     second = first(~part.to_struct().is_first_distinct())
-    same = part.select(pl.all_horizontal(pl.col(c) == part[c][second] for c in part.columns)).to_series()
+    same = part.select(
+        pl.all_horizontal(pl.col(c) == part[c][second] for c in part.columns)
+    ).to_series()
     return int(rows[first(same)]), int(rows[second])
 
 
@@ -458,13 +512,22 @@ def lowest_of(pieces: Iterable[pl.DataFrame], negative: str) -> float:
         The option that treats grades below zero.
     """
     grade = pl.col("relevance").cast(pl.Float64).fill_nan(None)
-    every, from_zero = grade.min().alias("every"), grade.filter(grade >= 0).min().alias("from zero")
+    every, from_zero = (
+        grade.min().alias("every"),
+        grade.filter(grade >= 0).min().alias("from zero"),
+    )
     rows = [piece.select(every, from_zero).row(0) for piece in pieces]
-    known = [[one for one in column if one is not None] for column in zip(*rows, strict=True)] or [[], []]
-    return lowest_under(min(known[0], default=None), min(known[1], default=None), negative)
+    known = [
+        [one for one in column if one is not None] for column in zip(*rows, strict=True)
+    ] or [[], []]
+    return lowest_under(
+        min(known[0], default=None), min(known[1], default=None), negative
+    )
 
 
-def lowest_under(lowest: float | None, lowest_from_zero: float | None, negative: str) -> float:
+def lowest_under(
+    lowest: float | None, lowest_from_zero: float | None, negative: str
+) -> float:
     """Return the lowest grade of the scale under the option ``negative``.
 
     Parameters
@@ -477,6 +540,9 @@ def lowest_under(lowest: float | None, lowest_from_zero: float | None, negative:
     >>> lowest_under(-2.0, 1.0, "unjudged"), lowest_under(-2.0, 1.0, "zero")
     (1.0, 0.0)
     """
-    by_option = {"unjudged": lowest_from_zero, "zero": None if lowest is None else max(lowest, 0.0)}
+    by_option = {
+        "unjudged": lowest_from_zero,
+        "zero": None if lowest is None else max(lowest, 0.0),
+    }
     grade = by_option.get(negative, lowest)
     return 0.0 if grade is None else float(grade)

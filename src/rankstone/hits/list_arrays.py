@@ -55,7 +55,9 @@ def ragged_range(starts: Ints, lengths: Ints) -> Ints:
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    numbers: Ints = np.arange(total, like=ends) + np.repeat(starts - (ends - lengths), lengths)
+    numbers: Ints = np.arange(total, like=ends) + np.repeat(
+        starts - (ends - lengths), lengths
+    )
     return numbers
 
 
@@ -63,7 +65,9 @@ def counts_within(mask: Bools, offsets: Ints) -> Ints:
     """Count the masked values in each list, int64 ``[lists]``."""
     counts = np.zeros_like(offsets[1:])
     some = offsets[1:] > offsets[:-1]
-    counts[some] = np.add.reduceat(mask, offsets[:-1][some], dtype=np.int64)  # exact: whole numbers
+    counts[some] = np.add.reduceat(
+        mask, offsets[:-1][some], dtype=np.int64
+    )  # exact: whole numbers
     return counts
 
 
@@ -83,7 +87,9 @@ def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
         depth = int(lengths[runs].max())
         at = starts[runs] + np.arange(depth)[:, None]
         valid = np.arange(depth)[:, None] < lengths[runs]
-        table = op.accumulate(np.where(valid, values[np.where(valid, at, 0)], 1.0), axis=0)
+        table = op.accumulate(
+            np.where(valid, values[np.where(valid, at, 0)], 1.0), axis=0
+        )
         result[at[valid]] = table[valid]
     return result
 
@@ -170,7 +176,9 @@ def _sort_as_rows(keys: NDArray[np.unsignedinteger], lengths: Ints) -> None:
     for bucket in np.unique(bits[lengths > 0]):
         chosen = bits == bucket
         rows, inside = lengths[chosen], np.repeat(chosen, lengths)
-        table = np.full((len(rows), int(rows.max())), np.iinfo(keys.dtype).max, keys.dtype)
+        table = np.full(
+            (len(rows), int(rows.max())), np.iinfo(keys.dtype).max, keys.dtype
+        )
         valid = np.arange(table.shape[1]) < rows[:, None]
         table[valid] = keys[inside]
         table.sort(axis=1)
@@ -207,7 +215,9 @@ class Blocks(Record):
     @cached_property
     def head(self) -> Ints:
         """The first hit of each block, int64 ``[blocks]``."""
-        return np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
+        return (
+            np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +239,9 @@ class Ideal(Remembering):
     @cached_property
     def query(self) -> Ints:
         """The query of each grade, int64 ``[judged]``."""
-        return np.repeat(np.arange(len(self.offsets) - 1, like=self.offsets), np.diff(self.offsets))
+        return np.repeat(
+            np.arange(len(self.offsets) - 1, like=self.offsets), np.diff(self.offsets)
+        )
 
     @cached_property
     def rank(self) -> Ints:
@@ -272,7 +284,10 @@ class Ideal(Remembering):
             inside = low < high
             at = np.where(inside, self.offsets[query] + middle, 0)
             above = inside & (self.grade[at] > grade)
-            low, high = np.where(above, middle + 1, low), np.where(above | ~inside, high, middle)
+            low, high = (
+                np.where(above, middle + 1, low),
+                np.where(above | ~inside, high, middle),
+            )
         return low
 
     def down_to(self, k: int) -> Ideal:
@@ -282,7 +297,10 @@ class Ideal(Remembering):
             return self
         return self.remember(
             ("down to", k),
-            lambda: Ideal(offsets_of(lengths), self.grade[ragged_range(self.offsets[:-1], lengths)]),
+            lambda: Ideal(
+                offsets_of(lengths),
+                self.grade[ragged_range(self.offsets[:-1], lengths)],
+            ),
         )
 
     def take(self, codes: Ints) -> Ideal:

@@ -56,7 +56,9 @@ def earlier_smaller(offsets: Ints, value: Ints) -> Ints:
     for begin, end in _spans(offsets):
         first, last = int(offsets[begin]), int(offsets[end])
         if end - begin > 1 or last - first <= _TOGETHER:
-            count[first:last] = _count(offsets[begin : end + 1] - first, value[first:last])
+            count[first:last] = _count(
+                offsets[begin : end + 1] - first, value[first:last]
+            )
         else:
             _count_long(value[first:last], levels, count[first:last])
     return count
@@ -75,7 +77,9 @@ def weight_of_earlier_smaller(offsets: Ints, value: Ints, weight: Floats) -> Flo
         part = slice(int(offsets[begin]), int(offsets[end]))
         part_weight = weight[part]
         for split_at in _splits(offsets[begin : end + 1] - part.start, value[part]):
-            lows = running(np.add, (1 - split_at.high) * part_weight[split_at.at], split_at.lengths)
+            lows = running(
+                np.add, (1 - split_at.high) * part_weight[split_at.at], split_at.lengths
+            )
             weights[part.start + split_at.at] += split_at.high * lows
     return weights
 
@@ -84,7 +88,9 @@ def _spans(offsets: Ints) -> Iterator[tuple[int, int]]:
     """Cut the lists into ranges that are counted together; a longer list is a range of its own."""
     begin = 0
     while begin < len(offsets) - 1:
-        end = int(np.searchsorted(offsets, offsets[begin] + _TOGETHER, side="right")) - 1
+        end = (
+            int(np.searchsorted(offsets, offsets[begin] + _TOGETHER, side="right")) - 1
+        )
         yield begin, (end := max(end, begin + 1))
         begin = end
 
@@ -157,7 +163,9 @@ def _splits(offsets: Ints, value: Ints) -> Iterator[_Split]:
         place = start + lows_before
         place += high * (split + here - start - lows_before - place)
         start, stop = start + high * (split - start), split + high * (stop - split)
-        at, left, start, stop = (_moved(column, place) for column in (at, left, start, stop))
+        at, left, start, stop = (
+            _moved(column, place) for column in (at, left, start, stop)
+        )
 
 
 def _moved(column: Ints, place: Ints) -> Ints:
@@ -170,7 +178,9 @@ def _moved(column: Ints, place: Ints) -> Ints:
 _CUT: Final = 16
 
 
-def quicksorted(key: NDArray[np.floating], starts: Ints, lengths: Ints, times: int = 1) -> Ints:
+def quicksorted(
+    key: NDArray[np.floating], starts: Ints, lengths: Ints, times: int = 1
+) -> Ints:
     """Return the rows of each list by key descending, with equal keys in the order of the quicksort.
 
     Parameters

@@ -14,7 +14,14 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, DuplicateRows, printable
-from rankstone.hits.budgets import STEPS, Kept, Paid, by_steps, kept_within, repeats_in_step
+from rankstone.hits.budgets import (
+    STEPS,
+    Kept,
+    Paid,
+    by_steps,
+    kept_within,
+    repeats_in_step,
+)
 from rankstone.hits.exclusion import without_query_documents
 from rankstone.hits.hits import Hits
 from rankstone.hits.imputation import impute
@@ -102,18 +109,31 @@ class Matcher(Record):
         if options.identical_ids == "drop":
             batch = without_query_documents(batch)
         rolled = chunks = 0
-        if self.units is not None and self.units.document is not None and batch.own_hash is not None:
-            rolled, chunks = batch.height, int(np.count_nonzero(batch.own_hash != batch.hashes))
+        if (
+            self.units is not None
+            and self.units.document is not None
+            and batch.own_hash is not None
+        ):
+            rolled, chunks = (
+                batch.height,
+                int(np.count_nonzero(batch.own_hash != batch.hashes)),
+            )
         try:
             batch, twice = self._in_units(batch)
         except DuplicateRows as error:
             error.where = ", ".join(locate(row) for row in error.rows[:3])
             raise
         if (
-            self.units is not None and options.duplicates == "error" and not self._of_spans
+            self.units is not None
+            and options.duplicates == "error"
+            and not self._of_spans
         ):  # the copies left have other ids
             options = replace(options, duplicates="first_keep_rank")
-        if len(twice) and options.duplicates == "error" and not repeats_in_step(batch, twice):
+        if (
+            len(twice)
+            and options.duplicates == "error"
+            and not repeats_in_step(batch, twice)
+        ):
             options = replace(options, duplicates="first_keep_rank")
         matches = self.judgments.match(batch)
         ideal = self.judgments.ideal_of(batch, matches)
@@ -138,14 +158,20 @@ class Matcher(Record):
             )
         except DuplicateRows as error:
             error.where = ", ".join(locate(row) for row in error.rows[:3])
-            more = "" if self._of_spans else _counted_recall(batch, twice, matches, graded.grade, ideal)
+            more = (
+                ""
+                if self._of_spans
+                else _counted_recall(batch, twice, matches, graded.grade, ideal)
+            )
             error.expected = f"{error.expected}{more}"
             raise
         self._check_candidates(batch, ranks.n)
         hit = ranks.kept
         lists = matches.list[hit]
         every = len(lists) == batch.height
-        counts = batch.lengths if every else np.bincount(lists, minlength=len(batch.lengths))
+        counts = (
+            batch.lengths if every else np.bincount(lists, minlength=len(batch.lengths))
+        )
         hits = Hits(
             offsets=np.concatenate(([0], np.cumsum(counts))),
             rank=ranks.rank,
@@ -160,20 +186,28 @@ class Matcher(Record):
             expected=options.ties == "expected",
             lowest_grade=self.judgments.lowest_grade,
             candidates=self._candidates(len(batch.lengths)),
-            kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets) if self.budgets else {},
+            kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets)
+            if self.budgets
+            else {},
             attainable=self._attainable(batch.codes),
             retrieved=None if retrieved is None else retrieved.of(hit),
-            score=batch.key[matches.row[hit]] if "scores" in self.brings and batch.key is not None else None,
+            score=batch.key[matches.row[hit]]
+            if "scores" in self.brings and batch.key is not None
+            else None,
             paid=Paid.of(batch, ranks, self._paid(batch)) if self.costs else None,
             unanswerable=self._unanswerable(batch.codes),
-            abstained=self._abstained(batch, ranks.n) if "abstained" in self.brings else None,
+            abstained=self._abstained(batch, ranks.n)
+            if "abstained" in self.brings
+            else None,
             **self._additions(batch, matches, hit, others, in_pool, ranks),
         )
         counted = None
         if self.cutoffs is not None:
             counted = tally(batch, blocks, twice, hits, self.cutoffs)
             counted = replace(counted, left_out=left_out, rolled=rolled, chunks=chunks)
-            counted = self._with_found(counted, graded, several=len(twice) > 0 and not self._of_spans)
+            counted = self._with_found(
+                counted, graded, several=len(twice) > 0 and not self._of_spans
+            )
             counted = self._with_false_retrievals(counted, hits, batch)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
 
@@ -182,7 +216,9 @@ class Matcher(Record):
         if not isinstance(self.judgments, Judgments):
             return counted
         relevant = graded.grade > 0
-        again = _repeated(graded.matches.pair[relevant]) if several else np.empty(0, bool)
+        again = (
+            _repeated(graded.matches.pair[relevant]) if several else np.empty(0, bool)
+        )
         found = int(np.count_nonzero(relevant))
         return replace(counted, found=found, found_again=int(np.count_nonzero(again)))
 
@@ -199,7 +235,9 @@ class Matcher(Record):
     def _in_units(self, batch: Batch) -> tuple[Batch, Ints]:
         """Return the sorted batch, one row for each document, and the rows of units that occur again."""
         none, units, score = np.empty(0, np.int64), self.units, self.options.unit_score
-        if self._of_spans:  # each chunk stays a row; its document is where judged spans are looked up
+        if (
+            self._of_spans
+        ):  # each chunk stays a row; its document is where judged spans are looked up
             batch = sort_lists(by_steps(batch), self.options)
             return batch, repeated(batch.own_hashes, batch.lengths, batch.own_ids)
         if batch.docs is None:
@@ -217,13 +255,17 @@ class Matcher(Record):
         if units.document is not None and score == "max":
             batch = by_best_chunk(batch, self.options)
         batch = in_classes(batch, units)
-        return batch, none if units.same is None else repeated(batch.hashes, batch.lengths, batch.ids)
+        return batch, none if units.same is None else repeated(
+            batch.hashes, batch.lengths, batch.ids
+        )
 
     @property
     def _of_spans(self) -> bool:
         return "spans" in self.brings
 
-    def _spans(self, batch: Batch, matches: Matches) -> tuple[Batch, _Graded, Retrieved]:
+    def _spans(
+        self, batch: Batch, matches: Matches
+    ) -> tuple[Batch, _Graded, Retrieved]:
         """Return a batch by the ids of its chunks, each with the best grade of the spans that it touches."""
         assert isinstance(self.judgments, Judgments)  # noqa: S101 - labelled tables are refused before
         assert self.judgments.spans is not None  # noqa: S101 - prepared for measures of spans
@@ -232,7 +274,9 @@ class Matcher(Record):
         document = numbered(batch.ids(np.arange(batch.height)), pair)
         judged = self.judgments.spans.take(batch.codes)
         start, end = (batch.costs[name] for name in OFFSETS)
-        chunk, span = overlapping(Spans(batch.list_of_row, document, start, end), judged.spans)
+        chunk, span = overlapping(
+            Spans(batch.list_of_row, document, start, end), judged.spans
+        )
         grade = np.where(np.bincount(chunk, minlength=batch.height) > 0, -np.inf, 0.0)
         np.maximum.at(grade, chunk, judged.grade[span])
         every = Matches(np.arange(batch.height), batch.list_of_row, pair)
@@ -244,7 +288,9 @@ class Matcher(Record):
         """Return the rows with a grade: the judged ones, or all where grades are imputed."""
         grades = self.judgments.grades(batch, matches)
         if self.options.imputes:
-            return _Graded(*impute(batch, matches, grades, self.judgments, self.options))
+            return _Graded(
+                *impute(batch, matches, grades, self.judgments, self.options)
+            )
         return _Graded(matches, grades, np.ones(len(grades), bool))
 
     def _accepted_grades(self, batch: Batch, graded: _Graded) -> Floats:
@@ -254,7 +300,14 @@ class Matcher(Record):
         scored = batch.key[graded.matches.row] > self.options.score_above
         return np.where(scored, graded.grade, np.minimum(graded.grade, 0.0))
 
-    def _ideal(self, known: Ideal, graded: _Graded, hit: Ints | slice, queries: int, twice: Ints) -> Ideal:
+    def _ideal(
+        self,
+        known: Ideal,
+        graded: _Graded,
+        hit: Ints | slice,
+        queries: int,
+        twice: Ints,
+    ) -> Ideal:
         """Return the ideal lists: the known ones, or with grades that the options add."""
         matches = graded.matches
         if self.options.pool == "list":
@@ -265,7 +318,9 @@ class Matcher(Record):
             further = _repeated(matches.pair[hit])
         else:
             return known
-        return _with_additions(known, matches.list[hit][further], graded.grade[hit][further])
+        return _with_additions(
+            known, matches.list[hit][further], graded.grade[hit][further]
+        )
 
     def _others(self, batch: Batch, matches: Matches) -> tuple[Ints | None, Bools]:
         """Return the ungraded rows whose ranks a measure needs, and which of them were pooled."""
@@ -273,11 +328,15 @@ class Matcher(Record):
         pooled = none
         if not self.brings & {"holes", "pooled"}:
             return None, none.astype(bool)
-        if self.options.unjudged == "condensed_keep_rank":  # removed, though ranks do not close up
+        if (
+            self.options.unjudged == "condensed_keep_rank"
+        ):  # removed, though ranks do not close up
             return none, none.astype(bool)
         if isinstance(self.judgments, Judgments) and self.judgments.pooled is not None:
             pooled = self.judgments.pooled.find(batch, batch.codes).row
-            pooled = pooled[~np.isin(pooled, matches.row)]  # these have an imputed grade
+            pooled = pooled[
+                ~np.isin(pooled, matches.row)
+            ]  # these have an imputed grade
         if "holes" not in self.brings and isinstance(self.judgments, Judgments):
             return pooled, np.ones(len(pooled), bool)
         bare = np.ones(batch.height, bool)
@@ -307,22 +366,39 @@ class Matcher(Record):
             lists, pair = matches.list[hit], matches.pair[hit]
             starts = self.judgments.pairs.offsets[batch.codes[lists]]
             additions["pool"] = pool
-            additions["member"] = np.where(pair >= 0, pool.offsets[lists] + pair - starts, -1)
+            additions["member"] = np.where(
+                pair >= 0, pool.offsets[lists] + pair - starts, -1
+            )
         if others is not None and ranks.others is not None:
             rest, lists = ranks.others, batch.list_of_row[others[ranks.others.at]]
             rows = batch.table_rows(others[rest.at])
-            additions["holes"] = _places(rest, lists, rows, len(batch.lengths), np.ones(len(lists), bool))
-            additions["pooled"] = _places(rest, lists, rows, len(batch.lengths), in_pool[rest.at])
+            additions["holes"] = _places(
+                rest, lists, rows, len(batch.lengths), np.ones(len(lists), bool)
+            )
+            additions["pooled"] = _places(
+                rest, lists, rows, len(batch.lengths), in_pool[rest.at]
+            )
         return additions
 
     def _attainable(self, codes: Ints) -> dict[Budget, Ideal]:
         """Return the grades of the best lists within each budget, where the costs of judgments are known."""
         if not isinstance(self.judgments, Judgments):
             return {}
-        ideals = {budget: self.judgments.attainable(budget) for budget in self.best_within}
-        return {budget: ideal.take(codes) for budget, ideal in ideals.items() if ideal is not None}
+        ideals = {
+            budget: self.judgments.attainable(budget) for budget in self.best_within
+        }
+        return {
+            budget: ideal.take(codes)
+            for budget, ideal in ideals.items()
+            if ideal is not None
+        }
 
-    def missing(self, judgments: Judgments, codes: Ints, failures: Mapping[str, str] | None = None) -> Chunk:
+    def missing(
+        self,
+        judgments: Judgments,
+        codes: Ints,
+        failures: Mapping[str, str] | None = None,
+    ) -> Chunk:
         """Return judged queries, by their indexes, that the run does not answer.
 
         ``failures`` are queries whose retrieval failed, which have not abstained.
@@ -330,7 +406,12 @@ class Matcher(Record):
         count = len(codes)
         failed = np.zeros(count, bool)
         if failures:
-            failed = judgments.queries.names.gather(codes).cast(pl.String).is_in([*failures]).to_numpy()
+            failed = (
+                judgments.queries.names.gather(codes)
+                .cast(pl.String)
+                .is_in([*failures])
+                .to_numpy()
+            )
         ints, floats = np.empty(0, np.int64), np.empty(0)
         hits = Hits(
             offsets=np.zeros(count + 1, np.int64),
@@ -341,7 +422,9 @@ class Matcher(Record):
             judged=np.empty(0, bool),
             n=np.zeros(count, np.int64),
             length=np.zeros(count, np.int64),
-            ideal=judgments.ideal.take(codes if self.options.pool == "judged" else np.full(count, -1)),
+            ideal=judgments.ideal.take(
+                codes if self.options.pool == "judged" else np.full(count, -1)
+            ),
             found=np.zeros(count, bool),
             expected=self.options.ties == "expected",
             lowest_grade=judgments.lowest_grade,
@@ -354,7 +437,9 @@ class Matcher(Record):
             paid=Paid.nothing(count, self.costs) if self.costs else None,
             unanswerable=self._unanswerable(codes),
             abstained=~failed if "abstained" in self.brings else None,
-            pool=judgments.pool.take(codes) if self.brings & {"pool", "groups"} else None,
+            pool=judgments.pool.take(codes)
+            if self.brings & {"pool", "groups"}
+            else None,
             pooled=_no_places(count),
             holes=_no_places(count),
             kept={budget: Kept.none(count) for budget in self.budgets},
@@ -366,14 +451,23 @@ class Matcher(Record):
     def _nothing_retrieved(self, judgments: Judgments, codes: Ints) -> Retrieved | None:
         none = np.empty(0)
         spans = judgments.spans
-        return None if spans is None else Retrieved(none.astype(np.int64), none, none, spans.take(codes))
+        return (
+            None
+            if spans is None
+            else Retrieved(none.astype(np.int64), none, none, spans.take(codes))
+        )
 
     def empty(self, judgments: Judgments, codes: Ints, names: pl.Series) -> Chunk:
         """Return queries with an empty list; those without judgments have index -1."""
         chunk = replace(self.missing(judgments, codes), names=names)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
         counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, Counter())
-        return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
+        return replace(
+            chunk,
+            hits=hits,
+            tally=counted,
+            undefined=self.options.no_results == "undefined",
+        )
 
     def _paid(self, batch: Batch) -> list[str]:
         """Return the columns of costs, and those of steps where there are any."""
@@ -381,15 +475,25 @@ class Matcher(Record):
 
     def _unanswerable(self, codes: Ints) -> Bools | None:
         """Return which queries were declared unanswerable; those without judgments were not."""
-        declared = self.judgments.unanswerable if isinstance(self.judgments, Judgments) else None
+        declared = (
+            self.judgments.unanswerable
+            if isinstance(self.judgments, Judgments)
+            else None
+        )
         return None if declared is None else (codes >= 0) & declared[codes]
 
     def _abstained(self, batch: Batch, n: Ints) -> Bools:
         """Return the lists without a document, or with none above ``score_above``."""
         none: Bools = n == 0
-        if self.options.score_above is not None and batch.key is not None and batch.height:
+        if (
+            self.options.score_above is not None
+            and batch.key is not None
+            and batch.height
+        ):
             filled = batch.lengths > 0
-            none[filled] |= np.maximum.reduceat(batch.key, batch.heads) <= self.options.score_above
+            none[filled] |= (
+                np.maximum.reduceat(batch.key, batch.heads) <= self.options.score_above
+            )
         return none
 
     def _candidates(self, queries: int) -> Ints | None:
@@ -407,12 +511,21 @@ class Matcher(Record):
             )
 
 
-def _counted_recall(batch: Batch, twice: Ints, matches: Matches, grade: Floats, ideal: Ideal) -> str:
+def _counted_recall(
+    batch: Batch, twice: Ints, matches: Matches, grade: Floats, ideal: Ideal
+) -> str:
     """Return the recall that a count of rows gives the first list with copies, where it is above 1."""
     first = batch.list_of_row[twice.min()]
     relevant = ideal.grade[ideal.offsets[first] : ideal.offsets[first + 1]] > 0
-    rows, known = int(((matches.list == first) & (grade > 0)).sum()), int(relevant.sum())
-    return f"; counting each row, recall would be {rows / known:.3g}" if rows > known > 0 else ""
+    rows, known = (
+        int(((matches.list == first) & (grade > 0)).sum()),
+        int(relevant.sum()),
+    )
+    return (
+        f"; counting each row, recall would be {rows / known:.3g}"
+        if rows > known > 0
+        else ""
+    )
 
 
 def _no_places(count: int) -> Places:
@@ -421,15 +534,29 @@ def _no_places(count: int) -> Places:
     return Places(np.zeros(count + 1, np.int64), none, none, none, none)
 
 
-def _places(ranked: RankedRows, lists: Ints, rows: Ints, count: int, wanted: Bools) -> Places:
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(lists[wanted], minlength=count))))
-    return Places(offsets, ranked.rank[wanted], ranked.first[wanted], ranked.last[wanted], rows[wanted])
+def _places(
+    ranked: RankedRows, lists: Ints, rows: Ints, count: int, wanted: Bools
+) -> Places:
+    offsets = np.concatenate(
+        ([0], np.cumsum(np.bincount(lists[wanted], minlength=count)))
+    )
+    return Places(
+        offsets,
+        ranked.rank[wanted],
+        ranked.first[wanted],
+        ranked.last[wanted],
+        rows[wanted],
+    )
 
 
 def _first_rows(batch: Batch) -> Ints:
     """Return the first row of every list in the stream; lists may have become empty."""
     last = max(batch.height - 1, 0)
-    return batch.table_rows(np.minimum(batch.starts, last)) if batch.height else batch.starts
+    return (
+        batch.table_rows(np.minimum(batch.starts, last))
+        if batch.height
+        else batch.starts
+    )
 
 
 def _repeated(pair: Ints) -> Bools:

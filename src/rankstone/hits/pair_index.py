@@ -53,7 +53,9 @@ class QueryIndex:
         if not len(self) or not len(names):
             return np.full(len(names), -1, np.int64)
         first = int(self._candidates(names.head(1))[0])
-        if self.names.slice(first, len(names)).equals(names):  # most come in the same order
+        if self.names.slice(first, len(names)).equals(
+            names
+        ):  # most come in the same order
             return np.arange(first, first + len(names))
         codes = self._candidates(names)
         return np.where(same_ids(self.names, codes, names), codes, -1)
@@ -76,10 +78,14 @@ class QueryIndex:
         """Where the hashes with the same first bits begin: of many names most are found there at once."""
         bits = len(self).bit_length() + 1
         shift = np.uint64(_HASH_BITS - bits)
-        return shift, np.searchsorted(self._sorted, np.arange(1 << bits, dtype=np.uint64) << shift)
+        return shift, np.searchsorted(
+            self._sorted, np.arange(1 << bits, dtype=np.uint64) << shift
+        )
 
 
-def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray[np.uint64]]:
+def _by_distinct_hash(
+    names: pl.Series,
+) -> tuple[int, NDArray[np.int64], NDArray[np.uint64]]:
     """Return a seed that gives distinct names distinct hashes, their order by hash, and the hashes.
 
     At the end stands the largest hash there can be, for the first name: nothing is found behind it.
@@ -90,7 +96,11 @@ def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray
         order = np.argsort(hashes)
         ordered = hashes[order]
         if not (ordered[1:] == ordered[:-1]).any():
-            return seed, np.append(order, 0), np.append(ordered, np.iinfo(np.uint64).max)
+            return (
+                seed,
+                np.append(order, 0),
+                np.append(ordered, np.iinfo(np.uint64).max),
+            )
         seed += 1
 
 
@@ -125,11 +135,17 @@ class PairIndex:
         Document ids in the order of the index.
     """
 
-    def __init__(self, queries: QueryIndex, code: NDArray[np.int64], docs: pl.Series) -> None:
+    def __init__(
+        self, queries: QueryIndex, code: NDArray[np.int64], docs: pl.Series
+    ) -> None:
         self.queries = queries
-        self.order = None if (code[1:] >= code[:-1]).all() else np.argsort(code, kind="stable")
+        self.order = (
+            None if (code[1:] >= code[:-1]).all() else np.argsort(code, kind="stable")
+        )
         self.docs = self.arranged(docs)
-        self.offsets = np.concatenate(([0], np.cumsum(np.bincount(code, minlength=len(queries)))))
+        self.offsets = np.concatenate(
+            ([0], np.cumsum(np.bincount(code, minlength=len(queries))))
+        )
         self._hash = hash_ids(self.docs)
 
     @overload
@@ -140,7 +156,11 @@ class PairIndex:
         """Return a column of the pairs in the order of the index."""
         if self.order is None:
             return values
-        return values.gather(self.order) if isinstance(values, pl.Series) else values[self.order]
+        return (
+            values.gather(self.order)
+            if isinstance(values, pl.Series)
+            else values[self.order]
+        )
 
     @property
     def query(self) -> NDArray[np.int64]:
@@ -161,7 +181,9 @@ class PairIndex:
         counts = self.offsets[codes + 1] - self.offsets[codes]
         lists = np.repeat(known, counts)
         pair = ragged_range(self.offsets[codes], counts)
-        if len(codes) and (np.diff(codes) == 1).all():  # then their pairs are neighbours
+        if (
+            len(codes) and (np.diff(codes) == 1).all()
+        ):  # then their pairs are neighbours
             near = slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
             hashes, docs, first = self._hash[near], self.docs[near], near.start
         else:
@@ -191,9 +213,12 @@ def _look_up(
     begin = np.cumsum(1 << bits) - (1 << bits)
     shift = (_HASH_BITS - bits).astype(np.uint64)
     row_hash = batch.hashes
-    slot = (row_hash >> (shift[:1] if (shift == shift[:1]).all() else np.repeat(shift, batch.lengths))).view(
-        np.int64
-    )
+    slot = (
+        row_hash
+        >> (
+            shift[:1] if (shift == shift[:1]).all() else np.repeat(shift, batch.lengths)
+        )
+    ).view(np.int64)
     slot += np.repeat(begin, batch.lengths)
     which, row, found, without = np.arange(len(hashes)), None, [], list[Any]()
     table = np.zeros(int((1 << bits).sum()), np.int32)
@@ -202,7 +227,9 @@ def _look_up(
         number = np.arange(1, len(own) + 1, dtype=np.int32)
         table[own] = number
         at = table[slot]
-        met = np.flatnonzero(at != 0)  # several times as fast as of the numbers themselves
+        met = np.flatnonzero(
+            at != 0
+        )  # several times as fast as of the numbers themselves
         at, row_hash, slot = at[met] - 1, row_hash[met], slot[met]
         row = met if row is None else row[met]
         same = row_hash == hashes[at]
@@ -238,13 +265,17 @@ def _among(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return rows with one of these documents in these lists, and which, by their ids alone."""
     rows = np.flatnonzero(np.isin(batch.list_of_row, lists))
-    here = pl.DataFrame({"list": batch.list_of_row[rows], "doc": batch.ids(rows), "row": rows})
+    here = pl.DataFrame(
+        {"list": batch.list_of_row[rows], "doc": batch.ids(rows), "row": rows}
+    )
     pairs = pl.DataFrame({"list": lists, "doc": docs, "which": np.arange(len(docs))})
     met = here.join(pairs, on=["list", "doc"])
     return met["row"].to_numpy(), met["which"].to_numpy()
 
 
-def same_ids(ids: pl.Series, at: NDArray[np.int64], others: pl.Series) -> NDArray[np.bool_]:
+def same_ids(
+    ids: pl.Series, at: NDArray[np.int64], others: pl.Series
+) -> NDArray[np.bool_]:
     """Return where the ids at some places equal other ids, bool ``[places]``."""
     if ids.dtype == pl.Int64 and others.dtype == pl.Int64:
         return np.equal(ids.to_numpy()[at], others.to_numpy())  # type: ignore[no-any-return]
@@ -252,7 +283,9 @@ def same_ids(ids: pl.Series, at: NDArray[np.int64], others: pl.Series) -> NDArra
 
 
 def repeated(
-    hashes: NDArray[np.uint64], lengths: NDArray[np.int64], ids: Callable[[NDArray[np.int64]], pl.Series]
+    hashes: NDArray[np.uint64],
+    lengths: NDArray[np.int64],
+    ids: Callable[[NDArray[np.int64]], pl.Series],
 ) -> NDArray[np.int64]:
     """Return the places of ids that are in their list more than once; ``ids`` returns those at some places.
 
@@ -267,5 +300,7 @@ def repeated(
     suspect = np.zeros(len(lengths), bool)
     suspect[list_of[same]] = True
     at = np.flatnonzero(suspect[list_of])
-    twice: NDArray[np.bool_] = pl.DataFrame({"list": list_of[at], "id": ids(at)}).is_duplicated().to_numpy()
+    twice: NDArray[np.bool_] = (
+        pl.DataFrame({"list": list_of[at], "id": ids(at)}).is_duplicated().to_numpy()
+    )
     return at[twice]

@@ -89,7 +89,11 @@ class Lists:
     """
 
     def __init__(
-        self, queries: QueryIndex | None, check: Callable[[Piece], Piece], *, keep_extra: bool
+        self,
+        queries: QueryIndex | None,
+        check: Callable[[Piece], Piece],
+        *,
+        keep_extra: bool,
     ) -> None:
         self._queries = queries
         self._check = check
@@ -97,7 +101,9 @@ class Lists:
         self.answered = np.zeros(0 if queries is None else len(queries), bool)
         self._unjudged: list[pl.Series] = []
 
-    def contiguous(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], ReadBatch]]:
+    def contiguous(
+        self, tables: Iterable[pl.DataFrame]
+    ) -> Iterator[Callable[[], ReadBatch]]:
         """Read batches from a stream in which every query's rows should be together.
 
         Parameters
@@ -113,10 +119,20 @@ class Lists:
         columns, texts = self._arrays(piece)
         runs = piece.table["query_id"].rle().struct.unnest()
         names, lengths = runs["value"], runs["len"].to_numpy().astype(np.int64)
-        codes = np.full(len(names), -1) if self._queries is None else self._queries.codes(names)
-        return self._checked(Batch(names, codes, lengths, **texts, rows=piece.rows, **_with_costs(columns)))
+        codes = (
+            np.full(len(names), -1)
+            if self._queries is None
+            else self._queries.codes(names)
+        )
+        return self._checked(
+            Batch(
+                names, codes, lengths, **texts, rows=piece.rows, **_with_costs(columns)
+            )
+        )
 
-    def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], ReadBatch]]:
+    def regrouped(
+        self, tables: Iterable[pl.DataFrame]
+    ) -> Iterator[Callable[[], ReadBatch]]:
         """Bring the rows of each query together, in their order, and read batches from that.
 
         The table is held in memory, in buckets of queries.  Parts of the stream are sorted into buckets, then
@@ -127,26 +143,49 @@ class Lists:
         with ThreadPoolExecutor(_THREADS) as pool:
             for table in tables:
                 waiting.append(pool.submit(self._in_buckets, table, row, numbers))
-                waiting[max(0, len(waiting) - _THREADS - 1)].result()  # few texts wait in memory
+                waiting[
+                    max(0, len(waiting) - _THREADS - 1)
+                ].result()  # few texts wait in memory
                 row += table.height
         parts = [part for piece in waiting for part in piece.result()]
         if not parts:
             return
-        columns = {name: [part.texts[name] for part in parts] for name in parts[0].texts}
-        texts = {name: pl.concat(column) for name, column in columns.items() if column[0] is not None}
-        for begin, end in _cuts(np.sum([part.ends[1:] for part in parts], axis=0), _ROWS):
-            yield partial(self._read_buckets, parts, {"docs": None} | texts, numbers, begin, end)
+        columns = {
+            name: [part.texts[name] for part in parts] for name in parts[0].texts
+        }
+        texts = {
+            name: pl.concat(column)
+            for name, column in columns.items()
+            if column[0] is not None
+        }
+        for begin, end in _cuts(
+            np.sum([part.ends[1:] for part in parts], axis=0), _ROWS
+        ):
+            yield partial(
+                self._read_buckets, parts, {"docs": None} | texts, numbers, begin, end
+            )
 
-    def _in_buckets(self, piece: pl.DataFrame, row: int, numbers: _QueryNumbers) -> list[_Bucketed]:
+    def _in_buckets(
+        self, piece: pl.DataFrame, row: int, numbers: _QueryNumbers
+    ) -> list[_Bucketed]:
         """Return parts of a piece, each with its numbers sorted into buckets."""
         found = []
         for table in piece.iter_slices(_PART):
             columns, texts = self._arrays(Piece(table, row))
-            columns |= {"number": numbers.of(table["query_id"]), "row": np.arange(row, row + table.height)}
+            columns |= {
+                "number": numbers.of(table["query_id"]),
+                "row": np.arange(row, row + table.height),
+            }
             bucket = _bucket_of(columns["number"])
             order = np.argsort(bucket, kind="stable")
             ends = np.searchsorted(bucket[order], np.arange(_BUCKETS + 1))
-            found.append(_Bucketed(texts, {name: column[order] for name, column in columns.items()}, ends))
+            found.append(
+                _Bucketed(
+                    texts,
+                    {name: column[order] for name, column in columns.items()},
+                    ends,
+                )
+            )
             row += table.height
         return found
 
@@ -161,7 +200,9 @@ class Lists:
         """Read some buckets from all parts."""
 
         def column(name: str) -> NDArray[Any]:
-            return np.concatenate([p.columns[name][p.ends[begin] : p.ends[end]] for p in parts])
+            return np.concatenate(
+                [p.columns[name][p.ends[begin] : p.ends[end]] for p in parts]
+            )
 
         order = _together(column("number"))
         columns = {name: column(name)[order] for name in parts[0].columns}
@@ -169,15 +210,22 @@ class Lists:
         heads = np.flatnonzero(np.append(True, number[1:] != number[:-1]))
         names, codes = numbers.named(number[heads])
         lengths = np.diff(np.append(heads, len(row)))
-        return self._checked(Batch(names, codes, lengths, **texts, take=row, **_with_costs(columns)))
+        return self._checked(
+            Batch(names, codes, lengths, **texts, take=row, **_with_costs(columns))
+        )
 
     def _arrays(self, piece: Piece) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the numbers of a checked piece as arrays, and its ids, of which few are needed."""
         parts = [part if part.name in _IDS else part.rechunk() for part in piece.table]
         table = self._check(replace(piece, table=pl.DataFrame(parts))).table
-        columns = {name: table[name].to_numpy() for name in table.columns if name not in _IDS}
+        columns = {
+            name: table[name].to_numpy() for name in table.columns if name not in _IDS
+        }
         known = {"docs": "doc_id", "named": "named"}
-        return columns, {ours: table[name] if name in table.columns else None for ours, name in known.items()}
+        return columns, {
+            ours: table[name] if name in table.columns else None
+            for ours, name in known.items()
+        }
 
     def admit(self, batch: ReadBatch) -> None:
         """Record the queries of a batch, in the order of the stream.
@@ -200,7 +248,11 @@ class Lists:
 
     def unjudged(self) -> pl.Series:
         """Return the distinct unjudged queries that were read."""
-        return pl.concat(self._unjudged).unique() if self._unjudged else pl.Series([], dtype=pl.String)
+        return (
+            pl.concat(self._unjudged).unique()
+            if self._unjudged
+            else pl.Series([], dtype=pl.String)
+        )
 
     def _checked(self, batch: Batch) -> ReadBatch:
         judged = batch.codes >= 0
@@ -222,8 +274,14 @@ class Lists:
 
 def _with_costs(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the columns of a batch, those of costs in a dict of their own."""
-    costs = {name.removeprefix(COST): columns[name] for name in columns if name.startswith(COST)}
-    return {name: column for name, column in columns.items() if not name.startswith(COST)} | {"costs": costs}
+    costs = {
+        name.removeprefix(COST): columns[name]
+        for name in columns
+        if name.startswith(COST)
+    }
+    return {
+        name: column for name, column in columns.items() if not name.startswith(COST)
+    } | {"costs": costs}
 
 
 def is_scattered(ids: pl.Series) -> bool:
@@ -250,7 +308,9 @@ class _QueryNumbers:
         self._queries = queries
         self._judged = 0 if queries is None else len(queries)
         self._categories = pl.Categorical(pl.Categories.random())
-        self._kept = pl.Series(dtype=self._categories)  # as long as there is one, Polars keeps the texts
+        self._kept = pl.Series(
+            dtype=self._categories
+        )  # as long as there is one, Polars keeps the texts
         self._kind: pl.DataType = pl.String()
 
     def of(self, ids: pl.Series) -> Ints:
@@ -258,7 +318,9 @@ class _QueryNumbers:
         self._kind = ids.dtype
         if self._queries is None and ids.dtype == pl.Int64:
             return ids.to_numpy()
-        number = np.full(len(ids), -1) if self._queries is None else self._queries.codes(ids)
+        number = (
+            np.full(len(ids), -1) if self._queries is None else self._queries.codes(ids)
+        )
         others = np.flatnonzero(number < 0)
         if len(others):
             category = ids[others].cast(pl.String).cast(self._categories)
@@ -270,7 +332,9 @@ class _QueryNumbers:
         if self._queries is None and self._kind == pl.Int64:
             return pl.Series(number), np.full(len(number), -1)
         other = number >= self._judged
-        category = pl.Series((number[other] - self._judged).astype(np.uint32)).cat.to(self._categories)
+        category = pl.Series((number[other] - self._judged).astype(np.uint32)).cat.to(
+            self._categories
+        )
         names = category.cast(pl.String).cast(self._kind)
         if self._queries is not None:
             order = np.argsort(np.append(np.flatnonzero(~other), np.flatnonzero(other)))
@@ -289,9 +353,15 @@ def _together(number: Ints) -> Ints:
     low, first = int(high.min()), int(bucket.min())
     span = int(high.max()) - low + 1
     if span * (int(bucket.max()) - first + 1) <= _SMALL_NUMBERS:
-        small = (bucket - first).astype(np.uint16) * np.uint16(span) + (high - low).astype(np.uint16)
+        small = (bucket - first).astype(np.uint16) * np.uint16(span) + (
+            high - low
+        ).astype(np.uint16)
         return np.argsort(small, kind="stable")
-    order = pl.DataFrame({"number": number}).select(pl.arg_sort_by("number", maintain_order=True)).to_series()
+    order = (
+        pl.DataFrame({"number": number})
+        .select(pl.arg_sort_by("number", maintain_order=True))
+        .to_series()
+    )
     return order.to_numpy().astype(np.int64)
 
 

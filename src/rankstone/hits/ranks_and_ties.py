@@ -112,7 +112,9 @@ def sort_lists(batch: Batch, options: AlignmentOptions) -> Batch:
     key = _comparable(batch.key, options)
     if options.sort_algorithm != "stable":
         times = 2 if options.sort_algorithm == "quicksort_twice" else 1
-        return batch.rows_at(quicksorted(key, batch.starts, batch.lengths, times), batch.lengths)
+        return batch.rows_at(
+            quicksorted(key, batch.starts, batch.lengths, times), batch.lengths
+        )
     rises = key[1:] > key[:-1]
     rises[batch.heads[1:] - 1] = False
     if not rises.any():
@@ -126,12 +128,19 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     Sorting ``leading bits of the key | place in the list`` does nearly all of it; only rows that agree in
     those bits are compared in full.
     """
-    packed = np.add(key, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0: one score, one pattern
+    packed = np.add(key, 0.0, dtype=np.float64).view(
+        np.uint64
+    )  # -0.0 + 0.0 is 0.0: one score, one pattern
     # flip all bits of negative keys and the sign of others, so that bits sort like numbers; invert to descend
-    packed ^= ((packed.view(np.int64) >> np.int64(63)) | np.int64(_SIGN)).view(np.uint64)
+    packed ^= ((packed.view(np.int64) >> np.int64(63)) | np.int64(_SIGN)).view(
+        np.uint64
+    )
     np.invert(packed, out=packed)
     bits = np.uint64(int(batch.lengths.max() - 1).bit_length())
-    places, heads = (np.uint64(1) << bits) - np.uint64(1), np.repeat(batch.starts, batch.lengths)
+    places, heads = (
+        (np.uint64(1) << bits) - np.uint64(1),
+        np.repeat(batch.starts, batch.lengths),
+    )
     packed &= ~places
     packed |= (np.arange(len(packed)) - heads).view(np.uint64)
     sort_within(packed, batch.lengths)
@@ -192,7 +201,9 @@ def tie_blocks(batch: Batch, options: AlignmentOptions) -> TieBlocks:
     """Return the tie blocks of a sorted batch."""
     if batch.key is None:
         return TieBlocks(np.empty(0, np.int64), np.empty(0, np.int64))
-    rows = np.flatnonzero(next_to_equals(_comparable(batch.key, options), batch.lengths))
+    rows = np.flatnonzero(
+        next_to_equals(_comparable(batch.key, options), batch.lengths)
+    )
     fresh = np.diff(rows, prepend=-2) > 1
     ends = np.flatnonzero(np.append(fresh[1:], True)) if len(rows) else rows
     return TieBlocks(rows[fresh] - 1, rows[ends])
@@ -230,7 +241,9 @@ def rank(
     """
     if options.ties == "error" and len(blocks):
         raise _tied(batch, blocks)
-    everything = whole or bool(len(copies)) or options.depth is not None or others is not None
+    everything = (
+        whole or bool(len(copies)) or options.depth is not None or others is not None
+    )
     blocks = blocks if everything else blocks.with_rows(matches.row)
     place = _places(batch, blocks, matches, grades, options)
     removed, worthless = _copies(batch, copies, place, options)
@@ -245,7 +258,11 @@ def rank(
 
 
 def _places(
-    batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats, options: AlignmentOptions
+    batch: Batch,
+    blocks: TieBlocks,
+    matches: Matches,
+    grades: Floats,
+    options: AlignmentOptions,
 ) -> Ints | None:
     """Return each row's place in the final order (counted through the batch); ``None``: unchanged."""
     if not len(blocks) or options.ties in ("input", "error"):
@@ -257,14 +274,21 @@ def _places(
     block = np.repeat(np.arange(len(blocks)), blocks.size)
     by, descending = _tie_key(batch, rows, matches, grades, options)
     frame = pl.DataFrame({"block": block, "by": by, "row": rows})
-    keys, downwards = ["block", "by", *batch.costs], [False, descending, *([False] * len(batch.costs))]
-    frame = frame.with_columns(**{name: values[rows] for name, values in batch.costs.items()})
+    keys, downwards = (
+        ["block", "by", *batch.costs],
+        [False, descending, *([False] * len(batch.costs))],
+    )
+    frame = frame.with_columns(
+        **{name: values[rows] for name, values in batch.costs.items()}
+    )
     order = frame.sort(keys, descending=downwards, maintain_order=True)["row"]
     place[order.to_numpy()] = rows
     return place
 
 
-def _places_for_sums(batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats) -> Ints | None:
+def _places_for_sums(
+    batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats
+) -> Ints | None:
     """Return places with tied hits sorted by grade and id, so that no sum depends on the order of rows.
 
     Sums over a tie block in different orders may differ in the last bit.
@@ -277,20 +301,28 @@ def _places_for_sums(batch: Batch, blocks: TieBlocks, matches: Matches, grades: 
     row, block = matches.row[some], block[some]
     ids = pl.Series(row) if batch.docs is None else batch.ids(row).cast(pl.String)
     frame = pl.DataFrame({"block": block, "grade": grades[some], "id": ids, "row": row})
-    order = frame.sort("block", "grade", "id", descending=[False, True, False], maintain_order=True)["row"]
+    order = frame.sort(
+        "block", "grade", "id", descending=[False, True, False], maintain_order=True
+    )["row"]
     place = np.arange(batch.height)
     place[order.to_numpy()] = np.sort(row)
     return place
 
 
 def _tie_key(
-    batch: Batch, rows: Ints, matches: Matches, grades: Floats, options: AlignmentOptions
+    batch: Batch,
+    rows: Ints,
+    matches: Matches,
+    grades: Floats,
+    options: AlignmentOptions,
 ) -> tuple[pl.Series, bool]:
     """Return the key that orders tied rows, and True if larger comes first."""
     if options.ties == "reverse_input":
         return pl.Series(rows), True
     if options.ties in ("best", "worst"):
-        return pl.Series(_worth(batch, matches, grades, options)[rows]), options.ties == "best"
+        return pl.Series(
+            _worth(batch, matches, grades, options)[rows]
+        ), options.ties == "best"
     ids = batch.own_ids(rows) if batch.in_classes else batch.ids(rows)
     return ids.cast(pl.String), options.ties == "docid_desc"
 
@@ -299,14 +331,20 @@ def _tie_key(
 _UNJUDGED = np.nextafter(0.0, -1.0)
 
 
-def _worth(batch: Batch, matches: Matches, grades: Floats, options: AlignmentOptions) -> Floats:
+def _worth(
+    batch: Batch, matches: Matches, grades: Floats, options: AlignmentOptions
+) -> Floats:
     """Return the worth of each row to a measure, for the best and the worst order of ties."""
     worth = np.full(batch.height, _UNJUDGED)
     worth[matches.row] = grades
     if options.duplicates == "first_keep_rank":
         key = batch.key if options.ties == "worst" and batch.key is not None else None
-        copies = pl.DataFrame({"list": matches.list, "pair": matches.pair}).with_row_index("at")
-        earlier = copies.select(pl.col("at").first().over("list", "pair"))["at"].to_numpy()
+        copies = pl.DataFrame(
+            {"list": matches.list, "pair": matches.pair}
+        ).with_row_index("at")
+        earlier = copies.select(pl.col("at").first().over("list", "pair"))[
+            "at"
+        ].to_numpy()
         later = earlier < np.arange(len(earlier))
         if key is not None:  # of copies that tie, any may come first
             later &= key[matches.row] < key[matches.row[earlier]]
@@ -314,7 +352,9 @@ def _worth(batch: Batch, matches: Matches, grades: Floats, options: AlignmentOpt
     return worth
 
 
-def _copies(batch: Batch, copies: Ints, place: Ints | None, options: AlignmentOptions) -> tuple[Ints, Ints]:
+def _copies(
+    batch: Batch, copies: Ints, place: Ints | None, options: AlignmentOptions
+) -> tuple[Ints, Ints]:
     """Return the duplicate rows that are removed from the lists, and those that stay but earn nothing."""
     none = np.empty(0, np.int64)
     if not len(copies) or options.duplicates in ("keep", "keep_judged"):
@@ -322,7 +362,9 @@ def _copies(batch: Batch, copies: Ints, place: Ints | None, options: AlignmentOp
     if options.duplicates == "error":
         raise duplicate(batch, copies)
     copies = copies if place is None else copies[np.argsort(place[copies])]
-    pairs = pl.DataFrame({"list": batch.list_of_row[copies], "doc": batch.ids(copies)}).to_struct()
+    pairs = pl.DataFrame(
+        {"list": batch.list_of_row[copies], "doc": batch.ids(copies)}
+    ).to_struct()
     last = options.duplicates == "last_drop"
     survivor = pairs.is_last_distinct() if last else pairs.is_first_distinct()
     later = copies[~survivor.to_numpy()]
@@ -362,11 +404,18 @@ def _number(
         rest = _ranked(others, batch.list_of_row[others], left, blocks, place, counter)
     length = batch.lengths if kept is None else _per_list(batch, kept)
     n = length if n is None else n
-    return Ranks(hits.at, hits.rank, hits.first, hits.last, n, length, rest, place, kept)
+    return Ranks(
+        hits.at, hits.rank, hits.first, hits.last, n, length, rest, place, kept
+    )
 
 
 def _ranked(
-    rows: Ints, lists: Ints, left: Ints | slice, blocks: TieBlocks, place: Ints | None, counter: _Counter
+    rows: Ints,
+    lists: Ints,
+    left: Ints | slice,
+    blocks: TieBlocks,
+    place: Ints | None,
+    counter: _Counter,
 ) -> RankedRows:
     """Rank the rows that are left, and sort them by place."""
     row = rows[left]

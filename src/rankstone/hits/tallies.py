@@ -70,9 +70,14 @@ class Tally(Record):
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
-def tally(batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
+def tally(
+    batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Sequence[int]
+) -> Tally:
     """Return the counts of a batch."""
-    judged, tied = _judged(hits), np.searchsorted(batch.heads, blocks.start, side="right")
+    judged, tied = (
+        _judged(hits),
+        np.searchsorted(batch.heads, blocks.start, side="right"),
+    )
     return Tally(
         rows=batch.height,
         tied=int(blocks.size.sum()),
@@ -83,7 +88,9 @@ def tally(batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Se
         single=int((judged == 1).sum()),
         n=hits.n,
         judged=judged,
-        unjudged=Counter({f"{k} {n}": count for k in cutoffs for n, count in _unjudged(hits, k)}),
+        unjudged=Counter(
+            {f"{k} {n}": count for k in cutoffs for n, count in _unjudged(hits, k)}
+        ),
     )
 
 
@@ -95,7 +102,15 @@ def _judged(hits: Hits) -> Ints:
 def _unjudged(hits: Hits, k: int) -> Iterator[tuple[int, int]]:
     """Yield numbers of documents down to rank k, and how many are unjudged in all lists with so many."""
     shown = np.minimum(hits.n, k)
-    judged = hits.count(hits.judged & (hits.rank <= k)) if hits.expected else _judged(hits.down_to(k))
+    judged = (
+        hits.count(hits.judged & (hits.rank <= k))
+        if hits.expected
+        else _judged(hits.down_to(k))
+    )
     lengths, place = np.unique(shown, return_inverse=True)
     counts = np.bincount(place, shown - judged)
-    return ((n, int(count)) for n, count in zip(lengths.tolist(), counts.tolist(), strict=True) if count)
+    return (
+        (n, int(count))
+        for n, count in zip(lengths.tolist(), counts.tolist(), strict=True)
+        if count
+    )

@@ -53,7 +53,9 @@ class Spans(Record):
 
     def some(self, which: Ints | Bools) -> Spans:
         """Return some of the spans, in ascending order."""
-        return Spans(self.query[which], self.document[which], self.start[which], self.end[which])
+        return Spans(
+            self.query[which], self.document[which], self.start[which], self.end[which]
+        )
 
 
 class JudgedSpans(Record):
@@ -77,7 +79,9 @@ class JudgedSpans(Record):
     chunks: Spans | None = None
 
     @classmethod
-    def of(cls, table: pl.DataFrame, judgments: Judgments, chunks: pl.DataFrame | None) -> JudgedSpans:
+    def of(
+        cls, table: pl.DataFrame, judgments: Judgments, chunks: pl.DataFrame | None
+    ) -> JudgedSpans:
         """Return the spans of a table, by the prepared judgments of their documents.
 
         Parameters
@@ -92,13 +96,23 @@ class JudgedSpans(Record):
         pairs = judgments.pairs
         query = np.repeat(np.arange(len(judgments.queries)), np.diff(pairs.offsets))
         judged = pl.DataFrame(
-            {"query": query, "query_id": judgments.queries.names.gather(query), "doc_id": pairs.docs}
+            {
+                "query": query,
+                "query_id": judgments.queries.names.gather(query),
+                "doc_id": pairs.docs,
+            }
         ).with_row_index("pair")
-        rows = table.join(judged, on=["query_id", "doc_id"]).sort("pair", *OFFSETS, maintain_order=True)
+        rows = table.join(judged, on=["query_id", "doc_id"]).sort(
+            "pair", *OFFSETS, maintain_order=True
+        )
         nugget = np.zeros(rows.height, np.int64)
         if "nugget" in rows.columns:
-            nugget = rows["nugget"].rank("dense").fill_null(0).to_numpy().astype(np.int64)
-            nugget = np.unique(rows["query"].to_numpy() * (len(rows) + 1) + nugget, return_inverse=True)[1]
+            nugget = (
+                rows["nugget"].rank("dense").fill_null(0).to_numpy().astype(np.int64)
+            )
+            nugget = np.unique(
+                rows["query"].to_numpy() * (len(rows) + 1) + nugget, return_inverse=True
+            )[1]
         known = None
         if chunks is not None:
             known = _spans(chunks.join(judged, on="doc_id").sort("pair", *OFFSETS))
@@ -118,13 +132,19 @@ class JudgedSpans(Record):
 def _spans(rows: pl.DataFrame) -> Spans:
     """Return the spans of a table with ``query``, ``pair``, ``start`` and ``end``."""
     query, pair = (rows[name].to_numpy().astype(np.int64) for name in ("query", "pair"))
-    return Spans(query, pair, *(rows[name].cast(pl.Float64).to_numpy() for name in OFFSETS))
+    return Spans(
+        query, pair, *(rows[name].cast(pl.Float64).to_numpy() for name in OFFSETS)
+    )
 
 
 def _of_queries(spans: Spans, codes: Ints) -> tuple[Ints, Ints]:
     """Return the spans of some queries, and the place of each one's query in ``codes``."""
-    first, last = (np.searchsorted(spans.query, codes, side) for side in ("left", "right"))
-    return ragged_range(first, last - first), np.repeat(np.arange(len(codes)), last - first)
+    first, last = (
+        np.searchsorted(spans.query, codes, side) for side in ("left", "right")
+    )
+    return ragged_range(first, last - first), np.repeat(
+        np.arange(len(codes)), last - first
+    )
 
 
 class Retrieved(Record):
@@ -147,7 +167,9 @@ class Retrieved(Record):
 
     def of(self, hits: Ints | slice) -> Retrieved:
         """Return the chunks behind some of the hits."""
-        return Retrieved(self.document[hits], self.start[hits], self.end[hits], self.judged)
+        return Retrieved(
+            self.document[hits], self.start[hits], self.end[hits], self.judged
+        )
 
     def spans(self, query: Ints) -> Spans:
         """Return the chunks as spans, given the query of each, int64 ``[hits]``."""
@@ -189,7 +211,9 @@ class TextCoverage(Record):
 
         covered = np.where(first[part] < count, pieces.length[part], 0.0)
         # spans of one nugget may overlap
-        about, of = np.divmod(np.unique(nugget[span] * len(first) + part), max(len(first), 1))
+        about, of = np.divmod(
+            np.unique(nugget[span] * len(first) + part), max(len(first), 1)
+        )
         whole = np.bincount(about, pieces.length[of], int(nugget.max(initial=-1)) + 1)
         shares = pieces.length[of] / whole[about]
         return cls(
@@ -209,16 +233,27 @@ class _Pieces(Record):
     @classmethod
     def of(cls, *spans: Spans) -> _Pieces:
         """Cut documents at the ends of spans."""
-        ends = np.unique(np.concatenate([_points(one, at) for one in spans for at in (one.start, one.end)]))
+        ends = np.unique(
+            np.concatenate(
+                [_points(one, at) for one in spans for at in (one.start, one.end)]
+            )
+        )
         length = np.zeros(len(ends))
-        same = (ends["query"][1:] == ends["query"][:-1]) & (ends["document"][1:] == ends["document"][:-1])
+        same = (ends["query"][1:] == ends["query"][:-1]) & (
+            ends["document"][1:] == ends["document"][:-1]
+        )
         length[:-1] = np.where(same, np.diff(ends["at"]), 0.0)
         return cls(ends, length)
 
     def inside(self, spans: Spans) -> tuple[Ints, Ints]:
         """Return the pieces inside spans: the span, and the piece."""
-        first, last = (np.searchsorted(self.key, _points(spans, at)) for at in (spans.start, spans.end))
-        return np.repeat(np.arange(len(first)), last - first), ragged_range(first, last - first)
+        first, last = (
+            np.searchsorted(self.key, _points(spans, at))
+            for at in (spans.start, spans.end)
+        )
+        return np.repeat(np.arange(len(first)), last - first), ragged_range(
+            first, last - first
+        )
 
 
 def _points(spans: Spans, at: Floats) -> NDArray[np.void]:
@@ -233,7 +268,10 @@ def union_length(spans: Spans, queries: int) -> Floats:
     pieces = _Pieces.of(spans)
     _, inside = pieces.inside(spans)
     inside = np.unique(inside)
-    return np.asarray(np.bincount(pieces.key["query"][inside], pieces.length[inside], queries), np.float64)
+    return np.asarray(
+        np.bincount(pieces.key["query"][inside], pieces.length[inside], queries),
+        np.float64,
+    )
 
 
 def overlapping(chunks: Spans, spans: Spans) -> tuple[Ints, Ints]:
@@ -243,14 +281,21 @@ def overlapping(chunks: Spans, spans: Spans) -> tuple[Ints, Ints]:
     mine, theirs = np.empty(len(chunks.query), kind), np.empty(len(spans.query), kind)
     for name in keys:
         mine[name], theirs[name] = getattr(chunks, name), getattr(spans, name)
-    first, last = np.searchsorted(theirs, mine, "left"), np.searchsorted(theirs, mine, "right")
+    first, last = (
+        np.searchsorted(theirs, mine, "left"),
+        np.searchsorted(theirs, mine, "right"),
+    )
     span = ragged_range(first, last - first)
     chunk = np.repeat(np.arange(len(mine)), last - first)
-    shares = (chunks.start[chunk] < spans.end[span]) & (spans.start[span] < chunks.end[chunk])
+    shares = (chunks.start[chunk] < spans.end[span]) & (
+        spans.start[span] < chunks.end[chunk]
+    )
     return chunk[shares], span[shares]
 
 
-def check_offsets(columns: Mapping[str, Floats], where: Callable[[int], str], what: str) -> None:
+def check_offsets(
+    columns: Mapping[str, Floats], where: Callable[[int], str], what: str
+) -> None:
     """Refuse spans without text: offsets that are missing, below zero or in the wrong order."""
     start, end = (columns[name] for name in OFFSETS)
     bad = ~((start >= 0) & (end > start) & np.isfinite(end))

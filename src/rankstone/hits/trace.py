@@ -118,7 +118,9 @@ class Traced:
         arrays = {name: _array(column) for name, column in columns.items()}
         known = rows() if callable(rows) else rows
         self.trace.tables.append(
-            RecordedTable(of, known, title, arrays, None if total is None else _number(total))
+            RecordedTable(
+                of, known, title, arrays, None if total is None else _number(total)
+            )
         )
 
     def record_columns(self, **columns: Column) -> None:
@@ -135,12 +137,17 @@ class Traced:
     def record_steps(self, **steps: object) -> None:
         """Record further steps after the sum of the last table."""
         if self.trace is not None and self.trace.tables:
-            self.trace.tables[-1].steps |= {name: _number(value) for name, value in steps.items()}
+            self.trace.tables[-1].steps |= {
+                name: _number(value) for name, value in steps.items()
+            }
 
     def record_result(self, numerator: object, denominator: object) -> None:
         """Record the numerator and the denominator."""
         if self.trace is not None:
-            self.trace.numerator, self.trace.denominator = _number(numerator), _number(denominator)
+            self.trace.numerator, self.trace.denominator = (
+                _number(numerator),
+                _number(denominator),
+            )
 
     @property
     def trace_is_empty(self) -> bool:

@@ -71,7 +71,9 @@ def by_best_chunk(batch: Batch, options: AlignmentOptions) -> Batch:
         return batch
     lengths = np.bincount(batch.list_of_row[heads], minlength=len(batch.lengths))
     made = batch.rows_at(heads, lengths)
-    added = {name: _since(values, batch, heads, made) for name, values in batch.costs.items()}
+    added = {
+        name: _since(values, batch, heads, made) for name, values in batch.costs.items()
+    }
     return replace(made, costs=_unless_steps(added, made))
 
 
@@ -85,9 +87,13 @@ def _ordered(batch: Batch, options: AlignmentOptions) -> Batch:
         return batch
     rows = ragged_range(blocks.start, blocks.size)
     ids = {"unit": batch.ids(rows), "own": batch.own_ids(rows)}
-    frame = pl.DataFrame({"block": np.repeat(np.arange(len(blocks)), blocks.size), **ids, "row": rows})
+    frame = pl.DataFrame(
+        {"block": np.repeat(np.arange(len(blocks)), blocks.size), **ids, "row": rows}
+    )
     order = np.arange(batch.height)
-    order[rows] = frame.sort("block", "unit", "own", descending=[False, down, down])["row"].to_numpy()
+    order[rows] = frame.sort("block", "unit", "own", descending=[False, down, down])[
+        "row"
+    ].to_numpy()
     return batch.rows_at(order, batch.lengths)
 
 
@@ -124,7 +130,9 @@ def _heads(batch: Batch) -> Ints:
         head = np.empty(len(row), np.int64)
         head[row] = np.repeat(row[begins], np.diff(begins, append=len(row)))
         return head
-    rows = pl.DataFrame({"list": batch.list_of_row, "id": batch.ids(np.arange(batch.height))})
+    rows = pl.DataFrame(
+        {"list": batch.list_of_row, "id": batch.ids(np.arange(batch.height))}
+    )
     return (
         rows.with_row_index("row")
         .select(pl.col("row").first().over("list", "id"))["row"]
@@ -141,7 +149,9 @@ def by_all_chunks(batch: Batch, score: UnitScore) -> Batch:
     """
     head = _heads(batch)
     heads = np.flatnonzero(head == np.arange(len(head)))
-    made = batch.rows_at(heads, np.bincount(batch.list_of_row[heads], minlength=len(batch.lengths)))
+    made = batch.rows_at(
+        heads, np.bincount(batch.list_of_row[heads], minlength=len(batch.lengths))
+    )
     added = {name: _added(values, head, heads) for name, values in batch.costs.items()}
     key = None if batch.key is None else _scores(batch.key, head, heads, score)
     return replace(made, key=key, costs=_unless_steps(added, made))
@@ -150,12 +160,17 @@ def by_all_chunks(batch: Batch, score: UnitScore) -> Batch:
 def _unless_steps(added: dict[str, Floats], made: Batch) -> dict[str, Floats]:
     """Return added costs; a step, and what is repeated in rows, is that of the row itself."""
     own = {name for name in added if name in STEPS or name.startswith(REPEATED)}
-    return {name: made.costs[name] if name in own else values for name, values in added.items()}
+    return {
+        name: made.costs[name] if name in own else values
+        for name, values in added.items()
+    }
 
 
 def _added(values: Floats, head: Ints, heads: Ints) -> Floats:
     """Add values of rows with the same head, in their order, for each head."""
-    return np.asarray(np.bincount(head, values, int(heads.max(initial=-1)) + 1)[heads], np.float64)
+    return np.asarray(
+        np.bincount(head, values, int(heads.max(initial=-1)) + 1)[heads], np.float64
+    )
 
 
 def _scores(key: Floats, head: Ints, heads: Ints, score: UnitScore) -> Floats:

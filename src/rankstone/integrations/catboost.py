@@ -72,11 +72,13 @@ def eval_metric(
     bound = [_bound(pool, f"pools[{at}]") for at, pool in enumerate(pools)]
     if not bound:
         raise BadOption(
-            "no data sets are given; CatBoost passes no groups", fix="eval_metric(…, train, valid)"
+            "no data sets are given; CatBoost passes no groups",
+            fix="eval_metric(…, train, valid)",
         )
     for at, one in enumerate(bound):
         if any(
-            one.matches(other.labels) and not np.array_equal(one.sizes, other.sizes) for other in bound[:at]
+            one.matches(other.labels) and not np.array_equal(one.sizes, other.sizes)
+            for other in bound[:at]
         ):
             raise BadOption(
                 "two data sets have the same labels and different groups, and cannot be distinguished",
@@ -166,7 +168,9 @@ def staged(
     scoring = Scoring(measures, convention=convention, **options)
     labels, sizes = _bound(pool, "the pool")
     weights = None if group_weight is None else weights_of_queries(group_weight, sizes)
-    raw = "prediction_type" in signature(model.staged_predict).parameters  # a classifier would return classes
+    raw = (
+        "prediction_type" in signature(model.staged_predict).parameters
+    )  # a classifier would return classes
     stages = model.staged_predict(
         pool, eval_period=every, **({"prediction_type": "RawFormulaVal"} if raw else {})
     )
@@ -185,15 +189,23 @@ def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair
     else:
         labels, groups = pool
     if labels is None or groups is None or not len(groups):
-        raise BadOption("these data lack labels or groups", where=where, fix="Pool(X, y, group_id=…)")
+        raise BadOption(
+            "these data lack labels or groups",
+            where=where,
+            fix="Pool(X, y, group_id=…)",
+        )
     labels, groups = np.asarray(labels, np.float64), np.asarray(groups)
     if labels.shape != groups.shape:
         raise BadValue(
-            "labels and group ids do not match", where=where, given=f"{labels.shape} and {groups.shape}"
+            "labels and group ids do not match",
+            where=where,
+            given=f"{labels.shape} and {groups.shape}",
         )
     heads = np.concatenate(([0], np.flatnonzero(groups[1:] != groups[:-1]) + 1))
     if len(np.unique(groups)) < len(heads):
         raise BadValue(
-            "the rows of a group are not adjacent", where=where, fix="sort by group, as CatBoost requires"
+            "the rows of a group are not adjacent",
+            where=where,
+            fix="sort by group, as CatBoost requires",
         )
     return _Bound(labels, np.diff(heads, append=len(groups)))

@@ -17,7 +17,11 @@ _UTILS: Any = import_module("sklearn.utils")
 _VALIDATION: Any = import_module("sklearn.utils.validation")
 
 
-class GroupedRanker(_BASE.RegressorMixin, _BASE.MetaEstimatorMixin, _BASE.BaseEstimator):  # type: ignore[misc]
+class GroupedRanker(
+    _BASE.RegressorMixin,  # type: ignore[misc]
+    _BASE.MetaEstimatorMixin,  # type: ignore[misc]
+    _BASE.BaseEstimator,  # type: ignore[misc]
+):
     """A wrapper that makes a ranker with groups (``LGBMRanker``, ``CatBoostRanker``) take ``qid``.
 
     Cross-validation can split ``qid`` by rows, but not sizes of groups.  So rows are sorted by
@@ -46,10 +50,15 @@ class GroupedRanker(_BASE.RegressorMixin, _BASE.MetaEstimatorMixin, _BASE.BaseEs
     def fit(self, X: Any, y: Any, *, qid: Any = None, **further: Any) -> Any:  # noqa: ANN401, N803
         """Train on rows of queries; ``further`` goes to the ranker's own ``fit``."""
         if qid is None:
-            raise BadOption("no queries are given", fix="fit(X, y, qid=qid), a query id for each row")
+            raise BadOption(
+                "no queries are given",
+                fix="fit(X, y, qid=qid), a query id for each row",
+            )
         qid, y = np.asarray(qid), np.asarray(y)
         if qid.shape != (len(y),):
-            raise BadValue("qid does not fit y", given=f"{qid.shape}", expected=f"{(len(y),)}")
+            raise BadValue(
+                "qid does not fit y", given=f"{qid.shape}", expected=f"{(len(y),)}"
+            )
         _VALIDATION.validate_data(self, X, skip_check_array=True)
         self.estimator_ = _BASE.clone(self.estimator)
         _, query = np.unique(qid, return_inverse=True)
@@ -57,7 +66,9 @@ class GroupedRanker(_BASE.RegressorMixin, _BASE.MetaEstimatorMixin, _BASE.BaseEs
             order = np.argsort(query, kind="stable")
             X, y, query = _UTILS._safe_indexing(X, order), y[order], query[order]  # noqa: N806, SLF001
             further = {
-                name: np.asarray(value)[order] if name == "sample_weight" and value is not None else value
+                name: np.asarray(value)[order]
+                if name == "sample_weight" and value is not None
+                else value
                 for name, value in further.items()
             }
         self.estimator_.fit(X, y, **_groups(self.estimator_, query), **further)
@@ -65,7 +76,9 @@ class GroupedRanker(_BASE.RegressorMixin, _BASE.MetaEstimatorMixin, _BASE.BaseEs
 
     def predict(self, X: Any) -> Any:  # noqa: ANN401, N803
         """Return the ranker's scores."""
-        _VALIDATION.validate_data(self, X, reset=False, skip_check_array=True)  # not every ranker checks
+        _VALIDATION.validate_data(
+            self, X, reset=False, skip_check_array=True
+        )  # not every ranker checks
         return self.estimator_.predict(X)
 
 
@@ -75,5 +88,7 @@ def _groups(ranker: Any, query: Any) -> dict[str, Any]:  # noqa: ANN401 - a rank
     ways = {"group": np.bincount(query), "group_id": query, "qid": query}
     known = [way for way in ways if way in takes]
     if not known:
-        raise BadOption(f"{type(ranker).__name__}.fit takes no groups", expected=" or ".join(ways))
+        raise BadOption(
+            f"{type(ranker).__name__}.fit takes no groups", expected=" or ".join(ways)
+        )
     return {known[0]: ways[known[0]]}

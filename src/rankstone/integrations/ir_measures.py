@@ -38,7 +38,9 @@ def measure(text: str, **options: Any) -> Any:  # noqa: ANN401 - ir_measures.Mea
         raise BadParameter("one measure at a time", given=text)
     checked(options, [parsed])
     if getattr(parsed, "agg", "mean") != "mean":
-        raise BadParameter(f"{parsed} is not a mean, and ir_measures needs means", fix="leave agg out")
+        raise BadParameter(
+            f"{parsed} is not a mean, and ir_measures needs means", fix="leave agg out"
+        )
     needed()
     from rankstone.integrations.ir_measures_provider import Ours
 

@@ -31,7 +31,9 @@ class Ours(_LIBRARY.Measure):  # type: ignore[misc] # the library ships no types
         super().__init__(measure=measure, options=options)
 
     def __repr__(self) -> str:
-        options = ",".join(f"{name}={value}" for name, value in self.params["options"].items())
+        options = ",".join(
+            f"{name}={value}" for name, value in self.params["options"].items()
+        )
         return f"rankstone:{self.params['measure']}{f'[{options}]' if options else ''}"
 
 
@@ -45,30 +47,56 @@ class Rankstone(_LIBRARY.providers.Provider):  # type: ignore[misc]
         return isinstance(measure, Ours) or _known(measure)
 
     def _evaluator(self, measures: Iterable[Any], qrels: object) -> Any:  # noqa: ANN401
-        table = _table(_LIBRARY.util.QrelsConverter(qrels, strict=False), ("relevance", "iteration"))
+        table = _table(
+            _LIBRARY.util.QrelsConverter(qrels, strict=False),
+            ("relevance", "iteration"),
+        )
         return _Evaluation(list(measures), table)
 
 
 class _Evaluation(_LIBRARY.providers.Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[Any], qrels: pl.DataFrame) -> None:
-        self.qrels, self.ids = qrels, {str(q): q for q in qrels["query_id"].unique().to_list()}
+        self.qrels, self.ids = (
+            qrels,
+            {str(q): q for q in qrels["query_id"].unique().to_list()},
+        )
         super().__init__(measures, set(self.ids.values()))
 
     def iter_calc(self, run: object) -> Iterator[Any]:
         table = _table(_LIBRARY.util.RunConverter(run), ("score",))
         for measure in self.measures:
-            if table.is_empty():  # this is how PyTerrier requests the value of queries without results
+            if (
+                table.is_empty()
+            ):  # this is how PyTerrier requests the value of queries without results
                 found: Iterable[Any] = [(query, measure.DEFAULT) for query in self.ids]
             else:
-                found = _values(measure, self.qrels, table, ours=isinstance(measure, Ours))
+                found = _values(
+                    measure, self.qrels, table, ours=isinstance(measure, Ours)
+                )
             for query, value in found:
-                yield _LIBRARY.Metric(query_id=self.ids.get(query, query), measure=measure, value=value)
+                yield _LIBRARY.Metric(
+                    query_id=self.ids.get(query, query), measure=measure, value=value
+                )
 
 
-def _values(measure: Any, qrels: pl.DataFrame, run: pl.DataFrame, *, ours: bool) -> Iterable[Any]:  # noqa: ANN401
+def _values(
+    measure: Any,  # noqa: ANN401 - ir_measures.Measure
+    qrels: pl.DataFrame,
+    run: pl.DataFrame,
+    *,
+    ours: bool,
+) -> Iterable[Any]:
     """Return ids and values of the queries that have one."""
-    one = measure.params["measure"] if ours else convention("ir_measures").read(str(measure))[0].measure
-    judged = qrels.rename({"iteration": "subtopic"}) if columns_read([one]) else _without_subtopics(qrels)
+    one = (
+        measure.params["measure"]
+        if ours
+        else convention("ir_measures").read(str(measure))[0].measure
+    )
+    judged = (
+        qrels.rename({"iteration": "subtopic"})
+        if columns_read([one])
+        else _without_subtopics(qrels)
+    )
     if ours:
         scores = Prepared(judged, one, **measure.params["options"]).evaluate(run)
     else:
@@ -78,7 +106,9 @@ def _values(measure: Any, qrels: pl.DataFrame, run: pl.DataFrame, *, ours: bool)
 
 def _without_subtopics(qrels: pl.DataFrame) -> pl.DataFrame:
     """Return one judgment for each document: the last, as ir_measures does."""
-    return qrels.drop("iteration").unique(["query_id", "doc_id"], keep="last", maintain_order=True)
+    return qrels.drop("iteration").unique(
+        ["query_id", "doc_id"], keep="last", maintain_order=True
+    )
 
 
 def _known(measure: Any) -> bool:  # noqa: ANN401 - ir_measures.Measure
@@ -94,10 +124,15 @@ def _table(given: Any, further: tuple[str, ...]) -> pl.DataFrame:  # noqa: ANN40
     names = ("query_id", "doc_id", *further)
     if given.predict_type()[0] == "pd_dataframe":
         frame = given.as_pd_dataframe()
-        columns = {name: frame[name].to_list() for name in names if name in frame.columns}
+        columns = {
+            name: frame[name].to_list() for name in names if name in frame.columns
+        }
     else:
         rows = list(given.as_namedtuple_iter())
         columns = {name: [getattr(row, name) for row in rows] for name in names}
     columns.setdefault("iteration", ["0"] * len(columns["query_id"]))
-    ids = {name: [str(i) for i in columns[name]] for name in ("query_id", "doc_id", "iteration")}
+    ids = {
+        name: [str(i) for i in columns[name]]
+        for name in ("query_id", "doc_id", "iteration")
+    }
     return pl.DataFrame(columns | ids).select(names)

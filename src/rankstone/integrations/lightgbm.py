@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone.errors import BadOption
-from rankstone.integrations.trainer_scores import Scoring, weights_of_queries, without_blanks
+from rankstone.integrations.trainer_scores import (
+    Scoring,
+    weights_of_queries,
+    without_blanks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,12 +87,21 @@ class _Evaluation:
 
     def __init__(self, scoring: Scoring) -> None:
         self._scoring = scoring
-        self._higher = [scoring.higher_is_better(measure) for measure in scoring.measures]
+        self._higher = [
+            scoring.higher_is_better(measure) for measure in scoring.measures
+        ]
 
-    def _results(self, labels: object, scores: object, weights: Any, sizes: Any) -> Results:  # noqa: ANN401 - arrays
+    def _results(
+        self,
+        labels: object,
+        scores: object,
+        weights: Any,  # noqa: ANN401 - arrays
+        sizes: Any,  # noqa: ANN401 - arrays
+    ) -> Results:
         if sizes is None:
             raise BadOption(
-                "these data have no groups", fix="lightgbm.Dataset(…, group=sizes), LGBMRanker.fit(…, group=)"
+                "these data have no groups",
+                fix="lightgbm.Dataset(…, group=sizes), LGBMRanker.fit(…, group=)",
             )
         sizes = np.asarray(sizes)
         of_queries = None if weights is None else weights_of_queries(weights, sizes)
@@ -101,7 +114,9 @@ class _Evaluation:
 
 class _OfDatasets(_Evaluation):
     def __call__(self, preds: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a lightgbm.Dataset
-        return self._results(data.get_label(), preds, data.get_weight(), data.get_group())
+        return self._results(
+            data.get_label(), preds, data.get_weight(), data.get_group()
+        )
 
 
 class _OfArrays(_Evaluation):

@@ -62,17 +62,26 @@ def mean_or_prune(
     if len(steps) < len(queries):
         raise BadValue("a query is in the list more than once", expected="each once")
     if chunk < 1:
-        raise BadOption("chunk is too small", given=f"chunk={chunk}", expected="1 or more")
-    order = np.random.Generator(np.random.Philox(trial.number)).permutation(len(queries))
+        raise BadOption(
+            "chunk is too small", given=f"chunk={chunk}", expected="1 or more"
+        )
+    order = np.random.Generator(np.random.Philox(trial.number)).permutation(
+        len(queries)
+    )
     values: list[float] = []
     for begin in range(0, len(order), chunk):
         some = [queries[at] for at in order[begin : begin + chunk]]
         found = score(some)
         for query in some:
             if query not in found:
-                raise BadValue("score returned no value for a query", where=f"query {printable(query)}")
+                raise BadValue(
+                    "score returned no value for a query",
+                    where=f"query {printable(query)}",
+                )
             value = found[query]
-            if value is not None and not math.isnan(value):  # the pruner gives up at a NaN
+            if value is not None and not math.isnan(
+                value
+            ):  # the pruner gives up at a NaN
                 trial.report(float(value), steps[query])
                 values.append(float(value))
         if trial.should_prune():

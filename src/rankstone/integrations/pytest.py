@@ -77,18 +77,30 @@ def assert_ranking(
     from rankstone.measures.core.syntax import parse_measure
 
     if at_least is None and not_worse_than is None:
-        raise UsageError("there is nothing to assert", expected="at_least or not_worse_than")
+        raise UsageError(
+            "there is nothing to assert", expected="at_least or not_worse_than"
+        )
     if (not_worse_than is None) != (margin is None):
         fix = "margin=0.02 allows a loss of 0.02"
         raise UsageError("not_worse_than and margin need each other", fix=fix)
     try:
         rule: dict[str, Any] = {"measure": str(parse_measure(measure))}
-        rule |= {key: limit for key, limit in (("floor", at_least), ("margin", margin)) if limit is not None}
+        rule |= {
+            key: limit
+            for key, limit in (("floor", at_least), ("margin", margin))
+            if limit is not None
+        }
         if not_worse_than is None:
             problem = _alone(qrels, run, rule, options)
         else:
-            problem = _against({"qrels": qrels, "baseline": not_worse_than, "candidate": run}, rule, options)
-    except RankstoneError as error:  # pytest shows the message and the test, and none of our files
+            problem = _against(
+                {"qrels": qrels, "baseline": not_worse_than, "candidate": run},
+                rule,
+                options,
+            )
+    except (
+        RankstoneError
+    ) as error:  # pytest shows the message and the test, and none of our files
         raise error.with_traceback(None) from None
     if problem:
         raise AssertionError(problem)
@@ -100,7 +112,9 @@ def _assert_ranking() -> Callable[..., None]:
     return assert_ranking
 
 
-def _alone(qrels: QrelsLike, run: RunLike, rule: dict[str, Any], options: dict[str, Any]) -> str | None:
+def _alone(
+    qrels: QrelsLike, run: RunLike, rule: dict[str, Any], options: dict[str, Any]
+) -> str | None:
     """Return what is wrong with the mean of a ranking; ``None`` if all is well."""
     from rankstone.evaluation import Prepared
 
@@ -113,12 +127,18 @@ def _alone(qrels: QrelsLike, run: RunLike, rule: dict[str, Any], options: dict[s
     return f"{name} {shown}, minimum {rule['floor']:g}\n{_queries(worst)}"
 
 
-def _against(files: dict[str, Any], rule: dict[str, Any], options: dict[str, Any]) -> str | None:
+def _against(
+    files: dict[str, Any], rule: dict[str, Any], options: dict[str, Any]
+) -> str | None:
     """Return what is wrong with a ranking compared with another one; ``None`` if all is well."""
     from rankstone.comparison import gate
     from rankstone.comparison.compare_systems import SettingsKeywords
 
-    settings = {name: options.pop(name) for name in SettingsKeywords.__annotations__ if name in options}
+    settings = {
+        name: options.pop(name)
+        for name in SettingsKeywords.__annotations__
+        if name in options
+    }
     found = gate({**files, "rules": [rule], "statistics": settings, "options": options})
     if found.verdict == "pass":
         return None

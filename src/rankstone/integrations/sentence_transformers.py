@@ -69,9 +69,13 @@ def _graded_evaluator() -> type:
         ) -> None:
             super().__init__()
             if not queries or not corpus:
-                raise EmptyInput("there are no queries" if corpus else "there is no corpus")
+                raise EmptyInput(
+                    "there are no queries" if corpus else "there is no corpus"
+                )
             for query in qrels.keys() - queries.keys():
-                raise BadValue("a judged query has no text", where=f"query {printable(query)}")
+                raise BadValue(
+                    "a judged query has no text", where=f"query {printable(query)}"
+                )
             self.queries, self.corpus, self.name = dict(queries), dict(corpus), name
             self.batch_size, self.chunk = batch_size, chunk
             self._ready = Prepared(qrels, measures, **options)
@@ -79,7 +83,10 @@ def _graded_evaluator() -> type:
             self.depth = depth or max(k or _DEPTH for k in cutoffs)
             first = self._ready.measures[0]
             if first.card.direction == "neither":
-                raise BadOption(f"{first} has no better and no worse", fix="name another measure first")
+                raise BadOption(
+                    f"{first} has no better and no worse",
+                    fix="name another measure first",
+                )
             self.greater_is_better = first.card.direction == "higher"
             self.primary_metric = f"{name}_{first}" if name else str(first)
             self.scores: Any = None
@@ -93,13 +100,21 @@ def _graded_evaluator() -> type:
         ) -> dict[str, float]:
             """Return the means, and write values of queries to ``output_path``: ``per_query_….parquet``."""
             how = {"batch_size": self.batch_size, "chunk": self.chunk}
-            self.scores = self._ready.evaluate(retrieved(model, self.queries, self.corpus, self.depth, **how))
+            self.scores = self._ready.evaluate(
+                retrieved(model, self.queries, self.corpus, self.depth, **how)
+            )
             if output_path is not None:
                 Path(output_path).mkdir(parents=True, exist_ok=True)
-                when = "".join(f"_{what}_{n}" for what, n in (("epoch", epoch), ("steps", steps)) if n != -1)
+                when = "".join(
+                    f"_{what}_{n}"
+                    for what, n in (("epoch", epoch), ("steps", steps))
+                    if n != -1
+                )
                 name = f"_{self.name}" if self.name else ""
                 self.scores.write(Path(output_path) / f"per_query{name}{when}.parquet")
-            means: dict[str, float] = self.scores.to_flat_dict(f"{self.name}_" if self.name else "")
+            means: dict[str, float] = self.scores.to_flat_dict(
+                f"{self.name}_" if self.name else ""
+            )
             if self.primary_metric not in means:
                 raise BadValue(f"{self.primary_metric} has no value: no query counts")
             if hasattr(model, "model_card_data"):
@@ -108,9 +123,15 @@ def _graded_evaluator() -> type:
 
         def get_config_dict(self) -> dict[str, Any]:
             """Return what the numbers depend on, for the card of the model."""
-            return {"depth": self.depth, "measures": " ".join(str(m) for m in self._ready.measures)}
+            return {
+                "depth": self.depth,
+                "measures": " ".join(str(m) for m in self._ready.measures),
+            }
 
-    GradedEvaluator.__qualname__, GradedEvaluator.__module__ = "GradedEvaluator", __name__
+    GradedEvaluator.__qualname__, GradedEvaluator.__module__ = (
+        "GradedEvaluator",
+        __name__,
+    )
     return GradedEvaluator
 
 
@@ -126,12 +147,18 @@ def retrieved(
 
     Documents that tie with the last of ``depth`` are among them, so nothing depends on ``chunk``.
     """
-    how = {"batch_size": batch_size, "convert_to_tensor": True, "show_progress_bar": False}
+    how = {
+        "batch_size": batch_size,
+        "convert_to_tensor": True,
+        "show_progress_bar": False,
+    }
     encode_query = getattr(model, "encode_query", model.encode)  # since version 5
     encode_document = getattr(model, "encode_document", model.encode)
     texts = encode_query(list(queries.values()), **how)
     ids, names = pl.Series(list(corpus)), pl.Series(list(queries))
-    found = pl.DataFrame(schema={"query": pl.Int64, "document": pl.Int64, "score": pl.Float32})
+    found = pl.DataFrame(
+        schema={"query": pl.Int64, "document": pl.Int64, "score": pl.Float32}
+    )
     for begin in range(0, len(ids), chunk):
         part = list(corpus.values())[begin : begin + chunk]
         likeness = model.similarity(texts, encode_document(part, **how))
@@ -140,7 +167,10 @@ def retrieved(
         least = likeness.topk(min(depth, len(part)), dim=1).values[:, -1:]
         query, document = (likeness >= least).nonzero(as_tuple=True)
         score = likeness[query, document].float().cpu().numpy()
-        columns = {"query": query.cpu().numpy(), "document": document.cpu().numpy() + begin}
+        columns = {
+            "query": query.cpu().numpy(),
+            "document": document.cpu().numpy() + begin,
+        }
         more = pl.DataFrame({**columns, "score": score.astype(np.float32)})
         found = pl.concat([found, more]).filter(
             pl.col("score") >= pl.col("score").top_k(depth).min().over("query")
@@ -162,7 +192,10 @@ def _base() -> Any:  # noqa: ANN401 - a class
             return import_module(f"sentence_transformers.{module}").SentenceEvaluator
         except ImportError:
             continue
-    raise MissingExtra("sentence-transformers is not installed", fix="pip install sentence-transformers")
+    raise MissingExtra(
+        "sentence-transformers is not installed",
+        fix="pip install sentence-transformers",
+    )
 
 
 def __getattr__(name: str) -> type:

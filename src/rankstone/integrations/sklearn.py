@@ -50,7 +50,9 @@ def scorer(
     scoring = Scoring(measure, convention=convention, **options)
     made = needed("metrics").make_scorer(
         _Score(scoring),
-        response_method=response_method if isinstance(response_method, str) else tuple(response_method),
+        response_method=response_method
+        if isinstance(response_method, str)
+        else tuple(response_method),
         greater_is_better=scoring.higher_is_better(scoring.one),
     )
     if not needed().get_config()["enable_metadata_routing"]:
@@ -73,7 +75,9 @@ class _Score:
                 "the scorer receives no queries",
                 fix='fit(X, y, qid=qid), cross_validate(…, params={"qid": qid})',
             )
-        return self._scoring(y_pred, np.asarray(y_true), qid=np.asarray(qid))[self.__name__]
+        return self._scoring(y_pred, np.asarray(y_true), qid=np.asarray(qid))[
+            self.__name__
+        ]
 
 
 def scorers(
@@ -86,7 +90,9 @@ def scorers(
     """Return a scorer for each measure by its name, for ``scoring=``; parameters as for :func:`scorer`."""
     texts = map(str, Scoring(measures, convention=convention, **options).measures)
     return {
-        text: scorer(text, convention=convention, response_method=response_method, **options)
+        text: scorer(
+            text, convention=convention, response_method=response_method, **options
+        )
         for text in texts
     }
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import BadValue, EmptyInput, MissingExtra
-from rankstone.integrations.arrays.array_evaluator import ArrayScores, Evaluator, evaluate
+from rankstone.integrations.arrays.array_evaluator import (
+    ArrayScores,
+    Evaluator,
+    evaluate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +23,9 @@ try:
     import torch
     from torchmetrics import Metric
 except ImportError as error:
-    raise MissingExtra(f"{error.name} is not installed", fix='pip install "rankstone[torch]"') from error
+    raise MissingExtra(
+        f"{error.name} is not installed", fix='pip install "rankstone[torch]"'
+    ) from error
 
 
 #: what is kept, and as what it goes from process to process: wide enough for whatever was given
@@ -68,12 +74,16 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
     ) -> None:
         super().__init__(**settings)
         self.options = dict(options or {})
-        self.measures = Evaluator([1.0], measures, **self.options).measures  # refused here, not epochs later
+        self.measures = Evaluator(
+            [1.0], measures, **self.options
+        ).measures  # refused here, not epochs later
         self.ignore_index = ignore_index
         for name in _KINDS:
             self.add_state(name, default=[], dist_reduce_fx="cat")
 
-    def update(self, preds: torch.Tensor, target: torch.Tensor, indexes: torch.Tensor) -> None:
+    def update(
+        self, preds: torch.Tensor, target: torch.Tensor, indexes: torch.Tensor
+    ) -> None:
         """Take in a batch.
 
         Parameters
@@ -88,7 +98,11 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
                 expected="one shape",
             )
         if indexes.is_floating_point() or indexes.dtype == torch.bool:
-            raise BadValue("indexes are not query numbers", given=f"{indexes.dtype}", expected="integers")
+            raise BadValue(
+                "indexes are not query numbers",
+                given=f"{indexes.dtype}",
+                expected="integers",
+            )
         kept = torch.ones_like(target, dtype=torch.bool)
         if self.ignore_index is not None:
             kept = target != self.ignore_index
@@ -103,23 +117,41 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
         waiting; and what it gathers must have one type.  So every process must provide tensors of the same
         types.
         """
-        available = settings.get("distributed_available") or self.distributed_available_fn
-        if settings.get("should_sync", True) and not self._is_synced and callable(available) and available():
+        available = (
+            settings.get("distributed_available") or self.distributed_available_fn
+        )
+        if (
+            settings.get("should_sync", True)
+            and not self._is_synced
+            and callable(available)
+            and available()
+        ):
             for name, kind in _KINDS.items():
-                setattr(self, name, [_together(getattr(self, name)).to(self.device, kind)])
+                setattr(
+                    self, name, [_together(getattr(self, name)).to(self.device, kind)]
+                )
         super().sync(**settings)
 
     def scores(self) -> ArrayScores:
         """Return the values of every query seen so far; ``queries`` are their indexes."""
-        preds, target, indexes = (_together(part) for part in (self.preds, self.target, self.indexes))
+        preds, target, indexes = (
+            _together(part) for part in (self.preds, self.target, self.indexes)
+        )
         if not len(preds):
-            raise EmptyInput("there are no scores to compute with", fix="call update first")
-        return evaluate(preds, target, self.measures, qid=indexes.cpu().numpy(), **self.options)
+            raise EmptyInput(
+                "there are no scores to compute with", fix="call update first"
+            )
+        return evaluate(
+            preds, target, self.measures, qid=indexes.cpu().numpy(), **self.options
+        )
 
     def compute(self) -> dict[str, torch.Tensor]:
         """Return the mean of each measure over queries, float64; NaN where no query counts."""
         means = self.scores().mean()
-        return {text: torch.tensor(value, dtype=torch.float64) for text, value in means.items()}
+        return {
+            text: torch.tensor(value, dtype=torch.float64)
+            for text, value in means.items()
+        }
 
 
 def _together(state: list[torch.Tensor] | torch.Tensor) -> torch.Tensor:

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from rankstone.conventions.convention_files import convention, refused, refused_grade, witnesses
+from rankstone.conventions.convention_files import (
+    convention,
+    refused,
+    refused_grade,
+    witnesses,
+)
 from rankstone.conventions.library_convention import Convention
 from rankstone.errors import BadOption, BadParameter, BadValue, printable
 from rankstone.evaluation.request import of_rankings
@@ -85,7 +90,8 @@ class Scoring:
         """The only measure; an error if there are several."""
         if len(self.measures) > 1:
             raise BadOption(
-                "model selection needs one measure", given=" ".join(str(m) for m in self.measures)
+                "model selection needs one measure",
+                given=" ".join(str(m) for m in self.measures),
             )
         measure: Measure = self.measures[0]
         return measure
@@ -101,12 +107,7 @@ class Scoring:
         return direction == "higher"
 
     def __call__(
-        self,
-        scores: object,
-        labels: object,
-        *,
-        weights: object = None,
-        **lists: object,
+        self, scores: object, labels: object, *, weights: object = None, **lists: object
     ) -> dict[str, float]:
         """Return ``{measure: mean}``; the names are the measures' texts.
 
@@ -129,10 +130,15 @@ class Scoring:
         for part, evaluator in zip(self._parts, evaluators, strict=True):
             scored = evaluator(scores)
             part.refuse(scored)
-            found |= part.means(scored, None if weights is None else np.asarray(weights, np.float64))
+            found |= part.means(
+                scored, None if weights is None else np.asarray(weights, np.float64)
+            )
         for measure, mean in found.items():
             if math.isnan(mean):
-                raise BadValue(f"{measure} has no value: no query counts", fix="is there a relevant label?")
+                raise BadValue(
+                    f"{measure} has no value: no query counts",
+                    fix="is there a relevant label?",
+                )
         return {str(measure): found[measure] for measure in self.measures}
 
     def _ready(self, labels: NDArray[Any], lists: dict[str, Any]) -> list[Evaluator]:
@@ -142,7 +148,10 @@ class Scoring:
             if np.array_equal(known, labels) and np.array_equal(groups, which):
                 return evaluators
         evaluators = [part.prepared(labels, lists) for part in self._parts]
-        self._kept = [(labels.copy(), which.copy(), evaluators), *self._kept[: _KEPT - 1]]
+        self._kept = [
+            (labels.copy(), which.copy(), evaluators),
+            *self._kept[: _KEPT - 1],
+        ]
         return evaluators
 
 
@@ -150,22 +159,35 @@ class _Part:
     """Measures with the same alignment."""
 
     def __init__(
-        self, measures: Sequence[Measure], options: dict[str, Any], readings: Sequence[Reading] = ()
+        self,
+        measures: Sequence[Measure],
+        options: dict[str, Any],
+        readings: Sequence[Reading] = (),
     ) -> None:
         self.measures = tuple(measures)
         self.readings = readings
         self.one_group = bool(options.get("one_group", False))
-        self.options = {name: value for name, value in options.items() if name != "one_group"}
+        self.options = {
+            name: value for name, value in options.items() if name != "one_group"
+        }
         entries = [reading.entry for reading in readings]
-        self.witnesses = witnesses(entries, AlignmentOptions.of(self.options)) if entries else {}
+        self.witnesses = (
+            witnesses(entries, AlignmentOptions.of(self.options)) if entries else {}
+        )
 
     def prepared(self, labels: NDArray[Any], lists: dict[str, Any]) -> Evaluator:
         """Prepare labels, and refuse what the library refuses."""
         which = {"sizes": [labels.size]} if self.one_group else lists
-        ready = Evaluator(labels, [*self.measures, *self.witnesses.values()], **which, **self.options)
+        ready = Evaluator(
+            labels, [*self.measures, *self.witnesses.values()], **which, **self.options
+        )
         for reading in self.readings:
             missing = np.isnan(labels).any()
-            grade = math.nan if missing else refused_grade(reading.entry, labels.astype(np.float64))
+            grade = (
+                math.nan
+                if missing
+                else refused_grade(reading.entry, labels.astype(np.float64))
+            )
             if grade is not None:
                 raise BadValue(
                     f"{reading.text} does not take label {grade:g}",
@@ -175,14 +197,27 @@ class _Part:
 
     def refuse(self, scores: ArrayScores) -> None:
         """Refuse lists that the library raises errors for."""
-        witnessed = {name: scores.by_measure[witness] for name, witness in self.witnesses.items()}
+        witnessed = {
+            name: scores.by_measure[witness] for name, witness in self.witnesses.items()
+        }
         for reading in self.readings:
-            found = refused(reading.entry, scores.by_measure[reading.measure], witnessed)
+            found = refused(
+                reading.entry, scores.by_measure[reading.measure], witnessed
+            )
             if found is not None:
-                query = None if found.query is None else f"query {printable(scores.queries[found.query])}"
-                raise BadValue(f"{reading.text} is refused by its library: {found.why}", where=query)
+                query = (
+                    None
+                    if found.query is None
+                    else f"query {printable(scores.queries[found.query])}"
+                )
+                raise BadValue(
+                    f"{reading.text} is refused by its library: {found.why}",
+                    where=query,
+                )
 
-    def means(self, scores: ArrayScores, weights: NDArray[np.float64] | None) -> dict[Measure, float]:
+    def means(
+        self, scores: ArrayScores, weights: NDArray[np.float64] | None
+    ) -> dict[Measure, float]:
         """Return one number for each measure."""
         if weights is None:
             plain = scores.mean()
@@ -191,20 +226,32 @@ class _Part:
             raise BadValue(
                 "the number of weights is wrong",
                 given=f"{weights.size:,}",
-                expected="none: all rows are one list" if self.one_group else f"{len(scores.queries):,}",
+                expected="none: all rows are one list"
+                if self.one_group
+                else f"{len(scores.queries):,}",
             )
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-            raise BadValue("weights of queries cannot be used", expected="numbers from 0, not all 0")
+            raise BadValue(
+                "weights of queries cannot be used",
+                expected="numbers from 0, not all 0",
+            )
         return {m: _weighted(m, scores.by_measure[m], weights) for m in self.measures}
 
 
 def _weighted(measure: Measure, scored: Scored, weights: NDArray[np.float64]) -> float:
     """Return the weighted mean over the queries that count."""
     if getattr(measure, "agg", "mean") != "mean":
-        raise BadOption(f"{measure} is not a mean and cannot be weighted", fix="omit the weights or agg")
+        raise BadOption(
+            f"{measure} is not a mean and cannot be weighted",
+            fix="omit the weights or agg",
+        )
     counted = ~np.isin(scored.status, [Status.dropped, Status.undefined])
     total = exact_sum(weights[counted])
-    return exact_sum(weights[counted] * scored.value[counted]) / total if total else math.nan
+    return (
+        exact_sum(weights[counted] * scored.value[counted]) / total
+        if total
+        else math.nan
+    )
 
 
 def _by(
@@ -222,12 +269,18 @@ def _by(
     readings = meant.read(measures)
     for reading in readings:
         if reading.entry.of_lists:
-            raise BadParameter(f"{reading.text} of {meant.title} measures whole lists, not scores and labels")
+            raise BadParameter(
+                f"{reading.text} of {meant.title} measures whole lists, not scores and labels"
+            )
     groups: dict[tuple[Any, ...], list[Reading]] = {}
     for reading in readings:
         groups.setdefault(reading.key, []).append(reading)
     parts = [
-        _Part([r.measure for r in group], {**options, **_of_arrays(group[0].options)}, group)
+        _Part(
+            [r.measure for r in group],
+            {**options, **_of_arrays(group[0].options)},
+            group,
+        )
         for group in groups.values()
     ]
     return readings, parts
@@ -259,5 +312,7 @@ def weights_of_queries(weights: Any, sizes: Any) -> NDArray[np.float64]:  # noqa
     """
     sizes = np.asarray(sizes)
     query = np.repeat(np.arange(len(sizes)), sizes)
-    means: NDArray[np.float64] = np.bincount(query, weights, len(sizes)) / np.maximum(sizes, 1)
+    means: NDArray[np.float64] = np.bincount(query, weights, len(sizes)) / np.maximum(
+        sizes, 1
+    )
     return means

@@ -82,7 +82,9 @@ def early_stopping(
     scoring = Scoring(measure, convention=convention)
     further = {"rounds": rounds, "save_best": save_best, **further}
     higher = scoring.higher_is_better(scoring.one)
-    return _callbacks().EarlyStopping(metric_name=name_of(scoring.one), maximize=higher, **further)
+    return _callbacks().EarlyStopping(
+        metric_name=name_of(scoring.one), maximize=higher, **further
+    )
 
 
 def watch(
@@ -135,7 +137,9 @@ class _Evaluation(Record):
 def scored(scoring: Scoring, predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a DMatrix
     """Return names and means of measures of the queries of some data."""
     sizes, weights = np.diff(groups_of(data).astype(np.int64)), data.get_weight()
-    means = scoring(predt, data.get_label(), sizes=sizes, weights=weights if len(weights) else None)
+    means = scoring(
+        predt, data.get_label(), sizes=sizes, weights=weights if len(weights) else None
+    )
     return [(name_of(name), mean) for name, mean in means.items()]
 
 
@@ -143,7 +147,11 @@ def groups_of(data: Any, where: str | None = None) -> Any:  # noqa: ANN401 - a D
     """Return where each query begins, and the last one ends."""
     ends = data.get_uint_info("group_ptr")
     if len(ends) < 2:  # noqa: PLR2004 - a beginning and an end
-        raise BadOption("these data have no queries", where=where, fix="xgboost.DMatrix(X, y, qid=qid)")
+        raise BadOption(
+            "these data have no queries",
+            where=where,
+            fix="xgboost.DMatrix(X, y, qid=qid)",
+        )
     return ends
 
 

@@ -46,11 +46,16 @@ class Watch(_LIBRARY.callback.TrainingCallback):  # type: ignore[misc] # the lib
         return Watch(self.scoring, self.data)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "data": {name: _arrays(matrix) for name, matrix in self.data.items()}}
+        return {
+            **vars(self),
+            "data": {name: _arrays(matrix) for name, matrix in self.data.items()},
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.data = {name: _LIBRARY.DMatrix(**arrays) for name, arrays in state["data"].items()}
+        self.data = {
+            name: _LIBRARY.DMatrix(**arrays) for name, arrays in state["data"].items()
+        }
 
 
 def _arrays(matrix: Any) -> dict[str, Any]:  # noqa: ANN401 - a DMatrix

@@ -12,11 +12,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstone.errors import BadLine, EmptyInput, InputError, MissingColumn, RankstoneError, printable
+from rankstone.errors import (
+    BadLine,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    RankstoneError,
+    printable,
+)
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
 from rankstone.io.column_suggestions import rename_option
-from rankstone.io.columns import BEIR, JUDGED, RETRIEVED, CsvOptions, Renames, parse_columns, with_csv
+from rankstone.io.columns import (
+    BEIR,
+    JUDGED,
+    RETRIEVED,
+    CsvOptions,
+    Renames,
+    parse_columns,
+    with_csv,
+)
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import (
@@ -42,7 +57,16 @@ from rankstone.io.sources import (
     parse_address,
     read_stream,
 )
-from rankstone.io.trec_text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
+from rankstone.io.trec_text import (
+    GROUPED_QRELS,
+    INTENTS,
+    PAIRS,
+    PREFERENCES,
+    QRELS,
+    RUN,
+    Layout,
+    Ranks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,14 +113,21 @@ def read_judgments(
     layout = PREFERENCES if "subgroup" in further else layout
     source, notes = judgments_in(source)
     renames = (
-        Renames(columns or {}, columns, headers=JUDGED) if isinstance(columns or {}, Mapping) else columns
+        Renames(columns or {}, columns, headers=JUDGED)
+        if isinstance(columns or {}, Mapping)
+        else columns
     )
-    table = _open(source, layout, "judgments", renames, format_in, further=(*further, *costs))
+    table = _open(
+        source, layout, "judgments", renames, format_in, further=(*further, *costs)
+    )
     if isinstance(renames, Renames) and renames.known_header:
         notes = (*notes, renames.known_header)
         _refuse_written_lists(table, renames)
     table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
-    spans = "relevance" not in table.schema and {"start", "end"} <= {*table.schema, *table.present}
+    spans = "relevance" not in table.schema and {"start", "end"} <= {
+        *table.schema,
+        *table.present,
+    }
     table = table.with_number("relevance", 1.0) if table.listed or spans else table
     return table.requires("query_id", "doc_id", "relevance", *further, given=columns)
 
@@ -113,7 +144,9 @@ def _refuse_written_lists(table: Table, renames: Renames) -> None:
     )
 
 
-def _joined(notes: tuple[str, ...], more: Callable[[], tuple[str, ...]]) -> Callable[[], tuple[str, ...]]:
+def _joined(
+    notes: tuple[str, ...], more: Callable[[], tuple[str, ...]]
+) -> Callable[[], tuple[str, ...]]:
     return lambda: (*notes, *more())
 
 
@@ -136,7 +169,9 @@ def read_run(
     columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
     named = (
-        Renames(columns or {}, columns, headers=RETRIEVED) if isinstance(columns or {}, Mapping) else columns
+        Renames(columns or {}, columns, headers=RETRIEVED)
+        if isinstance(columns or {}, Mapping)
+        else columns
     )
     table = _open(source, RUN, name, named, format_in, ranks=wanted, further=further)
     if isinstance(named, Renames) and named.known_header:
@@ -145,8 +180,15 @@ def read_run(
             table.start.single = True  # a row is a case there
         table = replace(table, read_as=_joined((named.known_header,), table.read_as))
     if isinstance(source, (str, os.PathLike)) and len(parts := files_of(source)) > 1:
-        refuse_several(source, parts, format_in, lambda part: _open(part, RUN, name, columns, format_in))
-    return table.requires("query_id", "doc_id", *_order_column(table, order), given=columns)
+        refuse_several(
+            source,
+            parts,
+            format_in,
+            lambda part: _open(part, RUN, name, columns, format_in),
+        )
+    return table.requires(
+        "query_id", "doc_id", *_order_column(table, order), given=columns
+    )
 
 
 def is_data_set(source: str) -> bool:
@@ -160,7 +202,10 @@ def is_data_set(source: str) -> bool:
     try:
         read = {*read_judgments(source).read_as(), *read_run(source).read_as()}
     except RankstoneError as error:
-        if isinstance(error, (BadLine, EmptyInput)) and Path(source).suffix in (".json", ".jsonl"):
+        if isinstance(error, (BadLine, EmptyInput)) and Path(source).suffix in (
+            ".json",
+            ".jsonl",
+        ):
             raise
         return False
     return len(read & {*JUDGED, *RETRIEVED}) > 1
@@ -188,7 +233,10 @@ def read_runs(
     if "run" not in table.columns:
         what = f"there is no column {printable(run_column)} that names runs"
         raise MissingColumn.of(what, run_column, sorted(renamed.present), table.source)
-    return split(table.requires("query_id", "doc_id", *_order_column(table, order), given=given), run_column)
+    return split(
+        table.requires("query_id", "doc_id", *_order_column(table, order), given=given),
+        run_column,
+    )
 
 
 def _order_column(table: Table, order: str) -> tuple[str, ...]:
@@ -217,7 +265,9 @@ def read_pairs(
 def _documents(docs: object, name: str) -> list[object]:
     if isinstance(docs, (str, bytes)) or not isinstance(docs, Iterable):
         raise InputError(
-            f"a query's documents are a {type(docs).__name__}", where=name, expected="{query: [doc, …]}"
+            f"a query's documents are a {type(docs).__name__}",
+            where=name,
+            expected="{query: [doc, …]}",
         )
     return list(docs)
 
@@ -233,20 +283,28 @@ def read_interactions(
 
     A mapping may be ``{query: [doc, …]}``; TREC text is read as judgments are.
     """
-    table = _open(source, QRELS, "history", columns, format_in, number="weight", further=further)
+    table = _open(
+        source, QRELS, "history", columns, format_in, number="weight", further=further
+    )
     return table.requires("query_id", "doc_id", *further)
 
 
 def read_intents(
-    source: object, columns: Mapping[str, str] | None = None, format_in: str | None = None
+    source: object,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
 ) -> Table:
     """Open weights of subtopics: a table with ``query_id``, ``subtopic`` and ``weight``, or nested dicts."""
     further, name = ("subtopic", "weight"), "intents"
     if isinstance(source, (str, os.PathLike)) and holds_json(source, format_in):
         source, name = read_json(source), str(source)
     if isinstance(source, Mapping) and not holds_columns(source, columns):
-        table = read_object(source, "weight", {}, name).requires("query_id", "doc_id", "weight")
-        source = table.collect("query_id", "doc_id", "weight").rename({"doc_id": "subtopic"})
+        table = read_object(source, "weight", {}, name).requires(
+            "query_id", "doc_id", "weight"
+        )
+        source = table.collect("query_id", "doc_id", "weight").rename(
+            {"doc_id": "subtopic"}
+        )
     table = _open(source, INTENTS, name, columns, format_in, further=further)
     return table.requires("query_id", *further).with_text_ids("query_id")
 
@@ -268,7 +326,9 @@ def read_labelled(
     given = columns or {}
     columns = Renames({"label": "relevance", **given}, given)
     if is_stream(source):
-        format_in = format_in or format_of_stream(os.fspath(source), "csv")  # TREC lines have no labels
+        format_in = format_in or format_of_stream(
+            os.fspath(source), "csv"
+        )  # TREC lines have no labels
     table = _open(source, RUN, "labelled table", columns, format_in, further=further)
     table = table.in_one_list() if one_group else table
     by = () if order == "input" else (order,)
@@ -301,7 +361,11 @@ def _open(
         return open_database(source).table(renames, further)
     kind, files = format_at(source, format_in, renames)
     if kind != "json":
-        return read_files(source, files, kind, layout, renames, ranks=ranks, further=further)
+        return read_files(
+            source, files, kind, layout, renames, ranks=ranks, further=further
+        )
     value, title = read_json(source, steps="run" in renames.values()), str(source)
     rows = read_quepid(value, number, title) if is_quepid(value) else value
-    return replace(read_object(rows, number, renames, title, further), untyped=True)  # keys are texts
+    return replace(
+        read_object(rows, number, renames, title, further), untyped=True
+    )  # keys are texts

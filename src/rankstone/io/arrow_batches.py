@@ -36,7 +36,9 @@ Reader = Callable[[Sequence[str]], Iterator[Any]]
 #: metadata keys in which PostgreSQL's driver names the type of a column
 _TYPE: Final = (b"ADBC:postgresql:typname", b"POSTGRESQL:type")
 #: the preamble of a driver's message
-_PREAMBLE: Final = re.compile(r"^(?:.*(?:Failed to connect:|ERROR:|FATAL:)|[A-Z_]+: (?:\[\w+\] )?)\s*")
+_PREAMBLE: Final = re.compile(
+    r"^(?:.*(?:Failed to connect:|ERROR:|FATAL:)|[A-Z_]+: (?:\[\w+\] )?)\s*"
+)
 #: DuckDB's message for a connection whose rows are still being read
 BUSY: Final = "connection has an open result"
 
@@ -60,16 +62,23 @@ class Batches(Record):
 
     def table(self, columns: Mapping[str, str], further: Sequence[str] = ()) -> Table:
         """Return the rows as a table with canonical column names."""
-        return of_batches(self._dtypes(), self._frames, self.source, columns, further=further)
+        return of_batches(
+            self._dtypes(), self._frames, self.source, columns, further=further
+        )
 
     def lazy(self) -> pl.LazyFrame:
         """Return the readable columns as a lazy frame, which reads the rows when it is collected."""
         from polars.io.plugins import register_io_source
 
-        readable = {name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown}
+        readable = {
+            name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown
+        }
 
         def rows(
-            columns: list[str] | None, condition: pl.Expr | None, most: int | None, _size: int | None
+            columns: list[str] | None,
+            condition: pl.Expr | None,
+            most: int | None,
+            _size: int | None,
         ) -> Iterator[pl.DataFrame]:
             left = most
             for piece in self._frames(columns or list(readable)):
@@ -84,9 +93,13 @@ class Batches(Record):
 
     def frame(self, ids: Sequence[str] = ()) -> pl.DataFrame:
         """Read all rows of the readable columns; decimals are numbers, or text in ``ids``."""
-        readable = {name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown}
+        readable = {
+            name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown
+        }
         digits = {field.name for field in self.schema if _type_name(field) == "numeric"}
-        readable |= {name: pl.String() if name in ids else pl.Float64() for name in digits}
+        readable |= {
+            name: pl.String() if name in ids else pl.Float64() for name in digits
+        }
         schema = pl.Schema(readable)
         pieces = [piece.cast(schema) for piece in self._frames(list(schema))]
         return pl.concat(pieces) if pieces else pl.DataFrame(schema=schema)
@@ -94,7 +107,9 @@ class Batches(Record):
     def _frames(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         fields = [self.schema.field(name) for name in columns]
         for batch in self.start(columns):
-            yield pl.DataFrame([_series(field, batch.column(field.name)) for field in fields])
+            yield pl.DataFrame(
+                [_series(field, batch.column(field.name)) for field in fields]
+            )
 
     def _dtypes(self) -> dict[str, pl.DataType]:
         names = self.schema.names
@@ -128,10 +143,15 @@ def _series(field: Any, array: Any) -> pl.Series:  # noqa: ANN401 - PyArrow's
     if kind == "arrow.uuid":
         digits = column.bin.encode("hex").str
         parts = [
-            digits.slice(begin, length) for begin, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
+            digits.slice(begin, length)
+            for begin, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
         ]
-        return pl.select(pl.concat_str(parts, separator="-").alias(field.name)).to_series()
-    if _type_name(field) == "bpchar":  # char(n): blanks at the end do not belong to the text
+        return pl.select(
+            pl.concat_str(parts, separator="-").alias(field.name)
+        ).to_series()
+    if (
+        _type_name(field) == "bpchar"
+    ):  # char(n): blanks at the end do not belong to the text
         return column.str.strip_chars_end(" ")
     return column
 
@@ -183,7 +203,9 @@ def translated_errors(
     try:
         yield
     except (*errors, pa.ArrowException, OSError) as error:
-        raise InputError(what, where=source, given=_message(error, secrets), fix=_fix(str(error))) from None
+        raise InputError(
+            what, where=source, given=_message(error, secrets), fix=_fix(str(error))
+        ) from None
 
 
 def _message(error: Exception, secrets: Sequence[str]) -> str:
@@ -207,7 +229,9 @@ def _fix(message: str) -> str | None:
 
 def missing_driver(extra: str, package: str) -> MissingExtra:
     """Return the error for a driver that is not installed."""
-    return MissingExtra(f"{package} is not installed", fix=f'pip install "rankstone[{extra}]"')
+    return MissingExtra(
+        f"{package} is not installed", fix=f'pip install "rankstone[{extra}]"'
+    )
 
 
 #: DuckDB's first version that raises an error instead of silently ending rows that are being read
@@ -223,11 +247,17 @@ def is_relation(value: object) -> bool:
     from importlib.util import find_spec
 
     kind = type(value)
-    if kind.__module__.lstrip("_").partition(".")[0] != "duckdb" or kind.__name__ != "DuckDBPyRelation":
+    if (
+        kind.__module__.lstrip("_").partition(".")[0] != "duckdb"
+        or kind.__name__ != "DuckDBPyRelation"
+    ):
         return False
     import duckdb
 
-    return int(duckdb.__version__.partition(".")[0]) >= _SAFE and find_spec("pyarrow") is not None
+    return (
+        int(duckdb.__version__.partition(".")[0]) >= _SAFE
+        and find_spec("pyarrow") is not None
+    )
 
 
 def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 - a DuckDB relation
@@ -237,7 +267,11 @@ def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 
     def part(columns: Sequence[str]) -> Any:  # noqa: ANN401 - a DuckDB relation
         # ordered rows are read whole: SQL does not keep their order inside another query
         ordered = "order by" in " ".join(relation.sql_query().lower().split())
-        return relation if ordered else relation.project(", ".join(map(identifier, columns)))
+        return (
+            relation
+            if ordered
+            else relation.project(", ".join(map(identifier, columns)))
+        )
 
     def start(columns: Sequence[str]) -> Iterator[Any]:
         with translated_errors(source, duckdb.Error):
@@ -255,7 +289,9 @@ def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 
 def arrow_reader(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
     """Run a relation of DuckDB, with smaller batches if there are columns of lists."""
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return read(LISTS if any(kind.id in ("list", "array") for kind in relation.types) else ROWS)
+    return read(
+        LISTS if any(kind.id in ("list", "array") for kind in relation.types) else ROWS
+    )
 
 
 class _Flow:
@@ -306,7 +342,10 @@ def _started(begin: Callable[[], Begun]) -> Begun:
 
     with _one_call:
         # reads that were abandoned are collected first
-        remedies: list[Callable[[], object]] = [gc.collect, *(flow.hold for flow in list(_flows))]
+        remedies: list[Callable[[], object]] = [
+            gc.collect,
+            *(flow.hold for flow in list(_flows)),
+        ]
         for free in remedies:
             try:
                 return begin()

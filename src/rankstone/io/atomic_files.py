@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 try:
     import fcntl
-except ImportError:  # Windows, where a file that is open can be neither renamed nor removed
+except (
+    ImportError
+):  # Windows, where a file that is open can be neither renamed nor removed
     fcntl = None  # type: ignore[assignment] # no locks there
 
 
@@ -47,7 +49,9 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     'done'
     """
     target = Path(path)
-    if target.exists() and not target.is_file():  # a pipe or a device cannot be renamed to
+    if (
+        target.exists() and not target.is_file()
+    ):  # a pipe or a device cannot be renamed to
         with _translated_errors(target), tempfile.TemporaryDirectory() as folder:
             yield (whole := Path(folder) / "whole")
             with target.open("wb") as stream:
@@ -92,7 +96,9 @@ def _remove_leftovers(folder: Path) -> None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
         left = [
-            entry.path for entry in entries if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
+            entry.path
+            for entry in entries
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
         ]
         for name in left:
             with suppress(OSError):

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, printable
+from rankstone.errors import (
+    DuplicateRows,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    printable,
+)
 from rankstone.io.columns import hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import scan_files
@@ -62,12 +68,18 @@ class Attributes(Record):
         """Read the ids as text, and some columns."""
         self.require(columns)
         with reading(self.source):
-            frame = self.frame.select(pl.col(self.key).cast(pl.String), *columns).collect()
+            frame = self.frame.select(
+                pl.col(self.key).cast(pl.String), *columns
+            ).collect()
         if not frame.height:
             raise EmptyInput("the table is empty", where=self.source)
         ids = frame[self.key]
         if ids.null_count():
-            raise InputError(f"a row without {self.key}", where=self.source, expected="an id in every row")
+            raise InputError(
+                f"a row without {self.key}",
+                where=self.source,
+                expected="an id in every row",
+            )
         if ids.n_unique() < frame.height:
             twice = ids.filter(ids.is_duplicated())[0]
             raise DuplicateRows(
@@ -80,9 +92,13 @@ class Attributes(Record):
 
 
 def read_attributes(
-    source: object, key: str, columns: Mapping[str, str] | None = None, format_in: str | None = None, *,
+    source: object,
+    key: str,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    *,
     unless: tuple[str, ...] = (),
-) -> Attributes:  # fmt: skip
+) -> Attributes:
     """Open a table of attributes.
 
     Parameters
@@ -109,7 +125,10 @@ def read_attributes(
 
 
 def open_table(
-    source: object, key: str, columns: Mapping[str, str] | None = None, format_in: str | None = None
+    source: object,
+    key: str,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
 ) -> tuple[str, pl.LazyFrame, tuple[str, ...]]:
     """Open a table, and return its name in messages, its renamed columns and what was detected about a file.
 
@@ -120,7 +139,9 @@ def open_table(
     key
         The column of the ids of a mapping, and what the table is called.
     """
-    format_in = None if format_in == "trec" else format_in  # TREC text has no column names
+    format_in = (
+        None if format_in == "trec" else format_in
+    )  # TREC text has no column names
     name, notes = f"table of {key}", tuple[str, ...]()
     if not isinstance(source, (str, os.PathLike)):
         frame = _frame_of(source, key, name)
@@ -129,13 +150,18 @@ def open_table(
         if holds_json(source, format_in):
             frame = _frame_of(read_json(name), key, name)
         elif isinstance(source, str) and is_database(source):
-            ids = (key, *(theirs for theirs, ours in (columns or {}).items() if ours == key))
+            ids = (
+                key,
+                *(theirs for theirs, ours in (columns or {}).items() if ours == key),
+            )
             frame = open_database(source).frame(ids).lazy()
         else:
             frame, notes = scan_files(source, format_in, columns)
     with reading(name):
         chosen = renames(frame.collect_schema().names(), columns or {}, name)
-        frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(chosen)
+        frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(
+            chosen
+        )
     return name, frame, notes
 
 
@@ -164,8 +190,12 @@ def _frame_of_mapping(source: Mapping[Any, Any], key: str, name: str) -> pl.Data
     values = list(source.values())
     if all(isinstance(value, Mapping) for value in values):
         names = dict.fromkeys(column for value in values for column in value)
-        cells = {str(column): [value.get(column) for value in values] for column in names}
+        cells = {
+            str(column): [value.get(column) for value in values] for column in names
+        }
     else:
         cells = {"group": values}
     with reading(name):
-        return pl.DataFrame({key: ids, **{c: pl.Series(v, strict=False) for c, v in cells.items()}})
+        return pl.DataFrame(
+            {key: ids, **{c: pl.Series(v, strict=False) for c, v in cells.items()}}
+        )

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 #: the content of a column's cells; of lists with an s: ``texts``
 Kind = Literal["whole", "number", "text", "wholes", "numbers", "texts"]
 
-_OF_LISTS: Final[dict[Kind | None, Kind]] = {"whole": "wholes", "number": "numbers", "text": "texts"}
+_OF_LISTS: Final[dict[Kind | None, Kind]] = {
+    "whole": "wholes",
+    "number": "numbers",
+    "text": "texts",
+}
 
 #: common names, folded
 _SYNONYMS: Final = {
@@ -77,9 +81,14 @@ _BY_CONTENT: Final = (*_IDS, "relevance", "score")
 #: our columns that are never suggested for another one
 _CORE: Final = frozenset({*_IDS, *_NUMBERS})
 #: a table and its only missing column → the number that the other table has
-_OTHER: Final[dict[tuple[str, ...], str]] = {("qrels", "relevance"): "score", ("run", "score"): "relevance"}
+_OTHER: Final[dict[tuple[str, ...], str]] = {
+    ("qrels", "relevance"): "score",
+    ("run", "score"): "relevance",
+}
 _SWAPPED: Final = "are judgments and run in the right order? QRELS comes first"
-_ALL_RELEVANT: Final = "if all rows are relevant documents, add a column relevance with 1 in every row"
+_ALL_RELEVANT: Final = (
+    "if all rows are relevant documents, add a column relevance with 1 in every row"
+)
 _TWICE: Final = "; a file with both is named twice: as QRELS and as a RUN"
 _IN_ORDER: Final = "order=input keeps the order of the rows"
 #: names of lists of something else than ids, and of numbers that order nothing, or the other way round
@@ -105,7 +114,11 @@ def looks_like_columns(names: Iterable[str]) -> bool:
     (True, False)
     """
     folded = {_folded(name) for name in names}
-    matched = {ours for ours, theirs in _SYNONYMS.items() if not folded.isdisjoint((_folded(ours), *theirs))}
+    matched = {
+        ours
+        for ours, theirs in _SYNONYMS.items()
+        if not folded.isdisjoint((_folded(ours), *theirs))
+    }
     return {"query_id", "doc_id"} <= matched and not matched.isdisjoint(_NUMBERS)
 
 
@@ -128,9 +141,14 @@ def kinds_of_texts(frame: pl.LazyFrame, rows: int = 1000) -> dict[str, Kind | No
     """Return the content of text columns, judged by the first rows."""
     try:
         head = frame.head(rows).collect()
-    except pl.exceptions.PolarsError:  # a broken row is reported where the table is read
+    except (
+        pl.exceptions.PolarsError
+    ):  # a broken row is reported where the table is read
         return {}
-    return {column.name: _kind_of_texts(column.drop_nulls()) for column in head.iter_columns()}
+    return {
+        column.name: _kind_of_texts(column.drop_nulls())
+        for column in head.iter_columns()
+    }
 
 
 def _kind_of_texts(cells: pl.Series) -> Kind | None:
@@ -179,34 +197,52 @@ class Missing:
         if other in self.names and not guesses:
             return self._swapped_tables(str(other))
         renames = self.renames()
-        lists = any(str(self._kind(name)).endswith("s") for name, ours in guesses.items() if ours == "doc_id")
+        lists = any(
+            str(self._kind(name)).endswith("s")
+            for name, ours in guesses.items()
+            if ours == "doc_id"
+        )
         unknown = [
             ours
             for ours in self.ours
-            if ours not in guesses.values() and not (lists and ours in ("relevance", "score"))
+            if ours not in guesses.values()
+            and not (lists and ours in ("relevance", "score"))
         ]
         if unknown == ["score"]:
-            return f"{rename_option(renames)}; there is no score: {_IN_ORDER}" if renames else _IN_ORDER
+            return (
+                f"{rename_option(renames)}; there is no score: {_IN_ORDER}"
+                if renames
+                else _IN_ORDER
+            )
         if not unknown:
             more = f"; or {_IN_ORDER}" if [*self.ours] == ["score"] else ""
             return rename_option(renames) + (
-                more or (_TWICE if "doc_id" in self._both_lists(guesses).values() else "")
+                more
+                or (_TWICE if "doc_id" in self._both_lists(guesses).values() else "")
             )
         if all(name in guesses for name in self._unreserved()):
-            return _ALL_RELEVANT if unknown == ["relevance"] and self._table == "qrels" else None
+            return (
+                _ALL_RELEVANT
+                if unknown == ["relevance"] and self._table == "qrels"
+                else None
+            )
         theirs = {**renames, "THEIRS": unknown[0]}
         return f"{rename_option(theirs)}, with the name of the column for THEIRS"
 
     def renames(self) -> dict[str, str]:
         """Return {their name: our name} of the columns that are probably meant, for all tables."""
         guesses = self.guesses()
-        return self._both_lists(guesses) or {self._theirs(name): ours for name, ours in guesses.items()}
+        return self._both_lists(guesses) or {
+            self._theirs(name): ours for name, ours in guesses.items()
+        }
 
     def guesses(self) -> dict[str, str]:
         """Return {current name: our name} of the columns that are probably meant."""
         found: dict[str, str] = {}
         for ours in self.ours:
-            name = next((name for name in self._by_name(ours) if name not in found), None)
+            name = next(
+                (name for name in self._by_name(ours) if name not in found), None
+            )
             if name is not None:
                 found[name] = ours
         return found | dict(self._by_content(found))
@@ -218,7 +254,9 @@ class Missing:
     def _source_name(self, name: str) -> str:
         """Return the source's name of a column by its current name."""
         present = getattr(self.given, "present", ())
-        return next((t for t, ours in self.given.items() if ours == name and t in present), name)
+        return next(
+            (t for t, ours in self.given.items() if ours == name and t in present), name
+        )
 
     def _theirs(self, name: str) -> str:
         """Return a column's name to paste, with its table where the name has a meaning in other tables."""
@@ -231,27 +269,42 @@ class Missing:
 
     def _unreserved(self) -> list[str]:
         """Return the columns whose names have no meaning here."""
-        return [name for name in self.names if name not in self.reserved and name and name.isprintable()]
+        return [
+            name
+            for name in self.names
+            if name not in self.reserved and name and name.isprintable()
+        ]
 
     def _fits(self, ours: str, name: str) -> bool:
         """Return True if a column's content fits one of ours."""
         kind = str(self._kind(name) or "").removesuffix("s")
         if ours in _NUMBERS:
-            retrieved = self._table == "qrels" and _folded(name).startswith(_LISTS["run"])
+            retrieved = self._table == "qrels" and _folded(name).startswith(
+                _LISTS["run"]
+            )
             return kind != "text" and not retrieved
         return kind != "number" or ours not in _IDS
 
     def _by_name(self, ours: str) -> list[str]:
         """Return the columns with common names of one of ours, the most likely first."""
-        fits = [name for name in self.names if name.isprintable() and self._fits(ours, name)]
+        fits = [
+            name for name in self.names if name.isprintable() and self._fits(ours, name)
+        ]
         fits = [name for name in fits if name not in _CORE]
         words = (_folded(ours), *_SYNONYMS.get(ours, ()))
         known = [name for word in words for name in fits if _folded(name) == word]
         if ours == "doc_id":
             lists = self._lists()
-            known = [*([lists[self._table]] if self._table in lists else lists.values()), *known]
+            known = [
+                *([lists[self._table]] if self._table in lists else lists.values()),
+                *known,
+            ]
         others = [name for name in fits if name not in self.reserved]
-        folded = {_folded(name): name for name in others if ours not in _NUMBERS or not _is_id(name)}
+        folded = {
+            _folded(name): name
+            for name in others
+            if ours not in _NUMBERS or not _is_id(name)
+        }
         close = get_close_matches(_folded(ours), folded, n=1, cutoff=_ALIKE)
         return [*known, *(folded[word] for word in close)]
 
@@ -264,13 +317,22 @@ class Missing:
         if len(ours) == len(left) and not {"relevance", "score"} <= {*ours}:
             # the order is always query, document, number
             pairs = list(zip(left, ours, strict=True))
-            return pairs if all(self._is_candidate(one, name) for name, one in pairs) else []
+            return (
+                pairs
+                if all(self._is_candidate(one, name) for name, one in pairs)
+                else []
+            )
         texts = [name for name in left if self._kind(name) == "text"]
         ids = [one for one in ours if one in _IDS]
         pairs = list(zip(texts, ids, strict=True)) if len(texts) == len(ids) else []
         others = [one for one in ours if one not in _IDS]
-        numbers = [name for name in left if others and self._is_candidate(others[0], name)]
-        return [*pairs, *([(numbers[0], others[0])] if len(numbers) == len(others) == 1 else [])]
+        numbers = [
+            name for name in left if others and self._is_candidate(others[0], name)
+        ]
+        return [
+            *pairs,
+            *([(numbers[0], others[0])] if len(numbers) == len(others) == 1 else []),
+        ]
 
     def _is_candidate(self, ours: str, name: str) -> bool:
         """Return True if a column's content fits, and its name is not that of an id for a number."""
@@ -280,7 +342,11 @@ class Missing:
     def _swapped_tables(self, other: str) -> str:
         """Return a fix for judgments with scores, or a run with grades."""
         rename = rename_option({self._theirs(other): self.ours[0]})
-        return rename if self._source_name(other) != other else f"{_SWAPPED}; if so, {rename}"
+        return (
+            rename
+            if self._source_name(other) != other
+            else f"{_SWAPPED}; if so, {rename}"
+        )
 
     def _both_lists(self, found: Mapping[str, str]) -> dict[str, str]:
         """Return the renames for a table with retrieved and relevant documents in two columns of lists."""
@@ -288,14 +354,27 @@ class Missing:
         docs = next((name for name, ours in found.items() if ours == "doc_id"), None)
         if docs not in lists.values() or len(lists) < len(_LISTS):
             return {}
-        rest = {self._theirs(name): ours for name, ours in found.items() if ours != "doc_id"}
-        return {**rest, **{f"{table}.{name}": "doc_id" for table, name in lists.items()}}
+        rest = {
+            self._theirs(name): ours for name, ours in found.items() if ours != "doc_id"
+        }
+        return {
+            **rest,
+            **{f"{table}.{name}": "doc_id" for table, name in lists.items()},
+        }
 
     def _lists(self) -> dict[str, str]:
         """Return the columns of lists of documents that were retrieved, or are relevant."""
-        usable = [name for name in self.names if name.isprintable() and str(self._kind(name)).endswith("s")]
-        best = sorted(usable, key=lambda name: (not _is_id(name), len(name)), reverse=True)
-        lists = {_folded(name): name for name in best if not _NO_IDS.search(_folded(name))}
+        usable = [
+            name
+            for name in self.names
+            if name.isprintable() and str(self._kind(name)).endswith("s")
+        ]
+        best = sorted(
+            usable, key=lambda name: (not _is_id(name), len(name)), reverse=True
+        )
+        lists = {
+            _folded(name): name for name in best if not _NO_IDS.search(_folded(name))
+        }
         found = {
             table: name
             for table, words in _LISTS.items()

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rankstone._basics import quoted
-from rankstone.errors import BadOption, MissingColumn, UsageError, did_you_mean, printable
+from rankstone.errors import (
+    BadOption,
+    MissingColumn,
+    UsageError,
+    did_you_mean,
+    printable,
+)
 from rankstone.io.column_suggestions import Kind, Missing, escaped
 
 if TYPE_CHECKING:
@@ -62,7 +68,9 @@ _TEXTS: Final = (
     "document",
 )
 #: names of columns that are read anywhere
-_KNOWN: Final = frozenset((*CANONICAL, *FURTHER, *_ALIASES, "run", "label", "measure", "value", "judged"))
+_KNOWN: Final = frozenset(
+    (*CANONICAL, *FURTHER, *_ALIASES, "run", "label", "measure", "value", "judged")
+)
 
 
 def is_text(name: str) -> bool:
@@ -101,9 +109,12 @@ class CsvOptions:
         if given in ("tab", "\\t"):
             object.__setattr__(self, "separator", "\t")
         elif given is not None and not (
-            isinstance(given, str) and len(given) == 1 and given.isascii() and not given.isalnum()
+            isinstance(given, str)
+            and len(given) == 1
+            and given.isascii()
+            and not given.isalnum()
             and given not in '"\r\n'
-        ):  # fmt: skip
+        ):
             raise BadOption(
                 f"csv_separator={printable(given)!r} is not a separator",
                 expected="one character other than a letter, digit or quote, or the word tab",
@@ -111,7 +122,8 @@ class CsvOptions:
             )
         if self.decimal not in (None, ".", ","):
             raise BadOption(
-                f"decimal={printable(self.decimal)!r} is not known", expected="a point or a comma: '.' or ','"
+                f"decimal={printable(self.decimal)!r} is not known",
+                expected="a point or a comma: '.' or ','",
             )
 
     @staticmethod
@@ -171,7 +183,11 @@ class Renames(dict[str, str]):
 
     def __bool__(self) -> bool:
         """Return True if there are names or settings."""
-        return len(self) > 0 or bool(self.headers or self.table) or self.csv != CsvOptions()
+        return (
+            len(self) > 0
+            or bool(self.headers or self.table)
+            or self.csv != CsvOptions()
+        )
 
     @classmethod
     def of_table(cls, names: Mapping[str, str], table: str) -> Renames:
@@ -186,15 +202,22 @@ class Renames(dict[str, str]):
             return names  # refused when the table is read
         prefix = f"{table}."
         own = {
-            theirs.removeprefix(prefix): ours for theirs, ours in names.items() if theirs.startswith(prefix)
+            theirs.removeprefix(prefix): ours
+            for theirs, ours in names.items()
+            if theirs.startswith(prefix)
         }
         return cls({**names, **own}, names, table=table)
 
     def require_present(self) -> None:
         """Refuse names and CSV settings that no table has used: they would be ignored silently."""
         if self.csv != CsvOptions() and not self.csv_files:
-            options = {"--csv-separator": self.csv.separator, "--decimal": self.csv.decimal}
-            flags = " and ".join(flag for flag, value in options.items() if value is not None)
+            options = {
+                "--csv-separator": self.csv.separator,
+                "--decimal": self.csv.decimal,
+            }
+            flags = " and ".join(
+                flag for flag, value in options.items() if value is not None
+            )
             raise UsageError(
                 f"no CSV file was read that {flags} could apply to",
                 fix="remove it, or add --format-in csv",
@@ -205,7 +228,11 @@ class Renames(dict[str, str]):
 
     def absent(self, theirs: str) -> UsageError:
         """Return the error for a column that no table has."""
-        known = {name for name in self.present if name not in self or not name.startswith(("qrels.", "run."))}
+        known = {
+            name
+            for name in self.present
+            if name not in self or not name.startswith(("qrels.", "run."))
+        }
         shown = ", ".join(printable(name, 40) for name in sorted(known)[:12])
         fix = did_you_mean(
             theirs,
@@ -228,7 +255,9 @@ def with_csv(
     >>> with_csv({"Query": "query_id"}, ";", None)
     {'Query': 'query_id'}
     """
-    if (separator is None and decimal is None) or not isinstance(columns or {}, Mapping):
+    if (separator is None and decimal is None) or not isinstance(
+        columns or {}, Mapping
+    ):
         return columns
     renames = Renames(columns or {}, columns)
     renames.csv = CsvOptions(separator, decimal)
@@ -242,12 +271,18 @@ def check_renames(columns: Mapping[str, str]) -> None:
             raise unreadable(f"{theirs}={ours}", theirs, ours, at_shell=False)
 
 
-def unreadable(entry: str, theirs: str, ours: str, *, at_shell: bool = True) -> UsageError:
+def unreadable(
+    entry: str, theirs: str, ours: str, *, at_shell: bool = True
+) -> UsageError:
     """Return the error for a rename that cannot be parsed."""
     return UsageError(
         f"columns: {printable(entry)!r} cannot be read",
         expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER))}",
-        fix=did_you_mean(ours, (*CANONICAL, *FURTHER), lambda one: _pasted(theirs, one, at_shell=at_shell)),
+        fix=did_you_mean(
+            ours,
+            (*CANONICAL, *FURTHER),
+            lambda one: _pasted(theirs, one, at_shell=at_shell),
+        ),
     )
 
 
@@ -259,10 +294,14 @@ def parse_columns(text: str) -> Renames:
     """
     mapping: dict[str, str] = {}
     for entry in filter(None, (part.strip() for part in re.split(r"(?<!\\),", text))):
-        theirs, equals, ours = (part.strip() for part in entry.replace("\\,", ",").rpartition("="))
+        theirs, equals, ours = (
+            part.strip() for part in entry.replace("\\,", ",").rpartition("=")
+        )
         if not equals or not theirs or ours not in _OURS:
             raise unreadable(entry, theirs, ours)
-        if _ALIASES.get(mapping.setdefault(theirs, ours), mapping[theirs]) != _ALIASES.get(ours, ours):
+        if _ALIASES.get(
+            mapping.setdefault(theirs, ours), mapping[theirs]
+        ) != _ALIASES.get(ours, ours):
             raise UsageError(
                 f"columns: {printable(theirs)} has two names",
                 given=f"{printable(theirs)}={mapping[theirs]} and {printable(theirs)}={ours}",
@@ -290,32 +329,58 @@ def _both_tables(theirs: str) -> str:
     return f"name it for each table: --columns {printable(both)}"
 
 
-def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> dict[str, str]:
+def renames(
+    present: Iterable[str], columns: Mapping[str, str], source: str
+) -> dict[str, str]:
     """Return {their name: our name} of the columns present that are renamed."""
     names = list(present)
     if not isinstance(columns, Mapping):
         raise UsageError(
-            f"columns is a {type(columns).__name__}", expected="{their name: our name}", where=source
+            f"columns is a {type(columns).__name__}",
+            expected="{their name: our name}",
+            where=source,
         )
-    own = {name.strip(): name for name in names} | {name: name for name in names}  # blanks around a name
-    chosen = {own[theirs]: _ALIASES.get(ours, ours) for theirs, ours in columns.items() if theirs in own}
+    own = {name.strip(): name for name in names} | {
+        name: name for name in names
+    }  # blanks around a name
+    chosen = {
+        own[theirs]: _ALIASES.get(ours, ours)
+        for theirs, ours in columns.items()
+        if theirs in own
+    }
     if isinstance(columns, Renames):
         columns.present.update(names, (theirs for theirs in columns if theirs in own))
         prefix = f"{columns.table}."
-        columns.present.update(theirs for theirs in columns if theirs.removeprefix(prefix) in own)
+        columns.present.update(
+            theirs for theirs in columns if theirs.removeprefix(prefix) in own
+        )
         for what, header in columns.headers.items():
             ours_too = {*header.values()} & {*names}
-            if not ours_too and {*header} <= {*names} and chosen.items() <= header.items():
+            if (
+                not ours_too
+                and {*header} <= {*names}
+                and chosen.items() <= header.items()
+            ):
                 columns.known_header, chosen = what, dict(header)
-                if columns.table == "qrels" and "relevance" not in header.values():  # of what was retrieved
-                    chosen |= {name: f"retrieved {name}" for name in ("score", "rank") if name in own}
+                if (
+                    columns.table == "qrels" and "relevance" not in header.values()
+                ):  # of what was retrieved
+                    chosen |= {
+                        name: f"retrieved {name}"
+                        for name in ("score", "rank")
+                        if name in own
+                    }
         if columns.table == "run" and ranks_by_position(names, chosen):
             chosen["position"] = "rank"
-    if "label" in chosen and chosen["label"] in names:  # two columns for one thing: ours is read
+    if (
+        "label" in chosen and chosen["label"] in names
+    ):  # two columns for one thing: ours is read
         del chosen["label"]
     clash = [ours for ours in chosen.values() if list(chosen.values()).count(ours) > 1]
     if clash:
-        both = " and ".join(printable(theirs, 40) for theirs, ours in chosen.items() if ours == clash[0])
+        both = " and ".join(
+            printable(theirs, 40) for theirs, ours in chosen.items() if ours == clash[0]
+        )
         raise UsageError(
             f"two columns are both renamed to {clash[0]}",
             given=f"{both} of {source}",
@@ -325,21 +390,30 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
     return chosen
 
 
-def by_alias(present: Iterable[str], chosen: Mapping[str, str], wanted: Iterable[str]) -> dict[str, str]:
+def by_alias(
+    present: Iterable[str], chosen: Mapping[str, str], wanted: Iterable[str]
+) -> dict[str, str]:
     """Return aliases of wanted columns that are present and not renamed otherwise."""
     names = set(present)
     known = {chosen.get(name, name) for name in names}
     return {
         alias: ours
         for alias, ours in _ALIASES.items()
-        if ours in wanted and ours not in known and alias in names and alias not in chosen
+        if ours in wanted
+        and ours not in known
+        and alias in names
+        and alias not in chosen
     }
 
 
 def ranks_by_position(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
     """Return True if only ``position`` gives the order of a run's lists."""
     known = {chosen.get(name, name) for name in names}
-    return "position" in known and "position" not in chosen and known.isdisjoint(("score", "rank"))
+    return (
+        "position" in known
+        and "position" not in chosen
+        and known.isdisjoint(("score", "rank"))
+    )
 
 
 def hidden(present: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
@@ -375,7 +449,9 @@ def require(
         return
     names = list(present)
     shown = ", ".join(printable(name, 40) for name in names[:12]) or "none"
-    guessed = Missing(missing, names, {*CANONICAL, *FURTHER}, kinds(), {} if given is None else given)
+    guessed = Missing(
+        missing, names, {*CANONICAL, *FURTHER}, kinds(), {} if given is None else given
+    )
     error = MissingColumn(
         f"there is no column {' and no column '.join(missing)}",
         where=source,
@@ -391,7 +467,9 @@ def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:
     """Return the error for a part of a table that lacks a column of other parts."""
     shown = ", ".join(printable(name, 40) for name in present) or "none"
     return MissingColumn(
-        f"there is no column {column}, which other parts have", where=part, given=f"columns {shown}"
+        f"there is no column {column}, which other parts have",
+        where=part,
+        given=f"columns {shown}",
     )
 
 

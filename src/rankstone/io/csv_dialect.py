@@ -64,9 +64,16 @@ class Dialect(Record):
     notes: tuple[str, ...] = ()
     head: str = ""
 
-    def refuse_copies(self, header: Sequence[str], matters: Callable[[str], bool]) -> None:
+    def refuse_copies(
+        self, header: Sequence[str], matters: Callable[[str], bool]
+    ) -> None:
         """Refuse a header that has a column twice, if the column ``matters``."""
-        refuse_copies(header, f"{self.title}:{self.above + 1}", self.separator.join(header), matters)
+        refuse_copies(
+            header,
+            f"{self.title}:{self.above + 1}",
+            self.separator.join(header),
+            matters,
+        )
 
     def rows(self) -> list[list[str]]:
         """Return the cells of the first rows."""
@@ -84,7 +91,9 @@ class Dialect(Record):
         )
 
 
-def dialect_of(source: Path | bytes, name: str, kind: str, columns: Mapping[str, str]) -> Dialect:
+def dialect_of(
+    source: Path | bytes, name: str, kind: str, columns: Mapping[str, str]
+) -> Dialect:
     """Return the dialect of a file, from the settings and from its first block.
 
     Parameters
@@ -113,18 +122,24 @@ def dialect_of(source: Path | bytes, name: str, kind: str, columns: Mapping[str,
             fix="tr '\\r' '\\n' < FILE > NEW, or save it as another kind of CSV",
         )
     first, _, rest = text.partition("\n")
-    above = int(first.lower().startswith("sep=") and len(first.rstrip("\r")) == len("sep=;"))
+    above = int(
+        first.lower().startswith("sep=") and len(first.rstrip("\r")) == len("sep=;")
+    )
     if above and not rest:
         raise EmptyInput("there is nothing below the line sep=", where=title)
     default = SEPARATORS[kind]
-    separator = settings.separator or (first[4] if above else _separator(text, default, columns))
+    separator = settings.separator or (
+        first[4] if above else _separator(text, default, columns)
+    )
     notes = []
     if separator != default and settings.separator is None:
         name = _NAMES.get(separator, repr(separator))
         notes.append(f"separator {name}" + (" (from its line sep=)" if above else ""))
     notes += [encoding] if encoding else []
     decimal = settings.decimal or ("." if separator == "," else None)
-    return Dialect(source, title, separator, decimal, above, tuple(notes), rest if above else text)
+    return Dialect(
+        source, title, separator, decimal, above, tuple(notes), rest if above else text
+    )
 
 
 def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
@@ -134,7 +149,9 @@ def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
     with source.open("rb") as file:
         block = file.read(_BLOCK + 1)
     if block.startswith(PACKED):
-        lines = pl.scan_lines(source, name="text", n_rows=_ROWS + 1, glob=False).collect()["text"]
+        lines = pl.scan_lines(
+            source, name="text", n_rows=_ROWS + 1, glob=False
+        ).collect()["text"]
         return "\n".join(lines).encode(), len(lines) <= _ROWS
     return block[:_BLOCK], len(block) <= _BLOCK
 
@@ -142,7 +159,9 @@ def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
 def _decoded(block: bytes, title: str, *, whole: bool) -> str:
     """Return the first block as text, without a line that is cut off."""
     block = block if whole else block[: block.rfind(b"\n") + 1]
-    header, end, rows = block.partition(b"\n")  # names of columns that are not read may be invalid
+    header, end, rows = block.partition(
+        b"\n"
+    )  # names of columns that are not read may be invalid
     try:
         return header.decode("utf-8-sig", "replace") + end.decode() + rows.decode()
     except UnicodeDecodeError as error:
@@ -156,18 +175,26 @@ def _separator(text: str, default: str, columns: Mapping[str, str]) -> str:
     return max(candidates, key=lambda separator: _fitness(text, separator, columns))
 
 
-def _fitness(text: str, separator: str, columns: Mapping[str, str]) -> tuple[int, bool, float, int]:
+def _fitness(
+    text: str, separator: str, columns: Mapping[str, str]
+) -> tuple[int, bool, float, int]:
     rows = _rows(text, separator)
     header, others = (rows[0], rows[1:]) if rows else ([], [])
     names = [name.strip() for name in header]
     known = sum(name in columns or is_known(name) for name in names)
-    fitting = sum(len(row) == len(header) for row in others) / len(others) if others else 1.0
+    fitting = (
+        sum(len(row) == len(header) for row in others) / len(others) if others else 1.0
+    )
     return known, len(header) > 1, fitting, len(header)
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
     try:
-        return list(islice(csv.reader(io.StringIO(text, newline=""), delimiter=separator), _ROWS))
+        return list(
+            islice(
+                csv.reader(io.StringIO(text, newline=""), delimiter=separator), _ROWS
+            )
+        )
     except csv.Error:
         return []
 
@@ -180,7 +207,9 @@ def has_header(source: Path | bytes, columns: Mapping[str, str]) -> bool:
     block = _first_block(source)[0]
     text = block.decode("utf-16" if block[:2] in UTF16 else "utf-8-sig", "ignore")
     names = [name.strip().strip('"') for name in text.partition("\n")[0].split("\t")]
-    return len(names) > 1 and any(columns.get(name, name) == "query_id" for name in names)
+    return len(names) > 1 and any(
+        columns.get(name, name) == "query_id" for name in names
+    )
 
 
 def clean_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
@@ -199,7 +228,9 @@ def clean_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, s
     }
 
 
-def refuse_copies(names: Sequence[str], where: str, given: str, matters: Callable[[str], bool]) -> None:
+def refuse_copies(
+    names: Sequence[str], where: str, given: str, matters: Callable[[str], bool]
+) -> None:
     """Refuse a header that has a column twice, blanks aside, if the column matters.
 
     Parameters
@@ -215,7 +246,9 @@ def refuse_copies(names: Sequence[str], where: str, given: str, matters: Callabl
     """
     earlier: set[str] = set()
     for name in names:
-        first = re.sub(r"_duplicated_\d+$", "", name)  # as the reader names further copies
+        first = re.sub(
+            r"_duplicated_\d+$", "", name
+        )  # as the reader names further copies
         bare = (first if first in names else name).strip()
         if bare in earlier and matters(bare):
             raise BadLine(

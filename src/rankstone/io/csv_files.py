@@ -21,14 +21,21 @@ from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, 
 from rankstone.io.csv_dialect import Dialect, clean_names, dialect_of, refuse_copies
 from rankstone.io.damaged_files import broken_row
 from rankstone.io.input_table import ROWS, Table, reading
-from rankstone.io.number_columns import Decimals, decimal_text, refuse_inexact, with_fractions
+from rankstone.io.number_columns import (
+    Decimals,
+    decimal_text,
+    refuse_inexact,
+    with_fractions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
-def scan_delimited(dialect: Dialect, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+def scan_delimited(
+    dialect: Dialect, columns: Mapping[str, str]
+) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Open CSV or TSV with a header, all columns as text, with notes on what was detected.
 
     Blanks around names are removed, and numbers with a decimal comma get a point.
@@ -37,7 +44,11 @@ def scan_delimited(dialect: Dialect, columns: Mapping[str, str]) -> tuple[pl.Laz
     header = frame.collect_schema().names()
     dialect.refuse_copies(header, lambda name: name in columns or is_known(name))
     fractions, notes = with_fractions(dialect, header)
-    frame = frame.with_columns(decimal_text(pl.col(name)) for name in fractions) if fractions else frame
+    frame = (
+        frame.with_columns(decimal_text(pl.col(name)) for name in fractions)
+        if fractions
+        else frame
+    )
     clean = clean_names(header, columns)
     return frame.rename(clean) if clean else frame, (*dialect.notes, *notes)
 
@@ -56,7 +67,9 @@ def whole_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
 
     A reader of some columns does not notice rows with more cells than the header.
     """
-    return frame.map_batches(lambda piece: piece, projection_pushdown=False, streamable=True)
+    return frame.map_batches(
+        lambda piece: piece, projection_pushdown=False, streamable=True
+    )
 
 
 def line_of(dialect: Dialect, row: int) -> int:
@@ -64,7 +77,9 @@ def line_of(dialect: Dialect, row: int) -> int:
     breaks = 0
     with suppress(pl.exceptions.PolarsError):  # a broken row has its own message
         above = dialect.scan().head(row)
-        counted = above.select(pl.all().str.count_matches("\n", literal=True).sum()).collect()
+        counted = above.select(
+            pl.all().str.count_matches("\n", literal=True).sum()
+        ).collect()
         breaks = sum(counted.row(0)) if counted.width else 0
         breaks += sum(name.count("\n") for name in counted.columns)
     return dialect.above + 2 + row + breaks
@@ -93,7 +108,10 @@ def delimited(
         Columns to read besides the usual ones.
     """
     wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
-    readers = [_Delimited(dialect_of(source, name, kind, columns), columns, wanted) for source in sources]
+    readers = [
+        _Delimited(dialect_of(source, name, kind, columns), columns, wanted)
+        for source in sources
+    ]
     schemas = [reader.schema() for reader in readers]
     headers = [reader.frame.collect_schema().names() for reader in readers]
     known = {name: dtype for schema in schemas for name, dtype in schema.items()}
@@ -122,7 +140,16 @@ def delimited(
         notes = dict.fromkeys(note for reader in readers for note in reader.notes())
         return (*notes, *blank_note(sum(len(reader.blank) for reader in readers)))
 
-    table = Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
+    table = Table(
+        name,
+        schema,
+        start,
+        where,
+        untyped=True,
+        present=present,
+        unusable=short,
+        read_as=read_as,
+    )
     return table.without_empty_records()
 
 
@@ -150,12 +177,18 @@ class _Delimited:
         if not self.header:
             self._rename(names)
         names = self.frame.collect_schema().names()
-        return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
+        return {
+            n: pl.String() if is_text(n) else pl.Float64()
+            for n in self.wanted
+            if n in names
+        }
 
     def _rename(self, header: list[str]) -> None:
         """Rename columns to our names; refuse a header that has one of them twice."""
         self.header, given = header, self.renamed
-        self.dialect.refuse_copies(header, lambda name: given.get(name, name) in self.wanted)
+        self.dialect.refuse_copies(
+            header, lambda name: given.get(name, name) in self.wanted
+        )
         clean = clean_names(header, given)
         names = [clean.get(name, name) for name in header]
         chosen = renames(names, given, self.dialect.title)
@@ -168,10 +201,16 @@ class _Delimited:
         dialect = self.dialect
         with reading(dialect.title):
             try:
-                yield from self.frame.select(*columns, BLANK).collect_batches(chunk_size=ROWS)
+                yield from self.frame.select(*columns, BLANK).collect_batches(
+                    chunk_size=ROWS
+                )
             except pl.exceptions.PolarsError as error:
                 broken = broken_row(
-                    dialect.source, dialect.title, dialect.separator, self.header, dialect.above
+                    dialect.source,
+                    dialect.title,
+                    dialect.separator,
+                    self.header,
+                    dialect.above,
                 )
                 raise (broken or error) from error
 
@@ -194,7 +233,9 @@ class _Delimited:
         blank = piece.drop_in_place("")
         if not blank.any():
             return piece
-        self.blank += [self.rows + row - above for above, row in enumerate(blank.arg_true())]
+        self.blank += [
+            self.rows + row - above for above, row in enumerate(blank.arg_true())
+        ]
         return piece.filter(~blank)
 
     def _place_below(self, row: int) -> str:
@@ -247,17 +288,30 @@ def scan_workbook(
     try:
         with reading(title):
             sheets = fastexcel.read_excel(source).sheet_names
-            frame = pl.read_excel(source, infer_schema_length=None, raise_if_empty=False)
+            frame = pl.read_excel(
+                source, infer_schema_length=None, raise_if_empty=False
+            )
             if not frame.width:
                 raise EmptyInput("the first sheet is empty", where=title)
-            header = pl.read_excel(source, has_header=False, read_options={"n_rows": 1}).row(0)
+            header = pl.read_excel(
+                source, has_header=False, read_options={"n_rows": 1}
+            ).row(0)
     except fastexcel.FastExcelError as error:
         message = printable(str(error).partition("\n")[0])
-        raise InputError("the workbook cannot be read", where=title, given=message) from error
+        raise InputError(
+            "the workbook cannot be read", where=title, given=message
+        ) from error
     names = [str(name) for name in header if name is not None]
-    refuse_copies(names, f"{title}, row 1", ", ".join(names), lambda name: name in columns or is_known(name))
+    refuse_copies(
+        names,
+        f"{title}, row 1",
+        ", ".join(names),
+        lambda name: name in columns or is_known(name),
+    )
     note = f"sheet {sheets[0]!r} (not {', '.join(map(repr, sheets[1:]))})"
-    return frame.rename(clean_names(frame.columns, columns)).lazy(), (note,) if len(sheets) > 1 else ()
+    return frame.rename(clean_names(frame.columns, columns)).lazy(), (note,) if len(
+        sheets
+    ) > 1 else ()
 
 
 #: how such texts are written: as they are, or with an apostrophe in front
@@ -285,10 +339,16 @@ def without_formulas(rows: pl.LazyFrame, formulas: str) -> pl.LazyFrame:
     if formulas == "keep":
         return rows
     schema: Mapping[str, pl.DataType] = rows.collect_schema()
-    texts = {name: pl.col(name).cast(pl.String) for name, kind in schema.items() if _is_text(kind)}
+    texts = {
+        name: pl.col(name).cast(pl.String)
+        for name, kind in schema.items()
+        if _is_text(kind)
+    }
     apostrophe = pl.lit("'")
     cells = {
-        name: pl.when(text.str.contains(_FORMULA)).then(apostrophe + text).otherwise(text)
+        name: pl.when(text.str.contains(_FORMULA))
+        .then(apostrophe + text)
+        .otherwise(text)
         for name, text in texts.items()
     }
     return rows.with_columns(**cells).rename(escaped)

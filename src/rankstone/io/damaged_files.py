@@ -35,7 +35,11 @@ PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, Zstandard
 
 
 def broken_row(
-    source: Path | bytes, title: str, separator: str, header: Sequence[str], above: int = 0
+    source: Path | bytes,
+    title: str,
+    separator: str,
+    header: Sequence[str],
+    above: int = 0,
 ) -> BadLine | None:
     """Return the error for the first row of CSV or TSV that does not match its header."""
     for number, line in enumerate(_raw_lines(source), 1):
@@ -44,7 +48,9 @@ def broken_row(
                 line.decode()
             except UnicodeDecodeError:
                 return no_utf8(line, f"{title}:{number}")
-    rows = csv.reader(islice(_lines(source, title), above, None), delimiter=separator, strict=True)
+    rows = csv.reader(
+        islice(_lines(source, title), above, None), delimiter=separator, strict=True
+    )
     try:
         for row in rows:
             if len(row) > len(header):
@@ -95,7 +101,9 @@ def broken_object(source: Path | bytes, title: str) -> BadLine | None:
         except RecursionError:
             return _not_an_object(title, number, line, "it is nested too deeply")
         if not isinstance(value, dict):
-            return _not_an_object(title, number, line, f"it is a {type(value).__name__}")
+            return _not_an_object(
+                title, number, line, f"it is a {type(value).__name__}"
+            )
     return None
 
 
@@ -109,8 +117,12 @@ def refuse_repeated_keys(source: Path | bytes, title: str, keys: Sequence[str]) 
     """
     if not keys:
         return
-    twice = pl.any_horizontal(pl.col("text").str.count_matches(f'"{key}"', literal=True) > 1 for key in keys)
-    lines = pl.scan_lines(source, name="text", row_index_name="line", glob=False).filter(twice)
+    twice = pl.any_horizontal(
+        pl.col("text").str.count_matches(f'"{key}"', literal=True) > 1 for key in keys
+    )
+    lines = pl.scan_lines(
+        source, name="text", row_index_name="line", glob=False
+    ).filter(twice)
     repeated: list[str] = []
 
     def notice(pairs: list[tuple[str, Any]]) -> None:
@@ -118,7 +130,9 @@ def refuse_repeated_keys(source: Path | bytes, title: str, keys: Sequence[str]) 
         repeated.extend(key for key in keys if names.count(key) > 1)
 
     with reading(title):
-        for line, text in (row for piece in lines.collect_batches() for row in piece.iter_rows()):
+        for line, text in (
+            row for piece in lines.collect_batches() for row in piece.iter_rows()
+        ):
             with suppress(ValueError, RecursionError):  # the reader reports it
                 json.loads(text, object_pairs_hook=notice)
             if repeated:
@@ -189,7 +203,9 @@ def refuse_endless(source: Path | bytes, title: str, longest: int = LONGEST) -> 
         too_long = _find(io.BytesIO(source), source[:4], len(source), title, longest)
     else:
         status = source.stat()
-        too_long = _find_in_file(source, title, status.st_size, status.st_mtime_ns, status.st_ino, longest)
+        too_long = _find_in_file(
+            source, title, status.st_size, status.st_mtime_ns, status.st_ino, longest
+        )
     _refuse(too_long, title, longest)
 
 
@@ -231,12 +247,7 @@ def _refuse(too_long: tuple[int, bytes] | None, title: str, longest: int) -> Non
 
 @lru_cache(maxsize=1024)
 def _find_in_file(
-    path: Path,
-    title: str,
-    size: int,
-    _changed: int,
-    _inode: int,
-    longest: int,
+    path: Path, title: str, size: int, _changed: int, _inode: int, longest: int
 ) -> tuple[int, bytes] | None:
     """Search a file once, as long as it does not change."""
     if size == 0:
@@ -245,11 +256,17 @@ def _find_in_file(
         return _find(file, file.read(4), size, title, longest)
 
 
-def _find(file: IO[bytes], magic: bytes, size: int, title: str, longest: int) -> tuple[int, bytes] | None:
+def _find(
+    file: IO[bytes], magic: bytes, size: int, title: str, longest: int
+) -> tuple[int, bytes] | None:
     """Return the number of the first line that is too long, and its beginning."""
     file.seek(0)
     if magic[:2] == _GZIP or magic[:2] in _ZLIB:
-        return None if size * _DEFLATED <= longest else _find_in_pieces(_unpacked(file, magic), longest)
+        return (
+            None
+            if size * _DEFLATED <= longest
+            else _find_in_pieces(_unpacked(file, magic), longest)
+        )
     if magic == _ZSTD:
         most = _unpacked_at_most(file)
         file.seek(0)
@@ -272,7 +289,10 @@ def _find_in_content(content: Any, size: int, longest: int) -> tuple[int, bytes]
     while size - begin > longest:
         end = content.rfind(b"\n", begin, begin + longest + 1)
         if end < 0:
-            lines = sum(content[at : min(at + _STEP, begin)].count(b"\n") for at in range(0, begin, _STEP))
+            lines = sum(
+                content[at : min(at + _STEP, begin)].count(b"\n")
+                for at in range(0, begin, _STEP)
+            )
             return lines + 1, content[begin : begin + min(longest, 400)]
         begin = end + 1
     return None
@@ -289,7 +309,11 @@ def _find_in_pieces(pieces: Iterator[bytes], longest: int) -> tuple[int, bytes] 
             start, length = (start + piece)[:400], length + len(piece)
             continue
         last = piece.rfind(b"\n") + 1
-        line, length, start = line + piece.count(b"\n"), len(piece) - last, piece[last : last + 400]
+        line, length, start = (
+            line + piece.count(b"\n"),
+            len(piece) - last,
+            piece[last : last + 400],
+        )
     return None
 
 
@@ -308,7 +332,9 @@ def _unpacked(file: IO[bytes], magic: bytes) -> Iterator[bytes]:
         return
 
 
-def _unpacked_zstandard(file: IO[bytes], most: int, size: int, title: str) -> Iterator[bytes]:
+def _unpacked_zstandard(
+    file: IO[bytes], most: int, size: int, title: str
+) -> Iterator[bytes]:
     """Unpack Zstandard with Python (from 3.14), zstandard or PyArrow."""
     unpacked, broken = _zstandard_stream(file)
     if unpacked is None:
@@ -330,7 +356,9 @@ def _zstandard_stream(file: IO[bytes]) -> tuple[Any, tuple[type[Exception], ...]
     """Return an unpacking stream, where a library is installed, and its errors for broken files."""
     libraries: dict[str, Callable[[Any], Any]] = {
         "compression.zstd": lambda library: library.ZstdFile(file),
-        "zstandard": lambda library: library.ZstdDecompressor().stream_reader(file, read_across_frames=True),
+        "zstandard": lambda library: library.ZstdDecompressor().stream_reader(
+            file, read_across_frames=True
+        ),
         "pyarrow": lambda library: library.CompressedInputStream(file, "zstd"),
     }
     for name, opened in libraries.items():
@@ -338,7 +366,12 @@ def _zstandard_stream(file: IO[bytes]) -> tuple[Any, tuple[type[Exception], ...]
             library = importlib.import_module(name)
         except ImportError:
             continue
-        return opened(library), (OSError, EOFError, ValueError, getattr(library, "ZstdError", OSError))
+        return opened(library), (
+            OSError,
+            EOFError,
+            ValueError,
+            getattr(library, "ZstdError", OSError),
+        )
     return None, ()
 
 

@@ -48,7 +48,10 @@ _POSTGRES_TABLES: Final = """
 """
 _NO_SELECT: Final = "the query is not a single SELECT that the database can run"
 #: a query or a view cannot read, write or load anything outside the file
-_DUCKDB_SETTINGS: Final = {"enable_external_access": "false", "lock_configuration": "true"}
+_DUCKDB_SETTINGS: Final = {
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+}
 #: a consistent snapshot, with rows in the same order at every read
 _POSTGRES_SETTINGS: Final = (
     "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
@@ -98,15 +101,29 @@ def open_database(text: str) -> Batches:
         When there is no such file, server or table, or the database refuses the query.
     """
     address = parse_address(text)
-    engine = {"duckdb": _duckdb, "sqlite": _sqlite, "postgresql": _postgresql}[address.kind](address)
+    engine = {"duckdb": _duckdb, "sqlite": _sqlite, "postgresql": _postgresql}[
+        address.kind
+    ](address)
 
-    def translated(what: str = "the database cannot be read") -> AbstractContextManager[None]:
-        return translated_errors(address.title, *engine.errors, secrets=address.secrets, what=what)
+    def translated(
+        what: str = "the database cannot be read",
+    ) -> AbstractContextManager[None]:
+        return translated_errors(
+            address.title, *engine.errors, secrets=address.secrets, what=what
+        )
 
     with translated():
-        table = None if address.table is None else _quoted_table(address, address.table, engine)
+        table = (
+            None
+            if address.table is None
+            else _quoted_table(address, address.table, engine)
+        )
     every = address.query or _select("*", table)
-    with translated("the database cannot answer the query" if table is None else "the table cannot be read"):
+    with translated(
+        "the database cannot answer the query"
+        if table is None
+        else "the table cannot be read"
+    ):
         schema = engine.schema(every)
 
     def start(columns: Sequence[str]) -> Iterator[Any]:
@@ -124,23 +141,36 @@ def _select(columns: str, table: str | None) -> str:
 def _quoted_table(address: Address, name: str, engine: _Engine) -> str:
     """Look a table's name up in the catalogue and return it quoted."""
     with engine.run(engine.tables) as reader:
-        rows = [tuple(row.values()) for batch in drained(reader) for row in batch.to_pylist()]
+        rows = [
+            tuple(row.values())
+            for batch in drained(reader)
+            for row in batch.to_pylist()
+        ]
     known = {f"{schema}.{table}": (schema, table) for schema, table, _ in rows}
     known |= {table: (schema, table) for schema, table, short in rows if short}
     if name not in known:
-        names = [table if short else f"{schema}.{table}" for schema, table, short in rows]
+        names = [
+            table if short else f"{schema}.{table}" for schema, table, short in rows
+        ]
         raise _no_table(
-            name, names, did_you_mean(name, known, partial(printable, longest=60), n=3), address.title
+            name,
+            names,
+            did_you_mean(name, known, partial(printable, longest=60), n=3),
+            address.title,
         )
     return ".".join(map(identifier, known[name]))
 
 
-def _no_table(name: str, names: Sequence[str], fix: str | None, where: str) -> InputError:
+def _no_table(
+    name: str, names: Sequence[str], fix: str | None, where: str
+) -> InputError:
     shown = [printable(one, 40) for one in names[:_NAMED]]
     return InputError(
         f"there is no table {printable(name, 60)}",
         where=where,
-        given=f"tables {', '.join([*shown, *'…' * (len(names) > _NAMED)])}" if names else "no tables",
+        given=f"tables {', '.join([*shown, *'…' * (len(names) > _NAMED)])}"
+        if names
+        else "no tables",
         fix=fix,
     )
 
@@ -152,7 +182,9 @@ def _bracketed(query: str) -> str:
 
 
 def _no_select(address: Address, message: str | None = None) -> InputError:
-    return InputError(_NO_SELECT, where=address.title, given=message, expected="SELECT … FROM …")
+    return InputError(
+        _NO_SELECT, where=address.title, given=message, expected="SELECT … FROM …"
+    )
 
 
 def _driver(package: str, extra: str) -> Any:  # noqa: ANN401 - a module
@@ -160,14 +192,20 @@ def _driver(package: str, extra: str) -> Any:  # noqa: ANN401 - a module
         import_module("pyarrow")
         return import_module(package)
     except ImportError as error:
-        raise missing_driver(extra, package if error.name != "pyarrow" else "pyarrow") from error
+        raise missing_driver(
+            extra, package if error.name != "pyarrow" else "pyarrow"
+        ) from error
 
 
 def _file(address: Address) -> str:
     """Return the path of an existing database file; a driver would create a new one."""
     parts = parts_of(address.place)
     if len(parts) > 1 or os.path.isdir(address.place):  # noqa: PTH112 - a name
-        raise InputError("a database is one file", where=address.title, given=printable(address.place))
+        raise InputError(
+            "a database is one file",
+            where=address.title,
+            given=printable(address.place),
+        )
     return os.fspath(parts[0])
 
 
@@ -177,12 +215,20 @@ def _duckdb(address: Address) -> _Engine:
     with translated_errors(address.title), open(file, "rb") as opened:  # noqa: PTH123 - a name
         is_duckdb = opened.read(12)[8:] == b"DUCK"
     if not is_duckdb:  # DuckDB would also open files of other formats
-        raise InputError("the file is not a DuckDB database", where=address.title, given=printable(file))
+        raise InputError(
+            "the file is not a DuckDB database",
+            where=address.title,
+            given=printable(file),
+        )
 
     @contextmanager
     def relation(query: str) -> Iterator[Any]:
-        with duckdb.connect(file, read_only=True, config=_DUCKDB_SETTINGS) as connection:
-            kinds = [statement.type for statement in connection.extract_statements(query)]
+        with duckdb.connect(
+            file, read_only=True, config=_DUCKDB_SETTINGS
+        ) as connection:
+            kinds = [
+                statement.type for statement in connection.extract_statements(query)
+            ]
             if kinds != [duckdb.StatementType.SELECT]:
                 raise _no_select(address)
             yield connection.sql(query)
@@ -210,7 +256,9 @@ def _sqlite(address: Address) -> _Engine:
         _require_sqlite_select(url, query, address)
         with driver.connect(url) as connection, connection.cursor() as cursor:
             # types are those of the first batch
-            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(1 << 16)})
+            cursor.adbc_statement.set_options(
+                **{"adbc.sqlite.query.batch_rows": str(1 << 16)}
+            )
             cursor.execute(query)
             yield cursor.fetch_record_batch()
 
@@ -225,11 +273,18 @@ def _require_sqlite_select(url: str, query: str, address: Address) -> None:
     """Refuse anything but a single SELECT: VACUUM INTO writes a file even in a read-only database."""
     import sqlite3
 
-    allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+    allowed = {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    }
     connection = sqlite3.connect(url, uri=True)
     try:
         connection.set_authorizer(
-            lambda action, *_: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
+            lambda action, *_: (
+                sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
+            )
         )
         connection.execute(f"EXPLAIN {_bracketed(query)}")
     except (sqlite3.Warning, sqlite3.Error) as error:
@@ -243,14 +298,19 @@ def _postgresql(address: Address) -> _Engine:
 
     @contextmanager
     def cursor() -> Iterator[Any]:
-        with driver.connect(_with_timeout(address.place)) as connection, connection.cursor() as opened:
+        with (
+            driver.connect(_with_timeout(address.place)) as connection,
+            connection.cursor() as opened,
+        ):
             for setting in _POSTGRES_SETTINGS:
                 opened.execute(setting)
             yield opened
 
     def require_select(opened: Any, query: str) -> None:  # noqa: ANN401 - ADBC's
         """Refuse anything but a single SELECT: COPY writes files, COMMIT ends the read-only transaction."""
-        with translated_errors(address.title, driver.Error, secrets=address.secrets, what=_NO_SELECT):
+        with translated_errors(
+            address.title, driver.Error, secrets=address.secrets, what=_NO_SELECT
+        ):
             opened.adbc_execute_schema(_bracketed(query) + " AS rows")
 
     @contextmanager

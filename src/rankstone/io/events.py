@@ -70,13 +70,18 @@ class Events(Record):
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows in pieces; reading errors are :class:`InputError`."""
-        with reading(self.source), nullcontext() if self.watch is None else self.watch.stream():
+        with (
+            reading(self.source),
+            nullcontext() if self.watch is None else self.watch.stream(),
+        ):
             try:
                 return query.collect(engine="streaming")
             except pl.exceptions.PolarsError as error:
                 raise (_broken(part for part, _ in self.parts) or error) from error
 
-    def first(self, condition: pl.Expr, *columns: pl.Expr) -> tuple[str, dict[str, Any]]:
+    def first(
+        self, condition: pl.Expr, *columns: pl.Expr
+    ) -> tuple[str, dict[str, Any]]:
         """Return the place of the first row that fulfils a condition, and some of its columns."""
 
         def anywhere(row: int) -> str:
@@ -86,7 +91,12 @@ class Events(Record):
             (part.place, frame) for part, frame in self.parts
         ]
         for place, frame in places or [(anywhere, self.frame)]:
-            query = frame.with_row_index(_ROW).filter(condition).select(_ROW, *columns).head(1)
+            query = (
+                frame.with_row_index(_ROW)
+                .filter(condition)
+                .select(_ROW, *columns)
+                .head(1)
+            )
             if (found := self.collect(query)).height:
                 row = found.row(0, named=True)
                 return place(row.pop(_ROW)), row
@@ -98,7 +108,9 @@ class Events(Record):
             return self
 
         watch = _Watch(progress, cache(self._estimated_rows))
-        frame = self.frame.map_batches(watch.counted, streamable=True, schema=dict(self.schema))
+        frame = self.frame.map_batches(
+            watch.counted, streamable=True, schema=dict(self.schema)
+        )
         return replace(self, frame=frame, watch=watch)
 
     def _estimated_rows(self) -> int | None:
@@ -132,7 +144,9 @@ class _Watch:
     def __init__(self, progress: Progress, extent: Callable[[], int | None]) -> None:
         self._advance = progress
         self._extent = extent
-        self._stream = getattr(progress, "stream", lambda _extent: nullcontext(progress))
+        self._stream = getattr(
+            progress, "stream", lambda _extent: nullcontext(progress)
+        )
 
     @contextmanager
     def stream(self) -> Iterator[None]:
@@ -176,7 +190,9 @@ def read_events(
     ids
         The columns of ids.
     """
-    format_in = None if format_in == "trec" else format_in  # TREC text has no column names
+    format_in = (
+        None if format_in == "trec" else format_in
+    )  # TREC text has no column names
     parts: list[Scanned] = []
     if isinstance(source, str) and is_database(source):
         name, frames = display_name(source), [open_database(source).lazy()]
@@ -193,25 +209,38 @@ def read_events(
     chosen = renames(schema.names(), columns or {}, name)
     chosen |= by_alias(schema.names(), chosen, (*needed, *further))
     replaced = hidden(schema.names(), chosen)
-    ours = {theirs: chosen.get(theirs, theirs) for theirs in schema.names() if theirs not in replaced}
+    ours = {
+        theirs: chosen.get(theirs, theirs)
+        for theirs in schema.names()
+        if theirs not in replaced
+    }
     require(ours.values(), needed, name, schema.names())
     theirs = {ours[name]: name for name in ours if ours[name] in (*needed, *further)}
     kept = {column: schema[named] for column, named in theirs.items()}
-    kept |= {column: id_type(column, kept[column], name) for column in ids if column in kept}
+    kept |= {
+        column: id_type(column, kept[column], name) for column in ids if column in kept
+    }
     bare = any(part.kind in ("csv", "tsv") for part in parts)
     wide = any(
-        kept[column] == pl.String and schema[theirs[column]].is_numeric() for column in ids if column in kept
+        kept[column] == pl.String and schema[theirs[column]].is_numeric()
+        for column in ids
+        if column in kept
     )
     if len(kept) < len(schema) and parts:
         frames = [part.whole() for part in parts]
     named = [
-        frame.select(pl.col(theirs[column]).alias(column).cast(dtype) for column, dtype in kept.items())
+        frame.select(
+            pl.col(theirs[column]).alias(column).cast(dtype)
+            for column, dtype in kept.items()
+        )
         for frame in frames
     ]
     whole = named[0] if len(named) == 1 else pl.concat(named)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.read_as))
     pairs = tuple(zip(parts, named, strict=False))
-    return Events(name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=notes)
+    return Events(
+        name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=notes
+    )
 
 
 def _broken(parts: Iterable[Scanned]) -> InputError | None:
@@ -226,7 +255,9 @@ def _frame_of(source: object, name: str) -> pl.LazyFrame:
         if is_relation(source):
             return batches_of_relation(source, name).lazy()
         if isinstance(source, Mapping):
-            return pl.DataFrame({column: _cells(source[column], column, name) for column in source}).lazy()
+            return pl.DataFrame(
+                {column: _cells(source[column], column, name) for column in source}
+            ).lazy()
     frame = frame_of_library(source, name)
     if frame is not None:
         return frame.lazy()

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record, quoted
-from rankstone.errors import EmptyInput, InputError, UnknownFormat, did_you_mean, one_of, printable
+from rankstone.errors import (
+    EmptyInput,
+    InputError,
+    UnknownFormat,
+    did_you_mean,
+    one_of,
+    printable,
+)
 from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL
 from rankstone.io.csv_dialect import SEPARATORS, Dialect, dialect_of, has_header
@@ -70,7 +77,9 @@ _TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
 #: bytes at the beginning of a text in which a tab shows a table
 _BLOCK: Final = 1 << 12
 _PACKED: Final = (".gz", ".zst", ".zstd")
-_BY_SUFFIX: Final = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
+_BY_SUFFIX: Final = {
+    suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes
+}
 
 
 def format_at(
@@ -106,14 +115,20 @@ def format_at(
 def _format(path: Path, columns: Mapping[str, str]) -> str:
     """Return the format of a file; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
-    if kind != "trec" or path.suffix.lower() != ".txt" or b"\t" not in _head(path, _BLOCK):
+    if (
+        kind != "trec"
+        or path.suffix.lower() != ".txt"
+        or b"\t" not in _head(path, _BLOCK)
+    ):
         return kind
     with reading(str(path)):
         return "tsv" if has_header(path, columns) else kind
 
 
 def scan_files(
-    path: str | os.PathLike[str], format_in: str | None = None, columns: Mapping[str, str] | None = None
+    path: str | os.PathLike[str],
+    format_in: str | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Open a table of any columns lazily, with notes on what was guessed about its files.
 
@@ -129,7 +144,9 @@ def scan_files(
         {their name: our name}; the separator of a CSV file is the one that finds most of them.
     """
     parts = scan_parts(path, format_in, columns)
-    frames = [part.frame.filter(~BLANK) if part.dialect else part.frame for part in parts]
+    frames = [
+        part.frame.filter(~BLANK) if part.dialect else part.frame for part in parts
+    ]
     notes = dict.fromkeys(note for part in parts for note in part.read_as)
     whole = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
     return whole, (*notes, *blank_note(sum(part.blank_rows() for part in parts)))
@@ -193,12 +210,16 @@ class Scanned(Record):
             return broken_object(self.source, self.title)
         if self.dialect is not None:
             header, dialect = self.frame.collect_schema().names(), self.dialect
-            return broken_row(dialect.source, self.title, dialect.separator, header, dialect.above)
+            return broken_row(
+                dialect.source, self.title, dialect.separator, header, dialect.above
+            )
         return None
 
 
 def scan_parts(
-    path: str | os.PathLike[str], format_in: str | None = None, columns: Mapping[str, str] | None = None
+    path: str | os.PathLike[str],
+    format_in: str | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> list[Scanned]:
     """Open the files of a table of any columns lazily; ``-`` and pipes are CSV by default.
 
@@ -210,16 +231,27 @@ def scan_parts(
     name, columns = os.fspath(path), columns or {}
     if is_stream(name):
         kind = format_in or format_of_stream(name, "csv")
-        return [_scanned(read_stream(name, _longest(kind)), stream_title(name), kind, columns)]
-    return [_scanned(p, str(p), format_in or _format(p, columns), columns) for p in parts_of(name)]
+        return [
+            _scanned(
+                read_stream(name, _longest(kind)), stream_title(name), kind, columns
+            )
+        ]
+    return [
+        _scanned(p, str(p), format_in or _format(p, columns), columns)
+        for p in parts_of(name)
+    ]
 
 
-def _scanned(source: Path | bytes, title: str, kind: str, columns: Mapping[str, str]) -> Scanned:
+def _scanned(
+    source: Path | bytes, title: str, kind: str, columns: Mapping[str, str]
+) -> Scanned:
     if kind not in FORMATS or kind in ("trec", "json"):
         raise UnknownFormat(
             "a table with column names is needed",
             where=title,
-            expected=", ".join(form for form in FORMATS if form not in ("trec", "json")),
+            expected=", ".join(
+                form for form in FORMATS if form not in ("trec", "json")
+            ),
             fix="--format-in gives the format where the suffix does not",
         )
     if not (len(source) if isinstance(source, bytes) else source.stat().st_size):
@@ -260,13 +292,21 @@ def parts_of(name: str) -> list[Path]:
     """Return the file, or the files of a folder or a glob in the order of their names."""
     path = Path(name)
     if path.is_dir():
-        parts = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_")))
+        parts = sorted(
+            p
+            for p in path.rglob("*")
+            if p.is_file() and not p.name.startswith((".", "_"))
+        )
         if not parts:
             raise EmptyInput("the folder has no files", where=name)
         return parts
     if path.exists():
         return [path]
-    found = sorted(map(Path, glob.glob(name, recursive=True))) if glob.has_magic(name) else []  # noqa: PTH207 - any path
+    found = (
+        sorted(map(Path, glob.glob(name, recursive=True)))  # noqa: PTH207 - any path
+        if glob.has_magic(name)
+        else []
+    )
     if found:
         return [part for p in found for part in parts_of(str(p))]
     raise InputError(
@@ -347,7 +387,9 @@ def read_files(
         sources, name = [read_stream(name, _longest(kind))], stream_title(name)
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
     empty = next((s for s in sources if s not in whole), None)
-    if not whole or (empty is not None and kind not in _TEXT):  # even without rows they have columns
+    if not whole or (
+        empty is not None and kind not in _TEXT
+    ):  # even without rows they have columns
         where = name if empty is None else title_of(empty, name)
         raise EmptyInput("the file is empty", where=where, expected=f"{kind} data")
     for source in whole:
@@ -358,9 +400,13 @@ def read_files(
     if kind == "trec":
         return replace(trec(whole, name, layout, ranks), extent=extent)
     if kind in SEPARATORS:
-        dialect = cache(lambda: dialect_of(whole[0], title_of(whole[0], name), kind, columns))
+        dialect = cache(
+            lambda: dialect_of(whole[0], title_of(whole[0], name), kind, columns)
+        )
         kinds = cache(lambda: kinds_of_texts(scan_delimited(dialect(), columns)[0]))
-        return replace(delimited(whole, name, kind, columns, further), extent=extent, kinds=kinds)
+        return replace(
+            delimited(whole, name, kind, columns, further), extent=extent, kinds=kinds
+        )
     return _columnar(whole, name, kind, columns, further)
 
 
@@ -371,14 +417,19 @@ def _columnar(
     columns: Mapping[str, str],
     further: Sequence[str],
 ) -> Table:
-    numbered, first = "{}:{}" if kind == "jsonl" else "{}, row {}", FIRST_ROW if kind == "xlsx" else 1
+    numbered, first = (
+        "{}:{}" if kind == "jsonl" else "{}, row {}",
+        FIRST_ROW if kind == "xlsx" else 1,
+    )
     titles = [title_of(source, name) for source in sources]
     try:
         parts, notes = [], dict[str, None]()
         for source, title in zip(sources, titles, strict=True):
             with reading(title):
                 frame, guessed = _scan(source, kind, title, columns)
-            parts.append(TablePart(title, frame, numbered, first, scanned=kind != "xlsx"))
+            parts.append(
+                TablePart(title, frame, numbered, first, scanned=kind != "xlsx")
+            )
             notes |= dict.fromkeys(guessed)
             if kind == "jsonl":
                 with reading(title):
@@ -386,12 +437,18 @@ def _columnar(
                 read = [n for n in names if columns.get(n, n) in (*CANONICAL, *further)]
                 refuse_repeated_keys(source, title, read)
         extent = (
-            partial(estimated_rows, sources) if kind == "jsonl" else lambda: sum(p.height() for p in parts)
+            partial(estimated_rows, sources)
+            if kind == "jsonl"
+            else lambda: sum(p.height() for p in parts)
         )
         table = of_parts(parts, name, columns, further=further, extent=cache(extent))
         return replace(table, read_as=lambda: tuple(notes)) if notes else table
     except InputError as error:
-        broken = [broken_object(*one) for one in zip(sources, titles, strict=True)] if kind == "jsonl" else []
+        broken = (
+            [broken_object(*one) for one in zip(sources, titles, strict=True)]
+            if kind == "jsonl"
+            else []
+        )
         raise next(filter(None, broken), error) from None
 
 
@@ -406,7 +463,9 @@ def _scan(
     if kind == "jsonl":
         first = next(iter(_objects(source, 1)), None)
         if is_trace(first):
-            frame, note = trace_frame(_objects(source), title, steps="run" in columns.values())
+            frame, note = trace_frame(
+                _objects(source), title, steps="run" in columns.values()
+            )
             return frame.lazy(), (note,)
         return pl.scan_ndjson(source, infer_schema_length=None), ()
     stream = _head(source)[:6] != b"ARROW1"
@@ -441,12 +500,21 @@ def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:
 
 def _longest(kind: str) -> int | None:
     """Return the longest line allowed in bytes; ``None`` for formats that are not read line by line."""
-    return {"trec": LONGEST, "csv": LONGEST, "tsv": LONGEST, "jsonl": LONGEST_OBJECT}.get(kind)
+    return {
+        "trec": LONGEST,
+        "csv": LONGEST,
+        "tsv": LONGEST,
+        "jsonl": LONGEST_OBJECT,
+    }.get(kind)
 
 
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
     """Refuse UTF-16 text, which some shells write, where it is not read; in CSV and TREC text it is."""
-    if kind in _TEXT and kind not in (*SEPARATORS, "trec") and _head(source)[:2] in UTF16:
+    if (
+        kind in _TEXT
+        and kind not in (*SEPARATORS, "trec")
+        and _head(source)[:2] in UTF16
+    ):
         raise UnknownFormat(
             "the text is UTF-16",
             where=name,
@@ -456,7 +524,12 @@ def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
         )
 
 
-_CORPUS: Final = ("corpus.jsonl", "queries.jsonl", "corpus.jsonl.gz", "queries.jsonl.gz")
+_CORPUS: Final = (
+    "corpus.jsonl",
+    "queries.jsonl",
+    "corpus.jsonl.gz",
+    "queries.jsonl.gz",
+)
 
 
 def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
@@ -468,9 +541,15 @@ def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
     if not isinstance(source, (str, os.PathLike)) or is_database(source):
         return source, ()
     folder = Path(source)
-    if not (folder / "qrels").is_dir() or not any((folder / name).is_file() for name in _CORPUS):
+    if not (folder / "qrels").is_dir() or not any(
+        (folder / name).is_file() for name in _CORPUS
+    ):
         return source, ()
-    splits = sorted(path for path in (folder / "qrels").glob("*.tsv") if not path.name.startswith("."))
+    splits = sorted(
+        path
+        for path in (folder / "qrels").glob("*.tsv")
+        if not path.name.startswith(".")
+    )
     tests = [path for path in splits if path.name == "test.tsv"]
     if not splits:
         return source, ()
@@ -484,5 +563,7 @@ def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
         )
     chosen = (tests or splits)[0]
     others = [path.name for path in splits if path != chosen]
-    note = f"BEIR folder: qrels/{chosen.name}" + (f" (not {', '.join(others)})" if others else "")
+    note = f"BEIR folder: qrels/{chosen.name}" + (
+        f" (not {', '.join(others)})" if others else ""
+    )
     return chosen, (note,)

@@ -112,9 +112,15 @@ class Table(Record):
         """Read the whole table."""
         pieces = list(self.tables([pl.col(name) for name in columns or self.schema]))
         if pieces:
-            parts = pl.concat(pieces).get_columns()  # numbers become one array each; texts are not copied
-            return pl.DataFrame([part if part.dtype == pl.String else part.rechunk() for part in parts])
-        return pl.DataFrame(schema={name: self.schema[name] for name in columns or self.schema})
+            parts = pl.concat(
+                pieces
+            ).get_columns()  # numbers become one array each; texts are not copied
+            return pl.DataFrame(
+                [part if part.dtype == pl.String else part.rechunk() for part in parts]
+            )
+        return pl.DataFrame(
+            schema={name: self.schema[name] for name in columns or self.schema}
+        )
 
     def without_empty(self) -> Table:
         """Return the table without its declared empty lists."""
@@ -157,10 +163,18 @@ class Table(Record):
 
         def empty() -> pl.Series | None:
             queries = self.unanswered
-            return None if queries is None else queries.to_frame("query_id").filter(keep)["query_id"]
+            return (
+                None
+                if queries is None
+                else queries.to_frame("query_id").filter(keep)["query_id"]
+            )
 
-        filtered = self.mapped(lambda piece: piece.filter(keep), empty=empty, extent=_unknown)
-        among = getattr(self.start, "among", None)  # of a source that can skip the other rows
+        filtered = self.mapped(
+            lambda piece: piece.filter(keep), empty=empty, extent=_unknown
+        )
+        among = getattr(
+            self.start, "among", None
+        )  # of a source that can skip the other rows
         start = filtered.start if among is None else among(keep)
         return replace(filtered, start=start, where=self._where_kept(keep))
 
@@ -182,22 +196,39 @@ class Table(Record):
     def without_empty_records(self) -> Table:
         """Return the table without records of no document, with an ``error`` or not ``answerable``."""
         has_error = self.schema.get("error") == pl.String
-        flag = self.schema.get("answerable") in (pl.String, pl.Boolean, pl.Float64, pl.Int64)
+        flag = self.schema.get("answerable") in (
+            pl.String,
+            pl.Boolean,
+            pl.Float64,
+            pl.Int64,
+        )
         if not (has_error or flag) or "doc_id" not in self.schema:
             return self
         failed: dict[str, str] = {}
         unanswerable: set[str] = set()
         doc, never = pl.col("doc_id"), pl.lit(value=False)
         lists = isinstance(self.schema["doc_id"], pl.List)
-        known = doc.list.len().fill_null(0) > 0 if lists else doc.cast(pl.String).fill_null("") != ""
+        known = (
+            doc.list.len().fill_null(0) > 0
+            if lists
+            else doc.cast(pl.String).fill_null("") != ""
+        )
         fails = pl.col("error").fill_null("") != "" if has_error else never
         text = pl.col("answerable").cast(pl.String).str.to_lowercase()
-        cannot = text.is_in(["false", "0", "0.0", "no"]).fill_null(value=False) if flag else never
+        cannot = (
+            text.is_in(["false", "0", "0.0", "no"]).fill_null(value=False)
+            if flag
+            else never
+        )
         keep = known | ~(fails | cannot)
 
         def kept(piece: pl.DataFrame) -> pl.DataFrame:
             ids = pl.col("query_id").cast(pl.String).fill_null("")
-            failed.update(piece.filter(fails & ~known).select(ids, "error").iter_rows() if has_error else ())
+            failed.update(
+                piece.filter(fails & ~known).select(ids, "error").iter_rows()
+                if has_error
+                else ()
+            )
             unanswerable.update(piece.filter(cannot).select(ids).to_series())
             return piece.filter(keep)
 
@@ -209,7 +240,9 @@ class Table(Record):
 
         def place(row: int) -> str:
             before = 0
-            for piece in self.start(list(map(pl.col, dict.fromkeys(keep.meta.root_names())))):
+            for piece in self.start(
+                list(map(pl.col, dict.fromkeys(keep.meta.root_names())))
+            ):
                 kept = piece.select(keep.alias("kept"))["kept"].arg_true()
                 if row < len(kept):
                     return self.where(before + int(kept[row]))
@@ -226,7 +259,11 @@ class Table(Record):
         """
         if self.listed:
             return "input"
-        alone = order == "score" and "rank" in self.schema and "score" not in {*self.schema, *self.unusable}
+        alone = (
+            order == "score"
+            and "rank" in self.schema
+            and "score" not in {*self.schema, *self.unusable}
+        )
         return "rank" if alone else order
 
     def requires(self, *columns: str, given: Mapping[str, str] | None = None) -> Table:
@@ -282,7 +319,11 @@ class Table(Record):
         """Return the table as one list, without document ids, which may occur in many lists."""
         kept = [name for name in self.schema if name not in ("query_id", "doc_id")]
         schema = {"query_id": pl.String(), **{name: self.schema[name] for name in kept}}
-        return self.mapped(lambda piece: piece.with_columns(query_id=pl.lit(EVERYTHING)), kept, schema=schema)
+        return self.mapped(
+            lambda piece: piece.with_columns(query_id=pl.lit(EVERYTHING)),
+            kept,
+            schema=schema,
+        )
 
     def pairs_in_one_list(self, queries: pl.Series | None = None) -> Table:
         """Return the table as one list, in which a document of two queries is two documents.
@@ -295,7 +336,11 @@ class Table(Record):
         pair = pl.format("{}\t{}", "query_id", "doc_id")
 
         def together(piece: pl.DataFrame) -> pl.DataFrame:
-            kept = piece if queries is None else piece.filter(pl.col("query_id").is_in(queries.implode()))
+            kept = (
+                piece
+                if queries is None
+                else piece.filter(pl.col("query_id").is_in(queries.implode()))
+            )
             return kept.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair)
 
         schema = {**self.schema, "query_id": pl.String(), "doc_id": pl.String()}
@@ -309,17 +354,25 @@ class Table(Record):
 
     def with_text_ids(self, *columns: str) -> Table:
         """Return the table with whole-number ids written as decimal text."""
-        numbers = [c for c in columns if c in self.schema and self.schema[c] != pl.String]
+        numbers = [
+            c for c in columns if c in self.schema and self.schema[c] != pl.String
+        ]
         if not numbers:
             return self
 
         def empty() -> pl.Series | None:
             queries = self.unanswered
-            return queries.cast(pl.String) if queries is not None and "query_id" in numbers else queries
+            return (
+                queries.cast(pl.String)
+                if queries is not None and "query_id" in numbers
+                else queries
+            )
 
         schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
         texts = pl.col(numbers).cast(pl.String)
-        return self.mapped(lambda piece: piece.with_columns(texts), schema=schema, empty=empty)
+        return self.mapped(
+            lambda piece: piece.with_columns(texts), schema=schema, empty=empty
+        )
 
     def text_ids_for(self, other: Table, expected: str) -> tuple[str, ...]:
         """Return the id columns to write as text, so that ids of two tables can match.
@@ -339,7 +392,9 @@ class Table(Record):
         MixedIds
             When one table has texts for ids and the other whole numbers.
         """
-        differ = tuple(c for c in ("query_id", "doc_id") if self.schema[c] != other.schema[c])
+        differ = tuple(
+            c for c in ("query_id", "doc_id") if self.schema[c] != other.schema[c]
+        )
         if differ and not (self.untyped or other.untyped):
             raise MixedIds(
                 f"{differ[0]} has two types",
@@ -352,13 +407,19 @@ class Table(Record):
     def _example(self, column: str) -> str:
         """Return the type of a table's ids, with an example."""
         piece = next(iter(self.tables([pl.col(column)])), None)
-        example = "" if piece is None or piece.is_empty() else f", such as {piece.item(0, 0)!r}"
+        example = (
+            ""
+            if piece is None or piece.is_empty()
+            else f", such as {piece.item(0, 0)!r}"
+        )
         return f"{self.source}: {self.schema[column]}{example}"
 
 
 def roots_of(columns: Sequence[pl.Expr]) -> dict[str, None]:
     """Return the column names that expressions read, in their order."""
-    return {name: None for expression in columns for name in expression.meta.root_names()}
+    return {
+        name: None for expression in columns for name in expression.meta.root_names()
+    }
 
 
 class reading:  # noqa: N801 - reads as a word: with reading(path)
@@ -370,16 +431,24 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
     def __enter__(self) -> None:
         """Nothing to set up."""
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: object
+    ) -> None:
         """Translate the error; our own errors pass."""
         if error is None or isinstance(error, RankstoneError):
             return
         if isinstance(error, OSError):
-            raise InputError(error.strerror or printable(error), where=self._source) from error
+            raise InputError(
+                error.strerror or printable(error), where=self._source
+            ) from error
         if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
-            if isinstance(error, pl.exceptions.PanicException):  # a message about Polars' code
+            if isinstance(
+                error, pl.exceptions.PanicException
+            ):  # a message about Polars' code
                 raise InputError(
-                    "the file is damaged: it cannot be read", where=self._source, fix="copy or write it again"
+                    "the file is damaged: it cannot be read",
+                    where=self._source,
+                    fix="copy or write it again",
                 ) from error
             message = printable(str(error).strip().splitlines()[0])
             whole = "is it complete, and in the format of its suffix? --format-in gives another format"
@@ -388,5 +457,7 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
                 "the file cannot be read",
                 where=self._source,
                 given=message,
-                fix=utf8 if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE) else whole,
+                fix=utf8
+                if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE)
+                else whole,
             ) from error

@@ -45,7 +45,9 @@ def holds_json(source: str | os.PathLike[str], format_in: str | None = None) -> 
         return format_in == "json"
     if is_stream(source):
         return format_of_stream(os.fspath(source), "trec") == "json"
-    return not is_database(source) and all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
+    return not is_database(source) and all(
+        format_of(part) == "json" for part in parts_of(os.fspath(source))
+    )
 
 
 def read_json(path: str | os.PathLike[str], *, steps: bool = False) -> Any:  # noqa: ANN401 - see below
@@ -68,11 +70,20 @@ def read_json(path: str | os.PathLike[str], *, steps: bool = False) -> Any:  # n
         return trace_frame(records, name, steps=steps)[0]
     if isinstance(value, dict) and value:
         return value
-    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(row, dict) for row in value)
+    ):
         return frame_of_records(value, name)
     if value in ({}, []):
         raise EmptyInput("the file has no data", where=name, expected=_EXPECTED)
-    raise InputError("this JSON is not a table", where=name, given=_example(value), expected=_EXPECTED)
+    raise InputError(
+        "this JSON is not a table",
+        where=name,
+        given=_example(value),
+        expected=_EXPECTED,
+    )
 
 
 def _wrapped(value: dict[str, Any], name: str) -> list[Any] | None:
@@ -82,9 +93,13 @@ def _wrapped(value: dict[str, Any], name: str) -> list[Any] | None:
     [{'id': 'q1', 'expected': ['d1']}]
     >>> _wrapped({"q1": ["d1"], "q2": ["d1"]}, "gold.json")
     """
-    lists = {key: part for key, part in value.items() if isinstance(part, list) and part}
+    lists = {
+        key: part for key, part in value.items() if isinstance(part, list) and part
+    }
     about = [part for part in value.values() if isinstance(part, Mapping)]
-    are_numbers = (isinstance(one, (int, float)) for part in about for one in part.values())
+    are_numbers = (
+        isinstance(one, (int, float)) for part in about for one in part.values()
+    )
     are_objects = (isinstance(row, Mapping) for part in lists.values() for row in part)
     if not lists or is_quepid(value) or any(are_numbers) or not all(are_objects):
         return None
@@ -99,9 +114,7 @@ def _wrapped(value: dict[str, Any], name: str) -> list[Any] | None:
     return next(iter(lists.values()))
 
 
-_EXPECTED = (
-    "{query: {document: number}}, {query: [document, …]} or a list of records with query_id and doc_id"
-)
+_EXPECTED = "{query: {document: number}}, {query: [document, …]} or a list of records with query_id and doc_id"
 
 
 def read_text(name: str, longest: int | None = LONGEST) -> str:
@@ -116,7 +129,9 @@ def read_text(name: str, longest: int | None = LONGEST) -> str:
     parts = parts_of(name)
     if len(parts) > 1:
         raise InputError(
-            f"{len(parts)} files instead of one", where=name, fix="name one file, or write JSON lines"
+            f"{len(parts)} files instead of one",
+            where=name,
+            fix="name one file, or write JSON lines",
         )
     with reading(name):  # a further .gz or .zst is unpacked
         if longest is not None:
@@ -132,15 +147,22 @@ def _parsed(text: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
         return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, name))
     except json.JSONDecodeError as error:
         raise _broken(error, text, name) from None
-    except (RecursionError, ValueError) as error:  # nested too deeply, numbers of thousands of digits
-        raise InputError("this JSON cannot be read", where=name, given=printable(error)) from None
+    except (
+        RecursionError,
+        ValueError,
+    ) as error:  # nested too deeply, numbers of thousands of digits
+        raise InputError(
+            "this JSON cannot be read", where=name, given=printable(error)
+        ) from None
 
 
 def _broken(error: json.JSONDecodeError, text: str, name: str) -> BadLine:
     several = error.msg == "Extra data"
     lines = text.split("\n")
     return BadLine(
-        "the JSON continues after its object" if several else f"this is not JSON: {error.msg}",
+        "the JSON continues after its object"
+        if several
+        else f"this is not JSON: {error.msg}",
         where=f"{name}:{error.lineno}",
         given=printable(lines[error.lineno - 1]),
         expected="one object",
@@ -192,7 +214,9 @@ def is_quepid(value: object) -> TypeGuard[Mapping[str, Any]]:
     )
 
 
-def read_quepid(value: Mapping[str, Any], number: str, source: str) -> pl.DataFrame | dict[str, list[Any]]:
+def read_quepid(
+    value: Mapping[str, Any], number: str, source: str
+) -> pl.DataFrame | dict[str, list[Any]]:
     """Return judgments as a frame, or the lists of a snapshot as ``{query: [doc, …]}``.
 
     A query without ratings was not judged and has no row; several judges of a book are several rows of a
@@ -216,7 +240,11 @@ def read_quepid(value: Mapping[str, Any], number: str, source: str) -> pl.DataFr
         if number == "score":
             return _lists(value, source)
         rows = list(_book_rows(value) if _PAIRS in value else _case_rows(value))
-    except (AttributeError, KeyError, TypeError) as error:  # a list where an object should be, say
+    except (
+        AttributeError,
+        KeyError,
+        TypeError,
+    ) as error:  # a list where an object should be, say
         raise InputError(
             "this looks like an export of Quepid, but cannot be read as one",
             where=source,
@@ -224,26 +252,43 @@ def read_quepid(value: Mapping[str, Any], number: str, source: str) -> pl.DataFr
             expected="a case, ratings, a book or a snapshot as Quepid writes it",
         ) from None
     if not rows:
-        raise EmptyInput("no document is rated yet", where=source, expected="an export with ratings")
+        raise EmptyInput(
+            "no document is rated yet", where=source, expected="an export with ratings"
+        )
     queries, docs, numbers = zip(*rows, strict=True)
-    columns = {"query_id": ids_of(queries, "query_id", source), "doc_id": ids_of(docs, "doc_id", source)}
-    return pl.DataFrame({**columns, "relevance": numbers_of(numbers, "relevance", source)})
+    columns = {
+        "query_id": ids_of(queries, "query_id", source),
+        "doc_id": ids_of(docs, "doc_id", source),
+    }
+    return pl.DataFrame(
+        {**columns, "relevance": numbers_of(numbers, "relevance", source)}
+    )
 
 
 def _case_rows(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
     for query in value["queries"]:
         given = query.get("ratings") or {}
         by_doc = isinstance(given, Mapping)
-        pairs = [*given.items()] if by_doc else [(one["doc_id"], one["rating"]) for one in given]
+        pairs = (
+            [*given.items()]
+            if by_doc
+            else [(one["doc_id"], one["rating"]) for one in given]
+        )
         for rating, docs in (query.get("relevant_documents") or {}).items():
             pairs += [(doc, rating) for doc in docs]
-        yield from ((_text(query), doc, rating) for doc, rating in pairs if rating is not None)
+        yield from (
+            (_text(query), doc, rating) for doc, rating in pairs if rating is not None
+        )
 
 
 def _book_rows(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
     for pair in value[_PAIRS]:
         ratings = [one["rating"] for one in pair["judgements"]]
-        yield from ((_text(pair), pair["doc_id"], rating) for rating in ratings if rating is not None)
+        yield from (
+            (_text(pair), pair["doc_id"], rating)
+            for rating in ratings
+            if rating is not None
+        )
 
 
 def _text(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what JSON holds
@@ -262,4 +307,7 @@ def _lists(value: Mapping[str, Any], source: str) -> dict[str, list[Any]]:
             fix="export a snapshot of the case; this file is judgments, which come before the runs",
         )
     texts = {str(query["query_id"]): _text(query) for query in value["queries"]}
-    return {texts[query]: [doc["id"] for doc in docs] for query, docs in value["docs"].items()}
+    return {
+        texts[query]: [doc["id"] for doc in docs]
+        for query, docs in value["docs"].items()
+    }

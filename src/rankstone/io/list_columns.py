@@ -39,10 +39,14 @@ def unfolded(table: Table) -> Table:
         While reading: a list that is missing, or lists of a row that differ in length.
     """
     table = table.without_empty_records()
-    lists = tuple(name for name, dtype in table.schema.items() if isinstance(dtype, pl.List))
+    lists = tuple(
+        name for name, dtype in table.schema.items() if isinstance(dtype, pl.List)
+    )
     if not lists:
         return table
-    anchor = next(name for name in ("doc_id", *_NUMBERS, *lists) if name in table.schema)
+    anchor = next(
+        name for name in ("doc_id", *_NUMBERS, *lists) if name in table.schema
+    )
     alone = [name for name in _ORDERS if name in table.schema and name not in lists]
     refused = lists if anchor not in lists else alone
     unusable = {name: _mismatch(table, name, anchor) for name in refused}
@@ -69,7 +73,9 @@ def unfolded(table: Table) -> Table:
 def _mismatch(table: Table, name: str, anchor: str) -> InputError:
     """Return the error for a column of lists next to single documents, or the other way round."""
     shapes = [
-        "a list in each row" if isinstance(table.schema[n], pl.List) else "one in each row"
+        "a list in each row"
+        if isinstance(table.schema[n], pl.List)
+        else "one in each row"
         for n in (name, anchor)
     ]
     return InputError(
@@ -98,7 +104,9 @@ class Unfolding:
         """Restart the stream; each piece has the given columns."""
         roots = roots_of(wanted)
         names = [name for name in self.lists if name in roots] or [self.lists[0]]
-        needed = [n for n in self.table.schema if n in roots or n in names or n == "query_id"]
+        needed = [
+            n for n in self.table.schema if n in roots or n in names or n == "query_id"
+        ]
         empty, lists, rows = list[pl.Series](), 0, 0
         seen: dict[object, int] = {}
         for piece in self.table.start([pl.col(name) for name in needed]):
@@ -126,7 +134,9 @@ class Unfolding:
                     fix="give each row an id of its own: --columns id=query_id",
                 )
 
-    def _lengths(self, piece: pl.DataFrame, names: Sequence[str], row: int) -> pl.Series:
+    def _lengths(
+        self, piece: pl.DataFrame, names: Sequence[str], row: int
+    ) -> pl.Series:
         """Return the lengths of a piece's lists; refuse missing lists, and lists of different lengths."""
         for name in (name for name in ("query_id", *names) if name in piece.columns):
             if piece[name].null_count():
@@ -134,7 +144,9 @@ class Unfolding:
                 raise BadValue(
                     f"a row without {name}",
                     where=self.table.locate(row + at),
-                    expected="an id" if name == "query_id" else "a list, [] where nothing was retrieved",
+                    expected="an id"
+                    if name == "query_id"
+                    else "a list, [] where nothing was retrieved",
                     fix="repair or remove the row",
                 )
         lengths = [piece[name].list.len() for name in names]
@@ -142,7 +154,11 @@ class Unfolding:
             different = other != lengths[0]
             if different.any():
                 at = different.arg_max() or 0
-                query = f"query {printable(piece['query_id'][at])}, " if "query_id" in piece.columns else ""
+                query = (
+                    f"query {printable(piece['query_id'][at])}, "
+                    if "query_id" in piece.columns
+                    else ""
+                )
                 raise BadValue(
                     f"{names[0]} and {name} are lists of different lengths",
                     where=self.table.locate(row + at),
@@ -168,7 +184,11 @@ class Unfolding:
         if self._empty is None and "query_id" in self.table.schema:
             for _ in self([pl.col("query_id")]):
                 pass
-        return None if self._empty is None or not len(self._empty) else self._empty.unique()
+        return (
+            None
+            if self._empty is None or not len(self._empty)
+            else self._empty.unique()
+        )
 
     def extent(self) -> int | None:
         """Estimate the number of documents from the lengths of the lists so far."""

@@ -65,7 +65,9 @@ class Decimals:
         numbers = cells.select(self._number(pl.col(name)) for name in cells.columns)
         for name in cells.columns:
             if numbers[name].null_count() > cells[name].null_count():
-                at = (numbers[name].is_null() & cells[name].is_not_null()).arg_max() or 0
+                at = (
+                    numbers[name].is_null() & cells[name].is_not_null()
+                ).arg_max() or 0
                 raise self._not_a_number(name, cells[name][at], place(at))
         return numbers
 
@@ -81,7 +83,9 @@ class Decimals:
     def _number(self, cell: pl.Expr) -> pl.Expr:
         if self.mark == ",":  # with a point it would be something else
             whole = pl.when(~cell.str.contains(".", literal=True))
-            cell = whole.then(cell.str.replace(",", ".", literal=True)).alias(cell.meta.output_name())
+            cell = whole.then(cell.str.replace(",", ".", literal=True)).alias(
+                cell.meta.output_name()
+            )
         return cell.cast(pl.Float64, strict=False)
 
     def _settle(self, cells: pl.DataFrame, place: Callable[[int], str]) -> None:
@@ -89,14 +93,20 @@ class Decimals:
         commas, points = (_first(cells, mark) for mark in (",", "."))
         if commas is None and points is None:
             return
-        self.mark = "," if points is None or (commas is not None and commas < points) else "."
+        self.mark = (
+            "," if points is None or (commas is not None and commas < points) else "."
+        )
         if self.mark == "," and self.separator == "\t":
             for name in cells.columns:
-                commas_here = cells[name].filter(cells[name].str.contains(",", literal=True))
+                commas_here = cells[name].filter(
+                    cells[name].str.contains(",", literal=True)
+                )
                 if not commas_here.str.contains(_THOUSANDS).all():
                     return
             at = commas or 0
-            text = next(text for text in cells.row(at) if text is not None and "," in text)
+            text = next(
+                text for text in cells.row(at) if text is not None and "," in text
+            )
             raise BadLine(
                 f"{printable(text, 40)!r} may be a fraction or thousands",
                 where=place(at),
@@ -109,12 +119,16 @@ class Decimals:
         if other in text:
             fix = f"add --decimal {other} if that is the decimal separator (in Python decimal='{other}')"
         as_above = (
-            f", as the {_NAMES[self.mark]} above" if self.mark and not self.given and other in text else ""
+            f", as the {_NAMES[self.mark]} above"
+            if self.mark and not self.given and other in text
+            else ""
         )
         return BadLine(
             f"the {name} {printable(text, 40)!r} is not a number",
             where=where,
-            expected=f"a number{as_above}, without thousands separators" if fix else "a number",
+            expected=f"a number{as_above}, without thousands separators"
+            if fix
+            else "a number",
             fix=fix,
         )
 
@@ -122,12 +136,16 @@ class Decimals:
 def _first(cells: pl.DataFrame, mark: str) -> int | None:
     """Return the first row with a cell that contains a character; ``None`` where none does."""
     rows = cells.select(
-        pl.any_horizontal(pl.all().str.contains(mark, literal=True)).fill_null(value=False)
+        pl.any_horizontal(pl.all().str.contains(mark, literal=True)).fill_null(
+            value=False
+        )
     ).to_series()
     return rows.arg_max() if rows.any() else None
 
 
-def with_fractions(dialect: Dialect, header: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+def with_fractions(
+    dialect: Dialect, header: Sequence[str]
+) -> tuple[list[str], tuple[str, ...]]:
     """Return the columns of numbers that may have a decimal comma, with notes on that.
 
     They are detected in the first block.  With semicolons between cells a comma is a decimal one; otherwise
@@ -135,9 +153,17 @@ def with_fractions(dialect: Dialect, header: Sequence[str]) -> tuple[list[str], 
     """
     if dialect.decimal == "." or (dialect.decimal is None and dialect.separator != ";"):
         return [], ()
-    columns = {name: cells for name, *cells in zip(header, *dialect.rows(), strict=False)}
-    numbers = [name for name, cells in columns.items() if all(re.fullmatch(_EITHER, cell) for cell in cells)]
-    guessed = dialect.decimal is None and any("," in cell for name in numbers for cell in columns[name])
+    columns = {
+        name: cells for name, *cells in zip(header, *dialect.rows(), strict=False)
+    }
+    numbers = [
+        name
+        for name, cells in columns.items()
+        if all(re.fullmatch(_EITHER, cell) for cell in cells)
+    ]
+    guessed = dialect.decimal is None and any(
+        "," in cell for name in numbers for cell in columns[name]
+    )
     return numbers, (_NAMES[","],) if guessed else ()
 
 
@@ -147,14 +173,20 @@ def decimal_text(cell: pl.Expr) -> pl.Expr:
     >>> pl.select(x=decimal_text(pl.lit("0,5")), y=decimal_text(pl.lit("a,b"))).row(0)
     ('0.5', 'a,b')
     """
-    return pl.when(cell.str.contains(_COMMA)).then(cell.str.replace(",", ".", literal=True)).otherwise(cell)
+    return (
+        pl.when(cell.str.contains(_COMMA))
+        .then(cell.str.replace(",", ".", literal=True))
+        .otherwise(cell)
+    )
 
 
 #: up to here different whole numbers are different float64 numbers
 LARGEST: Final = 2**53
 #: different numbers of so many digits are different float64 numbers, whatever their size
 DIGITS: Final = 15
-FIX: Final = "subtract the same number from every score, or write ranks instead (order=rank)"
+FIX: Final = (
+    "subtract the same number from every score, or write ranks instead (order=rank)"
+)
 #: digits written out; 1e20 is a float
 _WRITTEN: Final = r"^\s*[+-]?(\d+)(?:\.(\d*))?\s*$"
 
@@ -200,8 +232,17 @@ def inexact(given: pl.Series) -> pl.Series:
             pl.lit(large)
             & (_digits(pl.col("text")) > DIGITS)
             & ~(
-                (pl.col("text").str.extract(_WRITTEN, 2).fill_null("").str.strip_chars("0") == "")
-                & (_whole(pl.col("text")) == pl.col("number").cast(pl.Int128, strict=False).abs())
+                (
+                    pl.col("text")
+                    .str.extract(_WRITTEN, 2)
+                    .fill_null("")
+                    .str.strip_chars("0")
+                    == ""
+                )
+                & (
+                    _whole(pl.col("text"))
+                    == pl.col("number").cast(pl.Int128, strict=False).abs()
+                )
             ).fill_null(value=False)
         ).fill_null(value=False)
     )
@@ -210,7 +251,9 @@ def inexact(given: pl.Series) -> pl.Series:
 
 def _digits(text: pl.Expr) -> pl.Expr:
     """Count the digits of numbers, without zeros at both ends; null for other texts."""
-    written = pl.concat_str(text.str.extract(_WRITTEN, 1), text.str.extract(_WRITTEN, 2).fill_null(""))
+    written = pl.concat_str(
+        text.str.extract(_WRITTEN, 1), text.str.extract(_WRITTEN, 2).fill_null("")
+    )
     return written.str.strip_chars("0").str.len_bytes()
 
 
@@ -218,7 +261,9 @@ def _whole(text: pl.Expr) -> pl.Expr:
     return text.str.extract(_WRITTEN, 1).cast(pl.Int128, strict=False)
 
 
-def refuse_inexact(given: pl.Series, name: str, where: Callable[[int], str], before: int = 0) -> None:
+def refuse_inexact(
+    given: pl.Series, name: str, where: Callable[[int], str], before: int = 0
+) -> None:
     """Refuse a column with a number that has the same float64 as its neighbours.
 
     Parameters
@@ -239,7 +284,11 @@ def refuse_inexact(given: pl.Series, name: str, where: Callable[[int], str], bef
     """
     table = given.to_frame("number")
     if isinstance(given.dtype, pl.List):
-        table = table.with_row_index("row").filter(pl.col("number").list.len() > 0).explode("number")
+        table = (
+            table.with_row_index("row")
+            .filter(pl.col("number").list.len() > 0)
+            .explode("number")
+        )
     bad = inexact(table["number"])
     if bad.any():
         at = bad.arg_max() or 0

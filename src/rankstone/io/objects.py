@@ -30,7 +30,11 @@ from rankstone.io.typed_tables import of_frame
 
 
 def read_object(
-    value: object, number: str, columns: Mapping[str, str], source: str, further: Sequence[str] = ()
+    value: object,
+    number: str,
+    columns: Mapping[str, str],
+    source: str,
+    further: Sequence[str] = (),
 ) -> Table:
     """Read a Python object as a table.
 
@@ -78,7 +82,9 @@ def _frame(
     if isinstance(value, (pl.LazyFrame, pl.DataFrame)):
         return value
     if isinstance(value, Mapping):
-        return frame_of_columns(value, source) if holds_columns(value, columns) else None
+        return (
+            frame_of_columns(value, source) if holds_columns(value, columns) else None
+        )
     if is_pandas(value):
         return frame_of_pandas(value, source)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
@@ -91,23 +97,32 @@ def _without_views(arrow: Any) -> Any:  # noqa: ANN401 - whatever exports Arrow
     """Return a table of PyArrow without views: before version 25, Polars crashes at columns of short ones."""
     for at, field in enumerate(arrow.schema if hasattr(arrow, "set_column") else ()):
         if str(field.type) == "string_view":
-            arrow = arrow.set_column(at, field.name, arrow.column(at).cast("large_string"))
+            arrow = arrow.set_column(
+                at, field.name, arrow.column(at).cast("large_string")
+            )
     return arrow
 
 
 def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     if not value:
         raise EmptyInput("there are no queries", where=source)
-    inner = [list(docs) if isinstance(docs, Iterator) else docs for docs in value.values()]
+    inner = [
+        list(docs) if isinstance(docs, Iterator) else docs for docs in value.values()
+    ]
     inner = _filled_in(inner)
     if all(isinstance(docs, Mapping) for docs in inner):
         docs = [doc for each in inner for doc in each]
         numbers = [n for each in inner for n in each.values()]
         if numbers and all(isinstance(n, Mapping) for n in numbers):
             return _from_subtopics(dict(zip(value, inner, strict=True)), number, source)
-        frame = {"doc_id": ids_of(docs, "doc_id", source), number: numbers_of(numbers, number, source)}
+        frame = {
+            "doc_id": ids_of(docs, "doc_id", source),
+            number: numbers_of(numbers, number, source),
+        }
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
-        docs = ids_of_documents([doc for each in inner for doc in _documents(each, source)], source)
+        docs = ids_of_documents(
+            [doc for each in inner for doc in _documents(each, source)], source
+        )
         frame = {"doc_id": ids_of(docs, "doc_id", source)}
     else:
         raise InputError(
@@ -116,7 +131,9 @@ def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
             expected=f"{{query: {{doc: {number}}}}} or {{query: [doc, …]}} throughout",
         )
     lengths = [len(docs) for docs in inner]
-    queries = ids_of(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
+    queries = ids_of(list(value), "query_id", source).gather(
+        np.repeat(np.arange(len(inner)), lengths)
+    )
     table = pl.DataFrame({"query_id": queries, **frame})
     read = of_frame(table.lazy(), source, {}, further=(number,))
     return replace(_declaring_empty(read, value, lengths), listed=number not in frame)
@@ -125,21 +142,27 @@ def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
 def _filled_in(inner: list[Any]) -> list[Any]:
     """Return the values of a dict, with empty ones in the type of the others."""
     bare = [isinstance(docs, (Mapping, list, tuple)) and not docs for docs in inner]
-    first = next((docs for docs, none in zip(inner, bare, strict=True) if not none), None)
+    first = next(
+        (docs for docs, none in zip(inner, bare, strict=True) if not none), None
+    )
     if first is None:
         return inner
     nothing: object = {} if isinstance(first, Mapping) else []
     return [nothing if none else docs for docs, none in zip(inner, bare, strict=True)]
 
 
-def _declaring_empty(read: Table, value: Mapping[Any, Any], lengths: Sequence[int]) -> Table:
+def _declaring_empty(
+    read: Table, value: Mapping[Any, Any], lengths: Sequence[int]
+) -> Table:
     """Return the table with the queries whose entries in the dict are empty."""
     empty = ids_of(list(value), "query_id", read.source).filter(pl.Series(lengths) == 0)
     empty = empty.cast(read.schema["query_id"])
     return replace(read, empty=lambda: empty if len(empty) else None)
 
 
-def _from_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:
+def _from_subtopics(
+    value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str
+) -> Table:
     """Read ``{query: {doc: {subtopic: number}}}``."""
     rows = [
         (query, doc, str(subtopic), n)
@@ -159,7 +182,9 @@ def _from_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number
         }
     )
     read = of_frame(table.lazy(), source, {}, further=("subtopic",))
-    return _declaring_empty(read, value, [sum(map(len, docs.values())) for docs in value.values()])
+    return _declaring_empty(
+        read, value, [sum(map(len, docs.values())) for docs in value.values()]
+    )
 
 
 def _documents(docs: object, source: str) -> Iterable[Any]:
@@ -182,11 +207,18 @@ def _is_sized(value: object) -> bool:
     return hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0
 
 
-def _from_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str) -> Table:  # noqa: ANN401
+def _from_arrays(
+    queries: Any,  # noqa: ANN401 - whatever exports Arrow
+    docs: Any,  # noqa: ANN401 - whatever exports Arrow
+    numbers: Any,  # noqa: ANN401 - whatever exports Arrow
+    number: str,
+    source: str,
+) -> Table:
     lengths = {len(queries), len(docs), len(numbers)}
     if len(lengths) > 1:
         raise InputError(
-            f"the arrays have different lengths: {len(queries)}, {len(docs)}, {len(numbers)}", where=source
+            f"the arrays have different lengths: {len(queries)}, {len(docs)}, {len(numbers)}",
+            where=source,
         )
     table = pl.DataFrame(
         {
@@ -198,7 +230,9 @@ def _from_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str
     return of_frame(table.lazy(), source, {})
 
 
-def not_a_table(value: object, where: str, expected: str, fix: str | None = None) -> InputError:
+def not_a_table(
+    value: object, where: str, expected: str, fix: str | None = None
+) -> InputError:
     """Return the error for an object that cannot be read as a table."""
     what = f"an object of type {kind_of(value)} cannot be read as a table"
     return InputError(what, where=where, expected=expected, fix=fix)

@@ -102,11 +102,15 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
                 fix="convert them to text: str(id)",
             )
         return pl.Series(whole, dtype=pl.Int64 if abs(largest) < _NARROW else pl.Int128)
-    examples = {kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)}
+    examples = {
+        kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)
+    }
     raise MixedIds(
         f"{name} holds {' and '.join(examples)}",
         where=source,
-        given=", ".join(f"{printable(repr(v), 40)} ({kind})" for kind, v in examples.items()),
+        given=", ".join(
+            f"{printable(repr(v), 40)} ({kind})" for kind, v in examples.items()
+        ),
         expected="ids of one type: texts, or whole numbers",
         fix="convert them to text: str(id)",
     )
@@ -127,13 +131,21 @@ def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN4
     except (TypeError, ValueError, OverflowError):
         bad = next((v for v in numbers if not _is_number(v)), None)
         raise BadValue(
-            f"the {name} {printable(repr(bad), 40)} is not a number", where=source, expected="numbers"
+            f"the {name} {printable(repr(bad), 40)} is not a number",
+            where=source,
+            expected="numbers",
         ) from None
-    large = np.flatnonzero(np.abs(read) >= LARGEST) if getattr(numbers, "dtype", object) != np.float64 else ()
+    large = (
+        np.flatnonzero(np.abs(read) >= LARGEST)
+        if getattr(numbers, "dtype", object) != np.float64
+        else ()
+    )
     if len(large):  # whole numbers and decimals; floats are exact
         given = np.asarray(numbers, dtype=object)[large]
         whole = [v for v in given if not isinstance(v, (float, np.floating))]
-        refuse_inexact(pl.Series(map(str, whole), dtype=pl.String), name, lambda _row: source)
+        refuse_inexact(
+            pl.Series(map(str, whole), dtype=pl.String), name, lambda _row: source
+        )
     return pl.Series(read)
 
 
@@ -148,14 +160,18 @@ def _is_number(value: object) -> bool:
 def lists_of(values: Sequence[Any], name: str, source: str) -> pl.Series:
     """Return lists of ids or of numbers as a column; ``None`` stays ``None``."""
     lists = [None if value is None else list(value) for value in values]
-    items = [item for one in lists if one is not None for item in one if item is not None]
+    items = [
+        item for one in lists if one is not None for item in one if item is not None
+    ]
     numbers = items and all(isinstance(item, (int, float, np.number)) for item in items)
     if numbers and not all(_kind(item) == "whole number" for item in items):
         return pl.Series(lists, dtype=pl.List(numbers_of(items, name, source).dtype))
     return pl.Series(lists, dtype=pl.List(ids_of(items, name, source).dtype))
 
 
-def objects_of(values: list[Any], name: str, source: str, known: Sequence[bool] | None = None) -> pl.Series:
+def objects_of(
+    values: list[Any], name: str, source: str, known: Sequence[bool] | None = None
+) -> pl.Series:
     """Return Python objects as a column: ids, lists of ids or numbers, or what Polars infers.
 
     Parameters
@@ -171,11 +187,19 @@ def objects_of(values: list[Any], name: str, source: str, known: Sequence[bool] 
     """
     known = [value is not None for value in values] if known is None else known
     full = [value for value, is_known in zip(values, known, strict=True) if is_known]
-    single = next((value for value in full if not isinstance(value, (list, tuple, np.ndarray))), None)
+    single = next(
+        (value for value in full if not isinstance(value, (list, tuple, np.ndarray))),
+        None,
+    )
     if single is None and full:
-        none = [value if is_known else None for value, is_known in zip(values, known, strict=True)]
+        none = [
+            value if is_known else None
+            for value, is_known in zip(values, known, strict=True)
+        ]
         return lists_of(none, name, source)
-    if not name.endswith("_id") and not all(isinstance(value, str) for value in full[:100]):
+    if not name.endswith("_id") and not all(
+        isinstance(value, str) for value in full[:100]
+    ):
         return pl.Series(values, strict=False)
     ids = ids_of(full, name, source)
     if all(known):
@@ -195,7 +219,9 @@ def frame_of_library(value: Any, source: str) -> pl.DataFrame | None:  # noqa: A
     NaN means missing in pandas and becomes null.
     """
     if is_pandas(value):
-        return frame_of_pandas(value, source).with_columns(selectors.float().fill_nan(None))
+        return frame_of_pandas(value, source).with_columns(
+            selectors.float().fill_nan(None)
+        )
     if not isinstance(value, pl.DataFrame) and not hasattr(value, "__arrow_c_stream__"):
         return None
     with reading(source):
@@ -213,7 +239,9 @@ def frame_of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401 - 
             fix="frame.loc[:, ~frame.columns.duplicated()] keeps the first of each",
         )
     with reading(source):
-        return pl.DataFrame({str(c): _pandas_column(value[c], str(c), source) for c in value.columns})
+        return pl.DataFrame(
+            {str(c): _pandas_column(value[c], str(c), source) for c in value.columns}
+        )
 
 
 def _pandas_column(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
@@ -231,7 +259,9 @@ def _pandas_column(column: Any, name: str, source: str) -> pl.Series:  # noqa: A
         moments = pl.Series(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
         return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(_zone(dtype.tz))
     array = column.to_numpy()
-    return pl.Series(array) if array.dtype != object else _of_objects(column, name, source)
+    return (
+        pl.Series(array) if array.dtype != object else _of_objects(column, name, source)
+    )
 
 
 def _zone(tz: tzinfo) -> str:
@@ -244,7 +274,9 @@ def _zone(tz: tzinfo) -> str:
 
 def _of_objects(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
     """Return a column of Python objects."""
-    return objects_of(column.to_numpy().tolist(), name, source, column.notna().to_numpy().tolist())
+    return objects_of(
+        column.to_numpy().tolist(), name, source, column.notna().to_numpy().tolist()
+    )
 
 
 #: the method of an ir_datasets data set that yields rows, by their number
@@ -261,7 +293,11 @@ def is_column(value: object) -> bool:
     """
     if isinstance(value, (list, tuple)):
         return True
-    array = hasattr(value, "__array__") and hasattr(value, "__len__") and not hasattr(value, "columns")
+    array = (
+        hasattr(value, "__array__")
+        and hasattr(value, "__len__")
+        and not hasattr(value, "columns")
+    )
     return array and getattr(value, "ndim", 1) > 0
 
 
@@ -281,10 +317,14 @@ def holds_columns(value: object, columns: Mapping[str, str] | None = None) -> bo
         return False
     if not all(isinstance(name, str) for name in value):
         return False
-    known = {*CANONICAL, *FURTHER, "label"}.intersection((columns or {}).get(name, name) for name in value)
+    known = {*CANONICAL, *FURTHER, "label"}.intersection(
+        (columns or {}).get(name, name) for name in value
+    )
     if "query_id" in known and len(known) > 1:
         return True
-    return len({len(cells) for cells in value.values()}) == 1 and looks_like_columns(value)
+    return len({len(cells) for cells in value.values()}) == 1 and looks_like_columns(
+        value
+    )
 
 
 def frame_of_columns(value: Mapping[str, Any], source: str) -> pl.DataFrame:
@@ -297,11 +337,18 @@ def frame_of_columns(value: Mapping[str, Any], source: str) -> pl.DataFrame:
     """
     lengths = {name: len(cells) for name, cells in value.items()}
     if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{printable(name, 40)} {length}" for name, length in lengths.items())
-        raise InputError(
-            "columns of different lengths", where=source, given=shown, expected="columns of one length"
+        shown = ", ".join(
+            f"{printable(name, 40)} {length}" for name, length in lengths.items()
         )
-    return pl.DataFrame({name: _column(cells, name, source) for name, cells in value.items()})
+        raise InputError(
+            "columns of different lengths",
+            where=source,
+            given=shown,
+            expected="columns of one length",
+        )
+    return pl.DataFrame(
+        {name: _column(cells, name, source) for name, cells in value.items()}
+    )
 
 
 def _column(cells: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - a list, array or series
@@ -313,7 +360,11 @@ def _column(cells: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - 
         if isinstance(cells, pl.Series) or hasattr(cells, "__arrow_c_array__"):
             return pl.Series(name, cells)
         array = np.asarray(cells)
-        return objects_of(array.tolist(), name, source) if array.dtype == object else pl.Series(name, array)
+        return (
+            objects_of(array.tolist(), name, source)
+            if array.dtype == object
+            else pl.Series(name, array)
+        )
 
 
 def holds_rows(value: object) -> bool:
@@ -326,7 +377,9 @@ def holds_rows(value: object) -> bool:
 
 
 def _is_row(value: object) -> bool:
-    return isinstance(value, Mapping) or (isinstance(value, tuple) and hasattr(value, "_fields"))
+    return isinstance(value, Mapping) or (
+        isinstance(value, tuple) and hasattr(value, "_fields")
+    )
 
 
 def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | None:
@@ -356,7 +409,11 @@ def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | Non
         known = _YIELDED.get(value)
     except TypeError:  # it does not allow weak references: a second read is an error
         return _frame(list(value), source, once)
-    return _YIELDED.setdefault(value, _frame(list(value), source, once)) if known is None else known
+    return (
+        _YIELDED.setdefault(value, _frame(list(value), source, once))
+        if known is None
+        else known
+    )
 
 
 def _frame(rows: list[Any], source: str, fix: str | None = None) -> pl.DataFrame:
@@ -373,8 +430,12 @@ def _frame(rows: list[Any], source: str, fix: str | None = None) -> pl.DataFrame
         )
     if all(isinstance(row, Mapping) for row in rows):
         return frame_of_records(rows, source)
-    names = dict.fromkeys(name for row in rows[:1] for name in getattr(row, "_fields", row))
-    return frame_of_columns({name: [getattr(row, name, None) for row in rows] for name in names}, source)
+    names = dict.fromkeys(
+        name for row in rows[:1] for name in getattr(row, "_fields", row)
+    )
+    return frame_of_columns(
+        {name: [getattr(row, name, None) for row in rows] for name in names}, source
+    )
 
 
 def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataFrame:

@@ -56,15 +56,24 @@ def refuse_several(
         Opens one of the files.
     """
     name = os.fspath(path)
-    tags = {part: _tag(part) for part in parts if (format_in or format_of(part)) == "trec"}
+    tags = {
+        part: _tag(part) for part in parts if (format_in or format_of(part)) == "trec"
+    }
     different = list(dict.fromkeys(filter(None, tags.values())))
     if len(different) > 1:
-        firsts = [next(part for part, tag in tags.items() if tag == one) for one in different]
-        shown = [f"{part.name} ({printable(tag, 40)})" for part, tag in zip(firsts, different, strict=True)]
+        firsts = [
+            next(part for part, tag in tags.items() if tag == one) for one in different
+        ]
+        shown = [
+            f"{part.name} ({printable(tag, 40)})"
+            for part, tag in zip(firsts, different, strict=True)
+        ]
         raise _several(name, parts, f"tags in column 6: {some(shown)}")
     same = _with_the_same_queries(name, parts, open_part)
     if same:
-        raise _several(name, parts, f"the same queries in {some(part.name for part in same)}")
+        raise _several(
+            name, parts, f"the same queries in {some(part.name for part in same)}"
+        )
 
 
 def _several(name: str, parts: Sequence[Path], given: str) -> InputError:
@@ -81,7 +90,11 @@ def _several(name: str, parts: Sequence[Path], given: str) -> InputError:
 
 def _shell_pattern(name: str) -> str:
     """Return the pattern that a shell expands to the files of a folder or of a quoted glob."""
-    folder, pattern = os.path.split(name.rstrip("/")) if glob.has_magic(name) else (name.rstrip("/"), "*")
+    folder, pattern = (
+        os.path.split(name.rstrip("/"))
+        if glob.has_magic(name)
+        else (name.rstrip("/"), "*")
+    )
     if glob.has_magic(folder):
         return name
     return f"{quoted(folder)}/{pattern}" if folder else pattern
@@ -91,7 +104,9 @@ def _tag(part: Path) -> str:
     """Return the run tag in the first line of TREC text; empty without one."""
     with reading(str(part)):
         refuse_endless(part, str(part))
-        lines = pl.scan_lines(part, name="text", n_rows=_LINES, glob=False).collect()["text"]
+        lines = pl.scan_lines(part, name="text", n_rows=_LINES, glob=False).collect()[
+            "text"
+        ]
     for line in lines:
         words = line.split()
         if words and not line.lstrip("\ufeff \t").startswith("#"):
@@ -105,12 +120,18 @@ def _with_the_same_queries(
     """Return two files with different names, digits aside, that mostly answer the same queries, if any."""
     by_letters: dict[str, Path] = {}
     for part in parts:
-        by_letters.setdefault(re.sub(r"[\W_\d]+", "", os.path.relpath(part, name)), part)
+        by_letters.setdefault(
+            re.sub(r"[\W_\d]+", "", os.path.relpath(part, name)), part
+        )
     earlier: list[tuple[Path, pl.Series]] = []
     for part in list(by_letters.values())[:_FILES] if len(by_letters) > 1 else ():
         queries = _first_queries(open_part(part))
         for other, known in earlier:
-            shared = queries.is_in(known.implode()).sum() if queries.dtype == known.dtype else 0
+            shared = (
+                queries.is_in(known.implode()).sum()
+                if queries.dtype == known.dtype
+                else 0
+            )
             if 2 * shared > min(len(queries), len(known)) > 0:
                 return [other, part]
         earlier.append((part, queries))
@@ -137,15 +158,27 @@ def split(table: Table, theirs: str) -> dict[str, Table]:
     frame = table.collect().with_row_index("row")
     unnamed = frame["run"].is_null()
     if unnamed.any():
-        raise BadValue(f"a row without {printable(theirs)}", where=table.locate(unnamed.arg_max() or 0))
+        raise BadValue(
+            f"a row without {printable(theirs)}",
+            where=table.locate(unnamed.arg_max() or 0),
+        )
     if not frame.height:
         raise EmptyInput("there are no rows", where=table.source)
-    runs = frame.partition_by("run", maintain_order=True, include_key=False, as_dict=True)
-    return {str(name): _one_run(table, rows, str(name)) for (name,), rows in runs.items()}
+    runs = frame.partition_by(
+        "run", maintain_order=True, include_key=False, as_dict=True
+    )
+    return {
+        str(name): _one_run(table, rows, str(name)) for (name,), rows in runs.items()
+    }
 
 
 def _one_run(table: Table, rows: pl.DataFrame, name: str) -> Table:
     """Return the rows of one run, with their places in the long table."""
     at = rows["row"]
-    one = of_frame(rows.drop("row").lazy(), f"{table.source}, {printable(name)}", {}, untyped=table.untyped)
+    one = of_frame(
+        rows.drop("row").lazy(),
+        f"{table.source}, {printable(name)}",
+        {},
+        untyped=table.untyped,
+    )
     return replace(one, where=lambda row: table.locate(at[row]), listed=table.listed)

@@ -213,12 +213,16 @@ def parse_address(text: str) -> Address:
     kind, _, file = place.partition(":")
     form = f"{kind}:FILE#TABLE, or {kind}:FILE?query=SELECT …"
     if not file:
-        raise UsageError("the address names no file", given=printable(masked(text)), expected=form)
+        raise UsageError(
+            "the address names no file", given=printable(masked(text)), expected=form
+        )
     _require_rows(table, query, f"{kind}:{file}", form)
     return Address(kind, file, table, query, f"{kind}:{file}{end}")
 
 
-def _server_address(place: str, table: str | None, query: str | None, end: str) -> Address:
+def _server_address(
+    place: str, table: str | None, query: str | None, end: str
+) -> Address:
     form = "postgresql://user@host:port/db#TABLE, or postgresql://…?query=SELECT …"
     parts = _URL.fullmatch(place)
     if parts is None or "@" in (table or ""):
@@ -230,9 +234,18 @@ def _server_address(place: str, table: str | None, query: str | None, end: str) 
         )
     password, parameters = parts["password"], parts["parameters"] or ""
     pairs = [pair.partition("=")[::2] for pair in parameters.split("&") if pair]
-    secrets = [password or "", *(value for name, value in pairs if _SECRET.search(name))]
-    shown = "&".join(f"{name}={'***' if _SECRET.search(name) else value}" for name, value in pairs)
-    user = "" if parts["user"] is None else f"{parts['user']}{'' if password is None else ':***'}@"
+    secrets = [
+        password or "",
+        *(value for name, value in pairs if _SECRET.search(name)),
+    ]
+    shown = "&".join(
+        f"{name}={'***' if _SECRET.search(name) else value}" for name, value in pairs
+    )
+    user = (
+        ""
+        if parts["user"] is None
+        else f"{parts['user']}{'' if password is None else ':***'}@"
+    )
     title = f"{parts['scheme']}{user}{parts['rest']}{f'?{shown}' if shown else ''}"
     _require_rows(table, query, title, form)
     hidden = tuple(s for secret in secrets for s in {secret, unquote(secret)} if s)
@@ -242,7 +255,11 @@ def _server_address(place: str, table: str | None, query: str | None, end: str) 
 def _require_rows(table: str | None, query: str | None, title: str, form: str) -> None:
     """Refuse an address without a table or query."""
     if not (table or (query or "").strip()):
-        raise UsageError("the address names no table of the database", given=printable(title), expected=form)
+        raise UsageError(
+            "the address names no table of the database",
+            given=printable(title),
+            expected=form,
+        )
 
 
 def as_utf8(source: Path | bytes, title: str) -> tuple[Path | bytes, str]:
@@ -259,5 +276,7 @@ def as_utf8(source: Path | bytes, title: str) -> tuple[Path | bytes, str]:
         return content.decode("utf-16").encode(), "UTF-16"
     except UnicodeError as error:
         raise UnknownFormat(
-            "the text begins as UTF-16, but it is not valid UTF-16", where=title, given=printable(error)
+            "the text begins as UTF-16, but it is not valid UTF-16",
+            where=title,
+            given=printable(error),
         ) from error

@@ -64,7 +64,10 @@ def is_trace(record: object) -> bool:
     """
     if not isinstance(record, Mapping):
         return False
-    sdk = isinstance(record.get("context"), Mapping) and {"attributes", "parent_id"} <= record.keys()
+    sdk = (
+        isinstance(record.get("context"), Mapping)
+        and {"attributes", "parent_id"} <= record.keys()
+    )
     langfuse = "observations" in record or {"traceId", "type"} <= record.keys()
     return sdk or langfuse or "resourceSpans" in record
 
@@ -91,13 +94,22 @@ def trace_frame(
     BadValue
         When a span is not what its format says.
     """
-    spans = [span for at, record in enumerate(records, 1) for span in _checked(record, f"{source}:{at}")]
+    spans = [
+        span
+        for at, record in enumerate(records, 1)
+        for span in _checked(record, f"{source}:{at}")
+    ]
     spans.sort(key=attrgetter("trace", "begin"))
     rows: list[dict[str, Any]] = []
     for _, of_trace in groupby(spans, attrgetter("trace")):
         rows += _retrievals(list(of_trace), steps=steps)
     if not rows:
-        kinds = ", ".join(sorted({printable(span.kind, 30) for span in spans if span.kind})[:8]) or "none"
+        kinds = (
+            ", ".join(
+                sorted({printable(span.kind, 30) for span in spans if span.kind})[:8]
+            )
+            or "none"
+        )
         raise EmptyInput(
             "this trace has no retrieval",
             where=source,
@@ -114,20 +126,35 @@ def trace_frame(
 def _frame(rows: list[dict[str, Any]], *, steps: bool) -> pl.DataFrame:
     documents = [document for row in rows for document in row["documents"]]
     names = dict.fromkeys(name for document in documents for name in document)
-    wanted = [name for name in names if any(document.get(name) is not None for document in documents)]
-    partly = {"score"} if any(document.get("score") is None for document in documents) else set()
+    wanted = [
+        name
+        for name in names
+        if any(document.get(name) is not None for document in documents)
+    ]
+    partly = (
+        {"score"}
+        if any(document.get("score") is None for document in documents)
+        else set()
+    )
     data: dict[str, Any] = {
-        name: [row[name] for row in rows] for name in ("query_id", "question", "session", "ms")
+        name: [row[name] for row in rows]
+        for name in ("query_id", "question", "session", "ms")
     }
-    if len({*zip(data["query_id"], (row["step"] for row in rows), strict=True)}) < len(rows):
+    if len({*zip(data["query_id"], (row["step"] for row in rows), strict=True)}) < len(
+        rows
+    ):
         data["call"] = [row["call"] for row in rows]
     data |= {"step": [row["step"] for row in rows]} if steps else {}
     for name in wanted:
         if name not in partly:  # then the order of the list is the ranking
-            data[name] = [[document.get(name) for document in row["documents"]] for row in rows]
+            data[name] = [
+                [document.get(name) for document in row["documents"]] for row in rows
+            ]
     if "doc_id" not in data and not documents:
         data["doc_id"] = [[] for _ in rows]
-    return pl.DataFrame(data, schema_overrides={"doc_id": pl.List(pl.String)}, strict=False)
+    return pl.DataFrame(
+        data, schema_overrides={"doc_id": pl.List(pl.String)}, strict=False
+    )
 
 
 def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
@@ -140,15 +167,22 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
             continue
         question, step = _question(span), span.kind.lower()
         ms = span.end - span.begin
-        if step == "reranker" and rows and not steps:  # it reorders what was retrieved last
+        if (
+            step == "reranker" and rows and not steps
+        ):  # it reorders what was retrieved last
             ms, question = ms + rows[-1]["ms"], rows.pop()["question"]
         calls = 1 + sum(row["step"] == step for row in rows)
         rows.append(
             {
-                "query_id": query, "question": question, "session": _session(span), "call": calls, "ms": ms,
-                "step": step, "documents": span.documents,
+                "query_id": query,
+                "question": question,
+                "session": _session(span),
+                "call": calls,
+                "ms": ms,
+                "step": step,
+                "documents": span.documents,
             }
-        )  # fmt: skip
+        )
     for row in rows:
         row["query_id"] = row["query_id"] or row["question"] or spans[0].trace
     return rows
@@ -160,7 +194,9 @@ def _is_inside(span: TraceSpan, by_id: Mapping[str, TraceSpan]) -> bool:
     while above is not None and above.kind != span.kind and above.id not in passed:
         passed.add(above.id)
         above = by_id.get(above.parent)
-    if above is None or above.id in passed:  # parents of damaged spans may form a circle
+    if (
+        above is None or above.id in passed
+    ):  # parents of damaged spans may form a circle
         return False
     return bool(above.documents) or not span.documents
 
@@ -169,7 +205,9 @@ def _is_inside(span: TraceSpan, by_id: Mapping[str, TraceSpan]) -> bool:
 def _checked(record: Mapping[str, Any], where: str) -> list[TraceSpan]:
     """Return the spans of a record, in which anything may stand for objects, times and lists."""
     try:
-        return [span._replace(documents=list(_documents(span))) for span in _spans(record)]
+        return [
+            span._replace(documents=list(_documents(span))) for span in _spans(record)
+        ]
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise BadValue(
             "this span is damaged",
@@ -185,26 +223,57 @@ def _spans(record: Mapping[str, Any]) -> Iterator[TraceSpan]:
             for scope in group.get("scopeSpans", ()):
                 yield from (_otlp(span) for span in scope.get("spans", ()))
     elif "observations" in record:
-        about = {name: record.get(name) for name in ("input", "metadata", "sessionId") if record.get(name)}
-        yield _observation({**about, "id": record.get("id"), "type": "TRACE"}, str(record.get("id")))
+        about = {
+            name: record.get(name)
+            for name in ("input", "metadata", "sessionId")
+            if record.get(name)
+        }
+        yield _observation(
+            {**about, "id": record.get("id"), "type": "TRACE"}, str(record.get("id"))
+        )
         for one in record["observations"] or ():
             given = {name: value for name, value in one.items() if value is not None}
-            yield _observation({"sessionId": about.get("sessionId"), **given}, str(record.get("id")))
+            yield _observation(
+                {"sessionId": about.get("sessionId"), **given}, str(record.get("id"))
+            )
     elif "traceId" in record:
         yield _observation(record, str(record["traceId"]))
     else:
         context, attributes = record["context"], _flat(record.get("attributes") or {})
-        begin, end = (_milliseconds(record.get(name)) for name in ("start_time", "end_time"))
+        begin, end = (
+            _milliseconds(record.get(name)) for name in ("start_time", "end_time")
+        )
         trace, own = (str(context.get(name)) for name in ("trace_id", "span_id"))
-        yield TraceSpan(trace, own, str(record.get("parent_id")), _kind(attributes), begin, end, attributes)
+        yield TraceSpan(
+            trace,
+            own,
+            str(record.get("parent_id")),
+            _kind(attributes),
+            begin,
+            end,
+            attributes,
+        )
 
 
 def _otlp(span: Mapping[str, Any]) -> TraceSpan:
-    attributes = _flat({one["key"]: _value(one.get("value") or {}) for one in span.get("attributes", ())})
-    begin, end = (float(span.get(f"{name}TimeUnixNano") or 0) / 1e6 for name in ("start", "end"))
+    attributes = _flat(
+        {
+            one["key"]: _value(one.get("value") or {})
+            for one in span.get("attributes", ())
+        }
+    )
+    begin, end = (
+        float(span.get(f"{name}TimeUnixNano") or 0) / 1e6 for name in ("start", "end")
+    )
     parent = str(span.get("parentSpanId"))
     return TraceSpan(
-        str(span.get("traceId")), str(span.get("spanId")), parent, _kind(attributes), begin, end, attributes
+        str(span.get("traceId")),
+        str(span.get("spanId")),
+        parent,
+        _kind(attributes),
+        begin,
+        end,
+        attributes,
     )
 
 
@@ -214,20 +283,31 @@ def _value(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever an attri
         if name == "arrayValue":
             return [_value(one) for one in inside.get("values", ())]
         if name == "kvlistValue":
-            return {one["key"]: _value(one.get("value") or {}) for one in inside.get("values", ())}
+            return {
+                one["key"]: _value(one.get("value") or {})
+                for one in inside.get("values", ())
+            }
         return int(inside) if name == "intValue" else inside
     return None
 
 
 def _observation(record: Mapping[str, Any], trace: str) -> TraceSpan:
     attributes = {
-        "session.id": record.get("sessionId"), "input.value": record.get("input"),
-        "output.value": record.get("output"), "metadata": record.get("metadata"),
-    }  # fmt: skip
+        "session.id": record.get("sessionId"),
+        "input.value": record.get("input"),
+        "output.value": record.get("output"),
+        "metadata": record.get("metadata"),
+    }
     begin, end = (_milliseconds(record.get(name)) for name in ("startTime", "endTime"))
     kind = str(record.get("type", "")).upper()
     return TraceSpan(
-        trace, str(record.get("id")), str(record.get("parentObservationId")), kind, begin, end, attributes
+        trace,
+        str(record.get("id")),
+        str(record.get("parentObservationId")),
+        kind,
+        begin,
+        end,
+        attributes,
     )
 
 
@@ -243,13 +323,19 @@ def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     for name, value in values.items():
         path = f"{above}{name}"
         found |= (
-            _flat(value, f"{path}.") if isinstance(value, Mapping) and name != "metadata" else {path: value}
+            _flat(value, f"{path}.")
+            if isinstance(value, Mapping) and name != "metadata"
+            else {path: value}
         )
     return found
 
 
 def _milliseconds(value: object) -> float:
-    return datetime.fromisoformat(value).timestamp() * 1e3 if isinstance(value, str) else 0.0
+    return (
+        datetime.fromisoformat(value).timestamp() * 1e3
+        if isinstance(value, str)
+        else 0.0
+    )
 
 
 # -- what a span says ------------------------------------------------------------------------------------
@@ -266,17 +352,25 @@ def _read(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
 def _query_id(span: TraceSpan) -> str | None:
     about = _read(span.attributes.get("metadata"))
     found = about.get("query_id") if isinstance(about, Mapping) else None
-    found = found or span.attributes.get("metadata.query_id") or span.attributes.get("query_id")
+    found = (
+        found
+        or span.attributes.get("metadata.query_id")
+        or span.attributes.get("query_id")
+    )
     return None if found is None else str(found)
 
 
 def _session(span: TraceSpan) -> str | None:
-    found = span.attributes.get("session.id") or span.attributes.get("gen_ai.conversation.id")
+    found = span.attributes.get("session.id") or span.attributes.get(
+        "gen_ai.conversation.id"
+    )
     return None if found is None else str(found)
 
 
 def _question(span: TraceSpan) -> str | None:
-    value = span.attributes.get("gen_ai.retrieval.query.text") or _read(span.attributes.get("input.value"))
+    value = span.attributes.get("gen_ai.retrieval.query.text") or _read(
+        span.attributes.get("input.value")
+    )
     while isinstance(value, Mapping):
         inside = next((value[name] for name in _QUESTIONS if name in value), None)
         value = inside if inside is not None else next(iter(value.values()), None)
@@ -293,8 +387,15 @@ def _documents(span: TraceSpan) -> Iterator[dict[str, Any]]:
             numbered.setdefault(int(found[2]), {})[found[3]] = value
     output = _read(span.attributes.get("output.value"))
     if isinstance(output, Mapping):
-        output = next((output[name] for name in _DOCUMENTS if isinstance(output.get(name), list)), None)
-    put_out = [one for one in output if isinstance(one, Mapping)] if isinstance(output, list) else []
+        output = next(
+            (output[name] for name in _DOCUMENTS if isinstance(output.get(name), list)),
+            None,
+        )
+    put_out = (
+        [one for one in output if isinstance(one, Mapping)]
+        if isinstance(output, list)
+        else []
+    )
     if numbered:
         listed = [numbered[at] for at in sorted(numbered)]
         if len(put_out) == len(listed):  # some instrumentations leave ids to the output
@@ -309,15 +410,26 @@ def _document(given: Mapping[str, Any]) -> dict[str, Any]:
     given = {**inner, **given} if isinstance(inner, Mapping) else given
 
     def first(names: Iterable[str]) -> Any:  # noqa: ANN401 - a text or a number
-        return next((given[name] for name in names if given.get(name) is not None), None)
+        return next(
+            (given[name] for name in names if given.get(name) is not None), None
+        )
 
     about = _read(given.get("metadata") or given.get("meta"))
     about = (
-        {f"metadata.{n}": v for n, v in about.items() if isinstance(v, (str, int, float))}
+        {
+            f"metadata.{n}": v
+            for n, v in about.items()
+            if isinstance(v, (str, int, float))
+        }
         if isinstance(about, Mapping)
         else {}
     )
     name, score = first(_IDS), first(_SCORES)
     name = about.get("metadata.id") if name is None else name
     score = float(score) if isinstance(score, (int, float)) else None
-    return {"doc_id": None if name is None else str(name), "score": score, "text": first(_TEXTS), **about}
+    return {
+        "doc_id": None if name is None else str(name),
+        "score": score,
+        "text": first(_TEXTS),
+        **about,
+    }

@@ -57,14 +57,22 @@ class Layout(Record):
         """
         words = [_NUMBER if name == self.number else r"\S+" for name in self.fields[1:]]
         if self.number not in self.fields:
-            words[0] = r"(?:Q?0|\d+)"  # pairs: only this distinguishes a row from a sentence
+            words[0] = (
+                r"(?:Q?0|\d+)"  # pairs: only this distinguishes a row from a sentence
+            )
         return r"[ \t]+".join([r"^#\S+", *words]) + r"(?:[ \t]|$)"
 
 
-QRELS: Final = Layout(("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade")
+QRELS: Final = Layout(
+    ("query_id", "", "doc_id", "relevance"),
+    "relevance",
+    "query_id iteration doc_id grade",
+)
 #: judgments by subtopic, intent or assessor, which the second column names
 GROUPED_QRELS: Final = Layout(
-    ("query_id", "subtopic", "doc_id", "relevance"), "relevance", "query_id subtopic doc_id grade"
+    ("query_id", "subtopic", "doc_id", "relevance"),
+    "relevance",
+    "query_id subtopic doc_id grade",
 )
 #: preference judgments within a subgroup of a judgment group
 PREFERENCES: Final = Layout(
@@ -74,14 +82,24 @@ PREFERENCES: Final = Layout(
 )
 #: pairs in the first and third column of judgments or runs
 PAIRS: Final = Layout(
-    ("query_id", "", "doc_id"), "weight", "query_id 0 doc_id …, or a table (.csv, …) with query_id and doc_id"
+    ("query_id", "", "doc_id"),
+    "weight",
+    "query_id 0 doc_id …, or a table (.csv, …) with query_id and doc_id",
 )
 #: weights of the subtopics of a query
-INTENTS: Final = Layout(("query_id", "subtopic", "weight"), "weight", "query_id subtopic weight")
-RUN: Final = Layout(("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag")
+INTENTS: Final = Layout(
+    ("query_id", "subtopic", "weight"), "weight", "query_id subtopic weight"
+)
+RUN: Final = Layout(
+    ("query_id", "", "doc_id", "rank", "score"),
+    "score",
+    "query_id Q0 doc_id rank score tag",
+)
 
 
-def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Ranks = "unread") -> Table:
+def trec(
+    sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Ranks = "unread"
+) -> Table:
     """Read TREC qrels or runs from one file or several.
 
     Parameters
@@ -97,7 +115,10 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Rank
     """
     wanted = [f for f in layout.fields if f and (f != "rank" or ranks != "unread")]
     needed = [f for f in wanted if f != "rank" or ranks == "needed"]
-    files = [_TrecFile(source, title_of(source, name), layout, wanted, needed) for source in sources]
+    files = [
+        _TrecFile(source, title_of(source, name), layout, wanted, needed)
+        for source in sources
+    ]
 
     def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -168,7 +189,9 @@ class _TrecFile:
         """Refuse a run in place of judgments: its ranks would be read as grades."""
         if self.layout.number != "relevance":
             return
-        head = pl.scan_lines(self.source, name="text", n_rows=1, glob=False).collect()["text"]
+        head = pl.scan_lines(self.source, name="text", n_rows=1, glob=False).collect()[
+            "text"
+        ]
         words = head[0].split() if len(head) else []
         if len(words) >= len(RUN.fields) + 1 and words[1].upper() == "Q0":
             raise BadLine(
@@ -189,7 +212,9 @@ class _TrecFile:
             row -= piece.height
         return 0
 
-    def _tidy_pieces(self, content: Path | bytes, separator: str) -> Iterator[pl.DataFrame]:
+    def _tidy_pieces(
+        self, content: Path | bytes, separator: str
+    ) -> Iterator[pl.DataFrame]:
         names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
         frame = pl.scan_csv(
             content,
@@ -204,7 +229,9 @@ class _TrecFile:
             raise_if_empty=False,
             glob=False,
         )
-        typed = frame.select(self.wanted).with_columns(pl.col(self.numbers).cast(pl.Float64))
+        typed = frame.select(self.wanted).with_columns(
+            pl.col(self.numbers).cast(pl.Float64)
+        )
         yield from typed.collect_batches(chunk_size=ROWS)
 
     def _dtype(self, name: str) -> pl.DataType:
@@ -223,7 +250,9 @@ class _TrecFile:
 
     def _careful_pieces(self) -> Iterator[pl.DataFrame]:
         self.comments = 0
-        lines = pl.scan_lines(self.source, name="text", row_index_name="line", glob=False)
+        lines = pl.scan_lines(
+            self.source, name="text", row_index_name="line", glob=False
+        )
         for piece in lines.collect_batches(chunk_size=ROWS):
             text = piece.with_columns(
                 pl.col("text").str.strip_chars(" \t\r\n\ufeff"), line=pl.col("line") + 1
@@ -250,13 +279,17 @@ class _TrecFile:
 
     def _split_lines(self, content: pl.DataFrame) -> pl.DataFrame:
         count = len(self.layout.fields)
-        parts = content["text"].str.replace_all(r"[ \t]+", " ").str.splitn(" ", count + 1)
+        parts = (
+            content["text"].str.replace_all(r"[ \t]+", " ").str.splitn(" ", count + 1)
+        )
         rows = parts.struct.unnest()[:, :count]
         rows.columns = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
         short = rows[:, -1].is_null()
         if short.any():
             raise self._bad(content, short, "the line has too few columns")
-        typed = rows.select(_number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted)
+        typed = rows.select(
+            _number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted
+        )
         for name in (name for name in self.numbers if name in self.needed):
             bad = typed[name].is_null()
             if bad.any():
@@ -265,10 +298,14 @@ class _TrecFile:
             long = inexact(rows[name])
             if long.any():
                 at = long.arg_max() or 0
-                raise too_long(name, rows[name][at], f"{self.title}:{content['line'][at]}")
+                raise too_long(
+                    name, rows[name][at], f"{self.title}:{content['line'][at]}"
+                )
         return typed.with_columns(content["line"])
 
-    def _bad(self, content: pl.DataFrame, bad: pl.Series, what: str, fix: str | None = None) -> BadLine:
+    def _bad(
+        self, content: pl.DataFrame, bad: pl.Series, what: str, fix: str | None = None
+    ) -> BadLine:
         at = bad.arg_max() or 0
         text = content["text"][at]
         return BadLine(
@@ -286,7 +323,9 @@ class _TrecFile:
         if text.lstrip().startswith("{"):
             return "this looks like JSON lines: add --format-in jsonl"
         cells = max(text.count(mark) for mark in ",;")
-        if re.fullmatch("sep=.", text) or (cells >= len(self.layout.fields) - 3 and " " not in text):
+        if re.fullmatch("sep=.", text) or (
+            cells >= len(self.layout.fields) - 3 and " " not in text
+        ):
             return "this looks like CSV: add --format-in csv, or give the file a name that ends in .csv"
         return None
 
@@ -311,7 +350,10 @@ def _separator(source: Path | bytes) -> str | None:
     """
     if isinstance(source, bytes):
         return _separator_of(source)
-    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with (
+        source.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
         return _separator_of(content)
 
 
@@ -334,7 +376,10 @@ def _has_pair(content: bytes | mmap.mmap, byte: int) -> bool:
     for start in range(0, len(content) - 1, _STEP):
         for first in (start, start + 1):
             count = (min(start + _STEP + 1, len(content)) - first) // 2
-            if count > 0 and (np.frombuffer(content, np.uint16, count, first) == pair).any():
+            if (
+                count > 0
+                and (np.frombuffer(content, np.uint16, count, first) == pair).any()
+            ):
                 return True
     return False
 

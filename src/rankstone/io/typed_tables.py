@@ -11,7 +11,14 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import InputError, MixedIds, blaming, printable
 from rankstone.io.column_suggestions import kind_of_type
-from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, must_be_exact, renames
+from rankstone.io.columns import (
+    CANONICAL,
+    hidden,
+    is_text,
+    lacking,
+    must_be_exact,
+    renames,
+)
 from rankstone.io.input_table import ROWS, Locate, Table, reading, roots_of
 from rankstone.io.list_columns import LISTS, unfolded
 from rankstone.io.number_columns import refuse_inexact, wide
@@ -39,7 +46,9 @@ def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     """
     schema = frame.collect_schema()
     end = pl.LazyFrame({name: [None] for name in schema}, schema=schema)
-    held: pl.DataFrame | None = None  # ends in nulls: perhaps the row that marks the end
+    held: pl.DataFrame | None = (
+        None  # ends in nulls: perhaps the row that marks the end
+    )
     for piece in pl.concat([frame, end]).collect_batches(chunk_size=rows):
         if held is not None:
             yield held
@@ -49,7 +58,9 @@ def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
         else:
             yield piece
     if held is None:
-        raise BrokenOff("the file is damaged: it ends too early", fix="copy or write it again")
+        raise BrokenOff(
+            "the file is damaged: it ends too early", fix="copy or write it again"
+        )
     if held.height > 1:
         yield held.head(-1)
 
@@ -141,13 +152,20 @@ def of_parts(
         with reading(part.title):
             named.append(_named(part.frame.collect_schema(), columns, part.title))
     kept, unusable = _usable(
-        [(p.title, columns_of) for p, columns_of in zip(parts, named, strict=True)], further
+        [(p.title, columns_of) for p, columns_of in zip(parts, named, strict=True)],
+        further,
     )
     exact = _exact(kept, named)
     frames = [
         part.frame.select(
-            *(known[name].value.cast(dtype).alias(name) for name, dtype in kept.items()),
-            *(known[name].value.cast(dtype).alias(_given(name)) for name, dtype in exact.items()),
+            *(
+                known[name].value.cast(dtype).alias(name)
+                for name, dtype in kept.items()
+            ),
+            *(
+                known[name].value.cast(dtype).alias(_given(name))
+                for name, dtype in exact.items()
+            ),
         )
         for part, known in zip(parts, named, strict=True)
     ]
@@ -158,13 +176,22 @@ def of_parts(
         Table(
             source,
             kept,
-            _Scan(titles, frames, rows, tuple(exact), _places(parts, source), any(p.scanned for p in parts)),
+            _Scan(
+                titles,
+                frames,
+                rows,
+                tuple(exact),
+                _places(parts, source),
+                any(p.scanned for p in parts),
+            ),
             _places(parts, source),
             untyped or _bare(kept, named),
             present=tuple(dict.fromkeys(name for known in named for name in known)),
             unusable=unusable,
             extent=extent,
-            kinds=lambda: {name: kind_of_type(column.dtype) for name, column in named[0].items()},
+            kinds=lambda: {
+                name: kind_of_type(column.dtype) for name, column in named[0].items()
+            },
         )
     )
 
@@ -190,9 +217,16 @@ class _Scan(Record):
                     refuse_inexact(piece[_given(name)], name, self.where, read)
                 read += piece.height
                 yield piece.drop(given) if given else piece
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, BrokenOff):
+        except (
+            pl.exceptions.PolarsError,
+            pl.exceptions.PanicException,
+            OSError,
+            BrokenOff,
+        ):
             columns = list(roots_of(wanted))
-            for title, one in zip(self.titles, self.frames, strict=True):  # find the damaged part
+            for title, one in zip(
+                self.titles, self.frames, strict=True
+            ):  # find the damaged part
                 with blaming(title), reading(title):
                     for _ in self._batches(one.select(columns)):
                         pass
@@ -200,12 +234,18 @@ class _Scan(Record):
 
     def _batches(self, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
         return (
-            whole_batches(frame, self.rows) if self.scanned else frame.collect_batches(chunk_size=self.rows)
+            whole_batches(frame, self.rows)
+            if self.scanned
+            else frame.collect_batches(chunk_size=self.rows)
         )
 
     def among(self, keep: pl.Expr) -> _Scan:
         titles = ", ".join(self.titles)
-        return replace(self, frames=[frame.filter(keep) for frame in self.frames], where=lambda _row: titles)
+        return replace(
+            self,
+            frames=[frame.filter(keep) for frame in self.frames],
+            where=lambda _row: titles,
+        )
 
 
 def _given(name: str) -> str:
@@ -213,14 +253,22 @@ def _given(name: str) -> str:
     return f"{name} as given"
 
 
-def _exact(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> dict[str, pl.DataType]:
+def _exact(
+    kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]
+) -> dict[str, pl.DataType]:
     """Return the original types of float64 columns whose numbers a float64 may not hold."""
     exact: dict[str, pl.DataType] = {}
-    for name in (name for name in kept if _item(kept[name]) == pl.Float64 and must_be_exact(name)):
+    for name in (
+        name for name in kept if _item(kept[name]) == pl.Float64 and must_be_exact(name)
+    ):
         types = [known[name].dtype for known in parts]
         if any(map(wide, types)):
-            same = all(dtype == types[0] for dtype in types) and not isinstance(types[0], pl.Array)
-            text = pl.List(pl.String()) if isinstance(kept[name], pl.List) else pl.String()
+            same = all(dtype == types[0] for dtype in types) and not isinstance(
+                types[0], pl.Array
+            )
+            text = (
+                pl.List(pl.String()) if isinstance(kept[name], pl.List) else pl.String()
+            )
             exact[name] = types[0] if same else text
     return exact
 
@@ -278,11 +326,19 @@ def of_batches(
     exact = _exact(kept, [named])
     where = _places([TablePart(source, pl.LazyFrame())], source)
     bare = _bare(kept, [named])
-    table = Table(source, kept, start, where, bare, present=tuple(named), unusable=unusable)
-    return unfolded(replace(table, kinds=lambda: {n: kind_of_type(c.dtype) for n, c in named.items()}))
+    table = Table(
+        source, kept, start, where, bare, present=tuple(named), unusable=unusable
+    )
+    return unfolded(
+        replace(
+            table, kinds=lambda: {n: kind_of_type(c.dtype) for n, c in named.items()}
+        )
+    )
 
 
-def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source: str) -> dict[str, _Column]:
+def _named(
+    schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source: str
+) -> dict[str, _Column]:
     """Return the columns by our names; a list of structs becomes a list for each field.
 
     Where two lists have a field of the same name each is called ``list.field``.  Fields of another list
@@ -290,8 +346,14 @@ def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source
     objects have a path, such as ``metadata.source``, and all can be called by their whole path.  Lists within
     a list, ``turns: [{"results": [{"id": …}]}]``, are one after the other, and ``call`` is their place.
     """
-    theirs = {name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()}
-    lists = [(name, dtype.inner) for name, dtype in schema.items() if isinstance(dtype, pl.List)]
+    theirs = {
+        name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()
+    }
+    lists = [
+        (name, dtype.inner)
+        for name, dtype in schema.items()
+        if isinstance(dtype, pl.List)
+    ]
     found = [(name, *one) for name, kind in lists for one in _fields_of_items(kind)]  # type: ignore[arg-type]
     times = Counter([*schema, *(".".join(path) for _, path, *_ in found)])
     for name, path, kind, value in found:
@@ -300,19 +362,42 @@ def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source
         theirs[known] = _Column(name, pl.List(kind), pl.col(name).list.eval(value))
     for name, dtype in schema.items():
         for path, kind in _leaves(dtype):
-            theirs[".".join((name, *path))] = _Column(name, kind, _field(pl.col(name), path))
+            theirs[".".join((name, *path))] = _Column(
+                name, kind, _field(pl.col(name), path)
+            )
     chosen = renames(theirs, columns, source)
-    listed = any(isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values())
-    if listed and "position" not in columns and not isinstance(schema.get("position"), (pl.List, pl.Array)):
-        chosen.pop("position", None)  # one position for a whole list does not order its documents
-    docs = next((theirs[name].root for name in theirs if chosen.get(name, name) == "doc_id"), None)
+    listed = any(
+        isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values()
+    )
+    if (
+        listed
+        and "position" not in columns
+        and not isinstance(schema.get("position"), (pl.List, pl.Array))
+    ):
+        chosen.pop(
+            "position", None
+        )  # one position for a whole list does not order its documents
+    docs = next(
+        (theirs[name].root for name in theirs if chosen.get(name, name) == "doc_id"),
+        None,
+    )
     replaced = {*hidden(theirs, chosen)}
     if isinstance(schema.get(docs or ""), pl.List):
-        replaced |= {name for name, one in theirs.items() if name not in schema and one.root != docs}
-    return {chosen.get(name, name): column for name, column in theirs.items() if name not in replaced}
+        replaced |= {
+            name
+            for name, one in theirs.items()
+            if name not in schema and one.root != docs
+        }
+    return {
+        chosen.get(name, name): column
+        for name, column in theirs.items()
+        if name not in replaced
+    }
 
 
-def _fields_of_items(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.DataType, pl.Expr]]:
+def _fields_of_items(
+    dtype: pl.DataType,
+) -> Iterator[tuple[tuple[str, ...], pl.DataType, pl.Expr]]:
     """Yield path, type and values of every field of the objects in a list, and in lists within these."""
     for path, kind in _leaves(dtype):
         value = _field(pl.element(), path)
@@ -322,7 +407,9 @@ def _fields_of_items(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.D
             each = value.explode(empty_as_null=False, keep_nulls=False)
             for inner, leaf in (((), kind.inner), *_leaves(kind.inner)):  # type: ignore[arg-type]
                 yield (*path, *inner), leaf, _field(each, inner)  # type: ignore[misc] # an instance
-            place = pl.int_range(1, pl.len() + 1).repeat_by(value.list.len().fill_null(0))
+            place = pl.int_range(1, pl.len() + 1).repeat_by(
+                value.list.len().fill_null(0)
+            )
             yield (*path, "call"), pl.Int64(), place.explode(empty_as_null=False)
 
 
@@ -346,7 +433,9 @@ def _usable(
     kept: dict[str, pl.DataType] = {}
     unusable: dict[str, InputError] = {}
     present = {name for _, named in parts for name in named}
-    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in present):
+    for name in (
+        name for name in dict.fromkeys((*CANONICAL, *further)) if name in present
+    ):
         try:
             kept[name] = _agreed(name, parts)
         except InputError as error:  # raised only if the column is requested
@@ -354,21 +443,33 @@ def _usable(
     return kept, unusable
 
 
-def _agreed(name: str, parts: Sequence[tuple[str, Mapping[str, _Column]]]) -> pl.DataType:
+def _agreed(
+    name: str, parts: Sequence[tuple[str, Mapping[str, _Column]]]
+) -> pl.DataType:
     """Return the type that all parts read a column as; columns of only nulls fit any type."""
     short = next(((title, named) for title, named in parts if name not in named), None)
     if short is not None:
         raise lacking(name, *short)
     types = {title: named[name].dtype for title, named in parts}
     read_as = {title: _dtype(name, dtype, title) for title, dtype in types.items()}
-    full = {title: dtype for title, dtype in read_as.items() if _item(types[title]) != pl.Null} or read_as
+    full = {
+        title: dtype
+        for title, dtype in read_as.items()
+        if _item(types[title]) != pl.Null
+    } or read_as
     first = next(iter(full))
     odd = next((title for title, dtype in full.items() if dtype != full[first]), None)
     if odd is None:
         return full[first]
     folded = {isinstance(dtype, pl.List) for dtype in full.values()}
-    if is_text(name) and len(folded) == 1 and all(_is_whole(_item(types[title])) for title in full):
-        return pl.List(pl.String()) if True in folded else pl.String()  # numbers of all widths
+    if (
+        is_text(name)
+        and len(folded) == 1
+        and all(_is_whole(_item(types[title])) for title in full)
+    ):
+        return (
+            pl.List(pl.String()) if True in folded else pl.String()
+        )  # numbers of all widths
     raise MixedIds(
         f"{name} holds {types[odd]}, and {types[first]} in other parts",
         where=odd,
@@ -377,7 +478,9 @@ def _agreed(name: str, parts: Sequence[tuple[str, Mapping[str, _Column]]]) -> pl
     )
 
 
-def _bare(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> bool:
+def _bare(
+    kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]
+) -> bool:
     """Return True if ids are text only because no other type holds them: wide numbers, or only nulls."""
     for name in filter(is_text, kept):
         items = [_item(named[name].dtype) for named in parts]
@@ -414,13 +517,22 @@ def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         return id_type(name, dtype, source)
     if name == "error" and dtype != pl.String:
         raise InputError(
-            f"error holds {dtype}", where=source, expected="texts that say why there is no result"
+            f"error holds {dtype}",
+            where=source,
+            expected="texts that say why there is no result",
         )
     if is_text(name):
-        texts = (pl.String, pl.Categorical, pl.Enum, *([pl.Boolean] if name == "answerable" else []))
+        texts = (
+            pl.String,
+            pl.Categorical,
+            pl.Enum,
+            *([pl.Boolean] if name == "answerable" else []),
+        )
         if isinstance(dtype, texts) or _is_whole(dtype):
             return pl.String()
-        raise InputError(f"{name} holds {dtype}", where=source, expected="texts or whole numbers")
+        raise InputError(
+            f"{name} holds {dtype}", where=source, expected="texts or whole numbers"
+        )
     if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
         return pl.Float64()
     raise InputError(f"{name} holds {dtype}", where=source, expected="numbers")

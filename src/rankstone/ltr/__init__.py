@@ -12,7 +12,14 @@ PUBLIC = {
     "estimator_inputs": ("queries_of",),
     "model_files": ("LinearModel", "load"),
     "model_selection": ("Selection", "select"),
-    "predictions": ("as_lines", "checked_measure", "judgments", "mean_of", "run_of", "write_predictions"),
+    "predictions": (
+        "as_lines",
+        "checked_measure",
+        "judgments",
+        "mean_of",
+        "run_of",
+        "write_predictions",
+    ),
     "rank_svm": ("RankSVM",),
     "training_data": ("Dataset", "read"),
 }

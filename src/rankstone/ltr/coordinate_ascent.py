@@ -71,7 +71,9 @@ class LineSearch(Record):
     most: int
 
     @classmethod
-    def of(cls, lists: LabelledLists, measure: Measure, better: int, most: int) -> LineSearch:
+    def of(
+        cls, lists: LabelledLists, measure: Measure, better: int, most: int
+    ) -> LineSearch:
         """Prepare lists."""
         first, second, of_list = pairs_of(lists)
         return cls(lists, measure, better, first, second, of_list, most)
@@ -94,7 +96,9 @@ class LineSearch(Record):
         crossing, of_list = _distinct(crossing[order], of_list[order])
         middle, owner = _between(crossing, of_list)
         # a list without a value has none under any order
-        value = self.better * np.nan_to_num(self._measured(scores, direction, middle, owner))
+        value = self.better * np.nan_to_num(
+            self._measured(scores, direction, middle, owner)
+        )
         inside = owner[1:] == owner[:-1]
         jump = (value[1:] - value[:-1])[inside]
         start = float(value[np.concatenate(([True], ~inside))].sum())
@@ -110,7 +114,9 @@ class LineSearch(Record):
         known = np.isfinite(crossing)
         return crossing[known], self.pair_list[meet[known]]
 
-    def _measured(self, scores: Floats, direction: Floats, step: Floats, owner: Ints) -> Floats:
+    def _measured(
+        self, scores: Floats, direction: Floats, step: Floats, owner: Ints
+    ) -> Floats:
         """Return the value of each list in ``owner`` after its step."""
         lengths = np.diff(self.lists.offsets)[owner]
         ends, parts, begin = np.cumsum(lengths), [], 0
@@ -119,7 +125,10 @@ class LineSearch(Record):
             end = max(begin + 1, int(np.searchsorted(ends, done + _ROWS, side="right")))
             some = owner[begin:end]
             rows = _rows(self.lists.offsets, some)
-            moved = scores[rows] + np.repeat(step[begin:end], lengths[begin:end]) * direction[rows]
+            moved = (
+                scores[rows]
+                + np.repeat(step[begin:end], lengths[begin:end]) * direction[rows]
+            )
             parts.append(self.lists.take(some).values(moved, self.measure))
             begin = end
         return np.concatenate(parts)
@@ -134,12 +143,18 @@ def pairs_of(lists: LabelledLists) -> tuple[Ints, Ints, Ints]:
         one, other = np.triu_indices(int(length), 1)
         first = (lists.offsets[:-1][chosen][:, None] + one).ravel()
         second = (lists.offsets[:-1][chosen][:, None] + other).ravel()
-        unlike = np.maximum(lists.labels[first], -1) != np.maximum(lists.labels[second], -1)
+        unlike = np.maximum(lists.labels[first], -1) != np.maximum(
+            lists.labels[second], -1
+        )
         firsts.append(first[unlike])
         seconds.append(second[unlike])
         owners.append(np.repeat(chosen, len(one))[unlike])
     none = [np.empty(0, np.int64)]
-    return np.concatenate(firsts or none), np.concatenate(seconds or none), np.concatenate(owners or none)
+    return (
+        np.concatenate(firsts or none),
+        np.concatenate(seconds or none),
+        np.concatenate(owners or none),
+    )
 
 
 def _rows(offsets: Ints, lists: Ints) -> Ints:
@@ -148,7 +163,9 @@ def _rows(offsets: Ints, lists: Ints) -> Ints:
     return np.arange(int(lengths.sum())) + np.repeat(offsets[lists] - begins, lengths)
 
 
-def _nearest(crossing: Floats, of_list: Ints, most: int) -> tuple[Floats, Ints, float, float]:
+def _nearest(
+    crossing: Floats, of_list: Ints, most: int
+) -> tuple[Floats, Ints, float, float]:
     """Return the crossings nearest to 0, and the range around it in which all of them are known."""
     reach = float(np.partition(np.abs(crossing), most)[most])
     near = np.abs(crossing) < reach
@@ -158,7 +175,9 @@ def _nearest(crossing: Floats, of_list: Ints, most: int) -> tuple[Floats, Ints, 
 def _distinct(crossing: Floats, of_list: Ints) -> tuple[Floats, Ints]:
     """Return crossings, ascending within lists, without duplicates."""
     fresh = np.ones(len(crossing), bool)
-    apart = crossing[1:] - crossing[:-1] > _CLOSE * np.maximum(np.abs(crossing[1:]), np.abs(crossing[:-1]))
+    apart = crossing[1:] - crossing[:-1] > _CLOSE * np.maximum(
+        np.abs(crossing[1:]), np.abs(crossing[:-1])
+    )
     fresh[1:] = apart | (of_list[1:] != of_list[:-1])
     return crossing[fresh], of_list[fresh]
 
@@ -184,10 +203,15 @@ def _middle(before: Floats, after: Floats) -> Floats:
     return middle
 
 
-def _promising(crossing: Floats, start: float, jump: Floats, low: float, high: float, count: int) -> Trials:
+def _promising(
+    crossing: Floats, start: float, jump: Floats, low: float, high: float, count: int
+) -> Trials:
     """Add up the jumps from the left, and return the middles of the highest stretches, widest first."""
     order = np.argsort(crossing, kind="stable")
-    edge, height = crossing[order], start + np.concatenate(([0.0], np.cumsum(jump[order])))
+    edge, height = (
+        crossing[order],
+        start + np.concatenate(([0.0], np.cumsum(jump[order]))),
+    )
     before, after = np.append(-np.inf, edge), np.append(edge, np.inf)
     before, after = np.maximum(before, low), np.minimum(after, high)
     apart = np.flatnonzero(after > before)
@@ -290,7 +314,9 @@ class CoordinateAscent(LinearRanker):
         self.history_: list[tuple[int, int, float]] = []
         best: tuple[float, Floats] | None = None
         places = places_of(self.start, X, where="start")
-        for at, start in enumerate(self._starts(features, labels, queries, scale, places)):
+        for at, start in enumerate(
+            self._starts(features, labels, queries, scale, places)
+        ):
             reached = climb.mean_of(start), start
             for number, found in enumerate(climb.passes(*reached), start=1):
                 reached = found
@@ -298,7 +324,9 @@ class CoordinateAscent(LinearRanker):
             if best is None or reached[0] > best[0]:
                 best = reached
         if best is None:
-            raise UsageError("there is nowhere to start", fix='start="svm", or restarts=1')
+            raise UsageError(
+                "there is nowhere to start", fix='start="svm", or restarts=1'
+            )
         self.value_, self.coef_ = climb.better * best[0], best[1] / scale.spread
         self.measure_, self.n_features_in_ = str(measure), features.shape[1]
         self.n_queries_ = len(climb.lists.offsets) - 1
@@ -322,9 +350,12 @@ class CoordinateAscent(LinearRanker):
             weights = np.asarray(getattr(given, "coef_", given), np.float64)
             if weights.shape != (features.shape[1],) or not np.isfinite(weights).all():
                 raise InputError(
-                    f"start has shape {weights.shape}", expected=f"{features.shape[1]} finite weights"
+                    f"start has shape {weights.shape}",
+                    expected=f"{features.shape[1]} finite weights",
                 )
-            yield (weights if places is None else weights[np.argsort(places)]) * scale.spread
+            yield (
+                weights if places is None else weights[np.argsort(places)]
+            ) * scale.spread
         for _ in range(self.restarts):
             yield np.where(scale.varies, rng.normal(size=features.shape[1]), 0.0)
 
@@ -336,12 +367,15 @@ class CoordinateAscent(LinearRanker):
         check_number("random_state", self.random_state, above=-1, whole=True)
         if isinstance(self.start, str) and self.start != "svm":
             raise UsageError(
-                f"start={printable(self.start)!r}", expected='"svm", None, weights, or a trained linear model'
+                f"start={printable(self.start)!r}",
+                expected='"svm", None, weights, or a trained linear model',
             )
 
     def provenance(self) -> dict[str, Any]:
         """Return how it was trained, for :class:`~rankstone.ltr.LinearModel`."""
-        start = self.start if self.start is None or isinstance(self.start, str) else "given"
+        start = (
+            self.start if self.start is None or isinstance(self.start, str) else "given"
+        )
         recorded = ("restarts", "max_iter", "tol", "work", "random_state")
         return {
             "trainer": "CoordinateAscent",
@@ -368,7 +402,12 @@ class _Climb:
         self.better = -1 if measure.card.direction == "lower" else 1
         self.features = features
         self.columns = features.tocsc() if is_sparse(features) else features
-        self.rows, self.scale, self.measure, self.settings = queries.rows, scale, measure, settings
+        self.rows, self.scale, self.measure, self.settings = (
+            queries.rows,
+            scale,
+            measure,
+            settings,
+        )
         self.lists = LabelledLists.of(labels[queries.rows], queries.offsets)
         self.rng = np.random.default_rng([settings.random_state, 1])
         self.active = np.flatnonzero(scale.varies)
@@ -393,7 +432,9 @@ class _Climb:
 
     def mean_of(self, weights: Floats) -> float:
         """Return the mean under some weights, as :meth:`LinearRanker.predict` would rank."""
-        return self._mean(products(self.features, weights / self.scale.spread)[self.rows])
+        return self._mean(
+            products(self.features, weights / self.scale.spread)[self.rows]
+        )
 
     def _pass(self, weights: Floats, value: float) -> tuple[Floats, float]:
         """Set every weight once; where rounding undoes what was gained, the weights stay as they are."""
@@ -413,7 +454,9 @@ class _Climb:
         reached = self.mean_of(weights)
         return (weights, reached) if reached > value else (start, value)
 
-    def _searched(self, scores: Floats, direction: Floats, value: float) -> tuple[float, float]:
+    def _searched(
+        self, scores: Floats, direction: Floats, value: float
+    ) -> tuple[float, float]:
         """Return the best step and the mean after it, tried on all queries; 0 where none is better."""
         line, rows = self._every or self._sampled()
         found = line.best(scores[rows], direction[rows], _TRIED)
@@ -432,14 +475,22 @@ class _Climb:
         return self.better * float(values[known].mean()) if known.any() else 0.0
 
     def _column(self, feature: int) -> Floats:
-        column = self.columns[:, [feature]] if is_sparse(self.columns) else self.columns[:, feature]
+        column = (
+            self.columns[:, [feature]]
+            if is_sparse(self.columns)
+            else self.columns[:, feature]
+        )
         dense = column.toarray()[:, 0] if is_sparse(column) else column
-        return np.asarray(np.asarray(dense[self.rows], np.float64) / self.scale.spread[feature])
+        return np.asarray(
+            np.asarray(dense[self.rows], np.float64) / self.scale.spread[feature]
+        )
 
     def _sampled(self) -> tuple[LineSearch, Ints]:
         """Return a line over a random sample of queries."""
         order = self.rng.permutation(np.flatnonzero(self._size))
-        count = max(1, int(np.searchsorted(np.cumsum(self._size[order]), self.settings.work)))
+        count = max(
+            1, int(np.searchsorted(np.cumsum(self._size[order]), self.settings.work))
+        )
         return self._line(np.sort(order[:count]))
 
     def _line(self, lists: Ints) -> tuple[LineSearch, Ints]:
@@ -460,6 +511,10 @@ def _work_of(lists: LabelledLists) -> Ints:
     _, kind = np.unique(np.maximum(lists.labels, -1), return_inverse=True)
     counts = np.bincount(query * (int(kind.max(initial=0)) + 1) + kind)
     same = np.zeros(len(lengths), np.int64)
-    np.add.at(same, np.flatnonzero(counts) // (int(kind.max(initial=0)) + 1), counts[counts > 0] ** 2)
+    np.add.at(
+        same,
+        np.flatnonzero(counts) // (int(kind.max(initial=0)) + 1),
+        counts[counts > 0] ** 2,
+    )
     found: Ints = (lengths**2 - same) // 2 * lengths
     return found

@@ -14,7 +14,15 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadValue, EmptyInput, InputError, MissingColumn, UsageError, nearest, printable
+from rankstone.errors import (
+    BadValue,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    UsageError,
+    nearest,
+    printable,
+)
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.list_arrays import offsets_of
 
@@ -116,13 +124,19 @@ def queries_of(qid: object, rows: int) -> Queries:
             else None,
         )
     if ids.null_count():
-        raise BadValue("a row without a query id", where=f"row {int(ids.is_null().arg_max() or 0)}")
+        raise BadValue(
+            "a row without a query id", where=f"row {int(ids.is_null().arg_max() or 0)}"
+        )
     runs = ids.rle().struct.unnest()
     names = runs["value"].unique(maintain_order=True)
     if len(names) == len(runs):
-        return Queries(names, np.arange(rows), offsets_of(runs["len"].to_numpy().astype(np.int64)))
+        return Queries(
+            names, np.arange(rows), offsets_of(runs["len"].to_numpy().astype(np.int64))
+        )
     numbered = pl.DataFrame({"value": names}).with_row_index("number")
-    number = runs.join(numbered, on="value", how="left", maintain_order="left")["number"].to_numpy()
+    number = runs.join(numbered, on="value", how="left", maintain_order="left")[
+        "number"
+    ].to_numpy()
     query = np.repeat(number.astype(np.int64), runs["len"].to_numpy())
     order = np.argsort(query, kind="stable")
     offsets = offsets_of(np.bincount(query, minlength=len(names)))
@@ -135,15 +149,23 @@ def _series(qid: object) -> pl.Series:
     else:
         given = np.asarray(qid)
         if given.ndim != 1:
-            raise InputError(f"qid has {given.ndim} dimensions", expected="one id for each row")
+            raise InputError(
+                f"qid has {given.ndim} dimensions", expected="one id for each row"
+            )
         found = pl.Series(given.tolist() if given.dtype == object else given)
     if found.dtype.is_float():
         whole = found.cast(pl.Int64, strict=False)
         if found.is_nan().any() or not (whole.cast(found.dtype) == found).all():
-            raise BadValue("query ids are not whole numbers", expected="whole numbers or texts")
+            raise BadValue(
+                "query ids are not whole numbers", expected="whole numbers or texts"
+            )
         return whole
-    if not (found.dtype.is_integer() or found.dtype in (pl.String, pl.Categorical, pl.Enum)):
-        raise BadValue(f"query ids are {printable(found.dtype)}", expected="whole numbers or texts")
+    if not (
+        found.dtype.is_integer() or found.dtype in (pl.String, pl.Categorical, pl.Enum)
+    ):
+        raise BadValue(
+            f"query ids are {printable(found.dtype)}", expected="whole numbers or texts"
+        )
     return found if found.dtype.is_integer() else found.cast(pl.String)
 
 
@@ -155,7 +177,8 @@ def checked_labels(y: object, rows: int) -> Floats:
         raise BadValue(f"labels are not numbers: {printable(error)}") from error
     if labels.ndim != 1 or len(labels) != rows:
         raise InputError(
-            f"labels have shape {labels.shape}, and there are {rows} rows", expected="a label for each row"
+            f"labels have shape {labels.shape}, and there are {rows} rows",
+            expected="a label for each row",
         )
     bad = ~(np.abs(labels) <= LARGEST_GRADE)
     if bad.any():
@@ -181,7 +204,11 @@ def checked_features(features: object, width: int | None = None) -> Any:  # noqa
     """
     if is_sparse(features):
         found = features.tocsr()  # type: ignore[attr-defined] # scipy ships no types
-        found = found if found.dtype in (np.float32, np.float64) else found.astype(np.float64)
+        found = (
+            found
+            if found.dtype in (np.float32, np.float64)
+            else found.astype(np.float64)
+        )
     else:
         found = np.asarray(features)
         if found.dtype == object:
@@ -189,14 +216,19 @@ def checked_features(features: object, width: int | None = None) -> Any:  # noqa
         if found.dtype not in (np.float32, np.float64):
             if found.dtype.kind not in "biuf":
                 raise BadValue(f"features are {found.dtype}", expected="numbers")
-            found = found.astype(np.float32 if found.dtype == np.float16 else np.float64)
+            found = found.astype(
+                np.float32 if found.dtype == np.float16 else np.float64
+            )
     if found.ndim != 2:  # noqa: PLR2004 - rows and features
-        raise InputError(f"features have {found.ndim} dimensions", expected="[rows, features]")
+        raise InputError(
+            f"features have {found.ndim} dimensions", expected="[rows, features]"
+        )
     if not found.shape[0]:
         raise EmptyInput("there are no rows")
     if width is not None and found.shape[1] != width:
         raise InputError(
-            f"there are {found.shape[1]} features", expected=f"{width}, as the model was trained with"
+            f"there are {found.shape[1]} features",
+            expected=f"{width}, as the model was trained with",
         )
     _refuse_holes(found)
     return found
@@ -217,7 +249,9 @@ def products(features: Any, weights: Floats) -> Floats:  # noqa: ANN401 - dense 
         part = slice(begin, begin + _ROWS)
         rows = features[part].astype(np.float64, copy=False)
         # the last bits of a product depend on how rows lie in memory; a frame's often lie column by column
-        result[part] = (rows if is_sparse(rows) else np.ascontiguousarray(rows)) @ weights
+        result[part] = (
+            rows if is_sparse(rows) else np.ascontiguousarray(rows)
+        ) @ weights
     return result
 
 
@@ -238,7 +272,9 @@ def _refuse_holes(found: Any) -> None:  # noqa: ANN401 - dense or CSR
     for begin in range(0, len(found), _ROWS):
         part = found[begin : begin + _ROWS]
         with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(part.sum(dtype=np.float64)):  # a sum of numbers is one, and quicker to make
+            if np.isfinite(
+                part.sum(dtype=np.float64)
+            ):  # a sum of numbers is one, and quicker to make
                 continue
         bad = ~np.isfinite(part)
         if bad.any():
@@ -265,7 +301,9 @@ def names_of(features: object) -> tuple[str, ...] | None:
     >>> names_of(np.zeros((1, 2))) is None
     True
     """
-    columns: Any = getattr(features, "column_names", None)  # Arrow's tables; their columns are data
+    columns: Any = getattr(
+        features, "column_names", None
+    )  # Arrow's tables; their columns are data
     columns = getattr(features, "columns", None) if columns is None else columns
     if columns is None or callable(columns):
         return None
@@ -281,7 +319,10 @@ def names_of(features: object) -> tuple[str, ...] | None:
     names = tuple(columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two columns are named {printable(twice)}", expected="a name for each feature")
+        raise InputError(
+            f"two columns are named {printable(twice)}",
+            expected="a name for each feature",
+        )
     return names
 
 
@@ -319,7 +360,9 @@ def places_of(model: object, features: object, where: str | None = None) -> Ints
         raise MissingColumn(
             "the columns are not the features that the model was trained with",
             where=where,
-            given="; ".join(f"{word}: {listed(some)}" for word, some in problems if some),
+            given="; ".join(
+                f"{word}: {listed(some)}" for word, some in problems if some
+            ),
             expected=f"{listed(known)}, in any order",
             fix=_fix(missing, unknown),
         )

@@ -58,7 +58,9 @@ class Scale(NamedTuple):
             mean = total / rows
             off = (features.data - mean[features.indices]) ** 2
             stored = np.bincount(features.indices, minlength=width)
-            squares = np.bincount(features.indices, off, width) + (rows - stored) * mean**2
+            squares = (
+                np.bincount(features.indices, off, width) + (rows - stored) * mean**2
+            )
         else:
             mean = features.mean(axis=0, dtype=np.float64)
             for begin in range(0, rows, _CACHED):
@@ -100,12 +102,20 @@ class _Block(Record):
     weight: Floats
 
     def _scores(self, weights: Floats) -> Floats:
-        found = np.asarray(self.features @ weights.astype(self.features.dtype), np.float64)
-        lengths = np.bincount(self.pairs.query)  # pairs see differences: centred, they are exact
-        return found - (np.bincount(self.pairs.query, found) / lengths)[self.pairs.query]
+        found = np.asarray(
+            self.features @ weights.astype(self.features.dtype), np.float64
+        )
+        lengths = np.bincount(
+            self.pairs.query
+        )  # pairs see differences: centred, they are exact
+        return (
+            found - (np.bincount(self.pairs.query, found) / lengths)[self.pairs.query]
+        )
 
     def _back(self, values: Floats) -> Floats:
-        return np.asarray(self.features.T @ values.astype(self.features.dtype), np.float64)
+        return np.asarray(
+            self.features.T @ values.astype(self.features.dtype), np.float64
+        )
 
     def at(self, weights: Floats) -> tuple[float, Floats, Active]:
         scores = self._scores(weights)
@@ -182,10 +192,21 @@ class Hinge(Record):
         parts = list(_parts(query, rows, level, gain))
         with _one_thread_each(), ThreadPoolExecutor(_threads()) as pool:
             blocks = list(pool.map(lambda part: _block(features, scale, *part), parts))
-            weights = list(pool.map(lambda block: block.pairs.weights(_last(block.pairs) + 1), blocks))
-        every, count = float(sum(weight.sum() for weight in weights)), _last_of(query) + 1
+            weights = list(
+                pool.map(
+                    lambda block: block.pairs.weights(_last(block.pairs) + 1), blocks
+                )
+            )
+        every, count = (
+            float(sum(weight.sum() for weight in weights)),
+            _last_of(query) + 1,
+        )
         for block, weight in zip(blocks, weights, strict=True):
-            share = 1.0 / (weight * count) if query_weight == "query" else np.full(len(weight), 1.0 / every)
+            share = (
+                1.0 / (weight * count)
+                if query_weight == "query"
+                else np.full(len(weight), 1.0 / every)
+            )
             block.weight[:] = share[block.pairs.query]
         return cls(blocks, features.shape[1], count, every)
 
@@ -207,7 +228,9 @@ class Hinge(Record):
     def zero(self, price: float) -> State:
         """Return the objective where all weights are zero."""
         start = self._zero
-        return State(start.weights, price * start.value, price * start.gradient, start.active)
+        return State(
+            start.weights, price * start.value, price * start.gradient, start.active
+        )
 
     def at(self, weights: Floats, price: float) -> State:
         """Return the objective under some weights, the loss at a price of C."""
@@ -222,7 +245,9 @@ class Hinge(Record):
 
     def curvature(self, state: State, direction: Floats, price: float) -> Floats:
         """Return the (generalised) Hessian times a direction."""
-        found = self._each(lambda block, at: block.curvature(state.active[at], direction))
+        found = self._each(
+            lambda block, at: block.curvature(state.active[at], direction)
+        )
         return direction + price * np.asarray(np.sum(found, axis=0), np.float64)
 
     def _each(self, work: Callable[[_Block, int], Result]) -> list[Result]:
@@ -261,7 +286,12 @@ def _parts(
             end = int(np.searchsorted(query, query[end - 1], side="right"))
         part = slice(begin, end)
         # levels are numbered with unjudged documents below; what matters is their order
-        yield query[part] - query[begin], rows[part], level[part], None if gain is None else gain[part]
+        yield (
+            query[part] - query[begin],
+            rows[part],
+            level[part],
+            None if gain is None else gain[part],
+        )
         begin = end
 
 

@@ -61,7 +61,9 @@ class _Piece(Record):
     values: Any
 
 
-def read_letor(path: Path, dtype: str, progress: Callable[[int], None] | None = None) -> Letor:
+def read_letor(
+    path: Path, dtype: str, progress: Callable[[int], None] | None = None
+) -> Letor:
     """Read a file, packed (.gz, .zst) or not."""
     title, pieces = str(path), []
     with reading(title):
@@ -81,9 +83,13 @@ def read_letor(path: Path, dtype: str, progress: Callable[[int], None] | None = 
     return Letor(
         features,
         numbers,
-        frozenset(np.unique(np.concatenate([piece.numbers for piece in pieces])).tolist()),
+        frozenset(
+            np.unique(np.concatenate([piece.numbers for piece in pieces])).tolist()
+        ),
         np.concatenate([piece.labels for piece in pieces]),
-        None if bare[0] else pl.concat([piece.qid for piece in pieces if piece.qid is not None]),
+        None
+        if bare[0]
+        else pl.concat([piece.qid for piece in pieces if piece.qid is not None]),
         pl.concat([piece.comments for piece in pieces]),
         np.concatenate([piece.lines for piece in pieces]),
     )
@@ -102,7 +108,9 @@ def _lines(path: Path) -> Iterator[tuple[pl.DataFrame, int]]:
     source = read_stream(str(path)) if is_stream(path) else path
     refuse_endless(source, str(path))
     first = 1
-    for piece in pl.scan_lines(source, name="text", glob=False).collect_batches(chunk_size=1 << 15):
+    for piece in pl.scan_lines(source, name="text", glob=False).collect_batches(
+        chunk_size=1 << 15
+    ):
         yield piece, first
         first += piece.height
 
@@ -110,13 +118,26 @@ def _lines(path: Path) -> Iterator[tuple[pl.DataFrame, int]]:
 def _piece(table: pl.DataFrame, first: int, title: str, dtype: str) -> _Piece:
     """Read one piece; where that fails, look for the line that is at fault."""
     parts = table.with_row_index("line", offset=first).with_columns(
-        pl.col("text").str.splitn("#", 2).struct.rename_fields(["body", "comment"]).struct.unnest()
+        pl.col("text")
+        .str.splitn("#", 2)
+        .struct.rename_fields(["body", "comment"])
+        .struct.unnest()
     )
-    parts = parts.with_columns(pl.col("body").str.replace_all(r"\s+", " ").str.strip_chars(" "))
+    parts = parts.with_columns(
+        pl.col("body").str.replace_all(r"\s+", " ").str.strip_chars(" ")
+    )
     parts = parts.filter(pl.col("body") != "")
     if not parts.height:
         nothing = np.empty(0, np.int64)
-        return _Piece(np.empty(0), None, pl.Series([], dtype=pl.String), nothing, nothing, nothing, nothing)
+        return _Piece(
+            np.empty(0),
+            None,
+            pl.Series([], dtype=pl.String),
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+        )
     try:
         return _split(parts, dtype)
     except (_Untidy, pl.exceptions.PolarsError) as error:
@@ -126,7 +147,9 @@ def _piece(table: pl.DataFrame, first: int, title: str, dtype: str) -> _Piece:
         if with_qid.n_unique() > 1:
             odd = int((with_qid != with_qid[0]).arg_max() or 0)
             raise _mixed(title, parts["line"][odd], without=not with_qid[odd]) from None
-        raise InputError("the lines cannot be read", where=title, given=printable(error)) from error
+        raise InputError(
+            "the lines cannot be read", where=title, given=printable(error)
+        ) from error
 
 
 class _Untidy(Exception):
@@ -140,8 +163,13 @@ def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
     if has_qid.n_unique() > 1:
         raise _Untidy
     plain = body.str.replace_all(":", " ", literal=True)
-    stored = body.str.count_matches(":", literal=True).to_numpy().astype(np.int64) - int(has_qid[0])
-    if not (plain.str.count_matches(" ", literal=True).to_numpy() == 2 * stored + 2 * int(has_qid[0])).all():
+    stored = body.str.count_matches(":", literal=True).to_numpy().astype(
+        np.int64
+    ) - int(has_qid[0])
+    if not (
+        plain.str.count_matches(" ", literal=True).to_numpy()
+        == 2 * stored + 2 * int(has_qid[0])
+    ).all():
         raise _Untidy
     kind = pl.Float32 if dtype == "float32" else pl.Float64
     schema: dict[str, Any] = {"label": pl.Float64}
@@ -152,13 +180,24 @@ def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
         schema |= {f"i{at}": pl.Int32, f"v{at}": kind}
     text = "\n".join(plain.to_list()).encode()
     cells = pl.read_csv(
-        text, has_header=False, schema=schema, separator=" ", quote_char=None, missing_columns="insert"
+        text,
+        has_header=False,
+        schema=schema,
+        separator=" ",
+        quote_char=None,
+        missing_columns="insert",
     )
-    if cells.height != parts.height or cells["label"].null_count() or not cells["label"].is_finite().all():
+    if (
+        cells.height != parts.height
+        or cells["label"].null_count()
+        or not cells["label"].is_finite().all()
+    ):
         raise _Untidy
     names = [f"i{at}" for at in range(width)], [f"v{at}" for at in range(width)]
     numbers = (
-        cells.select(pl.col(name).fill_null(-1) for name in names[0]).to_numpy().reshape(len(stored), width)
+        cells.select(pl.col(name).fill_null(-1) for name in names[0])
+        .to_numpy()
+        .reshape(len(stored), width)
     )
     values = (
         cells.select(pl.col(name).fill_null(math.nan) for name in names[1])
@@ -176,7 +215,15 @@ def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
         flat, taken = _ascending(flat, taken, stored)
     lines = parts["line"].to_numpy().astype(np.int64)
     comments = parts["comment"].fill_null("").str.strip_chars()
-    return _Piece(cells["label"].to_numpy(), qid, comments, lines, stored, flat.astype(np.int64), taken)
+    return _Piece(
+        cells["label"].to_numpy(),
+        qid,
+        comments,
+        lines,
+        stored,
+        flat.astype(np.int64),
+        taken,
+    )
 
 
 def _ascending(numbers: Any, values: Any, counts: Ints) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
@@ -193,12 +240,24 @@ def check_line(body: str, where: str, dtype: str) -> None:
     """Refuse a malformed line; ``body`` is the text before its comment."""
     words = body.split()
     if not _NUMBER.fullmatch(words[0]):
-        raise BadLine("the label is not a number", where=where, given=printable(body), expected=_EXPECTED)
+        raise BadLine(
+            "the label is not a number",
+            where=where,
+            given=printable(body),
+            expected=_EXPECTED,
+        )
     rest = words[2:] if words[1:] and words[1].startswith("qid:") else words[1:]
     if len(rest) < len(words) - 1 and words[1] == "qid:":
-        raise BadLine("the query has no id", where=where, given=printable(body), expected=_EXPECTED)
+        raise BadLine(
+            "the query has no id",
+            where=where,
+            given=printable(body),
+            expected=_EXPECTED,
+        )
     if len(rest) < len(words) - 1 and words[1].count(":") > 1:
-        raise BadLine("a query's id with a colon in it", where=where, given=printable(words[1]))
+        raise BadLine(
+            "a query's id with a colon in it", where=where, given=printable(words[1])
+        )
     met = set()
     for word in rest:
         number, colon, value = word.partition(":")
@@ -210,9 +269,15 @@ def check_line(body: str, where: str, dtype: str) -> None:
                 expected=_EXPECTED,
             )
         if int(number) in met:
-            raise BadLine(f"feature {number} occurs twice in the line", where=where, given=printable(body))
+            raise BadLine(
+                f"feature {number} occurs twice in the line",
+                where=where,
+                given=printable(body),
+            )
         met.add(int(number))
-        if not _NUMBER.fullmatch(value) or abs(float(value)) > float(np.finfo(dtype).max):
+        if not _NUMBER.fullmatch(value) or abs(float(value)) > float(
+            np.finfo(dtype).max
+        ):
             raise BadLine(
                 f"feature {number} is {printable(value)!r}",
                 where=where,
@@ -223,7 +288,9 @@ def check_line(body: str, where: str, dtype: str) -> None:
 
 def _mixed(title: str, line: int, *, without: bool) -> BadLine:
     return BadLine(
-        "the line has no qid, and those before it do" if without else "the first line with a qid",
+        "the line has no qid, and those before it do"
+        if without
+        else "the first line with a qid",
         where=f"{title}:{line}",
         expected="a qid in every line, or in none and a file of group sizes",
     )

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 try:
     from sklearn.base import BaseEstimator
 except ImportError as error:  # pragma: no cover - tests have it
-    raise MissingExtra("scikit-learn is not installed", fix='pip install "rankstone[ltr]"') from error
+    raise MissingExtra(
+        "scikit-learn is not installed", fix='pip install "rankstone[ltr]"'
+    ) from error
 
 
 class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no types
@@ -57,9 +59,14 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
     def predict(self, X: object) -> Floats:
         """Return a score for each row, float64 ``[rows]``; higher is better."""
         if not hasattr(self, "coef_"):
-            raise UsageError(f"this {type(self).__name__} is not trained yet", fix="call fit(X, y, qid=…)")
+            raise UsageError(
+                f"this {type(self).__name__} is not trained yet",
+                fix="call fit(X, y, qid=…)",
+            )
         places = places_of(self, X)
-        return products(in_order(checked_features(X, len(self.coef_)), places), self.coef_)
+        return products(
+            in_order(checked_features(X, len(self.coef_)), places), self.coef_
+        )
 
     def score(
         self,
@@ -91,8 +98,12 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
     def _refuse_cut_queries(self, labels: Floats, queries: Queries) -> None:
         now = _census(labels, queries)
         both = now.join(self.trained_queries_, on="query_id", suffix="_then")
-        apart = (pl.col("labels") - pl.col("labels_then")).abs() > 1e-9 * (1 + pl.col("labels").abs())
-        cut = both.filter((pl.col("rows") != pl.col("rows_then")) | apart)["query_id"].to_list()
+        apart = (pl.col("labels") - pl.col("labels_then")).abs() > 1e-9 * (
+            1 + pl.col("labels").abs()
+        )
+        cut = both.filter((pl.col("rows") != pl.col("rows_then")) | apart)[
+            "query_id"
+        ].to_list()
         if cut:
             raise UsageError(
                 f"{len(cut):,} of {len(now):,} queries were learnt from with other rows: {listed(cut)}",
@@ -108,7 +119,9 @@ def _census(labels: Floats, queries: Queries) -> pl.DataFrame:
     return pl.DataFrame({"query_id": ids, "rows": queries.lengths, "labels": total})
 
 
-def checked_training(features: object, y: object, qid: object) -> tuple[Any, Floats, Queries]:
+def checked_training(
+    features: object, y: object, qid: object
+) -> tuple[Any, Floats, Queries]:
     """Return features, labels and queries to learn from, checked."""
     found = checked_features(features)
     return found, checked_labels(y, found.shape[0]), queries_of(qid, found.shape[0])
@@ -121,11 +134,20 @@ def check_choice(name: str, value: object, known: Sequence[str]) -> None:
     one_of(name, value, known)
 
 
-def check_number(name: str, value: object, *, above: float = 0.0, whole: bool = False) -> None:
+def check_number(
+    name: str, value: object, *, above: float = 0.0, whole: bool = False
+) -> None:
     """Refuse a parameter that is not a finite number above a bound."""
     import math
     from numbers import Integral, Real
 
     kind = Integral if whole else Real
-    if isinstance(value, bool) or not isinstance(value, kind) or not above < float(value) < math.inf:
-        raise UsageError(f"{name}={value!r}", expected=f"a {'whole ' if whole else ''}number above {above:g}")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, kind)
+        or not above < float(value) < math.inf
+    ):
+        raise UsageError(
+            f"{name}={value!r}",
+            expected=f"a {'whole ' if whole else ''}number above {above:g}",
+        )

@@ -15,11 +15,23 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.errors import InputError, MissingExtra, RankstoneError, UnknownFormat, printable
+from rankstone.errors import (
+    InputError,
+    MissingExtra,
+    RankstoneError,
+    UnknownFormat,
+    printable,
+)
 from rankstone.io.atomic_files import atomic
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream, read_stream
-from rankstone.ltr.estimator_inputs import checked_features, in_order, listed, places_of, products
+from rankstone.ltr.estimator_inputs import (
+    checked_features,
+    in_order,
+    listed,
+    places_of,
+    products,
+)
 from rankstone.ltr.hinge_objective import Scale
 
 if TYPE_CHECKING:
@@ -76,7 +88,8 @@ class LinearModel(Record):
         """Refuse names that do not fit the weights."""
         if self.features and len(self.features) != len(self.weights):
             raise InputError(
-                f"{len(self.features)} names and {len(self.weights)} weights", expected="one each"
+                f"{len(self.features)} names and {len(self.weights)} weights",
+                expected="one each",
             )
 
     @classmethod
@@ -84,7 +97,12 @@ class LinearModel(Record):
         """Take a trained :class:`RankSVM` or :class:`CoordinateAscent`, and where it was trained."""
         from rankstone import __version__
 
-        trained = {**estimator.provenance(), "data": data.source, "rows": len(data), "rankstone": __version__}
+        trained = {
+            **estimator.provenance(),
+            "data": data.source,
+            "rows": len(data),
+            "rankstone": __version__,
+        }
         learnt = getattr(estimator, "feature_names_in_", data.features)
         if tuple(learnt) != data.features:
             raise InputError(
@@ -93,7 +111,10 @@ class LinearModel(Record):
                 expected=listed(data.features),
                 fix="fit(data.X, data.y, data.qid)",
             )
-        mean, spread = getattr(estimator, "mean_", None), getattr(estimator, "scale_", None)
+        mean, spread = (
+            getattr(estimator, "mean_", None),
+            getattr(estimator, "scale_", None),
+        )
         return cls(estimator.coef_, data.features, mean, spread, trained)
 
     @property
@@ -117,13 +138,19 @@ class LinearModel(Record):
         A frame's columns are found by name; an array's must be in the order of :attr:`features`.
         """
         places = places_of(self, X)
-        return products(in_order(checked_features(X, len(self.weights)), places), self.weights)
+        return products(
+            in_order(checked_features(X, len(self.weights)), places), self.weights
+        )
 
     def scores(self, data: Dataset) -> Floats:
         """Return a score for each row of a dataset, whose features are found by name."""
         if not self.features:
             return self.predict(_by_order(data))
-        unused = {name for name, weight in zip(self.features, self.weights, strict=True) if not weight}
+        unused = {
+            name
+            for name, weight in zip(self.features, self.weights, strict=True)
+            if not weight
+        }
         return self.predict(data.aligned(self.features, optional=unused))
 
     def weights_of(self, features: Sequence[str]) -> Floats:
@@ -131,11 +158,21 @@ class LinearModel(Record):
         weight = dict(zip(self.features, self.weights, strict=False))
         unknown = [name for name in features if name not in weight]
         if len(unknown) == len(features):
-            raise InputError("the model has none of these features", expected=f"{listed(self.features)}")
-        unused = [name for name in self.features if weight[name] and name not in set(features)]
-        for some, what in ((unknown, "have no weight yet"), (unused, "are not in these data")):
+            raise InputError(
+                "the model has none of these features",
+                expected=f"{listed(self.features)}",
+            )
+        unused = [
+            name for name in self.features if weight[name] and name not in set(features)
+        ]
+        for some, what in (
+            (unknown, "have no weight yet"),
+            (unused, "are not in these data"),
+        ):
             if some:
-                warnings.warn(f"features that {what}: {listed(some)}", UserWarning, stacklevel=2)
+                warnings.warn(
+                    f"features that {what}: {listed(some)}", UserWarning, stacklevel=2
+                )
         return np.array([weight.get(name, 0.0) for name in features])
 
     def largest(self, count: int, data: Dataset) -> list[tuple[str, float]]:
@@ -196,7 +233,9 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     try:
         content = json.loads(place.read_bytes() if streamed is None else streamed)
     except (ValueError, RecursionError) as error:  # brackets without end, too
-        raise InputError("the model is not JSON", where=str(path), given=printable(error)) from None
+        raise InputError(
+            "the model is not JSON", where=str(path), given=printable(error)
+        ) from None
     if isinstance(content, dict) and "learner" in content:
         if streamed is not None:
             raise _unnamed(path)
@@ -230,7 +269,9 @@ def _linear(content: Any, where: str) -> LinearModel:  # noqa: ANN401 - JSON
             where=where,
             expected=f'{{"rankstone_ltr": {_FORMAT}, "kind": "linear", …}}',
         )
-    rows: list[Any] = content["features"] if isinstance(content.get("features"), list) else []
+    rows: list[Any] = (
+        content["features"] if isinstance(content.get("features"), list) else []
+    )
     whole = bool(rows) and all(isinstance(row, dict) for row in rows)
     named = [row["name"] for row in rows if whole and "name" in row]
     if (
@@ -239,10 +280,16 @@ def _linear(content: Any, where: str) -> LinearModel:  # noqa: ANN401 - JSON
         or len(named) not in (0, len(rows))
     ):
         raise InputError(
-            "the model's features cannot be read", where=where, expected="a name and a weight each"
+            "the model's features cannot be read",
+            where=where,
+            expected="a name and a weight each",
         )
     if len(set(map(str, named))) < len(named):
-        raise InputError("two features have the same name", where=where, expected="a name for each feature")
+        raise InputError(
+            "two features have the same name",
+            where=where,
+            expected="a name for each feature",
+        )
 
     def column(name: str) -> Floats | None:
         cells = [row.get(name) for row in rows]
@@ -250,14 +297,20 @@ def _linear(content: Any, where: str) -> LinearModel:  # noqa: ANN401 - JSON
 
     weights = np.array([row["weight"] for row in rows], np.float64)
     return LinearModel(
-        weights, tuple(map(str, named)), column("mean"), column("spread"), content.get("trained") or {}
+        weights,
+        tuple(map(str, named)),
+        column("mean"),
+        column("spread"),
+        content.get("trained") or {},
     )
 
 
 def _is_number(value: object) -> bool:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
-    return abs(value) <= sys.float_info.max  # neither NaN nor a whole number of 400 digits
+    return (
+        abs(value) <= sys.float_info.max
+    )  # neither NaN nor a whole number of 400 digits
 
 
 class _Foreign(Record):
@@ -275,12 +328,16 @@ class _Foreign(Record):
                 fix=f"pip install {self.library}",
             ) from error
         try:
-            return np.asarray(_PREDICT[self.library](module, str(self.path), data), np.float64)
+            return np.asarray(
+                _PREDICT[self.library](module, str(self.path), data), np.float64
+            )
         except RankstoneError:
             raise
         except Exception as error:
             raise InputError(
-                f"{self.library} cannot score these rows", where=str(self.path), given=printable(error)
+                f"{self.library} cannot score these rows",
+                where=str(self.path),
+                given=printable(error),
             ) from error
 
 
@@ -297,19 +354,27 @@ def _by_order(data: Dataset) -> Any:  # noqa: ANN401 - an array or CSR
 
 def _lightgbm(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
     booster = module.Booster(model_file=path)
-    spelt = replace(data, features=tuple(name.replace(" ", "_") for name in data.features))  # as it does
-    return booster.predict(_columns(spelt, booster.num_feature(), booster.feature_name()))
+    spelt = replace(
+        data, features=tuple(name.replace(" ", "_") for name in data.features)
+    )  # as it does
+    return booster.predict(
+        _columns(spelt, booster.num_feature(), booster.feature_name())
+    )
 
 
 def _xgboost(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
     booster = module.Booster(model_file=path)
-    rows = module.DMatrix(_columns(data, booster.num_features(), booster.feature_names or ()))
+    rows = module.DMatrix(
+        _columns(data, booster.num_features(), booster.feature_names or ())
+    )
     return booster.predict(rows, output_margin=True, validate_features=False)
 
 
 def _catboost(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
     model = module.CatBoost().load_model(path)
-    return model.predict(_columns(data, len(model.feature_names_), model.feature_names_))
+    return model.predict(
+        _columns(data, len(model.feature_names_), model.feature_names_)
+    )
 
 
 def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: ANN401 - an array or CSR
@@ -318,7 +383,9 @@ def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: A
     Libraries that read SVMlight text themselves use a feature's number as its column, from 0; scikit-learn
     puts the first feature into the first column.
     """
-    if (names and set(names) <= set(data.features)) or not all(map(_MADE_UP.fullmatch, names)):
+    if (names and set(names) <= set(data.features)) or not all(
+        map(_MADE_UP.fullmatch, names)
+    ):
         return data.aligned(names)
     if data.sparse and data.X.shape[1] != count:
         return data.aligned([str(number) for number in range(count)], optional={"0"})

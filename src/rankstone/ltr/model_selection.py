@@ -110,7 +110,9 @@ class Selection(Result):
     def comparison(self) -> Comparison:
         """Every candidate compared with the best, as :func:`rankstone.compare` does, as one family."""
         if len(self.candidates) < 2:  # noqa: PLR2004 - two make a pair
-            raise UsageError("there is one candidate only, so nothing to compare it with")
+            raise UsageError(
+                "there is one candidate only, so nothing to compare it with"
+            )
         return compare_scores(self.per_query, baseline=self.best)
 
     @cached_property
@@ -118,7 +120,9 @@ class Selection(Result):
         """Candidates that the paired test does not find worse than the best."""
         if len(self.candidates) < 2:  # noqa: PLR2004 - two make a pair
             return ()
-        not_worse = self.comparison.table.filter(pl.col("verdict") != "worse")["system"].to_list()
+        not_worse = self.comparison.table.filter(pl.col("verdict") != "worse")[
+            "system"
+        ].to_list()
         return tuple(name for name in self.candidates if name in not_worse)
 
     @property
@@ -139,9 +143,13 @@ class Selection(Result):
         count = len(self.candidates)
         return pl.DataFrame(
             {
-                "run": np.repeat(np.array(self.candidates, object), len(self.queries)).astype(str),
+                "run": np.repeat(
+                    np.array(self.candidates, object), len(self.queries)
+                ).astype(str),
                 "query_id": pl.concat([self.queries.cast(pl.String)] * count),
-                "measure": pl.repeat(self.measure, count * len(self.queries), eager=True),
+                "measure": pl.repeat(
+                    self.measure, count * len(self.queries), eager=True
+                ),
                 "value": self.values.T.ravel(),
             }
         )
@@ -156,7 +164,12 @@ class Selection(Result):
                 "error": [float(e) if np.isfinite(e) else None for e in self.errors],
                 "chosen": [
                     " ".join(
-                        word for word, is_it in (("best", c == self.best), ("1se", c == self.one_se)) if is_it
+                        word
+                        for word, is_it in (
+                            ("best", c == self.best),
+                            ("1se", c == self.one_se),
+                        )
+                        if is_it
                     )
                     for c in self.candidates
                 ],
@@ -187,10 +200,14 @@ class Selection(Result):
         )
         head = ("candidate", self.measure, "behind", "±", "chosen")
         table = Table("", head, rows, ("id", "number", "number", "number", "text"))
-        notes = [f"{len(self.queries):,} queries; ±: standard error of the difference to the best, by query"]
+        notes = [
+            f"{len(self.queries):,} queries; ±: standard error of the difference to the best, by query"
+        ]
         if self.honest is not None:
             expected = cell(self.honest, digits=digits)
-            notes.append(f"{expected} is what to expect of the choice, made without each fold")
+            notes.append(
+                f"{expected} is what to expect of the choice, made without each fold"
+            )
         return Sheet("", parts=(table,), notes=(*notes, *filter(None, [self.noise])))
 
 
@@ -244,17 +261,30 @@ def select(
     parsed = checked_measure(measure, climbed=True)
     features = checked_features(X)
     named = {
-        name: one if cv is not None and _learns(one) else by_name(one, X, f"candidate {printable(name)}")
+        name: one
+        if cv is not None and _learns(one)
+        else by_name(one, X, f"candidate {printable(name)}")
         for name, one in _named(candidates, features.shape[1]).items()
     }  # what learns in folds is trained on these very columns
-    labels, queries = checked_labels(y, features.shape[0]), queries_of(qid, features.shape[0])
+    labels, queries = (
+        checked_labels(y, features.shape[0]),
+        queries_of(qid, features.shape[0]),
+    )
     work = _Work(features, labels, queries, parsed, named, progress)
     folds = None if cv is None else work.folds(np.arange(len(queries)), cv)
-    values = work.measured() if folds is None else work.out_of_fold(np.arange(len(queries)), folds)
+    values = (
+        work.measured()
+        if folds is None
+        else work.out_of_fold(np.arange(len(queries)), folds)
+    )
     known = ~np.isnan(values).any(axis=1)
     if not known.any():
         raise EmptyInput(f"no query has a value of {parsed}")
-    honest = None if folds is None or cv is None or not nested else work.honest(folds, values, cv)
+    honest = (
+        None
+        if folds is None or cv is None or not nested
+        else work.honest(folds, values, cv)
+    )
     found = Selection(
         str(parsed),
         parsed.card.direction,
@@ -275,9 +305,14 @@ def _named(candidates: object, width: int) -> dict[str, Any]:
         named = {str(name): one for name, one in candidates.items()}
     else:
         several: Sequence[Any] = (
-            candidates if isinstance(candidates, (list, tuple)) else list(np.asarray(candidates))
+            candidates
+            if isinstance(candidates, (list, tuple))
+            else list(np.asarray(candidates))
         )
-        named = {f"w{at}" if not hasattr(one, "predict") else f"m{at}": one for at, one in enumerate(several)}
+        named = {
+            f"w{at}" if not hasattr(one, "predict") else f"m{at}": one
+            for at, one in enumerate(several)
+        }
     if not named:
         raise EmptyInput("there are no candidates")
     for name, one in named.items():
@@ -310,12 +345,22 @@ class _Work(Record):
     def sign(self) -> int:
         return -1 if self.measure.card.direction == "lower" else 1
 
-    def measured(self, models: Mapping[str, Any] | None = None, among: Ints | None = None) -> Floats:
+    def measured(
+        self, models: Mapping[str, Any] | None = None, among: Ints | None = None
+    ) -> Floats:
         """Return values ``[queries, candidates]`` of some queries, NaN where there is none."""
         rows = self._rows(among)
-        offsets = self.queries.offsets if among is None else offsets_of(self.queries.lengths[among])
+        offsets = (
+            self.queries.offsets
+            if among is None
+            else offsets_of(self.queries.lengths[among])
+        )
         lists = LabelledLists.of(self.labels[rows], offsets)
-        part = self.features if among is None and self.queries.in_place else self.features[rows]
+        part = (
+            self.features
+            if among is None and self.queries.in_place
+            else self.features[rows]
+        )
         columns = []
         for scores in _scored(self.named if models is None else models, part):
             columns.append(lists.values(scores, self.measure))
@@ -326,11 +371,18 @@ class _Work(Record):
     def folds(self, among: Ints, count: int) -> Ints:
         """Return the fold of each query, from 0, int64: folds of about as many rows."""
         if not isinstance(count, int) or not _FEWEST_FOLDS <= count <= len(among):
-            raise UsageError(f"cv={count}", expected=f"a number of folds from 2 to {len(among)}, the queries")
-        sklearn = installed("sklearn.model_selection", "scikit-learn", 'pip install "rankstone[ltr]"')
+            raise UsageError(
+                f"cv={count}",
+                expected=f"a number of folds from 2 to {len(among)}, the queries",
+            )
+        sklearn = installed(
+            "sklearn.model_selection", "scikit-learn", 'pip install "rankstone[ltr]"'
+        )
         query = np.repeat(np.arange(len(among)), self.queries.lengths[among])
         fold = np.empty(len(among), np.int64)
-        for number, (_, test) in enumerate(sklearn.GroupKFold(count).split(query, groups=query)):
+        for number, (_, test) in enumerate(
+            sklearn.GroupKFold(count).split(query, groups=query)
+        ):
             fold[query[test]] = number
         return fold
 
@@ -370,7 +422,9 @@ class _Work(Record):
             one = self.named[names[0]]
             if len(names) > 1:
                 prices = [self.named[name].C for name in names]
-                found |= zip(names, one.path(features, labels, qid, Cs=prices), strict=True)
+                found |= zip(
+                    names, one.path(features, labels, qid, Cs=prices), strict=True
+                )
             else:
                 found[names[0]] = clone(one).fit(features, labels, qid=qid)
         return found
@@ -378,7 +432,9 @@ class _Work(Record):
     def _rows(self, among: Ints | None) -> Ints:
         if among is None:
             return self.queries.rows
-        return np.concatenate([self.queries.rows[slice(*self.queries.offsets[q : q + 2])] for q in among])
+        return np.concatenate(
+            [self.queries.rows[slice(*self.queries.offsets[q : q + 2])] for q in among]
+        )
 
 
 def _learns(one: Any) -> bool:  # noqa: ANN401 - weights or a model
@@ -394,7 +450,10 @@ def _families(named: Mapping[str, Any]) -> list[list[str]]:
             found.setdefault((type(one), repr(rest)), []).append(name)
         elif _learns(one):
             found[name] = [name]
-    return [sorted(names, key=lambda name: getattr(named[name], "C", 0.0)) for names in found.values()]
+    return [
+        sorted(names, key=lambda name: getattr(named[name], "C", 0.0))
+        for names in found.values()
+    ]
 
 
 def _scored(models: Mapping[str, Any], features: Any) -> list[Floats]:  # noqa: ANN401 - dense or CSR
@@ -405,7 +464,9 @@ def _scored(models: Mapping[str, Any], features: Any) -> list[Floats]:  # noqa: 
         if not hasattr(one, "predict") or hasattr(one, "coef_")
     }
     linear = {name: w for name, w in weights.items() if w.shape == (features.shape[1],)}
-    table = products(features, np.stack(list(linear.values()), axis=1)) if linear else None
+    table = (
+        products(features, np.stack(list(linear.values()), axis=1)) if linear else None
+    )
     place = {name: at for at, name in enumerate(linear)}
     found = []
     for name, one in models.items():

@@ -59,7 +59,9 @@ class _Cells:
         for bucket in np.unique(size):
             chosen = np.flatnonzero(size == bucket)
             inside = np.arange(int(lengths[chosen].max())) < lengths[chosen][:, None]
-            table = np.full(inside.shape, outside, np.int64)  # what fills a row up stays behind it
+            table = np.full(
+                inside.shape, outside, np.int64
+            )  # what fills a row up stays behind it
             at = starts[chosen][:, None] + np.arange(inside.shape[1])
             table[inside] = docs[at[inside]]
             self._tables.append((table, None if inside.all() else inside))
@@ -122,13 +124,18 @@ class TrainingPairs(Record):
         key = self.query * (int(prefix.max()) + 1) + prefix
         _, group = np.unique(key, return_inverse=True)
         high = (self.level >> bit) & 1
-        counts = np.bincount(group * 2 + high, minlength=2 * (int(group.max()) + 1)).reshape(-1, 2)
+        counts = np.bincount(
+            group * 2 + high, minlength=2 * (int(group.max()) + 1)
+        ).reshape(-1, 2)
         both = (counts[:, 0] > 0) & (counts[:, 1] > 0)
         if not both.any():
             return None
         order = np.argsort(group, kind="stable")
         order = order[both[group[order]]]
-        cells = [_Cells(order[high[order] == side], counts[both, side], len(self.query)) for side in range(2)]
+        cells = [
+            _Cells(order[high[order] == side], counts[both, side], len(self.query))
+            for side in range(2)
+        ]
         return _Sides(*cells)
 
     def weights(self, queries: int) -> Floats:
@@ -140,7 +147,11 @@ class TrainingPairs(Record):
         """Return the pairs that are active under some scores, float64 ``[docs]``."""
         padded = np.append(scores, np.inf)
         span = float(scores.max() - scores.min()) + 2.0 if len(scores) else 2.0
-        return Active(self.gain, len(scores), [_reach(sides, padded, span) for sides in self._bits])
+        return Active(
+            self.gain,
+            len(scores),
+            [_reach(sides, padded, span) for sides in self._bits],
+        )
 
 
 def _reach(sides: _Sides, scores: Floats, span: float) -> _Reach:
@@ -149,12 +160,18 @@ def _reach(sides: _Sides, scores: Floats, span: float) -> _Reach:
     of_low, of_high = sides.low.cell, sides.high.cell
     f_low, f_high = scores[low], scores[high]
     low_from = np.searchsorted(
-        f_low + sides.low.place[of_low] * span, f_high - 1.0 + sides.low.place[of_high] * span, side="right"
+        f_low + sides.low.place[of_low] * span,
+        f_high - 1.0 + sides.low.place[of_high] * span,
+        side="right",
     )
     high_to = np.searchsorted(
-        f_high + sides.high.place[of_high] * span, f_low + 1.0 + sides.high.place[of_low] * span, side="left"
+        f_high + sides.high.place[of_high] * span,
+        f_low + 1.0 + sides.high.place[of_low] * span,
+        side="left",
     )
-    return _Reach(low, high, low_from, sides.low.end[of_high], sides.high.start[of_low], high_to)
+    return _Reach(
+        low, high, low_from, sides.low.end[of_high], sides.high.start[of_low], high_to
+    )
 
 
 class Active(Record):
@@ -167,7 +184,9 @@ class Active(Record):
     def _over(self, reach: _Reach, values: Floats) -> tuple[Floats, Floats]:
         """Return, for high and for low documents, sums over their active partners."""
         below, above = _running(values[reach.low]), _running(values[reach.high])
-        return below[reach.low_to] - below[reach.low_from], above[reach.high_to] - above[reach.high_from]
+        return below[reach.low_to] - below[reach.low_from], above[
+            reach.high_to
+        ] - above[reach.high_from]
 
     def _weighed(self, reach: _Reach, values: Floats) -> tuple[Floats, Floats]:
         high, low = self._over(reach, values)

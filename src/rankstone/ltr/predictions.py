@@ -16,7 +16,13 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadParameter, BadValue, InputError, MissingColumn, printable
+from rankstone.errors import (
+    BadParameter,
+    BadValue,
+    InputError,
+    MissingColumn,
+    printable,
+)
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.io.atomic_files import atomic
@@ -41,7 +47,9 @@ _RUNS: Final = (".run", ".trec")
 
 def judgments(data: Dataset) -> pl.DataFrame:
     """Return the labels as judgments: ``query_id``, ``doc_id``, ``relevance``."""
-    return pl.DataFrame({"query_id": data.qid, "doc_id": _docs(data), "relevance": data.y})
+    return pl.DataFrame(
+        {"query_id": data.qid, "doc_id": _docs(data), "relevance": data.y}
+    )
 
 
 def run_of(path: str, data: Dataset) -> pl.DataFrame:
@@ -59,11 +67,19 @@ def _docs(data: Dataset) -> pl.Series:
         pairs = pl.DataFrame({"query_id": data.qid, "doc_id": data.docs})
         if pairs.n_unique() == pairs.height:
             return data.docs
-    return pl.int_range(1, len(data) + 1, eager=True).cast(pl.String).str.zfill(len(str(len(data))))
+    return (
+        pl.int_range(1, len(data) + 1, eager=True)
+        .cast(pl.String)
+        .str.zfill(len(str(len(data))))
+    )
 
 
 def write_predictions(
-    path: str | os.PathLike[str], data: Dataset, scores: Floats, *, formulas: str = "keep"
+    path: str | os.PathLike[str],
+    data: Dataset,
+    scores: Floats,
+    *,
+    formulas: str = "keep",
 ) -> None:
     """Write scores whole or not at all: ``.run`` for TREC, a table by its suffix, else a number a line.
 
@@ -73,11 +89,15 @@ def write_predictions(
     table = pl.DataFrame({"query_id": data.qid, "doc_id": _docs(data), "score": scores})
     with atomic(path) as unfinished:
         if suffix in _RUNS:
-            ranked = table.sort("query_id", "score", descending=[False, True], maintain_order=True)
+            ranked = table.sort(
+                "query_id", "score", descending=[False, True], maintain_order=True
+            )
             rank = pl.int_range(1, pl.len() + 1).over("query_id").alias("rank")
             word, tag = pl.lit("Q0").alias("q0"), pl.lit("rankstone").alias("tag")
             lines = ranked.select("query_id", word, "doc_id", rank, "score", tag)
-            lines.write_csv(unfinished, separator=" ", include_header=False, quote_style="never")
+            lines.write_csv(
+                unfinished, separator=" ", include_header=False, quote_style="never"
+            )
         elif suffix in (".parquet", ".pq"):
             table.write_parquet(unfinished)
         elif suffix in (".jsonl", ".ndjson"):
@@ -122,7 +142,9 @@ def _column(place: Path, data: Dataset) -> list[float]:
     bad = found.is_null() | ~found.is_finite()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        raise BadValue(f"a score is {printable(frame['score'][row])}", where=part.place(row))
+        raise BadValue(
+            f"a score is {printable(frame['score'][row])}", where=part.place(row)
+        )
     if "query_id" in frame.columns and frame.height == len(data):
         unlike = frame["query_id"].cast(pl.String) != data.qid.cast(pl.String)
         if unlike.any():
@@ -147,7 +169,9 @@ def _numbers(place: Path) -> list[float]:
             value = math.nan
         if not math.isfinite(value):
             raise BadValue(
-                f"{printable(text)!r} is not a score", where=f"{place}:{at}", expected="one number per line"
+                f"{printable(text)!r} is not a score",
+                where=f"{place}:{at}",
+                expected="one number per line",
             )
         scores.append(value)
     return scores
@@ -180,7 +204,9 @@ class LabelledLists(Record):
         query = np.repeat(np.arange(len(lengths)), lengths)
         judged = labels >= 0
         counts = np.bincount(query[judged], minlength=len(lengths))
-        ideal = Ideal(offsets_of(counts), descending_within(query[judged], labels[judged]))
+        ideal = Ideal(
+            offsets_of(counts), descending_within(query[judged], labels[judged])
+        )
         lowest = float(labels[judged].min()) if judged.any() else 0.0
         return cls(labels, offsets, ideal, lowest)
 
@@ -190,7 +216,9 @@ class LabelledLists(Record):
         rows = np.arange(int(lengths.sum())) + np.repeat(
             self.offsets[lists] - (np.cumsum(lengths) - lengths), lengths
         )
-        return LabelledLists(self.labels[rows], offsets_of(lengths), self.ideal.take(lists), self.lowest)
+        return LabelledLists(
+            self.labels[rows], offsets_of(lengths), self.ideal.take(lists), self.lowest
+        )
 
     def hits(self, scores: Floats) -> Hits:
         """Return the hits of lists ordered by scores, float64 ``[documents]``."""
@@ -204,7 +232,12 @@ class LabelledLists(Record):
         offsets = self.offsets
         if not judged.all():
             offsets = np.concatenate(([0], np.cumsum(judged)))[self.offsets]
-            rank, first, last, grade = rank[judged], first[judged], last[judged], grade[judged]
+            rank, first, last, grade = (
+                rank[judged],
+                first[judged],
+                last[judged],
+                grade[judged],
+            )
         return Hits(
             offsets=offsets,
             rank=rank,
@@ -272,21 +305,35 @@ def checked_measure(measure: str | Measure, *, climbed: bool = False) -> Measure
         Whether it must be a mean over queries of which more, or less, is better.
     """
     found = parse_measure(measure)
-    if not isinstance(found, Measure) or found.judgment_columns or found.query_columns or found.brings:
-        raise BadParameter(f"{found} needs more than scores and labels", expected="a measure such as nDCG@10")
+    if (
+        not isinstance(found, Measure)
+        or found.judgment_columns
+        or found.query_columns
+        or found.brings
+    ):
+        raise BadParameter(
+            f"{found} needs more than scores and labels",
+            expected="a measure such as nDCG@10",
+        )
     found.check("expected")
-    if climbed and (found.agg != "mean" or found.card.direction not in ("higher", "lower")):
+    if climbed and (
+        found.agg != "mean" or found.card.direction not in ("higher", "lower")
+    ):
         raise BadParameter(f"{found} has no mean over queries to be made better")
     return found
 
 
-def values_of(scores: Floats, labels: Floats, queries: Queries, measure: Measure) -> Floats:
+def values_of(
+    scores: Floats, labels: Floats, queries: Queries, measure: Measure
+) -> Floats:
     """Return a measure's value of each query, float64 ``[queries]``."""
     lists = LabelledLists.of(queries.arranged(labels), queries.offsets)
     return lists.values(queries.arranged(scores), measure)
 
 
-def mean_of(scores: Floats, labels: Floats, queries: Queries, measure: str | Measure) -> float:
+def mean_of(
+    scores: Floats, labels: Floats, queries: Queries, measure: str | Measure
+) -> float:
     """Return a measure's mean over the queries that have a value."""
     values = values_of(scores, labels, queries, checked_measure(measure))
     known: Bools = ~np.isnan(values)

@@ -19,7 +19,12 @@ from rankstone._basics import Record
 from rankstone.errors import UsageError
 from rankstone.ltr.estimator_inputs import places_of
 from rankstone.ltr.hinge_objective import Hinge, Scale
-from rankstone.ltr.linear_rankers import LinearRanker, check_choice, check_number, checked_training
+from rankstone.ltr.linear_rankers import (
+    LinearRanker,
+    check_choice,
+    check_number,
+    checked_training,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -103,7 +108,14 @@ def minimise(
             norm = _norm(state, nonnegative)
         if progress is not None:
             progress(1)
-    return Minimum(state.weights, state.value, norm / scale, steps, products, norm <= tol * scale or stuck)
+    return Minimum(
+        state.weights,
+        state.value,
+        norm / scale,
+        steps,
+        products,
+        norm <= tol * scale or stuck,
+    )
 
 
 def _free(state: State, nonnegative: bool) -> Bools:  # noqa: FBT001 - a switch passed on
@@ -116,7 +128,9 @@ def _norm(state: State, nonnegative: bool) -> float:  # noqa: FBT001 - a switch 
     return float(np.linalg.norm(state.gradient[_free(state, nonnegative)]))
 
 
-def _direction(hinge: Hinge, state: State, price: float, free: Bools, target: float) -> tuple[Floats, int]:
+def _direction(
+    hinge: Hinge, state: State, price: float, free: Bools, target: float
+) -> tuple[Floats, int]:
     """Solve for the step by conjugate gradients, until the residual is at the target."""
     step = np.zeros(hinge.width)
     residual = np.where(free, -state.gradient, 0.0)
@@ -133,7 +147,9 @@ def _direction(hinge: Hinge, state: State, price: float, free: Bools, target: fl
     return step, made
 
 
-def _along(hinge: Hinge, state: State, direction: Floats, price: float, *, nonnegative: bool) -> State | None:
+def _along(
+    hinge: Hinge, state: State, direction: Floats, price: float, *, nonnegative: bool
+) -> State | None:
     """Return a point along the direction that is lower enough; ``None`` where rounding hides any."""
     length = 1.0
     rounding = _ROUNDING * hinge.rounding * abs(state.value)
@@ -145,7 +161,9 @@ def _along(hinge: Hinge, state: State, direction: Floats, price: float, *, nonne
         least = _ARMIJO * float(state.gradient @ (weights - state.weights))
         if found.value <= state.value + least and found.value < state.value - rounding:
             return found
-        if abs(found.value - state.value) <= rounding:  # values are equal up to rounding
+        if (
+            abs(found.value - state.value) <= rounding
+        ):  # values are equal up to rounding
             nearer = _norm(found, nonnegative) < _norm(state, nonnegative)
             return found if nearer else None
         length /= 2
@@ -315,11 +333,17 @@ class RankSVM(LinearRanker):
 
     def _take(self, found: Minimum, scale: Scale, hinge: Hinge) -> None:
         """Keep what was found."""
-        self.standardised_coef_ = np.where(scale.varies, found.weights, 0.0)  # a constant's is only rounding
+        self.standardised_coef_ = np.where(
+            scale.varies, found.weights, 0.0
+        )  # a constant's is only rounding
         self.mean_, self.scale_ = scale.mean, scale.spread
         self.coef_ = self.standardised_coef_ / scale.spread
         self.objective_, self.gradient_ = found.objective, found.gradient
-        self.n_iter_, self.n_products_, self.converged_ = found.steps, found.products, found.converged
+        self.n_iter_, self.n_products_, self.converged_ = (
+            found.steps,
+            found.products,
+            found.converged,
+        )
         self.n_queries_, self.n_pairs_ = hinge.queries, hinge.pairs
         self.n_features_in_ = hinge.width
         if not found.converged:
@@ -341,10 +365,21 @@ class RankSVM(LinearRanker):
 
     def provenance(self) -> dict[str, Any]:
         """Return how it was trained, for :class:`~rankstone.ltr.LinearModel`."""
-        recorded = ("objective", "gradient", "n_iter", "converged", "n_queries", "n_pairs")
+        recorded = (
+            "objective",
+            "gradient",
+            "n_iter",
+            "converged",
+            "n_queries",
+            "n_pairs",
+        )
         return {
             "trainer": "RankSVM",
-            **{name: value for name, value in self.get_params().items() if name != "warm_start"},
+            **{
+                name: value
+                for name, value in self.get_params().items()
+                if name != "warm_start"
+            },
             **{name: _plain(getattr(self, f"{name}_")) for name in recorded},
         }
 

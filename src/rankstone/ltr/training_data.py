@@ -12,7 +12,15 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, read_as
-from rankstone.errors import BadValue, InputError, MissingColumn, UsageError, nearest, one_of, printable
+from rankstone.errors import (
+    BadValue,
+    InputError,
+    MissingColumn,
+    UsageError,
+    nearest,
+    one_of,
+    printable,
+)
 from rankstone.io.columns import hidden, renames, require, with_csv
 from rankstone.io.file_formats import parts_of, scan_parts
 from rankstone.io.input_table import reading
@@ -29,9 +37,16 @@ if TYPE_CHECKING:
 #: what files may be; a further .gz or .zst is looked through
 FORMATS: Final = ("letor", "csv", "tsv", "jsonl", "parquet", "arrow")
 TABLES: Final = {
-    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq":
-    "parquet", ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow",
-}  # fmt: skip
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
+}
 _RESERVED: Final = ("query_id", "doc_id", "relevance")
 #: what these columns may be called, too
 _COMMON_NAMES: Final = {"qid": "query_id", "label": "relevance", "docid": "doc_id"}
@@ -75,7 +90,9 @@ class Dataset(Record):
     def __len__(self) -> int:
         return len(self.y)
 
-    def aligned(self, features: Sequence[str], *, optional: Collection[str] = ()) -> Any:  # noqa: ANN401 - an array or CSR
+    def aligned(
+        self, features: Sequence[str], *, optional: Collection[str] = ()
+    ) -> Any:  # noqa: ANN401 - an array or CSR
         """Return the columns of some features, by name; in LETOR files one that never occurs is 0.
 
         Parameters
@@ -104,7 +121,11 @@ class Dataset(Record):
             (unused, "features unknown to the model are not used"),
         ):
             if names:
-                warnings.warn(f"{self.source}: {meaning}: {listed(names)}", UserWarning, stacklevel=2)
+                warnings.warn(
+                    f"{self.source}: {meaning}: {listed(names)}",
+                    UserWarning,
+                    stacklevel=2,
+                )
         return _columns(self, features)
 
 
@@ -158,11 +179,18 @@ def read(
         one_of("format_in", format_in, FORMATS)
     named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     files = [
-        part for name in named for part in ([Path(name)] if is_stream(name) else parts_of(os.fspath(name)))
+        part
+        for name in named
+        for part in ([Path(name)] if is_stream(name) else parts_of(os.fspath(name)))
     ]
-    kinds = {format_in or TABLES.get(_bare(path).suffix.lower(), "letor") for path in files}
+    kinds = {
+        format_in or TABLES.get(_bare(path).suffix.lower(), "letor") for path in files
+    }
     if len(kinds) > 1:
-        raise UsageError(f"files of several formats: {', '.join(sorted(kinds))}", fix="read them one by one")
+        raise UsageError(
+            f"files of several formats: {', '.join(sorted(kinds))}",
+            fix="read them one by one",
+        )
     if groups is not None and (kinds != {"letor"} or len(files) > 1):
         raise UsageError("group sizes go with one file of LETOR or SVMlight text")
     if kinds == {"letor"}:
@@ -202,7 +230,11 @@ def _letor(
         qid = group_sizes(sizes, len(found.labels))
         notes.append(f"queries are the groups of {sizes.name}")
     names = tuple(map(str, found.numbers))
-    absent = tuple(name for name, number in zip(names, found.numbers, strict=True) if number not in found.met)
+    absent = tuple(
+        name
+        for name, number in zip(names, found.numbers, strict=True)
+        if number not in found.met
+    )
     return Dataset(
         found.features,
         found.labels,
@@ -217,7 +249,12 @@ def _letor(
 
 
 def _table(
-    part: Scanned, columns: Mapping[str, str], features: Sequence[str] | None, dtype: str, *, labelled: bool
+    part: Scanned,
+    columns: Mapping[str, str],
+    features: Sequence[str] | None,
+    dtype: str,
+    *,
+    labelled: bool,
 ) -> Dataset:
     with reading(part.title):
         present = part.frame.collect_schema().names()
@@ -226,7 +263,9 @@ def _table(
             for theirs, ours in _COMMON_NAMES.items()
             if ours not in (*present, *columns.values())
         }
-        chosen = renames(present, columns, part.title) | {k: v for k, v in common.items() if k in present}
+        chosen = renames(present, columns, part.title) | {
+            k: v for k, v in common.items() if k in present
+        }
         frame = part.frame.drop(hidden(present, chosen)).rename(chosen).collect()
     needed = ("query_id", "relevance") if labelled else ("query_id",)
     require(frame.columns, needed, part.title, frame.columns)
@@ -234,19 +273,40 @@ def _table(
         raise InputError("the table has no rows", where=part.title)
     names, left_out = _features(frame, features, part)
     if not names:
-        raise MissingColumn("there is no column of numbers to rank by", where=part.title)
+        raise MissingColumn(
+            "there is no column of numbers to rank by", where=part.title
+        )
     kind = pl.Float32 if dtype == "float32" else pl.Float64
-    matrix = frame.select(_number(frame, name, part).cast(kind) for name in names).to_numpy()
+    matrix = frame.select(
+        _number(frame, name, part).cast(kind) for name in names
+    ).to_numpy()
     labels = np.zeros(frame.height)
     if "relevance" in frame.columns:
-        labels = checked_labels(_number(frame, "relevance", part).to_numpy(), frame.height)
+        labels = checked_labels(
+            _number(frame, "relevance", part).to_numpy(), frame.height
+        )
     docs = frame["doc_id"].cast(pl.String) if "doc_id" in frame.columns else None
-    notes = [f"columns that are not features: {', '.join(map(printable, left_out))}"] if left_out else []
+    notes = (
+        [f"columns that are not features: {', '.join(map(printable, left_out))}"]
+        if left_out
+        else []
+    )
     notes += read_as(part.read_as)
     qid = frame["query_id"]
     if qid.null_count():
-        raise BadValue("a row without query_id", where=part.place(int(qid.is_null().arg_max() or 0)))
-    return Dataset(np.ascontiguousarray(matrix), labels, qid, docs, tuple(names), part.title, tuple(notes))
+        raise BadValue(
+            "a row without query_id",
+            where=part.place(int(qid.is_null().arg_max() or 0)),
+        )
+    return Dataset(
+        np.ascontiguousarray(matrix),
+        labels,
+        qid,
+        docs,
+        tuple(names),
+        part.title,
+        tuple(notes),
+    )
 
 
 def _features(
@@ -269,7 +329,9 @@ def _features(
 
 
 def _is_number(column: pl.Series) -> bool:
-    if column.dtype == pl.String:  # text files: a column of numbers has one somewhere, and no words
+    if (
+        column.dtype == pl.String
+    ):  # text files: a column of numbers has one somewhere, and no words
         given = column.drop_nulls()
         return len(given) > 0 and not given.cast(pl.Float64, strict=False).null_count()
     return column.dtype.is_numeric() or column.dtype == pl.Boolean
@@ -320,7 +382,9 @@ def _with_zeros(features: Any) -> Any:  # noqa: ANN401 - an array or CSR
     if hasattr(features, "tocsr"):
         from scipy.sparse import csr_array, hstack
 
-        return hstack([features, csr_array((rows, 1), dtype=features.dtype)], format="csr")
+        return hstack(
+            [features, csr_array((rows, 1), dtype=features.dtype)], format="csr"
+        )
     return np.hstack([features, np.zeros((rows, 1), features.dtype)])
 
 
@@ -331,12 +395,22 @@ def _joined(parts: list[Dataset]) -> Dataset:
     sparse = all(part.sparse for part in parts)
     names = parts[0].features
     if sparse:
-        names = tuple(sorted({name for part in parts for name in part.features}, key=int))
-    present = {name for part in parts for name in set(part.features).difference(part.absent)}
-    left_out = [name for name in dict.fromkeys(n for p in parts for n in p.features) if name not in names]
+        names = tuple(
+            sorted({name for part in parts for name in part.features}, key=int)
+        )
+    present = {
+        name for part in parts for name in set(part.features).difference(part.absent)
+    }
+    left_out = [
+        name
+        for name in dict.fromkeys(n for p in parts for n in p.features)
+        if name not in names
+    ]
     notes = [note for part in parts for note in part.notes]
     notes += (
-        [f"columns missing from the first table are not features: {listed(left_out)}"] if left_out else []
+        [f"columns missing from the first table are not features: {listed(left_out)}"]
+        if left_out
+        else []
     )
     ids = [part.qid for part in parts]
     if len({column.dtype for column in ids}) > 1:

@@ -37,7 +37,10 @@ class AbstentionMeasure(Measure, family="abstention"):
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.dropped
     claims = Claims(
-        extremal_under_ties=False, promotion_helps=False, bounds_by="nothing", deeper_grades_matter=False
+        extremal_under_ties=False,
+        promotion_helps=False,
+        bounds_by="nothing",
+        deeper_grades_matter=False,
     )
 
     def relevant_count(self, _hits: Hits) -> Ints | None:
@@ -60,16 +63,24 @@ class AbstentionMeasure(Measure, family="abstention"):
             known = none if hits.unanswerable is None else none | hits.unanswerable
             hits = replace(hits, unanswerable=known, _memo={})
         if hits.unanswerable is None:
-            raise BadOption(f"{self}: no query is declared unanswerable", expected=_NEEDS)
+            raise BadOption(
+                f"{self}: no query is declared unanswerable", expected=_NEEDS
+            )
         # a query without a list is answered: by nothing
-        return super().score(replace(hits, found=np.ones(hits.queries, bool), _memo={}), empty)
+        return super().score(
+            replace(hits, found=np.ones(hits.queries, bool), _memo={}), empty
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count one for a query, which has no document to attribute it to."""
         assert hits.abstained is not None  # noqa: S101 - alignment adds it for measures of abstention
         assert hits.unanswerable is not None  # noqa: S101 - score has checked it
         counted, among = self.counted(hits.abstained, hits.unanswerable)
-        return Contributions(np.zeros(len(hits.rank)), _numbers(among), unjudged=_numbers(counted & among))
+        return Contributions(
+            np.zeros(len(hits.rank)),
+            _numbers(among),
+            unjudged=_numbers(counted & among),
+        )
 
     def counted(self, abstained: Bools, unanswerable: Bools) -> tuple[Bools, Bools]:
         """Return which queries count one, and among which, bool ``[queries]`` each."""

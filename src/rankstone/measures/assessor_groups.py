@@ -31,7 +31,9 @@ class GroupMean(IntentAware, BinaryMeasure, family="judgment groups"):
         """Return how many documents are relevant to some group; imputed grades do not count."""
         pool = hits.pool
         assert pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-        return np.bincount(pool.query[self.threshold(pool.grade)], minlength=hits.queries)
+        return np.bincount(
+            pool.query[self.threshold(pool.grade)], minlength=hits.queries
+        )
 
     def intents(self, hits: Hits) -> Floats:
         """Return the weight of each group, 1."""

@@ -69,13 +69,21 @@ class AtK(Curve, family="curves"):
         super().__post_init__()
         measure: object = self.measure
         if not isinstance(measure, Measure):
-            raise BadParameter(f"{measure} needs no judgments, so it has no curve over k")
+            raise BadParameter(
+                f"{measure} needs no judgments, so it has no curve over k"
+            )
         if not measure.takes_cutoff:
-            raise BadParameter(f"{measure.name} takes no cutoff, so it has no curve over k")
+            raise BadParameter(
+                f"{measure.name} takes no cutoff, so it has no curve over k"
+            )
         if measure.unit is not None:
-            raise BadParameter(f"{measure.name} has one value per {measure.unit}, so it has no curve over k")
+            raise BadParameter(
+                f"{measure.name} has one value per {measure.unit}, so it has no curve over k"
+            )
         if not self.cutoffs or not all(0 < k <= MOST_RANKS for k in self.cutoffs):
-            raise BadParameter("cutoffs are ranks of 1 or more", given=str(self.cutoffs))
+            raise BadParameter(
+                "cutoffs are ranks of 1 or more", given=str(self.cutoffs)
+            )
         whole = (int(k) if k % 1 == 0 else k for k in self.cutoffs)
         object.__setattr__(self, "cutoffs", tuple(sorted(set(whole))))
         object.__setattr__(self, "measure", self._at(self.cutoffs[-1]))
@@ -95,7 +103,11 @@ class AtK(Curve, family="curves"):
     @property
     def budgets(self) -> tuple[Budget, ...]:  # type: ignore[override]
         """The budgets that the curve is made of."""
-        return () if self.budget is None else tuple(replace(self.budget, limit=k) for k in self.cutoffs)
+        return (
+            ()
+            if self.budget is None
+            else tuple(replace(self.budget, limit=k) for k in self.cutoffs)
+        )
 
     @property
     def costs(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -109,7 +121,9 @@ class AtK(Curve, family="curves"):
 
     def _at(self, k: float) -> Measure:
         """Return the measure with one of the cutoffs."""
-        return self.measure @ (k if self.budget is None else replace(self.budget, limit=k))  # type: ignore[operator]
+        return self.measure @ (  # type: ignore[operator]
+            k if self.budget is None else replace(self.budget, limit=k)
+        )
 
     @property
     def claims(self) -> Claims:
@@ -151,7 +165,9 @@ class AtK(Curve, family="curves"):
                 hits = hits.shortened(int(k))
             scored.append(measure.score(hits, empty))
         scored.reverse()
-        values = [np.where(one.status == Status.dropped, np.nan, one.value) for one in scored]
+        values = [
+            np.where(one.status == Status.dropped, np.nan, one.value) for one in scored
+        ]
         curve = CurveValues(np.column_stack(values), scored[-1].status)
         if self.measure.agg == "pooled":
             numerator, denominator = (
@@ -161,16 +177,22 @@ class AtK(Curve, family="curves"):
             return curve.as_ratio(numerator, denominator)
         weights = [one.weight for one in scored if one.weight is not None]
         return (
-            curve.weighted(np.column_stack(weights)) if self.measure.agg == "weighted" and weights else curve
+            curve.weighted(np.column_stack(weights))
+            if self.measure.agg == "weighted" and weights
+            else curve
         )
 
 
 def _ranges(cutoffs: Sequence[float]) -> str:
     """Return cutoffs as a text with ranges: ``1..10,20,50``."""
     runs = [
-        [int(k) for _, k in run] for _, run in groupby(enumerate(cutoffs), lambda pair: pair[1] - pair[0])
+        [int(k) for _, k in run]
+        for _, run in groupby(enumerate(cutoffs), lambda pair: pair[1] - pair[0])
     ]
-    return ",".join(f"{run[0]}..{run[-1]}" if len(run) >= _RUN else ",".join(map(str, run)) for run in runs)
+    return ",".join(
+        f"{run[0]}..{run[-1]}" if len(run) >= _RUN else ",".join(map(str, run))
+        for run in runs
+    )
 
 
 def read_cutoffs(text: str) -> tuple[int, ...]:
@@ -181,8 +203,12 @@ def read_cutoffs(text: str) -> tuple[int, ...]:
     """
     cutoffs: list[int] = []
     for part in text.split(","):
-        span = re.fullmatch(r"\s*(?P<low>[0-9]{1,12})(?:\.\.(?P<high>[0-9]{1,12}))?\s*", part)
-        low, high = (int(span["low"]), int(span["high"] or span["low"])) if span else (0, 0)
+        span = re.fullmatch(
+            r"\s*(?P<low>[0-9]{1,12})(?:\.\.(?P<high>[0-9]{1,12}))?\s*", part
+        )
+        low, high = (
+            (int(span["low"]), int(span["high"] or span["low"])) if span else (0, 0)
+        )
         if not 0 < low <= high < low + _MOST_CUTOFFS:
             raise BadParameter(
                 f"{printable(part)!r} is not a cutoff",
@@ -195,7 +221,9 @@ def read_cutoffs(text: str) -> tuple[int, ...]:
 
 #: a curve has a value for every query at every cutoff
 _MOST_CUTOFFS: Final = 100_000
-_CUT: Final = re.compile(r"(?P<measure>[^@]+)@(?P<cutoffs>[0-9]+(?:\.\.[0-9]+|,)[0-9.,]*)$", re.DOTALL)
+_CUT: Final = re.compile(
+    r"(?P<measure>[^@]+)@(?P<cutoffs>[0-9]+(?:\.\.[0-9]+|,)[0-9.,]*)$", re.DOTALL
+)
 _BUDGETS: Final = re.compile(
     r"(?P<measure>.+)@(?P<cost>[^\W\d]\w*)\((?P<limits>[0-9.]+(?:,[0-9.]+)+)(?:,\s*crossing=(?P<crossing>\w+))?\)"
 )
@@ -285,7 +313,9 @@ def targets_of(curves: Iterable[Curve], targets: Targets) -> list[tuple[AtK, flo
             fix="name one: RR, or R@1..100",
         )
     targets_by_curve: dict[AtK, list[float]] = {curve: [] for curve in over_k}
-    for text, values in targets.items() if isinstance(targets, Mapping) else [("", targets)]:
+    for text, values in (
+        targets.items() if isinstance(targets, Mapping) else [("", targets)]
+    ):
         chosen = curves_of(text, over_k) if text else over_k
         if not chosen:
             raise BadParameter(
@@ -294,15 +324,26 @@ def targets_of(curves: Iterable[Curve], targets: Targets) -> list[tuple[AtK, flo
             )
         for curve in chosen:
             targets_by_curve[curve] += _numbers(values, curve if text else None)
-    return [(curve, value) for curve, values in targets_by_curve.items() for value in dict.fromkeys(values)]
+    return [
+        (curve, value)
+        for curve, values in targets_by_curve.items()
+        for value in dict.fromkeys(values)
+    ]
 
 
 def _numbers(values: float | Sequence[float], of: AtK | None) -> list[float]:
     """Return target values; those of one measure must lie in its range."""
-    numbers = [float(value) for value in ([values] if isinstance(values, (int, float)) else values)]
+    numbers = [
+        float(value)
+        for value in ([values] if isinstance(values, (int, float)) else values)
+    ]
     if not all(map(math.isfinite, numbers)):
-        raise BadParameter("a target is a finite number", given=", ".join(map(str, numbers)))
-    low, high = (None, None) if of is None or of.measure.agg == "sum" else of.measure.span
+        raise BadParameter(
+            "a target is a finite number", given=", ".join(map(str, numbers))
+        )
+    low, high = (
+        (None, None) if of is None or of.measure.agg == "sum" else of.measure.span
+    )
     for number in numbers:
         if (low is not None and number < low) or (high is not None and number > high):
             raise BadParameter(
@@ -313,7 +354,9 @@ def _numbers(values: float | Sequence[float], of: AtK | None) -> list[float]:
 
 
 def _curve(
-    item: str | Curve | Measure, cutoffs: Sequence[float] | None, unless_said: Sequence[float]
+    item: str | Curve | Measure,
+    cutoffs: Sequence[float] | None,
+    unless_said: Sequence[float],
 ) -> tuple[Curve, bool]:
     """Return a curve, and whether its cutoffs come from outside its text."""
     if isinstance(item, Curve):
@@ -343,7 +386,8 @@ def _curve(
         raise BadParameter(f"{read} is one point of a curve", fix=fix)
     if read.k is not None:
         raise BadParameter(
-            f"{read} is one point of a curve", fix=f"write {str(read).rpartition('@')[0]}@1..{read.k}"
+            f"{read} is one point of a curve",
+            fix=f"write {str(read).rpartition('@')[0]}@1..{read.k}",
         )
     return _over(read, spread), True
 
@@ -356,7 +400,9 @@ def _with_cutoff(text: str, k: float) -> Named | None:
         return None
 
 
-def _over(measure: object, cutoffs: tuple[float, ...], budget: Budget | None = None) -> AtK:
+def _over(
+    measure: object, cutoffs: tuple[float, ...], budget: Budget | None = None
+) -> AtK:
     if not isinstance(measure, Measure):
         raise BadParameter(
             f"{measure} has no curve over k",

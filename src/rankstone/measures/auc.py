@@ -24,7 +24,9 @@ _NEGATIVES: Final = (
     "(candidates); or that and everything in the catalogue that was not retrieved"
 )
 _SOURCES: Final = ("judged", "candidates", "catalogue")
-_REQUIRED: Final = "choose one: negatives=judged, negatives=candidates or negatives=catalogue"
+_REQUIRED: Final = (
+    "choose one: negatives=judged, negatives=candidates or negatives=catalogue"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,9 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
     zero_norm: ClassVar[Status] = Status.undefined
     takes_budget: ClassVar[bool] = False
 
-    negatives: str = parameter(None, _NEGATIVES, *_SOURCES, needed=_REQUIRED, needs_candidates=("catalogue",))
+    negatives: str = parameter(
+        None, _NEGATIVES, *_SOURCES, needed=_REQUIRED, needs_candidates=("catalogue",)
+    )
 
     @property
     def claims(self) -> Claims:
@@ -56,7 +60,11 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
         relevant = hits.relevant(self.rel)
         if self.negatives == "judged":
             return hits.count(~relevant)
-        shown = hits.n if self.k is None or self.claims.looks_deeper else np.minimum(hits.n, self.k)
+        shown = (
+            hits.n
+            if self.k is None or self.claims.looks_deeper
+            else np.minimum(hits.n, self.k)
+        )
         return shown - hits.count(relevant)
 
     def all_negatives(self, hits: Hits) -> Ints:
@@ -81,7 +89,9 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
         relevant, blocks = hits.relevant(self.rel), hits.blocks
         if self.negatives == "judged":
             return hits.earlier(~relevant), hits.inside(~relevant)
-        return blocks.first - 1 - hits.earlier(relevant), blocks.size - hits.inside(relevant)
+        return blocks.first - 1 - hits.earlier(relevant), blocks.size - hits.inside(
+            relevant
+        )
 
 
 def mean_negatives_above(above: Ints, tied: Ints, cap: Ints) -> Floats:
@@ -92,7 +102,9 @@ def mean_negatives_above(above: Ints, tied: Ints, cap: Ints) -> Floats:
     >>> mean_negatives_above(np.array([1, 1]), np.array([0, 4]), np.array([3, 3])).tolist()
     [1.0, 2.4]
     """
-    rising = np.clip(cap - above, 0, tied + 1)  # so many of these counts are below the cap
+    rising = np.clip(
+        cap - above, 0, tied + 1
+    )  # so many of these counts are below the cap
     total = rising * above + rising * (rising - 1) // 2 + (tied + 1 - rising) * cap
     mean: Floats = total / (tied + 1)
     return mean
@@ -106,7 +118,10 @@ class Fallout(NegativesMeasure):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("fall_out",)
-    examples: ClassVar[tuple[str, ...]] = ("Fallout(negatives=candidates)@3", "Fallout(negatives=judged)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "Fallout(negatives=candidates)@3",
+        "Fallout(negatives=judged)",
+    )
     card: ClassVar[Card] = Card(
         sentence="Of all documents that are not relevant, how many are among the first k results?",
         formula="Fallout@k = (negatives at ranks 1 … k) / N",
@@ -142,13 +157,21 @@ class Fallout(NegativesMeasure):
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
         between = None
         if self.negatives != "judged":
-            between = (hits.n if limit is None else np.minimum(hits.n, limit)) - hits.total(inside)
+            between = (
+                hits.n if limit is None else np.minimum(hits.n, limit)
+            ) - hits.total(inside)
         negative = np.where(hits.relevant(self.rel), 0.0, inside)
-        return Contributions(negative, self.all_negatives(hits).astype(np.float64), unjudged=between)
+        return Contributions(
+            negative, self.all_negatives(hits).astype(np.float64), unjudged=between
+        )
 
 
-_ONE_CLASS: Final = "no relevant document, or no negative: no value, counted as undefined"
-_CATALOGUE: Final = "judgments; negatives=catalogue: how many documents there are (candidates)"
+_ONE_CLASS: Final = (
+    "no relevant document, or no negative: no value, counted as undefined"
+)
+_CATALOGUE: Final = (
+    "judgments; negatives=catalogue: how many documents there are (candidates)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +186,9 @@ class PairMeasure(NegativesMeasure):
         "bottom",
         "exclude",
     )
-    tied: str = parameter("half", "a tied pair counts one half, or as its order says", "half", "order")
+    tied: str = parameter(
+        "half", "a tied pair counts one half, or as its order says", "half", "order"
+    )
 
     @property
     def entry_is_safe(self) -> bool:
@@ -172,13 +197,21 @@ class PairMeasure(NegativesMeasure):
         It can where only documents of the list are compared, and where a negative that enters wins pairs of
         which it had half.
         """
-        rule = {"catalogue": ("bottom_tied", "bottom"), "judged": ("bottom",), "candidates": ()}
+        rule = {
+            "catalogue": ("bottom_tied", "bottom"),
+            "judged": ("bottom",),
+            "candidates": (),
+        }
         return self.unreturned in rule[self.negatives]
 
     def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse best and worst orders of tied documents of which ``depth`` leaves some out."""
         super().check_needs(options)
-        if options.ties in ("best", "worst") and options.depth is not None and not self.entry_is_safe:
+        if (
+            options.ties in ("best", "worst")
+            and options.depth is not None
+            and not self.entry_is_safe
+        ):
             raise BadOption(
                 f"ties={options.ties!r} with depth={options.depth}: for {self} no order of tied documents is "
                 "proven extremal",
@@ -269,7 +302,9 @@ class AUC(PairMeasure):
             extremal_under_ties=self.tied == "order" and steady,
             proven_extremes=BEST_AND_WORST if steady else None,
             promotion_helps=steady,
-            grows_with_k=self.entry_is_safe and self.unreturned == "bottom" and self.tied == "order",
+            grows_with_k=self.entry_is_safe
+            and self.unreturned == "bottom"
+            and self.tied == "order",
         )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -286,7 +321,9 @@ class AUC(PairMeasure):
         return Contributions(
             np.where(hits.relevant(self.rel), below, 0.0),
             self.norm(hits, relevant, negatives),
-            missed=self.not_retrieved(hits, (negatives - self.retrieved_negatives(hits)) / 2),
+            missed=self.not_retrieved(
+                hits, (negatives - self.retrieved_negatives(hits)) / 2
+            ),
         )
 
 
@@ -329,7 +366,12 @@ class GAUC(AUC):
         *("weighted", "mean", "sum", "median", "gmean", "trimmed", "pooled"),
     )
     weight: str = parameter(
-        "impressions", "weight of a query", "impressions", "positives", "clicks", "uniform"
+        "impressions",
+        "weight of a query",
+        "impressions",
+        "positives",
+        "clicks",
+        "uniform",
     )
 
     def query_weights(self, hits: Hits) -> Floats:
@@ -339,7 +381,9 @@ class GAUC(AUC):
         if self.weight == "positives":
             return hits.relevant_count(self.rel).astype(np.float64)
         if self.weight == "clicks":
-            return hits.ideal.total(np.where(self.threshold(hits.ideal.grade), hits.ideal.grade, 0.0))
+            return hits.ideal.total(
+                np.where(self.threshold(hits.ideal.grade), hits.ideal.grade, 0.0)
+            )
         return np.ones(hits.queries)
 
 
@@ -351,7 +395,10 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("PartialAUC",)
-    examples: ClassVar[tuple[str, ...]] = ("pAUC(negatives=judged)@2", "pAUC(negatives=catalogue)@3")
+    examples: ClassVar[tuple[str, ...]] = (
+        "pAUC(negatives=judged)@2",
+        "pAUC(negatives=catalogue)@3",
+    )
     card: ClassVar[Card] = Card(
         sentence="How often is a relevant document ranked above one of the k highest negatives?",
         formula="pAUC@k = (1 / (R c)) Σ_{relevant d} (c − min(a_d, c)),  c = min(k, N)",
@@ -374,7 +421,9 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
         """Refuse whole lists, since k makes it partial."""
         super().__post_init__()
         if self.k is None:
-            raise BadParameter("pAUC needs the number of negatives", fix=f"write {self}@10")
+            raise BadParameter(
+                "pAUC needs the number of negatives", fix=f"write {self}@10"
+            )
 
     @property
     def claims(self) -> Claims:
@@ -395,14 +444,20 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
         """Give each relevant hit those of the first k negatives that are below it."""
         hits = self.with_half_ties(hits)
         relevant, negatives = self.compared(hits)
-        first, returned = np.minimum(negatives, self.k or 0), self.retrieved_negatives(hits)
+        first, returned = (
+            np.minimum(negatives, self.k or 0),
+            self.retrieved_negatives(hits),
+        )
         above, tied = self.negatives_above(hits)
         of_hit = hits.blocks.of_hit
-        below = hits.spread(first) - mean_negatives_above(above[of_hit], tied[of_hit], hits.spread(first))
+        below = hits.spread(first) - mean_negatives_above(
+            above[of_hit], tied[of_hit], hits.spread(first)
+        )
         return Contributions(
             np.where(hits.relevant(self.rel), below, 0.0),
             self.norm(hits, relevant, first),
             missed=self.not_retrieved(
-                hits, first - mean_negatives_above(returned, negatives - returned, first)
+                hits,
+                first - mean_negatives_above(returned, negatives - returned, first),
             ),
         )

@@ -11,7 +11,13 @@ from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import descending_within, running
 from rankstone.measures.core.claims import BEST, Claims
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.measures.core.gains_and_discounts import CUSTOM_GAINS, GAINS, GainTable, gains, never_falls
+from rankstone.measures.core.gains_and_discounts import (
+    CUSTOM_GAINS,
+    GAINS,
+    GainTable,
+    gains,
+    never_falls,
+)
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure, by_gain
 
@@ -37,7 +43,11 @@ class PrecisionAtHits(BinaryMeasure):
             values = np.zeros_like(hits.rank, np.float64)
             values[some] = found / hits.rank[some]
             return hits.cut(values, limit)
-        above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
+        above, inside, blocks = (
+            hits.earlier(relevant),
+            hits.inside(relevant),
+            hits.blocks,
+        )
 
         def precision(rank: Ints, block: Ints | slice) -> Floats:
             rise = (inside[block] - 1) / np.maximum(blocks.size[block] - 1, 1)
@@ -83,7 +93,9 @@ class AP(PrecisionAtHits, family="average precision"):
         *("R", "min_R_k", "min_R_n", "min_R_k_n", "hits", "k"),
         needs_k=("min_R_k", "min_R_k_n", "k"),
     )
-    tied: str = parameter("order", "tied documents: by the rule `ties`, or all at once", "order", "block")
+    tied: str = parameter(
+        "order", "tied documents: by the rule `ties`, or all at once", "order", "block"
+    )
 
     def __post_init__(self) -> None:
         """Refuse cutoffs inside a tie block."""
@@ -105,13 +117,21 @@ class AP(PrecisionAtHits, family="average precision"):
             proven_extremes=BEST if by_hits else None,
             promotion_helps=not by_hits,
             grows_with_k=self.denom in ("R", "min_R_n"),
-            bounds_by="enumeration" if self.tied == "block" else "counts" if by_hits else "precisions",
+            bounds_by="enumeration"
+            if self.tied == "block"
+            else "counts"
+            if by_hits
+            else "precisions",
             deeper_grades_matter=self.denom not in ("hits", "k"),
         )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank, or at the end of its tie block; divide by Z."""
-        shares = self.precisions(hits) if self.tied == "order" else self.block_precisions(hits)
+        shares = (
+            self.precisions(hits)
+            if self.tied == "order"
+            else self.block_precisions(hits)
+        )
         return Contributions(shares, self._norm(hits, shares))
 
     def block_precisions(self, hits: Hits) -> Floats:
@@ -161,7 +181,9 @@ class yaap(PrecisionAtHits, family="average precision"):  # noqa: N801 - the nam
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank; divide by R."""
-        return Contributions(self.precisions(hits), hits.relevant_count(self.rel).astype(np.float64))
+        return Contributions(
+            self.precisions(hits), hits.relevant_count(self.rel).astype(np.float64)
+        )
 
     def link(self, hits: Hits, ratio: Floats) -> Floats:
         """Return the logarithm of the odds, with one document added to each side."""
@@ -175,7 +197,9 @@ class yaap(PrecisionAtHits, family="average precision"):  # noqa: N801 - the nam
 class Blended(BinaryMeasure):
     """A measure of blended ratios: precision in which gains count as well as hits."""
 
-    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
+    gain: str | GainTable = parameter(
+        "linear", "what a grade is worth, or a table {grade: gain}", GAINS
+    )
     beta: float = parameter(1.0, "weight of gains against hits", low=0.0)
 
     @property
@@ -186,15 +210,23 @@ class Blended(BinaryMeasure):
     def blended(self, hits: Hits) -> Floats:
         """Return (C_i + β cg_i) / (i + β cg*_i) at every hit, float64 ``[hits]``."""
         relevant, ideal = hits.relevant(self.rel), hits.ideal
-        gained = running(np.add, gains(self.gain, self.threshold, hits.grade), np.diff(hits.offsets))
+        gained = running(
+            np.add, gains(self.gain, self.threshold, hits.grade), np.diff(hits.offsets)
+        )
         best = gains(self.gain, self.threshold, ideal.grade)
         if not never_falls(self.gain):
             best = descending_within(ideal.query, best)
         best = running(np.add, best, np.diff(ideal.offsets))
         lowest = np.minimum(hits.rank, np.diff(ideal.offsets)[hits.query])
         ahead = best[ideal.offsets[hits.query] + lowest - 1]
-        hits.record_columns(found=lambda: hits.running_count(relevant), gained=gained, ideal_gained=ahead)
-        ratio: Floats = (hits.running_count(relevant) + self.beta * gained) / (hits.rank + self.beta * ahead)
+        hits.record_columns(
+            found=lambda: hits.running_count(relevant),
+            gained=gained,
+            ideal_gained=ahead,
+        )
+        ratio: Floats = (hits.running_count(relevant) + self.beta * gained) / (
+            hits.rank + self.beta * ahead
+        )
         return ratio
 
 
@@ -222,7 +254,9 @@ class Q(Blended, family="average precision"):
         citation="Sakai, NTCIR-4, 2004; Sakai, SIGIR 2007",
     )
 
-    denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k", needs_k=("min_R_k",))
+    denom: str = parameter(
+        "R", "Z, what the sum is divided by", "R", "min_R_k", needs_k=("min_R_k",)
+    )
 
     @property
     def claims(self) -> Claims:
@@ -264,7 +298,9 @@ class GAP(BinaryMeasure, family="average precision"):
         citation="Robertson, Kanoulas and Yilmaz, SIGIR 2010",
     )
 
-    gain: str | GainTable = parameter("linear", "Γ, or a table {grade: share of users}", "linear", "exp2")
+    gain: str | GainTable = parameter(
+        "linear", "Γ, or a table {grade: share of users}", "linear", "exp2"
+    )
 
     def __post_init__(self) -> None:
         """Refuse a table in which a better grade satisfies fewer users."""
@@ -273,7 +309,9 @@ class GAP(BinaryMeasure, family="average precision"):
             steps = [gain for _, gain in self.gain.gains]
             if steps != sorted(steps):
                 raise BadParameter(
-                    "GAP: the gains fall where grades rise", given=str(self), expected="rising"
+                    "GAP: the gains fall where grades rise",
+                    given=str(self),
+                    expected="rising",
                 )
 
     #: shares are added up: average precisions, one for each threshold
@@ -284,16 +322,24 @@ class GAP(BinaryMeasure, family="average precision"):
 
         Among s tied documents another one is above place j with chance (j − 1) / (s − 1).
         """
-        worth, limit, blocks = gains(self.gain, self.threshold, hits.grade), self.limit(hits), hits.blocks
+        worth, limit, blocks = (
+            gains(self.gain, self.threshold, hits.grade),
+            self.limit(hits),
+            hits.blocks,
+        )
         above, inside = self._shared(hits, worth)
         ahead = 1.0 / np.maximum(blocks.size - 1, 1)
 
         def chance(rank: Ints, block: Ints | slice) -> Floats:
             return (rank - blocks.first[block]) * ahead[block] / rank
 
-        share = hits.discounted(worth + above, lambda rank: rank.astype(np.float64), limit)
+        share = hits.discounted(
+            worth + above, lambda rank: rank.astype(np.float64), limit
+        )
         share = share + inside * hits.over_places(chance, limit)
-        return Contributions(share, hits.ideal.total(gains(self.gain, self.threshold, hits.ideal.grade)))
+        return Contributions(
+            share, hits.ideal.total(gains(self.gain, self.threshold, hits.ideal.grade))
+        )
 
     def _shared(self, hits: Hits, worth: Floats) -> tuple[Floats, Floats]:
         """Add min(Γ, Γ) over the hits in blocks above, and over the others in the block of the hit.
@@ -307,5 +353,7 @@ class GAP(BinaryMeasure, family="average precision"):
             at_level, better = worth == level, worth >= level
             for mask, takes in ((at_level, worth > level), (better, at_level)):
                 above += np.where(takes, level * hits.earlier(mask)[of_hit], 0.0)
-                inside += np.where(takes, level * (hits.inside(mask)[of_hit] - mask), 0.0)
+                inside += np.where(
+                    takes, level * (hits.inside(mask)[of_hit] - mask), 0.0
+                )
         return above, inside

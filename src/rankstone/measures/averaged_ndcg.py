@@ -10,7 +10,13 @@ import numpy as np
 from rankstone.hits.list_arrays import Ideal, descending_within, running
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.measures.core.gains_and_discounts import GAINS, GainTable, divisors, gains, never_falls
+from rankstone.measures.core.gains_and_discounts import (
+    GAINS,
+    GainTable,
+    divisors,
+    gains,
+    never_falls,
+)
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.core.relevance import by_gain
 
@@ -25,7 +31,9 @@ class IdealGains(Measure, family="cumulated gain"):
     """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
 
     ideal_has_costs: ClassVar[bool] = True
-    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
+    gain: str | GainTable = parameter(
+        "linear", "what a grade is worth, or a table {grade: gain}", GAINS
+    )
 
     @property
     def claims(self) -> Claims:
@@ -39,11 +47,15 @@ class IdealGains(Measure, family="cumulated gain"):
 
     def worth(self, hits: Hits) -> Floats:
         """Return the gain of each hit."""
-        return hits.remember(("gain", self.gain, None), lambda: gains(self.gain, None, hits.grade))
+        return hits.remember(
+            ("gain", self.gain, None), lambda: gains(self.gain, None, hits.grade)
+        )
 
     def ideal(self, hits: Hits) -> Ideal:
         """Return the gains of the ideal list that are above 0, best first."""
-        return hits.remember(("gains above 0", self.gain), lambda: self._make_ideal(hits.best_list))
+        return hits.remember(
+            ("gains above 0", self.gain), lambda: self._make_ideal(hits.best_list)
+        )
 
     def _make_ideal(self, judged: Ideal) -> Ideal:
         gain = gains(self.gain, None, judged.grade)
@@ -72,7 +84,9 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
         formula="ndcg_rel = (1/R) [ Σ_{relevant hits} nDCG@i + (R − h) · DCG@n / IDCG ]",
         symbols="i: rank of a hit; h: relevant hits; R: documents with a gain; IDCG: DCG of the ideal list",
         example="grades 0, 1 of R = 2: (nDCG@2 + DCG@2/IDCG) / 2 = 0.6309 / 1.6309 = 0.3869",
-        peers={"trec_eval ndcg_rel": "the same; gains that differ by less than 1 mislead it"},
+        peers={
+            "trec_eval ndcg_rel": "the same; gains that differ by less than 1 mislead it"
+        },
         sensitive="ties, unjudged documents (gain 0), and which documents are judged",
         use="seldom: an experiment to make nDCG depend less on a chosen cutoff, as AP does for precision",
         citation="Buckley, trec_eval, 2008",
@@ -85,7 +99,11 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the nDCG at its rank; count the final DCG for those missed."""
-        ideal, ideal_dcg, gain = self.ideal(hits), self.ideal_dcg(hits), self.worth(hits)
+        ideal, ideal_dcg, gain = (
+            self.ideal(hits),
+            self.ideal_dcg(hits),
+            self.worth(hits),
+        )
         every = np.diff(ideal.offsets)
         shares = gain / divisors("log2", hits.rank)
         dcg = running(np.add, shares, np.diff(hits.offsets))
@@ -113,7 +131,9 @@ class Rndcg(IdealGains):
         formula="Rndcg = (1/|B|) Σ_{b ∈ B} DCG@b / IDCG@b",
         symbols="B: for each gain above 0, how many documents have it or more; and n, where n > R + 1",
         example="ideal gains 2, 1, 1: B = {1, 3}, and n of a list of 5 documents or more",
-        peers={"trec_eval Rndcg": "the same; gains that differ by less than 1 mislead it"},
+        peers={
+            "trec_eval Rndcg": "the same; gains that differ by less than 1 mislead it"
+        },
         sensitive="ties, unjudged documents (gain 0), the number of grades; the tail, through n",
         use="seldom: an experiment to replace nDCG's cutoff by depths that suit the query",
         citation="Buckley, trec_eval, 2008",
@@ -127,7 +147,9 @@ class Rndcg(IdealGains):
         last[ideal.offsets[1:][every > 0] - 1] = True
         steps = last | (np.diff(ideal.grade, append=0.0) != 0)
         extra = (hits.length > every + 1) & (every > 0)
-        shares = np.where(steps, 1.0, 0.0) + np.where(last & extra[ideal.query], 1.0, 0.0)
+        shares = np.where(steps, 1.0, 0.0) + np.where(
+            last & extra[ideal.query], 1.0, 0.0
+        )
         below = running(np.add, (shares / ideal_dcg)[::-1], every[::-1])[::-1]
         end = np.zeros(hits.queries)
         end[extra] = 1.0 / ideal_dcg[ideal.offsets[1:][extra] - 1]
@@ -136,10 +158,14 @@ class Rndcg(IdealGains):
             query = hits.query[hits.blocks.head[block]]
             deep = rank > every[query]
             at = np.where(deep, 0, ideal.offsets[query] + rank - 1)
-            return np.where(deep, end[query], below[at] if len(below) else 0.0) / divisors("log2", rank)
+            return np.where(
+                deep, end[query], below[at] if len(below) else 0.0
+            ) / divisors("log2", rank)
 
         norm = ideal.count(steps) + extra
-        return Contributions(self.worth(hits) * hits.over_places(weight), norm.astype(np.float64))
+        return Contributions(
+            self.worth(hits) * hits.over_places(weight), norm.astype(np.float64)
+        )
 
 
 class IDCG(IdealGains):
@@ -177,4 +203,6 @@ class IDCG(IdealGains):
         shares = ideal.grade / divisors("log2", ideal.rank)
         if self.k is not None:
             shares = np.where(ideal.rank <= self.k, shares, 0.0)
-        return Contributions(np.zeros(len(hits.rank)), np.ones(hits.queries), missed=ideal.total(shares))
+        return Contributions(
+            np.zeros(len(hits.rank)), np.ones(hits.queries), missed=ideal.total(shares)
+        )

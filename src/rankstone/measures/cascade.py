@@ -32,7 +32,10 @@ class ERR(UnitGain, family="user models"):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("ExpectedReciprocalRank",)
-    examples: ClassVar[tuple[str, ...]] = ("ERR(max_grade=4)@20", "ERR(gain=linear_plus1, max_grade=3)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "ERR(max_grade=4)@20",
+        "ERR(gain=linear_plus1, max_grade=3)",
+    )
     card: ClassVar[Card] = Card(
         sentence="How early is a reader satisfied who stops at the first good enough document?",
         formula="ERR@k = Σ_{i ≤ k} (1/i) · R_i · Π_{j < i} (1 − R_j),  R_i = (2^{g_i} − 1) / 2^m",
@@ -69,7 +72,9 @@ class ERR(UnitGain, family="user models"):
         satisfies = self.gains_of(hits)
         hits.record_columns(
             satisfies=satisfies,
-            reached=lambda: before(np.multiply, 1.0 - satisfies, np.diff(hits.offsets), 1.0),
+            reached=lambda: before(
+                np.multiply, 1.0 - satisfies, np.diff(hits.offsets), 1.0
+            ),
         )
         share = satisfied_at(satisfies, hits.rank, np.diff(hits.offsets))
         return Contributions(share, np.ones(hits.queries))
@@ -83,7 +88,10 @@ class nERR(ERR):  # noqa: N801 - the name of the field
     """
 
     aliases: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = ("nERR(max_grade=4)@20", "nERR(gain=linear_plus1, max_grade=3)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "nERR(max_grade=4)@20",
+        "nERR(gain=linear_plus1, max_grade=3)",
+    )
     card: ClassVar[Card] = Card(
         sentence="How close does ERR come to that of the ideal order of everything judged?",
         formula="nERR@k = ERR@k / ERR@k(ideal)",
@@ -102,7 +110,12 @@ class nERR(ERR):  # noqa: N801 - the name of the field
     def claims(self) -> Claims:
         """As ERR, but the ideal list grows with k and contains documents below the cutoff."""
         rule = "enumeration" if isinstance(self.gain, GainTable) else "multisets"
-        return replace(super().claims, grows_with_k=False, bounds_by=rule, deeper_grades_matter=True)
+        return replace(
+            super().claims,
+            grows_with_k=False,
+            bounds_by=rule,
+            deeper_grades_matter=True,
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide by the ERR of the ideal list."""
@@ -129,7 +142,9 @@ def satisfied_at(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
     lengths
         int64 ``[lists]``: hits of each list.
     """
-    share: Floats = satisfies * before(np.multiply, 1.0 - satisfies, lengths, 1.0) / rank
+    share: Floats = (
+        satisfies * before(np.multiply, 1.0 - satisfies, lengths, 1.0) / rank
+    )
     return share
 
 
@@ -140,14 +155,20 @@ class NERR8(UserModel):
     NERR8(max_grade=3)@10
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("NERR8(max_grade=3)@10", "NERR8(gain=binary)@10")
+    examples: ClassVar[tuple[str, ...]] = (
+        "NERR8(max_grade=3)@10",
+        "NERR8(gain=binary)@10",
+    )
     card: ClassVar[Card] = Card(
         sentence="What gain per rank has a user whom only good documents stop?",
         formula=f"{EU},  C(i) = 1 − g_i for i < k, 0 from there",
         symbols=GAIN,
         example="gains 0.5, 0, 1, k = 10: V = 1, 0.5, 0.5, 0: EU = (0.5 + 0.5) / 2 = 1/2",
         needs="judgments, the top of the grade scale, a cutoff",
-        peers={TOOLS: "the same", "ERR": "is no C/W/L measure: 1/i is a gain there, here ranks are"},
+        peers={
+            TOOLS: "the same",
+            "ERR": "is no C/W/L measure: 1/i is a gain there, here ranks are",
+        },
         sensitive="ties, unjudged documents (gain 0), the top of the scale",
         use="ERR's cascade with a weight for every rank; binary gains make it reciprocal rank",
         citation="Azzopardi, Mackenzie and Moffat, ICTIR 2021",
@@ -161,7 +182,10 @@ class NERR9(UserModel):
     NERR9(max_grade=3)@10
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("NERR9(max_grade=3)@10", "NERR9(gain=binary)@10")
+    examples: ClassVar[tuple[str, ...]] = (
+        "NERR9(max_grade=3)@10",
+        "NERR9(gain=binary)@10",
+    )
     card: ClassVar[Card] = replace(
         NERR8.card,
         sentence="What gain per rank has a user whom good documents and depth stop?",
@@ -179,7 +203,10 @@ class NERR10(OpenWalk):
     NERR10(max_grade=3, p=0.8)
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("NERR10(max_grade=3)", "NERR10(gain=binary, p=0.8)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "NERR10(max_grade=3)",
+        "NERR10(gain=binary, p=0.8)",
+    )
     card: ClassVar[Card] = replace(
         NERR8.card,
         sentence="What gain per rank has a user of persistence p whom good documents stop?",
@@ -190,7 +217,9 @@ class NERR10(OpenWalk):
         use="RBP with ERR's cascade",
     )
 
-    p: float = parameter(0.9, "probability to go on from a rank without a gain", above=0.0, below=1.0)
+    p: float = parameter(
+        0.9, "probability to go on from a rank without a gain", above=0.0, below=1.0
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +230,10 @@ class NERR11(OpenWalk):
     NERR11(max_grade=3)
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("NERR11(max_grade=3)", "NERR11(gain=binary, T=2)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "NERR11(max_grade=3)",
+        "NERR11(gain=binary, T=2)",
+    )
     card: ClassVar[Card] = replace(
         NERR8.card,
         sentence="What gain per rank has a user who came for about T documents and whom good ones stop?",

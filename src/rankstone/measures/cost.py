@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-_FIX: Final = (
-    "say what it belongs to: Cost(column=tokens), Cost(column=ms, per=call), Cost(column=ms, per=query)"
-)
+_FIX: Final = "say what it belongs to: Cost(column=tokens), Cost(column=ms, per=call), Cost(column=ms, per=query)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +34,10 @@ class Cost(Measure, family="cost"):
     brings: ClassVar[frozenset[str]] = frozenset({"costs"})
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.undefined
-    examples: ClassVar[tuple[str, ...]] = ("Cost(column=tokens)", "Cost(column=tokens)@3")
+    examples: ClassVar[tuple[str, ...]] = (
+        "Cost(column=tokens)",
+        "Cost(column=tokens)@3",
+    )
     claims = Claims(
         closed_under_ties=False,
         extremal_under_ties=False,
@@ -59,9 +60,14 @@ class Cost(Measure, family="cost"):
     )
 
     column: str | None = parameter(
-        None, "the column: tokens, cost, ms, …; call and turn are counted", word=True, needed=_FIX
+        None,
+        "the column: tokens, cost, ms, …; call and turn are counted",
+        word=True,
+        needed=_FIX,
     )
-    per: str = parameter("document", "what a value of the column belongs to", "document", "call", "query")
+    per: str = parameter(
+        "document", "what a value of the column belongs to", "document", "call", "query"
+    )
     until: str = parameter(
         "end",
         "where it ends: with the list, the first relevant document, or the last of all of them",
@@ -75,7 +81,8 @@ class Cost(Measure, family="cost"):
         super().__post_init__()
         if self.budget is not None and self.budget.crossing == "skip":
             raise BadParameter(
-                f"{self}: costs are those of the first documents", expected="crossing=drop, include"
+                f"{self}: costs are those of the first documents",
+                expected="crossing=drop, include",
             )
 
     @property
@@ -90,7 +97,9 @@ class Cost(Measure, family="cost"):
     def contributions(self, hits: Hits) -> Contributions:
         """Add up what is paid, which belongs to documents that may be unjudged."""
         if hits.paid is None:  # of arrays; alignment of tables adds them
-            raise BadParameter(f"{self} needs the costs of documents; these lists have none")
+            raise BadParameter(
+                f"{self} needs the costs of documents; these lists have none"
+            )
         paid, length = hits.paid, np.diff(hits.paid.offsets)
         depth = np.minimum(length, hits.n)  # which a budget cuts
         depth = depth if self.k is None else np.minimum(depth, self.k)
@@ -102,24 +111,42 @@ class Cost(Measure, family="cost"):
         rows = ragged_range(paid.offsets[:-1], depth)
         owner = np.repeat(np.arange(hits.queries), depth)
         value = paid.values[self.costs[0]][rows]
-        if self.column in STEPS:  # numbers of steps, of which the largest is how many there were
+        if (
+            self.column in STEPS
+        ):  # numbers of steps, of which the largest is how many there were
             last = np.zeros(hits.queries)
             np.maximum.at(last, owner, value)
-            return Contributions(np.zeros(len(hits.rank)), known.astype(np.float64), unjudged=last)
+            return Contributions(
+                np.zeros(len(hits.rank)), known.astype(np.float64), unjudged=last
+            )
         if self.per != "document":
             first = self._first_rows(paid, rows, owner, value)
             rows, owner, value = rows[first], owner[first], value[first]
             known = known & (length > 0)
         spent = sums(owner, value, hits.queries)
-        return Contributions(np.zeros(len(hits.rank)), known.astype(np.float64), unjudged=spent)
+        return Contributions(
+            np.zeros(len(hits.rank)), known.astype(np.float64), unjudged=spent
+        )
 
     def _needed(self, hits: Hits) -> Ints:
         """Return the rank of the first relevant document, or of the last if all are found; otherwise 0."""
         relevant = hits.relevant(ANY_GAIN)
-        rank = np.where(relevant, hits.rank, 0 if self.until == "all" else len(hits.rank) + hits.deepest + 1)
-        reached = np.full(hits.queries, 0 if self.until == "all" else rank.max(initial=1))
-        (np.maximum if self.until == "all" else np.minimum).at(reached, hits.query, rank)
-        enough = hits.relevant_count(ANY_GAIN) if self.until == "all" else np.ones(hits.queries, np.int64)
+        rank = np.where(
+            relevant,
+            hits.rank,
+            0 if self.until == "all" else len(hits.rank) + hits.deepest + 1,
+        )
+        reached = np.full(
+            hits.queries, 0 if self.until == "all" else rank.max(initial=1)
+        )
+        (np.maximum if self.until == "all" else np.minimum).at(
+            reached, hits.query, rank
+        )
+        enough = (
+            hits.relevant_count(ANY_GAIN)
+            if self.until == "all"
+            else np.ones(hits.queries, np.int64)
+        )
         return np.where((hits.count(relevant) >= enough) & (enough > 0), reached, 0)
 
     def _first_rows(self, paid: Paid, rows: Ints, owner: Ints, value: Floats) -> Ints:
@@ -136,5 +163,7 @@ class Cost(Measure, family="cost"):
             fresh[1:] |= one[1:] != one[:-1]
         same = (value[1:] == value[:-1]) | fresh[1:]
         if not same.all():
-            raise BadParameter(f"{self}: {self.column} differs within a {self.per}", fix=_FIX)
+            raise BadParameter(
+                f"{self}: {self.column} differs within a {self.per}", fix=_FIX
+            )
         return np.flatnonzero(fresh)

@@ -26,7 +26,15 @@ class Count(BinaryMeasure, family="counts"):
     needs_relevant: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = False
 
-    agg: str = parameter("sum", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
+    agg: str = parameter(
+        "sum",
+        "how queries become one number",
+        "mean",
+        "sum",
+        "median",
+        "gmean",
+        "pooled",
+    )
 
 
 class NumRet(Count):
@@ -39,7 +47,9 @@ class NumRet(Count):
         example="a list of 1000 documents: 1000",
         span=(0.0, None),
         undefined="never",
-        peers={"trec_eval num_ret": "the same; its summary is the sum over queries, as here"},
+        peers={
+            "trec_eval num_ret": "the same; its summary is the sum over queries, as here"
+        },
         sensitive="depth",
         use="to check that runs are equally deep",
         citation="trec_eval",
@@ -89,7 +99,10 @@ class NumRelRet(Count):
         formula="NumRelRet@k = h_k",
         symbols="h_k: relevant documents at ranks 1 … k",
         example="relevant at ranks 1, 3 and 5: NumRelRet@4 = 2",
-        peers={"trec_eval num_rel_ret": "the same", "ranx hits": "the mean: NumRelRet(agg=mean)"},
+        peers={
+            "trec_eval num_rel_ret": "the same",
+            "ranx hits": "the mean: NumRelRet(agg=mean)",
+        },
         sensitive="ties at the cutoff, unjudged documents",
         use="to see the numerator of a recall",
     )
@@ -99,7 +112,9 @@ class NumRelRet(Count):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits."""
-        return Contributions(self.relevant_hits(hits, self.limit(hits)), np.ones(hits.queries))
+        return Contributions(
+            self.relevant_hits(hits, self.limit(hits)), np.ones(hits.queries)
+        )
 
 
 class NumNonrelRet(Count):
@@ -145,14 +160,20 @@ class NumQ(Count):
         symbols="none",
         example="40 judged queries answered by the run, 10 not: 50; with missing=drop 40",
         direction="neither",
-        peers={"trec_eval num_q, ir_measures NumQ": "the same (50 of the example under -c)"},
+        peers={
+            "trec_eval num_q, ir_measures NumQ": "the same (50 of the example under -c)"
+        },
         sensitive="the options `missing`, `extra` and `empty`, nothing else",
         use="to see how many queries a mean is over",
     )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count the query itself."""
-        return Contributions(np.zeros(len(hits.rank)), np.ones(hits.queries), missed=np.ones(hits.queries))
+        return Contributions(
+            np.zeros(len(hits.rank)),
+            np.ones(hits.queries),
+            missed=np.ones(hits.queries),
+        )
 
     #: no grade changes it
     claims = Claims(bounds_by="uniform")
@@ -170,7 +191,10 @@ class JudgmentCoverage(Measure, family="counts"):
 
     def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse options that leave gaps among the first k ranks."""
-        for option, word in (("unjudged", "condensed_keep_rank"), ("duplicates", "first_keep_rank")):
+        for option, word in (
+            ("unjudged", "condensed_keep_rank"),
+            ("duplicates", "first_keep_rank"),
+        ):
             if self.k is not None and getattr(options, option) == word:
                 raise BadOption(
                     f"{self} counts the documents among the first {self.k} ranks, and with {option}={word} "
@@ -211,7 +235,9 @@ class Judged(JudgmentCoverage):
         limit = self.limit(hits)
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
         shown = hits.n if limit is None else np.minimum(limit, hits.n)
-        return Contributions(np.where(hits.judged, inside, 0.0), shown.astype(np.float64))
+        return Contributions(
+            np.where(hits.judged, inside, 0.0), shown.astype(np.float64)
+        )
 
 
 class Unjudged(JudgmentCoverage):
@@ -228,18 +254,27 @@ class Unjudged(JudgmentCoverage):
         example="a list of 8 with 2 unjudged documents: Unjudged@10 = 0.2, Judged@10 = 6/8",
         direction="lower",
         undefined="empty list and no cutoff: no value",
-        peers={"trec_eval 10 unj_k": "the same", "BEIR hole@k": "over min(k, n): 1 − Judged@k"},
+        peers={
+            "trec_eval 10 unj_k": "the same",
+            "BEIR hole@k": "over min(k, n): 1 − Judged@k",
+        },
         sensitive="depth; lists shorter than k (their empty ranks count as judged)",
         use="a warning sign next to other measures; Judged@k does not favour short lists",
         citation="Soboroff, trec_eval, 2023",
     )
 
     #: as for Judged; an unjudged document that moves up for its imputed grade raises the value
-    claims = Claims(extremal_under_ties=False, promotion_helps=False, bounds_by="nothing")
+    claims = Claims(
+        extremal_under_ties=False, promotion_helps=False, bounds_by="nothing"
+    )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count ranks without a judged hit; divide by k."""
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
         depth = hits.n if self.k is None else np.full(hits.queries, self.k)
-        unjudged = np.minimum(depth, hits.n) - hits.total(np.where(hits.judged, inside, 0.0))
-        return Contributions(np.zeros(len(inside)), depth.astype(np.float64), unjudged=unjudged)
+        unjudged = np.minimum(depth, hits.n) - hits.total(
+            np.where(hits.judged, inside, 0.0)
+        )
+        return Contributions(
+            np.zeros(len(inside)), depth.astype(np.float64), unjudged=unjudged
+        )

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 #: texts that cards of user models share: the formula, its symbols, and the tools that have such measures
 EU: Final = "EU = Σ V(i) g_i / Σ V(i),  V(i) = Π_{j < i} C(j)"
-GAIN: Final = "g_i: gain at rank i, between 0 and 1; V(i): probability that rank i is examined"
+GAIN: Final = (
+    "g_i: gain at rank i, between 0 and 1; V(i): probability that rank i is examined"
+)
 TOOLS: Final = "cwl_eval, ir_measures"
 
 #: the largest depth of a walk
@@ -39,7 +41,9 @@ class UserModel(UnitGain, family="user models"):
         """Refuse a walk without an end, and one that is too long."""
         super().__post_init__()
         if self.k is None and (self.walk.stops_at_k or "k" in self.walk.parameters):
-            raise BadParameter(f"{self} needs a cutoff, where its user stops", fix=f"write {self}@10")
+            raise BadParameter(
+                f"{self} needs a cutoff, where its user stops", fix=f"write {self}@10"
+            )
         if self.depth > DEEPEST:
             raise BadParameter(f"{self} is too deep", expected=f"up to {DEEPEST} ranks")
 
@@ -56,7 +60,11 @@ class UserModel(UnitGain, family="user models"):
     @property
     def last_gain(self) -> int:
         """The rank below which gains do not count."""
-        return self.depth if self.k is None or self.claims.looks_deeper else min(self.k, self.depth)
+        return (
+            self.depth
+            if self.k is None or self.claims.looks_deeper
+            else min(self.k, self.depth)
+        )
 
     @property
     def claims(self) -> Claims:
@@ -67,7 +75,8 @@ class UserModel(UnitGain, family="user models"):
             closed_under_ties=by_rank,
             extremal_under_ties=claims.extremal_under_ties and self.walk.gains_shorten,
             promotion_helps=claims.promotion_helps and self.walk.gains_shorten,
-            grows_with_k=self.ends_at_first_gain or (self.walk.gains_shorten and not self.walk.stops_at_k),
+            grows_with_k=self.ends_at_first_gain
+            or (self.walk.gains_shorten and not self.walk.stops_at_k),
             bounds_by="additive" if by_rank else "enumeration",
             deeper_grades_matter=False,
         )
@@ -75,12 +84,16 @@ class UserModel(UnitGain, family="user models"):
     @property
     def ends_at_first_gain(self) -> bool:
         """True if the first gain ends the walk: then it alone counts, and does so from its rank on."""
-        return isinstance(self.walk, RR) or (isinstance(self.walk, Satisfiable) and self.gain == "binary")
+        return isinstance(self.walk, RR) or (
+            isinstance(self.walk, Satisfiable) and self.gain == "binary"
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weight each gain with the probability that it is examined; divide by the ranks examined."""
         gain = self.gains_of(hits)
-        chance, ranks = self.walk.examination(cast("User", self), hits, gain, self.depth, self.last_gain)
+        chance, ranks = self.walk.examination(
+            cast("User", self), hits, gain, self.depth, self.last_gain
+        )
         hits.record_columns(gain=gain, looked_at=chance)
         return Contributions(chance * gain, ranks)
 
@@ -101,7 +114,9 @@ _OPTIONAL: Final = ("k", "cost_relevant")
 class OpenWalk(UserModel):
     """A measure whose user may go on without end; ``n_max`` ranks are examined at most."""
 
-    n_max: float = parameter(1000, "ranks of a walk at most", low=1, high=DEEPEST, whole=True)
+    n_max: float = parameter(
+        1000, "ranks of a walk at most", low=1, high=DEEPEST, whole=True
+    )
 
     @property
     def depth(self) -> int:
@@ -130,7 +145,9 @@ class CWL(OpenWalk):
         "documents had the largest gain, less the value",
         symbols="g_i: gain, c_i: cost of rank i (`cost`, `cost_relevant`); C(i): chance to go on from i; "
         "ranks 1 … n_max, or 1 … k where the model stops at the cutoff; G_i = Σ_{j ≤ i} g_j; C(i) by model: "
-        + ", ".join(f"{name} {walk.continuation_formula}" for name, walk in WALKS.items()),
+        + ", ".join(
+            f"{name} {walk.continuation_formula}" for name, walk in WALKS.items()
+        ),
         example="model=P, k = 5, relevant at ranks 1 and 3: EU = 2/5, ETU = 2, ED = 5",
         needs="judgments, the top of the grade scale",
         direction="neither",
@@ -146,17 +163,25 @@ class CWL(OpenWalk):
         "Azzopardi, Thomas and Moffat, SIGIR 2019",
     )
 
-    model: str = parameter(None, "how the user walks", MODELS, needed="write CWL(model=P)@10")
+    model: str = parameter(
+        None, "how the user walks", MODELS, needed="write CWL(model=P)@10"
+    )
     output: str = parameter("EU", "which output", *_SPANS)
     p: float | None = parameter(None, "persistence (RBP, NERR10)", above=0.0, below=1.0)
     T: float | None = parameter(None, "the goal (INST, INSQ, BPM, NERR11)", low=0.5)
     hb: float = parameter(0.0, "how much gains raise the goal (BPM)", low=0.0)
     hc: float = parameter(0.0, "how much gains raise the budget (BPM)", low=0.0)
-    gain_med: float = parameter(0.5, "gain that neither raises nor lowers them (BPM)", low=0.0, high=1.0)
-    half_life: float | None = parameter(None, "time in which patience halves (TBG)", above=0.0)
+    gain_med: float = parameter(
+        0.5, "gain that neither raises nor lowers them (BPM)", low=0.0, high=1.0
+    )
+    half_life: float | None = parameter(
+        None, "time in which patience halves (TBG)", above=0.0
+    )
     L: float | None = parameter(None, "text after which the user stops (U)", above=0.0)
     cost: float = parameter(1.0, "cost of examining a rank", above=0.0)
-    cost_relevant: float | None = parameter(None, "cost of examining one with a gain", above=0.0)
+    cost_relevant: float | None = parameter(
+        None, "cost of examining one with a gain", above=0.0
+    )
 
     def __post_init__(self) -> None:
         """Refuse a model without its parameters, and parameters without an effect."""
@@ -164,7 +189,9 @@ class CWL(OpenWalk):
         read = set(self.walk.parameters)
         for name in self.walk.parameters:
             if name not in _OPTIONAL and getattr(self, name) is None:
-                raise BadParameter(f"CWL(model={self.model}) needs {name}", fix=f"add {name}=<number>")
+                raise BadParameter(
+                    f"CWL(model={self.model}) needs {name}", fix=f"add {name}=<number>"
+                )
         if self.output in ("EC", "ETC"):
             read |= {"cost", "cost_relevant"}
         inactive = {name for walk in WALKS.values() for name in walk.parameters} - read
@@ -172,7 +199,9 @@ class CWL(OpenWalk):
             inactive.add("n_max")
         for name in self.changed():
             if name in inactive:
-                raise BadParameter(f"{name} has no effect in {self}", fix=f"leave {name} out")
+                raise BadParameter(
+                    f"{name} has no effect in {self}", fix=f"leave {name} out"
+                )
         super().__post_init__()
 
     @property
@@ -183,7 +212,11 @@ class CWL(OpenWalk):
     @property
     def depth(self) -> int:
         """The rank at which the walk ends at the latest: the cutoff where the model stops there."""
-        return (self.k or 0) if self.walk.stops_at_k else max(super().depth, int(self.k or 0))
+        return (
+            (self.k or 0)
+            if self.walk.stops_at_k
+            else max(super().depth, int(self.k or 0))
+        )
 
     @property
     def claims(self) -> Claims:
@@ -198,17 +231,31 @@ class CWL(OpenWalk):
         slower = self.cost_relevant is None or self.cost_relevant >= self.cost
         by_rank, stops = isinstance(self.walk, RankWalk), self.walk.stops_at_k
         constant = by_rank and self.output == "ED"
-        ends = self.ends_at_first_gain or (self.model == "U" and self.n_max * self.cost >= (self.L or 0))
-        grows = {"EU": ends, "ETU": True, "ED": by_rank or stops, "ResETU": by_rank and stops}
+        ends = self.ends_at_first_gain or (
+            self.model == "U" and self.n_max * self.cost >= (self.L or 0)
+        )
+        grows = {
+            "EU": ends,
+            "ETU": True,
+            "ED": by_rank or stops,
+            "ResETU": by_rank and stops,
+        }
         return replace(
             claims,
             looks_deeper=self.hc > 0,
             deeper_grades_matter=self.hc > 0,
-            closed_under_ties=claims.closed_under_ties and (gained or self.output == "ED"),
-            extremal_under_ties=claims.extremal_under_ties and slower and (gained or constant),
+            closed_under_ties=claims.closed_under_ties
+            and (gained or self.output == "ED"),
+            extremal_under_ties=claims.extremal_under_ties
+            and slower
+            and (gained or constant),
             promotion_helps=claims.promotion_helps and slower and gained,
             grows_with_k=grows.get(self.output, False),
-            bounds_by="nothing" if self._is_residual else claims.bounds_by if gained else "enumeration",
+            bounds_by="nothing"
+            if self._is_residual
+            else claims.bounds_by
+            if gained
+            else "enumeration",
         )
 
     @property
@@ -228,7 +275,9 @@ class CWL(OpenWalk):
 
     def _output(self, hits: Hits, gain: Floats, last_gain: int) -> Contributions:
         output = self.output.removeprefix("Res")
-        chance, ranks = self.walk.examination(cast("User", self), hits, gain, self.depth, last_gain)
+        chance, ranks = self.walk.examination(
+            cast("User", self), hits, gain, self.depth, last_gain
+        )
         hits.record_columns(gain=gain, looked_at=chance)
         norm = ranks if output in ("EU", "EC") else np.ones(hits.queries)
         if output in ("EU", "ETU"):
@@ -239,7 +288,9 @@ class CWL(OpenWalk):
         with_gain = self.cost if self.cost_relevant is None else self.cost_relevant
         return Contributions(chance * with_gain, norm, unjudged=between * self.cost)
 
-    def _residual(self, hits: Hits, gain: Floats, judged: Contributions) -> Contributions:
+    def _residual(
+        self, hits: Hits, gain: Floats, judged: Contributions
+    ) -> Contributions:
         """Give every unjudged rank the largest gain; return how much larger the output is then."""
         share, rest = _shares(hits, judged)
         share, rest = -share, -rest
@@ -256,7 +307,11 @@ class CWL(OpenWalk):
 
 def _shares(hits: Hits, parts: Contributions) -> tuple[Floats, Floats]:
     """Return what each hit, and what the other ranks, contribute to the value itself."""
-    rest = np.zeros(hits.queries) if parts.unjudged is None else parts.unjudged / parts.norm
+    rest = (
+        np.zeros(hits.queries)
+        if parts.unjudged is None
+        else parts.unjudged / parts.norm
+    )
     return parts.hits / hits.spread(parts.norm), rest
 
 
@@ -268,7 +323,10 @@ class SDCG(UserModel):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("ScaledDCG",)
-    examples: ClassVar[tuple[str, ...]] = ("SDCG(max_grade=3)@10", "SDCG(gain=binary)@10")
+    examples: ClassVar[tuple[str, ...]] = (
+        "SDCG(max_grade=3)@10",
+        "SDCG(gain=binary)@10",
+    )
     card: ClassVar[Card] = Card(
         sentence="How much of what k perfect documents would give do the first k results give?",
         formula="SDCG@k = Σ_{i ≤ k} (g_i / log2(i + 1)) / Σ_{i ≤ k} (1 / log2(i + 1))",
@@ -339,7 +397,10 @@ class BPM(UserModel):
     BPM(max_grade=3, T=2)@10
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("BPM(max_grade=3)@10", "BPM(max_grade=3, T=2, hb=0.5)@10")
+    examples: ClassVar[tuple[str, ...]] = (
+        "BPM(max_grade=3)@10",
+        "BPM(max_grade=3, T=2, hb=0.5)@10",
+    )
     card: ClassVar[Card] = Card(
         sentence="What gain per rank has a user who looks until a gain of T is found, at k ranks at most?",
         formula="EU = Σ_{i ≤ s} g_i / s,  s: the first rank with G_s ≥ T_s or s ≥ K_s",
@@ -360,7 +421,9 @@ class BPM(UserModel):
     T: float = parameter(1.0, "gain the user wants", above=0.0)
     hb: float = parameter(0.0, "how much gains raise the goal", low=0.0)
     hc: float = parameter(0.0, "how much gains raise the budget", low=0.0)
-    gain_med: float = parameter(0.5, "gain that neither raises nor lowers them", low=0.0, high=1.0)
+    gain_med: float = parameter(
+        0.5, "gain that neither raises nor lowers them", low=0.0, high=1.0
+    )
 
     @property
     def depth(self) -> int:
@@ -370,4 +433,6 @@ class BPM(UserModel):
     @property
     def claims(self) -> Claims:
         """Gains may move the budget below the cutoff."""
-        return replace(super().claims, looks_deeper=self.hc > 0, deeper_grades_matter=self.hc > 0)
+        return replace(
+            super().claims, looks_deeper=self.hc > 0, deeper_grades_matter=self.hc > 0
+        )

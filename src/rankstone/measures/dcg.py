@@ -35,7 +35,9 @@ class GainMeasure(GradedMeasure):
     needs_relevant: ClassVar[bool] = False
     takes_shares: ClassVar[bool] = True
 
-    pad: str = parameter("zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink")
+    pad: str = parameter(
+        "zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink"
+    )
 
     def limit(self, hits: Hits) -> Cutoff | None:
         """Return the cutoff; pad=shrink lowers it to the length of shorter lists."""
@@ -70,7 +72,9 @@ class GainMeasure(GradedMeasure):
 
     def discounted(self, hits: Hits) -> Floats:
         """Return gain / divisor of every hit down to the cutoff."""
-        gain = hits.remember(("gain", self.gain, self.rel), lambda: self.worth(hits.grade))
+        gain = hits.remember(
+            ("gain", self.gain, self.rel), lambda: self.worth(hits.grade)
+        )
         return hits.discounted(gain, self.divisor, self.limit(hits))
 
     def padding(self, hits: Hits) -> Floats | None:
@@ -89,7 +93,9 @@ class GainMeasure(GradedMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add the (discounted) gains up; nothing is divided."""
-        return Contributions(self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits))
+        return Contributions(
+            self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits)
+        )
 
 
 class CG(GainMeasure, family="cumulated gain"):
@@ -141,7 +147,9 @@ class DCG(GainMeasure, family="cumulated gain"):
 
     discount: str = parameter("log2", "how a gain is divided by rank", DISCOUNTS)
     base: float = parameter(2.0, "base of the logarithm of discount=jk", above=1.0)
-    p: float | None = parameter(None, "persistence of discount=geometric", above=0.0, below=1.0)
+    p: float | None = parameter(
+        None, "persistence of discount=geometric", above=0.0, below=1.0
+    )
 
     def __post_init__(self) -> None:
         """Refuse a geometric discount without its persistence."""
@@ -191,7 +199,9 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         citation="Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005",
     )
 
-    takes_shares: ClassVar[bool] = False  # its ideal list would end within a document, too
+    takes_shares: ClassVar[bool] = (
+        False  # its ideal list would end within a document, too
+    )
 
     ideal: str = parameter(
         "judged",
@@ -199,7 +209,9 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         *("judged", "list", "topk", "k_ones", "k_of_R"),
         needs_k=("k_ones", "topk"),
     )
-    ideal_depth: str = parameter("k", "how deep the ideal list goes", "k", "min_k_n", "all")
+    ideal_depth: str = parameter(
+        "k", "how deep the ideal list goes", "k", "min_k_n", "all"
+    )
 
     def __post_init__(self) -> None:
         """Refuse ideals that would let the value leave [0, 1]."""
@@ -224,7 +236,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     def claims(self) -> Claims:
         """The ideal list grows with k unless it contains all documents; ideal=topk depends on the order."""
         claims, shown = super().claims, self.ideal == "topk"
-        fixed = self.ideal_depth == "all" and self.ideal in ("judged", "list") and self.pad == "zero"
+        fixed = (
+            self.ideal_depth == "all"
+            and self.ideal in ("judged", "list")
+            and self.pad == "zero"
+        )
         return replace(
             claims,
             closed_under_ties=not shown,
@@ -239,7 +255,9 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide the discounted gains by those of the ideal list."""
-        return Contributions(self.discounted(hits), self._cached_norm(hits), unjudged=self.padding(hits))
+        return Contributions(
+            self.discounted(hits), self._cached_norm(hits), unjudged=self.padding(hits)
+        )
 
     @property
     def ideal_has_costs(self) -> bool:  # type: ignore[override]
@@ -252,13 +270,24 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             return None
         made_of = {"list": "list", "topk": "cutoff"}.get(self.ideal, "judged")
         depth = self._ideal_depth(hits)
-        return IdealNorm(self._ideal_gains(hits), self.worth, lambda r: 1.0 / self.divisor(r), depth, made_of)
+        return IdealNorm(
+            self._ideal_gains(hits),
+            self.worth,
+            lambda r: 1.0 / self.divisor(r),
+            depth,
+            made_of,
+        )
 
     def _cached_norm(self, hits: Hits) -> Floats:
         """Return the norm; computed once for all runs where it depends on the judgments alone."""
         depth = self._ideal_depth(hits)
         known = depth is None or isinstance(depth, int)
-        if not known or self.ideal != "judged" or self.pad == "min_grade" or hits.trace is not None:
+        if (
+            not known
+            or self.ideal != "judged"
+            or self.pad == "min_grade"
+            or hits.trace is not None
+        ):
             return self._norm(hits)
         key = ("norm", self.gain, self.rel, self.discount, self.base, self.p, depth)
         return self._best(hits).remember(key, lambda: self._norm(hits))
@@ -267,7 +296,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         depth = self._ideal_depth(hits)
         if self.ideal in ("k_ones", "k_of_R"):
             return self._ones(hits, depth)
-        plain = self.ideal == "judged" and self.pad != "min_grade" and never_falls(self.gain)
+        plain = (
+            self.ideal == "judged"
+            and self.pad != "min_grade"
+            and never_falls(self.gain)
+        )
         if plain and isinstance(depth, int) and hits.trace is None:
             ideal = hits.ideal.down_to(depth)  # in long lists most grades have no share
             ideal = ideal.regraded(self.worth(ideal.grade))
@@ -280,8 +313,12 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             shares = np.where(ideal.rank <= limit, shares, 0.0)
         hits.record_ideal(ideal, divisor=divisor, contribution=shares)
         norm = ideal.total(shares)
-        if self.pad == "min_grade" and depth is not None:  # the ideal list is padded like the list
-            norm += self._padding_gains(hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries))
+        if (
+            self.pad == "min_grade" and depth is not None
+        ):  # the ideal list is padded like the list
+            norm += self._padding_gains(
+                hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries)
+            )
         return norm
 
     def _best(self, hits: Hits) -> Ideal:
@@ -298,7 +335,13 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
 
     def _ideal_gains(self, hits: Hits) -> Ideal:
         """Return the gains of the ideal list, best first."""
-        key = ("ideal gains", self.gain, self.rel, self.ideal, self.k if self.ideal == "topk" else 0)
+        key = (
+            "ideal gains",
+            self.gain,
+            self.rel,
+            self.ideal,
+            self.k if self.ideal == "topk" else 0,
+        )
         return hits.remember(key, lambda: self._make_ideal_gains(hits))
 
     def _make_ideal_gains(self, hits: Hits) -> Ideal:
@@ -308,7 +351,9 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             if not never_falls(self.gain):
                 gain = descending_within(best.query, gain)
             return best.regraded(gain)
-        return self._list_gains(hits if self.ideal == "list" else hits.down_to(self.k or 0), hits)
+        return self._list_gains(
+            hits if self.ideal == "list" else hits.down_to(self.k or 0), hits
+        )
 
     def _list_gains(self, hits: Hits, whole: Hits) -> Ideal:
         """Return the gains of the documents of the list, best first.
@@ -317,13 +362,19 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         """
         gain, query = self.worth(hits.grade), hits.query
         if len(gain) and gain.min() < 0:
-            shown = whole.n if self.ideal == "list" else np.minimum(whole.n, self.k or 0)
+            shown = (
+                whole.n if self.ideal == "list" else np.minimum(whole.n, self.k or 0)
+            )
             unjudged = np.maximum(shown - np.diff(hits.offsets), 0)
-            query = np.concatenate((query, np.repeat(np.arange(hits.queries), unjudged)))
+            query = np.concatenate(
+                (query, np.repeat(np.arange(hits.queries), unjudged))
+            )
             order = np.argsort(query, kind="stable")
             query = query[order]
             gain = np.concatenate((gain, np.zeros(int(unjudged.sum()))))[order]
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=hits.queries))))
+        offsets = np.concatenate(
+            ([0], np.cumsum(np.bincount(query, minlength=hits.queries)))
+        )
         return Ideal(offsets, descending_within(query, gain))
 
     def _ones(self, hits: Hits, depth: Cutoff | None) -> Floats:

@@ -109,7 +109,9 @@ class OrderComparison(Record):
     @cached_property
     def grade(self) -> Ints:
         """The number of the hit's grade, int64 ``[hits]``."""
-        by_place = np.repeat(np.arange(len(self.begins)), np.diff(self.begins, append=len(self.hit)))
+        by_place = np.repeat(
+            np.arange(len(self.begins)), np.diff(self.begins, append=len(self.hit))
+        )
         grade: Ints = by_place[self.offsets[:-1][self.query] + self.ideal]
         return grade
 
@@ -141,7 +143,9 @@ class OrderComparison(Record):
         if self.has_no_ties:
             return np.zeros(len(values))
         fresh = np.ones(len(values), bool)
-        fresh[1:] = (self.block[1:] != self.block[:-1]) | (self.grade[1:] != self.grade[:-1])
+        fresh[1:] = (self.block[1:] != self.block[:-1]) | (
+            self.grade[1:] != self.grade[:-1]
+        )
         return _sums(self.block, values) - _sums(np.cumsum(fresh) - 1, values)
 
     def right_pairs(self, *, drop: bool) -> Floats:
@@ -164,7 +168,9 @@ class OrderComparison(Record):
             value, most = self.grade - heads[self.query], np.diff(heads)[self.query] - 1
         above = weight_of_earlier_smaller(self.offsets, value, weight)
         reversed_offsets = len(value) - self.offsets[::-1]
-        below = weight_of_earlier_smaller(reversed_offsets, (most - value)[::-1], weight[::-1])[::-1]
+        below = weight_of_earlier_smaller(
+            reversed_offsets, (most - value)[::-1], weight[::-1]
+        )[::-1]
         return above + below - self.tied_other_grades(weight) / 2
 
     def weight_of_pairs(self, weight: Floats, *, drop: bool) -> Floats:
@@ -208,7 +214,15 @@ def _stable_order(key: Ints) -> Ints:
 
 
 #: weights of places; the weight of a pair is the sum or the product of two of these
-WEIGHTS: Final = ("uniform", "log2", "hyperbolic", "sqrt", "square", "cube", "geometric")
+WEIGHTS: Final = (
+    "uniform",
+    "log2",
+    "hyperbolic",
+    "sqrt",
+    "square",
+    "cube",
+    "geometric",
+)
 #: weights that fall slowly enough for two neighbours to be exchanged without regard to documents above
 _STEADY: Final = {
     "add": ("uniform", "log2", "hyperbolic", "sqrt", "square"),
@@ -266,16 +280,27 @@ class RC(OfWholeLists, Measure, family="pairs"):
     )
 
     weight: str = parameter("uniform", "the weight of a place", *WEIGHTS)
-    p: float | None = parameter(None, "persistence of weight=geometric", above=0.0, below=1.0)
-    weight_on: str = parameter("model", "places in the ranking, or in the ideal order", "model", "ideal")
-    combine: str = parameter("add", "how two weights make that of a pair", "add", "multiply")
-    ties: str = parameter("max", "pairs of equal grade: counted as right, or left out", "max", "drop")
+    p: float | None = parameter(
+        None, "persistence of weight=geometric", above=0.0, below=1.0
+    )
+    weight_on: str = parameter(
+        "model", "places in the ranking, or in the ideal order", "model", "ideal"
+    )
+    combine: str = parameter(
+        "add", "how two weights make that of a pair", "add", "multiply"
+    )
+    ties: str = parameter(
+        "max", "pairs of equal grade: counted as right, or left out", "max", "drop"
+    )
 
     def __post_init__(self) -> None:
         """Refuse parameters that do not go together."""
         super().__post_init__()
         check_persistence(self, "weight", self.p)
-        if self.weight == "uniform" and (self.weight_on, self.combine) != ("model", "add"):
+        if self.weight == "uniform" and (self.weight_on, self.combine) != (
+            "model",
+            "add",
+        ):
             raise BadParameter(
                 "RC: weight_on and combine need weights of places",
                 fix="choose one: weight=hyperbolic, weight=log2, …",
@@ -291,9 +316,12 @@ class RC(OfWholeLists, Measure, family="pairs"):
     def claims(self) -> Claims:
         """With weights of places, an exchange of two documents changes other pairs, too."""
         uniform, by_model = self.weight == "uniform", self.weight_on == "model"
-        lowest = by_model and (self.weight in _STEADY[self.combine] or self.ties == "drop")
+        lowest = by_model and (
+            self.weight in _STEADY[self.combine] or self.ties == "drop"
+        )
         return Claims(
-            closed_under_ties=uniform or (by_model and (self.combine, self.ties) == ("add", "max")),
+            closed_under_ties=uniform
+            or (by_model and (self.combine, self.ties) == ("add", "max")),
             extremal_under_ties=False,
             proven_extremes=BEST_AND_WORST if lowest else BEST,
             promotion_helps=uniform,
@@ -306,7 +334,13 @@ class RC(OfWholeLists, Measure, family="pairs"):
             return np.power(float(self.p or 0), i - 1)
         if self.weight == "log2":
             return 1.0 / divisors("log2", place)
-        power = {"uniform": 0.0, "hyperbolic": 1.0, "sqrt": 0.5, "square": 2.0, "cube": 3.0}[self.weight]
+        power = {
+            "uniform": 0.0,
+            "hyperbolic": 1.0,
+            "sqrt": 0.5,
+            "square": 2.0,
+            "cube": 3.0,
+        }[self.weight]
         weight: Floats = i**-power
         return weight
 
@@ -394,13 +428,20 @@ class Compat(Measure, family="user models"):
     p: float = parameter(0.95, "persistence", above=0.0, below=1.0)
     normalize: bool = parameter(True, "divide by the ideal list's overlap with itself")
     depth: float | str = parameter(
-        1000, "D: a rank, or lists for the longer of list and ideal", "lists", low=1, high=10**6, whole=True
+        1000,
+        "D: a rank, or lists for the longer of list and ideal",
+        "lists",
+        low=1,
+        high=10**6,
+        whole=True,
     )
 
     @property
     def claims(self) -> Claims:
         """The ideal list depends on the order of tied documents, and on k if depth=lists."""
-        return Claims(closed_under_ties=False, grows_with_k=not isinstance(self.depth, str))
+        return Claims(
+            closed_under_ties=False, grows_with_k=not isinstance(self.depth, str)
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the weights of the depths at which it is in both lists."""
@@ -409,11 +450,15 @@ class Compat(Measure, family="user models"):
         steps = self.p ** np.arange(deepest) / np.arange(1, deepest + 1)
         overlap = np.concatenate(([0.0], np.cumsum(steps)))
         down = overlap[depth]
-        entry = np.minimum(np.maximum(hits.rank, _ideal_rank(hits)), depth[hits.query] + 1)
+        entry = np.minimum(
+            np.maximum(hits.rank, _ideal_rank(hits)), depth[hits.query] + 1
+        )
         adds = hits.spread(down) - overlap[entry - 1]
         share = np.where(hits.relevant(ANY_GAIN), adds, 0.0)
         if not self.normalize:
-            return Contributions(share, (1.0 - np.power(self.p, depth * 1.0)) / (1.0 - self.p))
+            return Contributions(
+                share, (1.0 - np.power(self.p, depth * 1.0)) / (1.0 - self.p)
+            )
         entry = np.minimum(ideal.rank, depth[ideal.query] + 1)
         best = np.where(ideal.grade > 0, down[ideal.query] - overlap[entry - 1], 0.0)
         return Contributions(share, ideal.total(best))

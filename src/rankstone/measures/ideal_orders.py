@@ -67,7 +67,9 @@ def exchange_never_loses(weight: Floats, combine: str) -> Bools:
     return wins >= costs * (1 - _SLACK)
 
 
-def best_ideal(comparison: OrderComparison, weight: Floats, combine: str) -> tuple[Ints | None, Bools]:
+def best_ideal(
+    comparison: OrderComparison, weight: Floats, combine: str
+) -> tuple[Ints | None, Bools]:
     """Find the best ideal order of every query.
 
     Parameters
@@ -112,7 +114,9 @@ def best_ideal(comparison: OrderComparison, weight: Floats, combine: str) -> tup
     return ideal, bounded
 
 
-def _unproven_classes(comparison: OrderComparison, unproven: Bools, by_ideal: Ints) -> Classes:
+def _unproven_classes(
+    comparison: OrderComparison, unproven: Bools, by_ideal: Ints
+) -> Classes:
     """Return the ranges of ideal places whose order is not proven best, of one query."""
     firsts = comparison.first[by_ideal][unproven[by_ideal]]
     ends = firsts + comparison.same_grade[by_ideal][unproven[by_ideal]]
@@ -129,7 +133,9 @@ def _best_of_sums(
         order = _improved(f, block, group, large, "add")
     for first, end in classes:
         if end - first <= _MOST_SUBSETS:
-            order[first:end] = first + _over_subsets(f[first:end], agreeing[first:end], block[first:end])
+            order[first:end] = first + _over_subsets(
+                f[first:end], agreeing[first:end], block[first:end]
+            )
     return order, not large
 
 
@@ -150,7 +156,9 @@ def _over_subsets(f: Floats, agreeing: Floats, block: Ints) -> Ints:
         subsets = level[place]
         for doc in range(size):
             without = subsets[subsets & bit[doc] == 0]
-            agrees = np.bitwise_count(without & no_later[doc]) + np.bitwise_count(~without & no_earlier[doc])
+            agrees = np.bitwise_count(without & no_later[doc]) + np.bitwise_count(
+                ~without & no_earlier[doc]
+            )
             value = best[without] + f[place] * (agreeing[doc] + agrees)
             larger = without | bit[doc]
             better = value > best[larger]
@@ -170,7 +178,9 @@ def _by_size(size: int) -> list[NDArray[np.int64]]:
     return [subsets[counts == count] for count in range(size + 1)]
 
 
-def _best_of_products(f: Floats, block: Ints, group: Ints, classes: Classes) -> tuple[Ints, bool]:
+def _best_of_products(
+    f: Floats, block: Ints, group: Ints, classes: Classes
+) -> tuple[Ints, bool]:
     """Enumerate the orders of all grades together, since products depend on all places."""
     if math.prod(math.factorial(end - first) for first, end in classes) > _MOST_ORDERS:
         return _improved(f, block, group, classes, "multiply"), False
@@ -182,10 +192,17 @@ def _best_of_products(f: Floats, block: Ints, group: Ints, classes: Classes) -> 
         worth = f[place]
         value = worth @ alone
         for one, other in combinations(range(len(docs)), 2):
-            agrees = _agreement(block, group, docs[one : one + 1], docs[other : other + 1])[0, 0]
+            agrees = _agreement(
+                block, group, docs[one : one + 1], docs[other : other + 1]
+            )[0, 0]
             right: Floats | float = agrees
-            if group[docs[one]] == group[docs[other]] and block[docs[one]] != block[docs[other]]:
-                right = (place[:, one] < place[:, other]) == (block[docs[one]] < block[docs[other]])
+            if (
+                group[docs[one]] == group[docs[other]]
+                and block[docs[one]] != block[docs[other]]
+            ):
+                right = (place[:, one] < place[:, other]) == (
+                    block[docs[one]] < block[docs[other]]
+                )
             value += worth[:, one] * worth[:, other] * right
         at = int(value.argmax())
         if value[at] > best:
@@ -220,7 +237,9 @@ def _permutations(size: int) -> NDArray[np.int64]:
     return np.array(list(permutations(range(size))), np.int64)
 
 
-def _improved(f: Floats, block: Ints, group: Ints, classes: Classes, combine: str) -> Ints:
+def _improved(
+    f: Floats, block: Ints, group: Ints, classes: Classes, combine: str
+) -> Ints:
     """Exchange the two neighbours that gain most, until no exchange gains."""
     order = np.arange(len(f))
     if len(f) > _MOST_CLIMBING:
@@ -232,10 +251,14 @@ def _improved(f: Floats, block: Ints, group: Ints, classes: Classes, combine: st
     other = np.ones(len(f)) if combine == "add" else f
     pair = f[i] + f[i + 1] if combine == "add" else f[i] * f[i + 1]
     for _ in range(_MOST_EXCHANGES):
-        right = _agreement(block[order], group[order], np.arange(len(f)), np.arange(len(f)))
+        right = _agreement(
+            block[order], group[order], np.arange(len(f)), np.arange(len(f))
+        )
         same = group[order][:, None] == group[order][None, :]
         above = np.triu(np.ones_like(same))
-        ranked = (block[order][None, :] - block[order][:, None]) * np.where(above, 1, -1) >= 0
+        ranked = (block[order][None, :] - block[order][:, None]) * np.where(
+            above, 1, -1
+        ) >= 0
         right = np.where(same, ranked, right)
         np.fill_diagonal(right, 0.0)
         whole = right @ other

@@ -45,7 +45,10 @@ class Bpref(BinaryMeasure, family="incomplete judgments"):
     def claims(self) -> Claims:
         """Every relevant document adds to it; a cutoff decides which of the tied documents take part."""
         return Claims(
-            reads_nonrelevant=True, closed_under_ties=self.k is None, grows_with_k=True, bounds_by="counts"
+            reads_nonrelevant=True,
+            closed_under_ties=self.k is None,
+            grows_with_k=True,
+            bounds_by="counts",
         )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -54,11 +57,16 @@ class Bpref(BinaryMeasure, family="incomplete judgments"):
         relevant = hits.relevant_count(self.rel)
         most = np.minimum(np.diff(hits.ideal.offsets) - relevant, relevant)
         of_hit = hits.blocks.of_hit
-        above, tied = hits.earlier(~is_relevant)[of_hit], hits.inside(~is_relevant)[of_hit]
+        above, tied = (
+            hits.earlier(~is_relevant)[of_hit],
+            hits.inside(~is_relevant)[of_hit],
+        )
         passed = mean_negatives_above(above, tied, hits.spread(relevant))
         share = 1.0 - passed / np.maximum(hits.spread(most), 1)
         hits.record_columns(nonrelevant_above=passed)
-        return Contributions(np.where(is_relevant, share, 0.0), relevant.astype(np.float64))
+        return Contributions(
+            np.where(is_relevant, share, 0.0), relevant.astype(np.float64)
+        )
 
 
 #: avoids 0/0, as in trec_eval
@@ -113,7 +121,11 @@ class infAP(BinaryMeasure, family="incomplete judgments"):  # noqa: N801 - the n
         other_above = hits.earlier(~is_relevant)
         pool = relevant_above + other_above + hits.pooled.above(hits.query, hits.rank)
         above = np.maximum(hits.rank - 1.0, 1.0)
-        ratio = (relevant_above + _EPSILON) / (relevant_above + other_above + 2 * _EPSILON)
+        ratio = (relevant_above + _EPSILON) / (
+            relevant_above + other_above + 2 * _EPSILON
+        )
         share = 1.0 / hits.rank + ((hits.rank - 1) / hits.rank) * (pool / above) * ratio
         relevant = hits.relevant_count(self.rel)
-        return Contributions(np.where(is_relevant, share, 0.0), relevant.astype(np.float64))
+        return Contributions(
+            np.where(is_relevant, share, 0.0), relevant.astype(np.float64)
+        )

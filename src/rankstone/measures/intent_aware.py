@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Span
 
 
-_NEEDS: Final = (
-    "judgments by subtopic: TREC's second column, a column subtopic, {query: {doc: {subtopic: grade}}}"
-)
+_NEEDS: Final = "judgments by subtopic: TREC's second column, a column subtopic, {query: {doc: {subtopic: grade}}}"
 _UNDEFINED: Final = "no subtopic has a relevant document: the option `empty` decides (default 0, counted)"
 _WEIGHTS: Final = (
     "P(s): weight of subtopic s, equal for all that have a relevant document unless a table of intents says "
@@ -73,7 +71,9 @@ class IntentAware(SubtopicMeasure):
 
         def share(values: Floats, group: Ints) -> Floats:
             shares = np.zeros(len(values))
-            np.divide(weight[group] * values, parts.norm[group], out=shares, where=some[group])
+            np.divide(
+                weight[group] * values, parts.norm[group], out=shares, where=some[group]
+            )
             return shares
 
         def rows(values: Floats | None) -> Floats | None:
@@ -81,7 +81,12 @@ class IntentAware(SubtopicMeasure):
             return None if values is None else self.per_query(hits, share(values, each))
 
         earned = sums(part.of_hit, share(parts.hits, part.hits.query), len(hits.rank))
-        return Contributions(earned, self.per_query(hits, weight), rows(parts.missed), rows(parts.unjudged))
+        return Contributions(
+            earned,
+            self.per_query(hits, weight),
+            rows(parts.missed),
+            rows(parts.unjudged),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +119,9 @@ class IA(IntentAware):
         citation="Agrawal, Gollapudi, Halverson and Ieong, WSDM 2009",
     )
 
-    of: Measure = parameter(None, "the measure of one intent", needed="write IA(of=nDCG)@10")
+    of: Measure = parameter(
+        None, "the measure of one intent", needed="write IA(of=nDCG)@10"
+    )
 
     def __post_init__(self) -> None:
         """Move the cutoff from the measure to this one; refuse measures without a mean over intents."""
@@ -129,13 +136,22 @@ class IA(IntentAware):
         if of.k is not None and self.k not in (None, of.k):
             raise BadParameter(f"{what}@{self.k} has two cutoffs", fix=f"write {what}")
         if of.agg != "mean":
-            raise BadParameter(f"{what}: intents are averaged by their weights", fix="leave agg out")
+            raise BadParameter(
+                f"{what}: intents are averaged by their weights", fix="leave agg out"
+            )
         if type(of).link is not Measure.link or of.zero_norm is Status.undefined:
-            raise BadParameter(f"{what}: {of.name} is not a sum over a norm that every intent has")
+            raise BadParameter(
+                f"{what}: {of.name} is not a sum over a norm that every intent has"
+            )
         if of.card.direction != "higher":
-            raise BadParameter(f"{what}: higher must be better", given=f"{of.name}: {of.card.direction}")
+            raise BadParameter(
+                f"{what}: higher must be better",
+                given=f"{of.name}: {of.card.direction}",
+            )
         if of.brings or of.judgment_columns or of.query_columns:
-            raise BadParameter(f"{what}: {of.name} needs more than the judgments of one intent")
+            raise BadParameter(
+                f"{what}: {of.name} needs more than the judgments of one intent"
+            )
         if of.k is not None:
             object.__setattr__(self, "k", of.k)
             object.__setattr__(self, "of", _without_cutoff(of))
@@ -156,7 +172,9 @@ class IA(IntentAware):
         """As for the measure of one intent."""
         of = self.of.claims
         return replace(
-            super().claims, negative_is_least=of.negative_is_least, reads_lowest_grade=of.reads_lowest_grade
+            super().claims,
+            negative_is_least=of.negative_is_least,
+            reads_lowest_grade=of.reads_lowest_grade,
         )
 
     @property
@@ -239,7 +257,13 @@ class StRecall(BinarySubtopicMeasure):
     """
 
     takes_budget: ClassVar[bool] = True
-    aliases: ClassVar[tuple[str, ...]] = ("S-recall", "SRecall", "strec", "I-rec", "I_rec")
+    aliases: ClassVar[tuple[str, ...]] = (
+        "S-recall",
+        "SRecall",
+        "strec",
+        "I-rec",
+        "I_rec",
+    )
     card: ClassVar[Card] = Card(
         sentence="How many of a query's subtopics do the first k results cover?",
         formula="StRecall@k = |S_1 ∪ … ∪ S_k| / |S|",
@@ -267,7 +291,8 @@ class StRecall(BinarySubtopicMeasure):
         served = part.hits.relevant(self.rel) & exists[part.hits.query]
         new = part.hits.first_of(served, lambda rank: np.ones(len(rank)), self.k)
         return Contributions(
-            sums(part.of_hit, new, len(hits.rank)), self.per_query(hits, exists.astype(np.float64))
+            sums(part.of_hit, new, len(hits.rank)),
+            self.per_query(hits, exists.astype(np.float64)),
         )
 
 
@@ -296,7 +321,9 @@ class D_nDCG(BinarySubtopicMeasure):  # noqa: N801 - the name of the field
         "(.7 + .9/log2 3) / (.9 + .7/log2 3) = 0.9450",
         needs=_DSHARP_NEEDS,
         undefined=_UNDEFINED,
-        peers={"NTCIREVAL": "MSnDCG of a list labelled with global gains (glabel, gcompute)"},
+        peers={
+            "NTCIREVAL": "MSnDCG of a list labelled with global gains (glabel, gcompute)"
+        },
         sensitive="ties, unjudged documents (gain 0), depth, the weights",
         use="graded relevance and weighted intents; it does not ask for novelty, Dsharp_nDCG adds coverage",
         citation="Sakai and Song, SIGIR 2011",
@@ -310,7 +337,9 @@ class D_nDCG(BinarySubtopicMeasure):  # noqa: N801 - the name of the field
         entries = hits.pool.entries
         worth = gains(self.gain, self.threshold, np.maximum(entries.grade, 0.0))
         worth = np.where(self.threshold(entries.grade), worth, 0.0)
-        return sums(entries.doc, self.intents(hits)[entries.group] * worth, len(hits.pool.grade))
+        return sums(
+            entries.doc, self.intents(hits)[entries.group] * worth, len(hits.pool.grade)
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Discount global gains; divide by those of the ideal order."""
@@ -325,7 +354,12 @@ class Dsharp_nDCG(D_nDCG):  # noqa: N801 - the name of the field
     Dsharp_nDCG@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("D#-nDCG", "D♯-nDCG", "Dsharp-nDCG", "D#_nDCG")
+    aliases: ClassVar[tuple[str, ...]] = (
+        "D#-nDCG",
+        "D♯-nDCG",
+        "Dsharp-nDCG",
+        "D#_nDCG",
+    )
     card: ClassVar[Card] = replace(
         D_nDCG.card,
         sentence="Are all intents covered, and the documents of most gain first?",
@@ -339,7 +373,9 @@ class Dsharp_nDCG(D_nDCG):  # noqa: N801 - the name of the field
         use="the NTCIR way to evaluate diversified lists; look at its two parts, too",
     )
 
-    gamma: float = parameter(0.5, "weight of intent recall against D-nDCG", low=0.0, high=1.0)
+    gamma: float = parameter(
+        0.5, "weight of intent recall against D-nDCG", low=0.0, high=1.0
+    )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add the contribution of each hit to intent recall and that to D-nDCG."""

@@ -108,7 +108,9 @@ class LastRel(OfWholeLists, BinaryMeasure, family="positions"):
         symbols="b_i: 1 if the document at rank i is relevant",
         example="relevant at ranks 1, 4 and 9, R = 3: 9; with R = 4 there is no such rank",
         undefined="no relevant document, or one that was not returned: no value, counted as undefined",
-        peers={"CLEF TAR tar_eval last_rel": "the last relevant one that was returned: unreturned=exclude"},
+        peers={
+            "CLEF TAR tar_eval last_rel": "the last relevant one that was returned: unreturned=exclude"
+        },
         sensitive="one single document: the worst placed of the relevant ones",
         use="technology-assisted review, where all must be found; only whole rankings answer it",
         citation="Kanoulas et al., CLEF eHealth TAR overview, 2017",
@@ -134,11 +136,15 @@ class LastRel(OfWholeLists, BinaryMeasure, family="positions"):
             return Contributions(last, np.minimum(found, 1.0))
         missing = relevant - found
         if self.unreturned == "undefined":
-            return Contributions(last, ((missing == 0) & (relevant > 0)).astype(np.float64))
+            return Contributions(
+                last, ((missing == 0) & (relevant > 0)).astype(np.float64)
+            )
         place = missing * (places_below(hits, missing) + 1) / (missing + 1)
         lowest = np.where(missing > 0, hits.length + place, 0.0)
         return Contributions(
-            np.where(hits.spread(missing) > 0, 0.0, last), np.minimum(relevant, 1.0), missed=lowest
+            np.where(hits.spread(missing) > 0, 0.0, last),
+            np.minimum(relevant, 1.0),
+            missed=lowest,
         )
 
 
@@ -168,7 +174,9 @@ class WSS(OfWholeLists, BinaryMeasure, family="positions"):
         citation="Cohen et al., JAMIA 2006",
     )
 
-    recall: float = parameter(0.95, "the recall that must be reached", above=0.0, high=1.0)
+    recall: float = parameter(
+        0.95, "the recall that must be reached", above=0.0, high=1.0
+    )
     documents: str = parameter(
         "list",
         "the documents to read: the list, or the catalogue",
@@ -182,7 +190,9 @@ class WSS(OfWholeLists, BinaryMeasure, family="positions"):
         documents: Ints | Floats = hits.length
         if self.documents == "catalogue" and hits.candidates is not None:
             documents = hits.candidates
-        share, rank = hits.nth_of(masked, np.ceil(self.recall * relevant - _ROUNDING).astype(np.int64))
+        share, rank = hits.nth_of(
+            masked, np.ceil(self.recall * relevant - _ROUNDING).astype(np.int64)
+        )
         saved = share * (self.recall * hits.spread(documents) - rank)
         norm = np.where(hits.found, documents, 1.0)  # without a list nothing is saved
         return Contributions(saved, np.where(relevant > 0, norm, 0.0))

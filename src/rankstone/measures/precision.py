@@ -53,16 +53,24 @@ class P(BinaryMeasure):
             depth = np.minimum(depth, hits.n)
         elif self.denom == "min_R_k":
             depth = np.minimum(depth, hits.relevant_count(self.rel))
-        return Contributions(self.relevant_hits(hits, self.limit(hits)), np.maximum(depth, 1.0))
+        return Contributions(
+            self.relevant_hits(hits, self.limit(hits)), np.maximum(depth, 1.0)
+        )
 
     @property
     def claims(self) -> Claims:
         """Relevant documents are counted, over a fixed depth or min(R, k)."""
-        return Claims(bounds_by="additive", deeper_grades_matter=self.denom == "min_R_k")
+        return Claims(
+            bounds_by="additive", deeper_grades_matter=self.denom == "min_R_k"
+        )
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return min(R, k), where that is the denominator."""
-        return self.relevant_norm(hits, self.depth(hits)) if self.denom == "min_R_k" else None
+        return (
+            self.relevant_norm(hits, self.depth(hits))
+            if self.denom == "min_R_k"
+            else None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +114,15 @@ class R(BinaryMeasure):
         relevant = hits.relevant_count(self.rel)
         if self.denom == "min_R_k":
             relevant = np.minimum(relevant, self.depth(hits))
-        return Contributions(self.relevant_hits(hits, self.limit(hits)), relevant.astype(np.float64))
+        return Contributions(
+            self.relevant_hits(hits, self.limit(hits)), relevant.astype(np.float64)
+        )
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return R or min(R, k)."""
-        return self.relevant_norm(hits, self.depth(hits) if self.denom == "min_R_k" else None)
+        return self.relevant_norm(
+            hits, self.depth(hits) if self.denom == "min_R_k" else None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +155,9 @@ class F(BinaryMeasure):
         """Weigh each relevant hit by 1 + β²; divide by k + β² R."""
         square = float(self.beta) ** 2
         norm = np.maximum(self.depth(hits), 1) + square * hits.relevant_count(self.rel)
-        return Contributions((1.0 + square) * self.relevant_hits(hits, self.limit(hits)), norm)
+        return Contributions(
+            (1.0 + square) * self.relevant_hits(hits, self.limit(hits)), norm
+        )
 
     #: relevant documents are counted, over k + β² R
     claims = Claims(bounds_by="additive")
@@ -151,7 +165,9 @@ class F(BinaryMeasure):
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return k + β² R."""
         relevant = self.relevant_norm(hits, weight=float(self.beta) ** 2)
-        return replace(relevant, rest=np.maximum(self.depth(hits), 1).astype(np.float64))
+        return replace(
+            relevant, rest=np.maximum(self.depth(hits), 1).astype(np.float64)
+        )
 
 
 class Success(BinaryMeasure):
@@ -184,7 +200,9 @@ class Success(BinaryMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit 1."""
         relevant = hits.relevant(self.rel)
-        first = hits.first_of(relevant, lambda rank: np.ones_like(rank, np.float64), self.limit(hits))
+        first = hits.first_of(
+            relevant, lambda rank: np.ones_like(rank, np.float64), self.limit(hits)
+        )
         return Contributions(first, np.ones(hits.queries))
 
 
@@ -219,12 +237,18 @@ class Rprec(BinaryMeasure):
         """Refuse a cutoff: R is the cutoff."""
         super().__post_init__()
         if self.agg == "pooled":
-            raise BadParameter("Rprec(agg=pooled) would pool different cutoffs", fix="use agg=mean")
+            raise BadParameter(
+                "Rprec(agg=pooled) would pool different cutoffs", fix="use agg=mean"
+            )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits in the first R ranks (or a multiple of them); divide by as many."""
-        cutoff = np.floor(self.multiple * hits.relevant_count(self.rel) + 0.9).astype(np.int64)
-        return Contributions(self.relevant_hits(hits, cutoff), cutoff.astype(np.float64))
+        cutoff = np.floor(self.multiple * hits.relevant_count(self.rel) + 0.9).astype(
+            np.int64
+        )
+        return Contributions(
+            self.relevant_hits(hits, cutoff), cutoff.astype(np.float64)
+        )
 
     #: relevant documents are counted down to a rank that depends on R alone
     claims = Claims(bounds_by="counts")
@@ -262,7 +286,9 @@ class SetAP(BinaryMeasure):
         found = self.relevant_hits(hits, self.limit(hits))
         precision = hits.total(found) / np.maximum(self.depth(hits), 1)
         relevant = hits.relevant_count(self.rel)
-        return Contributions(found * hits.spread(precision), relevant.astype(np.float64))
+        return Contributions(
+            found * hits.spread(precision), relevant.astype(np.float64)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,7 +300,11 @@ class Utility(BinaryMeasure):
     """
 
     needs_relevant: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = ("Utility", "Utility(a=2, b=-1)", "Utility@10")
+    examples: ClassVar[tuple[str, ...]] = (
+        "Utility",
+        "Utility(a=2, b=-1)",
+        "Utility@10",
+    )
     card: ClassVar[Card] = Card(
         sentence="What is the value of a set if each kind of document has a price?",
         formula="Utility@k = a·h + b·(m − h) + c·(R − h) + d·(N − m − R + h)",
@@ -292,10 +322,18 @@ class Utility(BinaryMeasure):
         citation="Lewis, TREC-4 filtering track, 1995; Hull and Robertson, TREC-8, 1999",
     )
 
-    a: float = parameter(1.0, "worth of a relevant document shown", low=-_MOST, high=_MOST)
-    b: float = parameter(-1.0, "worth of one shown that is not relevant", low=-_MOST, high=_MOST)
-    c: float = parameter(0.0, "worth of a relevant document not shown", low=-_MOST, high=_MOST)
-    d: float = parameter(0.0, "worth of one not shown that is not relevant", low=-_MOST, high=_MOST)
+    a: float = parameter(
+        1.0, "worth of a relevant document shown", low=-_MOST, high=_MOST
+    )
+    b: float = parameter(
+        -1.0, "worth of one shown that is not relevant", low=-_MOST, high=_MOST
+    )
+    c: float = parameter(
+        0.0, "worth of a relevant document not shown", low=-_MOST, high=_MOST
+    )
+    d: float = parameter(
+        0.0, "worth of one not shown that is not relevant", low=-_MOST, high=_MOST
+    )
 
     @property
     def claims(self) -> Claims:

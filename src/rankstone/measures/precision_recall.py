@@ -45,7 +45,11 @@ class PR(BinaryCurve, family="curves"):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("PRCurve",)
-    examples: ClassVar[tuple[str, ...]] = ("PR", "PR(interp=none)", "PR(levels=101, interp=trec9)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "PR",
+        "PR(interp=none)",
+        "PR(levels=101, interp=trec9)",
+    )
     axes: ClassVar[tuple[str, str]] = ("recall", "precision")
     card: ClassVar[Card] = Card(
         sentence="How precise can the list be once a share of the relevant documents is found?",
@@ -71,7 +75,12 @@ class PR(BinaryCurve, family="curves"):
         """Return AP: the area under the steps."""
         return AP(k=self.k, rel=self.rel)
 
-    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:  # noqa: ARG002 - the base's signature
+    def check(
+        self,
+        ties: str,
+        depth: int | None = None,  # noqa: ARG002 - the base's signature
+        negative: str = "unjudged",  # noqa: ARG002 - the base's signature
+    ) -> None:
         """Refuse unbroken ties where points inside tie blocks are needed."""
         if ties == "expected" and (self.interp != "none" or self.k is not None):
             raise BadOption(
@@ -84,11 +93,15 @@ class PR(BinaryCurve, family="curves"):
         """Return precision at each level of recall."""
         relevant, known = hits.relevant(self.rel), hits.relevant_count(self.rel)
         if not hits.expected:
-            return interpolated(hits, relevant, known, self.grid().tolist(), self.interp)
+            return interpolated(
+                hits, relevant, known, self.grid().tolist(), self.interp
+            )
         steps = Steps.of(hits, relevant)
         table = np.zeros((hits.queries, len(self.grid())))
         for column, level in enumerate(self.grid().tolist()):
-            query, place = steps.reaching(np.maximum(relevant_needed(level, known, self.interp), 1))
+            query, place = steps.reaching(
+                np.maximum(relevant_needed(level, known, self.interp), 1)
+            )
             table[query, column] = steps.through[place] / steps.last[place]
         return table
 
@@ -96,12 +109,17 @@ class PR(BinaryCurve, family="curves"):
         """Return both ends of the plateaus between relevant documents, where nothing is interpolated."""
         if self.interp != "none":
             return None
-        steps, known = Steps.of(hits, hits.relevant(self.rel)), hits.relevant_count(self.rel)
+        steps, known = (
+            Steps.of(hits, hits.relevant(self.rel)),
+            hits.relevant_count(self.rel),
+        )
         depth = hits.length if self.k is None else np.minimum(hits.length, self.k)
         query, rank, found = steps.corners(depth)
         some = known[query] > 0
         query, rank, found = query[some], rank[some], found[some]
-        return Points.of(query, found / known[query], found / np.maximum(rank, 1), hits.queries)
+        return Points.of(
+            query, found / known[query], found / np.maximum(rank, 1), hits.queries
+        )
 
     def micro(self, hits: Hits, with_curve: Bools) -> Micro | None:
         """Count relevant documents at each rank over all queries."""
@@ -109,8 +127,14 @@ class PR(BinaryCurve, family="curves"):
             return None
         rank = hits.rank[hits.relevant(self.rel) & hits.spread(with_curve)]
         depth = hits.length if self.k is None else np.minimum(hits.length, self.k)
-        found = np.bincount(rank, minlength=int(depth[with_curve].max(initial=0)) + 1)[1:]
-        return Micro(found, int(hits.relevant_count(self.rel)[with_curve].sum()), int(with_curve.sum()))
+        found = np.bincount(rank, minlength=int(depth[with_curve].max(initial=0)) + 1)[
+            1:
+        ]
+        return Micro(
+            found,
+            int(hits.relevant_count(self.rel)[with_curve].sum()),
+            int(with_curve.sum()),
+        )
 
 
 class Steps(Record):
@@ -153,17 +177,24 @@ class Steps(Record):
 
     def reaching(self, count: Ints) -> tuple[Ints, Ints]:
         """Return the queries that retrieve ``count`` relevant documents, and the block of the last one."""
-        enough = np.flatnonzero((self.before < count[self.query]) & (self.through >= count[self.query]))
+        enough = np.flatnonzero(
+            (self.before < count[self.query]) & (self.through >= count[self.query])
+        )
         return self.query[enough], enough
 
     def corners(self, depth: Ints) -> tuple[Ints, Ints, Ints]:
         """Return query, rank and relevant documents so far at both ends of every plateau above ``depth``."""
         ends = np.cumsum(self.lengths)
-        previous = np.concatenate(([0], self.last[:-1])) if len(self.last) else self.last
+        previous = (
+            np.concatenate(([0], self.last[:-1])) if len(self.last) else self.last
+        )
         previous[(ends - self.lengths)[self.lengths > 0]] = 0
         bottom, found = np.zeros(len(depth), np.int64), np.zeros(len(depth), np.int64)
         some = self.lengths > 0
-        bottom[some], found[some] = self.last[ends[some] - 1], self.through[ends[some] - 1]
+        bottom[some], found[some] = (
+            self.last[ends[some] - 1],
+            self.through[ends[some] - 1],
+        )
         jump, tail = self.first - 1 > previous, (depth > bottom) | ~some
         query = np.concatenate((self.query[jump], self.query, np.flatnonzero(tail)))
         rank = np.concatenate((self.first[jump] - 1, self.last, depth[tail]))
@@ -207,7 +238,10 @@ class IPrec(InterpolatedPrecision):
     IPrec(recall=0.1)
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0.1)", "IPrec(recall=0.5, interp=trec10)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "IPrec(recall=0.1)",
+        "IPrec(recall=0.5, interp=trec10)",
+    )
     card: ClassVar[Card] = Card(
         sentence="How precise can the list be once a share r of the relevant documents is found?",
         formula="IPrec(r) = max {P@i : R@i ≥ r}, 0 where recall r is never reached",
@@ -224,7 +258,9 @@ class IPrec(InterpolatedPrecision):
         citation="van Rijsbergen, Information Retrieval, 1979; TREC proceedings, appendix on measures",
     )
 
-    recall: float = parameter(None, "a share of R", low=0.0, high=1.0, needed="write IPrec(recall=0.1)")
+    recall: float = parameter(
+        None, "a share of R", low=0.0, high=1.0, needed="write IPrec(recall=0.1)"
+    )
     interp: str = parameter("exact", INTERPOLATION, *INTERPOLATIONS)
 
     @property
@@ -246,7 +282,11 @@ class IAP(InterpolatedPrecision):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("11pt",)
-    examples: ClassVar[tuple[str, ...]] = ("IAP", "IAP(levels=101)", "IAP(levels={0.25, 0.5, 0.75})")
+    examples: ClassVar[tuple[str, ...]] = (
+        "IAP",
+        "IAP(levels=101)",
+        "IAP(levels={0.25, 0.5, 0.75})",
+    )
     card: ClassVar[Card] = Card(
         sentence="How precise is the list on average, over recall levels from nothing to everything?",
         formula="IAP = (1/|L|) Σ_{r ∈ L} IPrec(r)",

@@ -48,7 +48,9 @@ class GroupJudgments(Record):
         heads = np.flatnonzero(np.diff(self.group, prepend=-1))
         before = np.concatenate(([0], through))[heads]
         earlier: Ints = through - ~self.relevant
-        place: Ints = earlier - np.repeat(before, np.diff(heads, append=len(self.group)))
+        place: Ints = earlier - np.repeat(
+            before, np.diff(heads, append=len(self.group))
+        )
         return place
 
 
@@ -82,12 +84,18 @@ class Preferences(Record):
     @cached_property
     def fulfilled(self) -> Bools:
         """True for pairs whose better document was retrieved, and above the other if both were."""
-        return self.shown[self.winner] & (self.place[self.winner] < self.place[self.loser])
+        return self.shown[self.winner] & (
+            self.place[self.winner] < self.place[self.loser]
+        )
 
     def counted(self, when: str) -> Bools:
         """Return which preferences count: all (``any``), or those with one or ``both`` retrieved."""
         one, other = self.shown[self.winner], self.shown[self.loser]
-        return {"any": np.ones(len(one), bool), "one": one | other, "both": one & other}[when]
+        return {
+            "any": np.ones(len(one), bool),
+            "one": one | other,
+            "both": one & other,
+        }[when]
 
 
 def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
@@ -113,12 +121,20 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     fresh[1:] = (group[1:] != group[:-1]) | (grade[1:] != grade[:-1])
     lower = np.append(np.flatnonzero(fresh)[1:], len(doc))[np.cumsum(fresh) - 1]
     counts = ends[group] - lower
-    winner, loser, of = np.repeat(doc, counts), doc[ragged_range(lower, counts)], np.repeat(group, counts)
+    winner, loser, of = (
+        np.repeat(doc, counts),
+        doc[ragged_range(lower, counts)],
+        np.repeat(group, counts),
+    )
     several = np.zeros(len(query), bool)
     if within_subgroups and groups.parent is not None:
         packed = (query << 32) | groups.parent
-        parents, whole, parts = np.unique(packed, return_inverse=True, return_counts=True)
-        of, winner, loser = _transitive_closure(whole[of], winner, loser, len(pool.grade))
+        parents, whole, parts = np.unique(
+            packed, return_inverse=True, return_counts=True
+        )
+        of, winner, loser = _transitive_closure(
+            whole[of], winner, loser, len(pool.grade)
+        )
         group, query, several = whole[group], parents >> 32, parts > 1
     # a document in several subgroups of a group counts once
     order = np.lexsort((-grade, pool.id_order[doc], place[doc], group))
@@ -129,7 +145,9 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     return Preferences(of, winner, loser, query, place, place < _NOWHERE, judged)
 
 
-def _transitive_closure(group: Ints, winner: Ints, loser: Ints, docs: int) -> tuple[Ints, Ints, Ints]:
+def _transitive_closure(
+    group: Ints, winner: Ints, loser: Ints, docs: int
+) -> tuple[Ints, Ints, Ints]:
     """Add the preferences that follow from two others of a group, until there are no more."""
     known = np.unique((group * docs + winner) * docs + loser)
     while True:
@@ -173,7 +191,9 @@ class GradeZeroLimits(Record):
     slipped: Ints
 
     @classmethod
-    def of(cls, pairs: Preferences, when: str, *, as_trec_eval: bool) -> GradeZeroLimits:
+    def of(
+        cls, pairs: Preferences, when: str, *, as_trec_eval: bool
+    ) -> GradeZeroLimits:
         """Count the documents of each group (the retrieved ones, if both documents must be retrieved)."""
         judged, groups = pairs.judged, len(pairs.query)
 
@@ -183,13 +203,20 @@ class GradeZeroLimits(Record):
         shown = pairs.shown[judged.doc]
         every = count(judged.relevant)
         counted = shown if when == "both" else np.ones(len(shown), bool)
-        relevant, others = count(judged.relevant & counted), count(~judged.relevant & counted)
+        relevant, others = (
+            count(judged.relevant & counted),
+            count(~judged.relevant & counted),
+        )
         virtual = np.maximum(relevant - others, 0)
         if not as_trec_eval:
-            return cls(relevant, virtual, relevant * virtual, np.zeros(groups, np.int64))
+            return cls(
+                relevant, virtual, relevant * virtual, np.zeros(groups, np.int64)
+            )
         slips = ~judged.several & (relevant < others)
         reached = np.minimum(relevant, count(~judged.relevant & shown))
-        above = reached * (reached - 1) // 2 + np.maximum(relevant - reached, 0) * reached
+        above = (
+            reached * (reached - 1) // 2 + np.maximum(relevant - reached, 0) * reached
+        )
         return cls(
             limit=np.where(judged.several, every, relevant),
             virtual=virtual,
@@ -200,7 +227,9 @@ class GradeZeroLimits(Record):
     def dropped(self, pairs: Preferences) -> Bools:
         """Return which preferences are over a document of grade 0 beyond the limit."""
         judged, docs = pairs.judged, len(pairs.place)
-        beyond = ~judged.relevant & (judged.place_among_nonrelevant >= self.limit[judged.group])
+        beyond = ~judged.relevant & (
+            judged.place_among_nonrelevant >= self.limit[judged.group]
+        )
         out = np.sort(judged.group[beyond] * docs + judged.doc[beyond])
         return np.isin(pairs.group * docs + pairs.loser, out)
 
@@ -222,7 +251,9 @@ class PreferenceMeasure(Measure, family="preferences"):
     brings: ClassVar[frozenset[str]] = frozenset({"pool", "groups"})
     needs_relevant: ClassVar[bool] = False
 
-    within: str = parameter("group", "documents are compared within", "group", "subgroup")
+    within: str = parameter(
+        "group", "documents are compared within", "group", "subgroup"
+    )
 
     def __post_init__(self) -> None:
         """Declare the column of subgroups if they are used."""
@@ -235,13 +266,16 @@ class PreferenceMeasure(Measure, family="preferences"):
         return None
 
     #: groups may disagree on which document is better; tied documents have no order
-    claims = Claims(closed_under_ties=False, extremal_under_ties=False, promotion_helps=False)
+    claims = Claims(
+        closed_under_ties=False, extremal_under_ties=False, promotion_helps=False
+    )
 
     def pairs(self, hits: Hits) -> Preferences:
         """Return the preferences of all groups."""
         subgroups = self.within == "subgroup"
         return hits.remember(
-            ("preferences", subgroups), lambda: judged_preferences(hits, within_subgroups=subgroups)
+            ("preferences", subgroups),
+            lambda: judged_preferences(hits, within_subgroups=subgroups),
         )
 
     def earned(self, hits: Hits, pairs: Preferences, share: Floats) -> Floats:
@@ -253,7 +287,11 @@ class PreferenceMeasure(Measure, family="preferences"):
         """Return the values of judged documents by hit."""
         assert hits.member is not None  # noqa: S101 - alignment adds it for measures that declare it
         known = hits.member >= 0
-        return np.where(known, values[hits.member], 0.0) if len(values) else np.zeros(len(hits.rank))
+        return (
+            np.where(known, values[hits.member], 0.0)
+            if len(values)
+            else np.zeros(len(hits.rank))
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +302,11 @@ class Prefs(PreferenceMeasure):
     Prefs(over=groups, when=both)
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("Prefs", "Prefs(over=pairs)", "Prefs(over=groups, when=both)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "Prefs",
+        "Prefs(over=pairs)",
+        "Prefs(over=groups, when=both)",
+    )
     card: ClassVar[Card] = Card(
         sentence="Of all pairs in which one document is preferred, how many are in the right order?",
         formula="Prefs = Σ_g f_g / Σ_g p_g;  over=groups: (1/J) Σ_g f_g / p_g;  over=pairs: the mean over "
@@ -285,10 +327,18 @@ class Prefs(PreferenceMeasure):
     )
 
     over: str = parameter(
-        "all", "what the mean is over: all preferences, document pairs, groups", "all", "pairs", "groups"
+        "all",
+        "what the mean is over: all preferences, document pairs, groups",
+        "all",
+        "pairs",
+        "groups",
     )
     when: str = parameter(
-        "any", "which preferences count: any, with one document retrieved, with both", "any", "one", "both"
+        "any",
+        "which preferences count: any, with one document retrieved, with both",
+        "any",
+        "one",
+        "both",
     )
     nonrel: str = parameter(
         "all",
@@ -319,8 +369,13 @@ class Prefs(PreferenceMeasure):
                 self.earned(hits, pairs, counts.astype(np.float64)),
                 sums(query, counts.astype(np.float64), hits.queries),
             )
-        low, high = np.minimum(pairs.winner, pairs.loser), np.maximum(pairs.winner, pairs.loser)
-        _, pair, groups = np.unique(low * len(pairs.place) + high, return_inverse=True, return_counts=True)
+        low, high = (
+            np.minimum(pairs.winner, pairs.loser),
+            np.maximum(pairs.winner, pairs.loser),
+        )
+        _, pair, groups = np.unique(
+            low * len(pairs.place) + high, return_inverse=True, return_counts=True
+        )
         first = np.zeros(len(pair), bool)
         first[np.unique(pair, return_index=True)[1]] = True
         return Contributions(
@@ -331,21 +386,29 @@ class Prefs(PreferenceMeasure):
     def _by_group(self, hits: Hits, pairs: Preferences, counts: Bools) -> Contributions:
         """Divide a total of 1 for each group equally among the preferences that count in it."""
         judged, groups = pairs.judged, len(pairs.query)
-        limits = GradeZeroLimits.of(pairs, self.when, as_trec_eval=self.nonrel == "trec")
+        limits = GradeZeroLimits.of(
+            pairs, self.when, as_trec_eval=self.nonrel == "trec"
+        )
         if self.nonrel != "all":
             counts = counts & ~limits.dropped(pairs)
         possible = np.bincount(pairs.group, counts, groups)
         if self.nonrel != "all":
             possible += limits.possible
-        share: Floats = np.divide(1.0, possible, out=np.zeros(groups), where=possible > 0)
+        share: Floats = np.divide(
+            1.0, possible, out=np.zeros(groups), where=possible > 0
+        )
         earned = self.earned(hits, pairs, np.where(counts, share[pairs.group], 0.0))
         missed = np.zeros(hits.queries)
         if self.nonrel != "all":
-            virtual = limits.virtual[judged.group] * share[judged.group] * judged.relevant
+            virtual = (
+                limits.virtual[judged.group] * share[judged.group] * judged.relevant
+            )
             earned += self._by_hit(hits, sums(judged.doc, virtual, len(pairs.place)))
             missed = sums(pairs.query, limits.slipped * share, hits.queries)
         norm = np.bincount(pairs.query, minlength=hits.queries).astype(np.float64)
-        if self.nonrel == "trec":  # in trec_eval a group without preferences makes the query 0
+        if (
+            self.nonrel == "trec"
+        ):  # in trec_eval a group without preferences makes the query 0
             has_empty_group = np.bincount(pairs.query, possible == 0, hits.queries) > 0
             earned, missed = (
                 np.where(hits.spread(has_empty_group), 0.0, earned),
@@ -379,15 +442,31 @@ class NumPrefs(PreferenceMeasure):
         citation="Buckley, trec_eval 9, 2008",
     )
 
-    what: str = parameter("possible", "which are counted", "possible", "fulfilled", "both")
-    agg: str = parameter("sum", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
+    what: str = parameter(
+        "possible", "which are counted", "possible", "fulfilled", "both"
+    )
+    agg: str = parameter(
+        "sum",
+        "how queries become one number",
+        "mean",
+        "sum",
+        "median",
+        "gmean",
+        "pooled",
+    )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count the preferences that each hit wins, and for the query those that are not fulfilled."""
         pairs = self.pairs(hits)
-        counts = pairs.counted("both" if self.what == "both" else "any").astype(np.float64)
+        counts = pairs.counted("both" if self.what == "both" else "any").astype(
+            np.float64
+        )
         earned = self.earned(hits, pairs, counts)
         missed = None
         if self.what == "possible":
-            missed = sums(pairs.query[pairs.group], (~pairs.fulfilled).astype(np.float64), hits.queries)
+            missed = sums(
+                pairs.query[pairs.group],
+                (~pairs.fulfilled).astype(np.float64),
+                hits.queries,
+            )
         return Contributions(earned, np.ones(hits.queries), missed=missed)

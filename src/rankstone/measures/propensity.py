@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from rankstone.hits.judged_pool import Pool
 
 
-_NEEDS: Final = "judgments with a column propensity (see rankstone.measures.label_propensity)"
-_SYMBOLS: Final = (
-    "p_i: propensity of the document at rank i; b_i: 1 if it is relevant; ideal: largest 1/p first"
+_NEEDS: Final = (
+    "judgments with a column propensity (see rankstone.measures.label_propensity)"
 )
+_SYMBOLS: Final = "p_i: propensity of the document at rank i; b_i: 1 if it is relevant; ideal: largest 1/p first"
 
 
-def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b: float = 1.5) -> Floats:
+def label_propensity(
+    frequency: ArrayLike, instances: int, *, a: float = 0.55, b: float = 1.5
+) -> Floats:
     """Return how likely a relevant label is to have been observed, given how often it was in training.
 
     p = 1 / (1 + C (N_l + b)^(−a)) with C = (ln N − 1) (b + 1)^a.
@@ -66,11 +68,18 @@ def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b
     """
     count = np.asarray(frequency, np.float64)
     if not (np.isfinite(count) & (count >= 0)).all():
-        raise BadParameter("a frequency is negative or not a finite number", expected="counts, 0 or more")
+        raise BadParameter(
+            "a frequency is negative or not a finite number",
+            expected="counts, 0 or more",
+        )
     if instances < 3:  # noqa: PLR2004 - below e the logarithm is less than 1 and rare labels would be likely
-        raise BadParameter(f"{instances} training instances are too few", expected="3 or more")
+        raise BadParameter(
+            f"{instances} training instances are too few", expected="3 or more"
+        )
     if a <= 0 or b <= 0:
-        raise BadParameter(f"label_propensity(a={a:g}, b={b:g})", expected="a and b above 0")
+        raise BadParameter(
+            f"label_propensity(a={a:g}, b={b:g})", expected="a and b above 0"
+        )
     c = (math.log(instances) - 1.0) * (b + 1.0) ** a
     return np.asarray(1.0 / (1.0 + c * np.power(count + b, -a)), np.float64)
 
@@ -116,10 +125,14 @@ class PropensityScored(BinaryMeasure, family="propensity"):
         return hits.pool.once((type(self), self.k, self.rel), self._ideal_sum)
 
     def _ideal_sum(self, pool: Pool) -> Floats:
-        worth = np.where(self.threshold(pool.grade), 1.0 / pool.columns["propensity"], 0.0)
+        worth = np.where(
+            self.threshold(pool.grade), 1.0 / pool.columns["propensity"], 0.0
+        )
         ideal = Ideal(pool.offsets, descending_within(pool.query, worth))
         shares = ideal.grade / self.divisor(ideal.rank)
-        return ideal.total(shares if self.k is None else np.where(ideal.rank <= self.k, shares, 0.0))
+        return ideal.total(
+            shares if self.k is None else np.where(ideal.rank <= self.k, shares, 0.0)
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide the weights of the list by the largest possible sum."""

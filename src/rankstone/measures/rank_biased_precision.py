@@ -27,7 +27,10 @@ class RBP(UnitGain, family="user models"):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("RankBiasedPrecision",)
-    examples: ClassVar[tuple[str, ...]] = ("RBP(p=0.8)", "RBP(gain=linear, max_grade=3, p=0.95)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "RBP(p=0.8)",
+        "RBP(gain=linear, max_grade=3, p=0.95)",
+    )
     card: ClassVar[Card] = Card(
         sentence="What gain per rank has a user who goes on to the next rank with probability p?",
         formula="RBP = (1 − p) Σ_i g_i p^(i − 1)",
@@ -48,12 +51,19 @@ class RBP(UnitGain, family="user models"):
     )
 
     gain: str | GainTable = parameter("binary", WORTH, SHARES)
-    p: float = parameter(None, "persistence", above=0.0, below=1.0, needed="no default: write RBP(p=0.8)")
+    p: float = parameter(
+        None, "persistence", above=0.0, below=1.0, needed="no default: write RBP(p=0.8)"
+    )
 
     @property
     def claims(self) -> Claims:
         """A sum of gains; ranks below the cutoff do not count."""
-        return replace(super().claims, grows_with_k=True, bounds_by="additive", deeper_grades_matter=False)
+        return replace(
+            super().claims,
+            grows_with_k=True,
+            bounds_by="additive",
+            deeper_grades_matter=False,
+        )
 
     def weight(self, rank: Ints) -> Floats:
         """Return p^(i − 1)."""
@@ -62,7 +72,9 @@ class RBP(UnitGain, family="user models"):
     def contributions(self, hits: Hits) -> Contributions:
         """Weight each gain with the probability that its rank is examined; divide by the ranks examined."""
         ranks = np.full(hits.queries, 1.0 / (1.0 - self.p))
-        return Contributions(self.gains_of(hits) * hits.at_rank(self.weight, self.k), ranks)
+        return Contributions(
+            self.gains_of(hits) * hits.at_rank(self.weight, self.k), ranks
+        )
 
 
 class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
@@ -74,7 +86,10 @@ class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
 
     needs_relevant: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("rbp_resid",)
-    examples: ClassVar[tuple[str, ...]] = ("RBP_residual(p=0.8)", "RBP_residual(p=0.8)@10")
+    examples: ClassVar[tuple[str, ...]] = (
+        "RBP_residual(p=0.8)",
+        "RBP_residual(p=0.8)@10",
+    )
     card: ClassVar[Card] = Card(
         sentence="How much higher could RBP be, given what is judged and retrieved?",
         formula="residual@k = (1 − p) Σ_{i ≤ m, unjudged} p^(i − 1) + p^m,  m = min(k, n)",
@@ -107,5 +122,9 @@ class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
         """Add the weights of ranks without a judged hit, and what imputed gains lack to the largest gain."""
         top, ranks = self.top, np.full(hits.queries, 1.0 / (1.0 - self.p))
         lacks = np.where(hits.judged, 0.0, top - self.gains_of(hits))
-        unknown = top * hits.vacant(lambda rank: self.weight(rank + 1) / (1.0 - self.p), self.k)
-        return Contributions(lacks * hits.at_rank(self.weight, self.k), ranks, unjudged=unknown)
+        unknown = top * hits.vacant(
+            lambda rank: self.weight(rank + 1) / (1.0 - self.p), self.k
+        )
+        return Contributions(
+            lacks * hits.at_rank(self.weight, self.k), ranks, unjudged=unknown
+        )

@@ -55,7 +55,9 @@ class RR(BinaryMeasure, family="reciprocal rank"):
         """The first hit stays the first; with target=best the best judged grade must be known."""
         first = self.target == "first"
         return Claims(
-            grows_with_k=True, bounds_by="first" if first else "multisets", deeper_grades_matter=not first
+            grows_with_k=True,
+            bounds_by="first" if first else "multisets",
+            deeper_grades_matter=not first,
         )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -90,7 +92,8 @@ class SearchEnd(Blended, family="reciprocal rank"):
         """Give each of these hits its blended ratio."""
         last = self.last_hits(hits)
         return Contributions(
-            np.where(last, self.blended(hits), 0.0), np.maximum(hits.count(last), 1).astype(np.float64)
+            np.where(last, self.blended(hits), 0.0),
+            np.maximum(hits.count(last), 1).astype(np.float64),
         )
 
     def preferred(self, hits: Hits) -> Ints:
@@ -99,7 +102,9 @@ class SearchEnd(Blended, family="reciprocal rank"):
         lengths = np.diff(hits.offsets)
         records = np.flatnonzero(shown > before(np.maximum, shown, lengths, 0.0))
         place = np.full(hits.queries, -1)
-        place[hits.query[records]] = records  # the last record of a query is its best grade
+        place[hits.query[records]] = (
+            records  # the last record of a query is its best grade
+        )
         return place
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-_REQUIRED: Final = "choose one: ROC(negatives=judged), negatives=candidates or negatives=catalogue"
+_REQUIRED: Final = (
+    "choose one: ROC(negatives=judged), negatives=candidates or negatives=catalogue"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +30,10 @@ class ROC(BinaryCurve, family="curves"):
     """
 
     takes_cutoff: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = ("ROC(negatives=judged)", "ROC(negatives=candidates)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "ROC(negatives=judged)",
+        "ROC(negatives=candidates)",
+    )
     axes: ClassVar[tuple[str, str]] = ("false positive rate", "true positive rate")
     card: ClassVar[Card] = Card(
         sentence="Going down the list, what share of the relevant documents for what share of the negatives?",
@@ -64,12 +69,20 @@ class ROC(BinaryCurve, family="curves"):
         *("bottom_tied", "bottom", "exclude"),
     )
     tied: str = parameter(
-        "half", "as for AUC: a tie block is one straight piece, or steps as its order says", "half", "order"
+        "half",
+        "as for AUC: a tie block is one straight piece, or steps as its order says",
+        "half",
+        "order",
     )
 
     def summary(self) -> AUC:
         """Return AUC: the area under the curve."""
-        return AUC(rel=self.rel, negatives=self.negatives, unreturned=self.unreturned, tied=self.tied)
+        return AUC(
+            rel=self.rel,
+            negatives=self.negatives,
+            unreturned=self.unreturned,
+            tied=self.tied,
+        )
 
     def defined(self, hits: Hits) -> Bools:
         """Return which queries have documents of both classes, as AUC counts them."""
@@ -87,7 +100,9 @@ class ROC(BinaryCurve, family="curves"):
         positives, negatives = self._classes(hits)
         table = np.zeros((hits.queries, len(self.grid())))
         some = np.flatnonzero(self.defined(hits))
-        begin = np.cumsum(negatives + 1) - (negatives + 1)  # every count of every query in a row
+        begin = np.cumsum(negatives + 1) - (
+            negatives + 1
+        )  # every count of every query in a row
         key = begin[query] + negative
         for column, level in enumerate(self.grid().tolist()):
             share = level * negatives[some]
@@ -97,8 +112,13 @@ class ROC(BinaryCurve, family="curves"):
             last = np.searchsorted(key, begin[some] + whole, side="right") - 1
             onward = np.minimum(last + 1, len(key) - 1)
             onward = np.where(query[onward] == some, onward, last)
-            run, rise = negative[onward] - negative[last], relevant[onward] - relevant[last]
-            climbed = np.where(run > 0, (share - negative[last]) * rise / np.maximum(run, 1), 0.0)
+            run, rise = (
+                negative[onward] - negative[last],
+                relevant[onward] - relevant[last],
+            )
+            climbed = np.where(
+                run > 0, (share - negative[last]) * rise / np.maximum(run, 1), 0.0
+            )
             table[some, column] = (relevant[last] + climbed) / positives[some]
         return table
 
@@ -106,7 +126,12 @@ class ROC(BinaryCurve, family="curves"):
         """Return the corners of each query's curve."""
         query, negative, relevant = self._corners(hits)
         positives, negatives = self._classes(hits)
-        return Points.of(query, negative / negatives[query], relevant / positives[query], hits.queries)
+        return Points.of(
+            query,
+            negative / negatives[query],
+            relevant / positives[query],
+            hits.queries,
+        )
 
     def _corners(self, hits: Hits) -> tuple[Ints, Ints, Ints]:
         """Return query, negatives and relevant documents at every corner, of queries that have a curve."""
@@ -119,7 +144,9 @@ class ROC(BinaryCurve, family="curves"):
         step = np.flatnonzero(inside)
         each, of_step = np.arange(hits.queries), hits.query[hits.blocks.head[step]]
         found, shown = hits.count(relevant), area.retrieved_negatives(hits)
-        bottom = ~hits.found if self.unreturned != "bottom" else np.ones(hits.queries, bool)
+        bottom = (
+            ~hits.found if self.unreturned != "bottom" else np.ones(hits.queries, bool)
+        )
         last = np.where(bottom, negatives, shown)
         # from the origin; both ends of every block with relevant documents; the end of the list;
         # what was not returned, negatives first where they come first

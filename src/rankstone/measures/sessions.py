@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-_NEEDS: Final = "judgments, and a query table with session and position (queries=…, --queries FILE)"
+_NEEDS: Final = (
+    "judgments, and a query table with session and position (queries=…, --queries FILE)"
+)
 _SYMBOLS: Final = (
     "q: place of the query in its session; DCG_q: DCG of its list; bq: larger for users who mind "
     "reformulating less"
@@ -37,7 +39,9 @@ class SessionMeasure(Measure, family="sessions"):
     #: True if the norm of a later query counts less, too
     normalized: ClassVar[bool] = False
 
-    bq: float = parameter(4.0, "base of the logarithm that later queries are discounted by", above=1.0)
+    bq: float = parameter(
+        4.0, "base of the logarithm that later queries are discounted by", above=1.0
+    )
     late: str = parameter(
         "plus_one",
         "the divisor of the query at place q: 1 + log_bq q, or log_bq (q + bq − 1)",
@@ -50,7 +54,8 @@ class SessionMeasure(Measure, family="sessions"):
         super().__post_init__()
         if self.agg in ("pooled", "weighted"):
             raise BadParameter(
-                f"{self.name}(agg={self.agg}): sessions have no weights", fix="use agg=mean, sum or median"
+                f"{self.name}(agg={self.agg}): sessions have no weights",
+                fix="use agg=mean, sum or median",
             )
 
     def cost(self, hits: Hits) -> Floats:

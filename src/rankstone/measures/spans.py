@@ -27,11 +27,13 @@ _NEEDS: Final = (
     "judgments with start and end, and chunks with the same, in the run or in a table of chunks "
     "(documents=…, --documents FILE)"
 )
-_SYMBOLS: Final = (
-    "T: text of the first k chunks; G: text of the relevant spans; |…|: length, shared text once"
+_SYMBOLS: Final = "T: text of the first k chunks; G: text of the relevant spans; |…|: length, shared text once"
+_SENSITIVE: Final = (
+    "ties at the cutoff; relevant text that is not marked; offsets in another unit"
 )
-_SENSITIVE: Final = "ties at the cutoff; relevant text that is not marked; offsets in another unit"
-_SOURCE: Final = "Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, Chroma, 2024"
+_SOURCE: Final = (
+    "Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, Chroma, 2024"
+)
 
 
 class _Text(Record):
@@ -67,7 +69,9 @@ class _Text(Record):
         relevant, nugget = judged.spans.some(wanted), judged.nugget[wanted]
         chunks, read = hits.retrieved.spans(hits.query), np.ones(len(hits.rank), bool)
         if depth == "relevant_chunks":
-            count = np.bincount(_touching(judged, relevant).query, minlength=hits.queries)
+            count = np.bincount(
+                _touching(judged, relevant).query, minlength=hits.queries
+            )
             read = hits.rank <= count[hits.query]
         covered = TextCoverage.of(chunks.some(read), relevant, nugget)
 
@@ -84,7 +88,9 @@ class _Text(Record):
             np.where(read, chunks.length, 0.0),
             relevant,
             relevant.length - covered.of_span,
-            np.bincount(relevant.query[first], minlength=hits.queries).astype(np.float64),
+            np.bincount(relevant.query[first], minlength=hits.queries).astype(
+                np.float64
+            ),
         )
 
 
@@ -113,7 +119,10 @@ class SpanMeasure(BinaryMeasure, family="spans"):
         "relevant_chunks",
     )
     overlaps: str = parameter(
-        "once", "text that several chunks or spans share counts in the denominator", "once", "added"
+        "once",
+        "text that several chunks or spans share counts in the denominator",
+        "once",
+        "added",
     )
 
     def __post_init__(self) -> None:
@@ -128,12 +137,16 @@ class SpanMeasure(BinaryMeasure, family="spans"):
     @property
     def claims(self) -> Claims:
         """Text counts once, for the first chunk that has it, so that a tie has no closed form."""
-        return Claims(closed_under_ties=False, extremal_under_ties=False, promotion_helps=False)
+        return Claims(
+            closed_under_ties=False, extremal_under_ties=False, promotion_helps=False
+        )
 
     def text(self, hits: Hits) -> _Text:
         """Return what the chunks cover, computed once for all measures of the same depth."""
         key = ("text", self.rel, self.depth_by)
-        found: _Text = hits.remember(key, lambda: _Text.of(hits, self.threshold, self.depth_by))
+        found: _Text = hits.remember(
+            key, lambda: _Text.of(hits, self.threshold, self.depth_by)
+        )
         hits.record_columns(new_text=found.new, relevant_text=found.gained)
         return found
 
@@ -163,7 +176,9 @@ class SpanR(SpanMeasure):
         symbols=_SYMBOLS,
         example="relevant 0–100 and 200–250, chunks 0–60 and 40–120: 100 of 150 = 2/3",
         needs=_NEEDS,
-        peers={"Chroma's chunking_evaluation": "recall; SpanR(depth_by=relevant_chunks, overlaps=added)"},
+        peers={
+            "Chroma's chunking_evaluation": "recall; SpanR(depth_by=relevant_chunks, overlaps=added)"
+        },
         sensitive=_SENSITIVE,
         use="comparing chunkers and retrievers: the same judgments serve every chunking",
         scale="a step is a character or token of relevant text",
@@ -171,14 +186,19 @@ class SpanR(SpanMeasure):
     )
 
     per: str = parameter(
-        "text", "each character of relevant text counts the same, or each nugget", "text", "nugget"
+        "text",
+        "each character of relevant text counts the same, or each nugget",
+        "text",
+        "nugget",
     )
 
     def __post_init__(self) -> None:
         """Read what each span is about, where nuggets count."""
         super().__post_init__()
         if self.per == "nugget":
-            object.__setattr__(self, "judgment_columns", (*SpanMeasure.judgment_columns, "nugget"))
+            object.__setattr__(
+                self, "judgment_columns", (*SpanMeasure.judgment_columns, "nugget")
+            )
 
     @property
     def claims(self) -> Claims:
@@ -208,7 +228,9 @@ class SpanP(SpanMeasure):
         symbols=_SYMBOLS,
         example="relevant 0–100 and 200–250, chunks 0–60 and 40–120: 100 of 120 = 5/6",
         needs=_NEEDS,
-        peers={"Chroma's chunking_evaluation": "precision; SpanP(depth_by=relevant_chunks, overlaps=added)"},
+        peers={
+            "Chroma's chunking_evaluation": "precision; SpanP(depth_by=relevant_chunks, overlaps=added)"
+        },
         sensitive=_SENSITIVE,
         use="what a language model has to read besides the evidence; read it with SpanR",
         citation=_SOURCE,
@@ -234,7 +256,9 @@ class SpanIoU(SpanMeasure):
         symbols=_SYMBOLS,
         example="relevant 0–100 and 200–250, chunks 0–60 and 40–120: 100 / (120 + 150 − 100) = 10/17",
         needs=_NEEDS,
-        peers={"Chroma's chunking_evaluation": "IoU; SpanIoU(depth_by=relevant_chunks, overlaps=added)"},
+        peers={
+            "Chroma's chunking_evaluation": "IoU; SpanIoU(depth_by=relevant_chunks, overlaps=added)"
+        },
         sensitive=_SENSITIVE,
         use="one number for recall and precision of text; long chunks cost what they hold besides",
         citation=_SOURCE,
@@ -280,6 +304,9 @@ class SpanPOmega(SpanMeasure):
         relevant = judged.spans.some(wanted)
         chunks = _touching(judged, relevant)
         covered = TextCoverage.of(chunks, relevant, judged.nugget[wanted])
-        found, text = (sums(chunks.query, values, hits.queries) for values in (covered.relevant, covered.new))
+        found, text = (
+            sums(chunks.query, values, hits.queries)
+            for values in (covered.relevant, covered.new)
+        )
         left = union_length(relevant, hits.queries) - found
         return Contributions(np.zeros(len(hits.rank)), text + left, missed=found)

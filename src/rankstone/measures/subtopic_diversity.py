@@ -61,14 +61,18 @@ class SubtopicMeasure(Measure, family="diversity"):
 
     def relevant_count(self, hits: Hits) -> Ints | None:
         """Return the number of subtopics with a relevant document, int64 ``[queries]``."""
-        return self.per_query(hits, (self.intents(hits) > 0).astype(np.float64)).astype(np.int64)
+        return self.per_query(hits, (self.intents(hits) > 0).astype(np.float64)).astype(
+            np.int64
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinarySubtopicMeasure(SubtopicMeasure):
     """A measure of binary relevance to subtopics."""
 
-    rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    rel: RelevantFrom = parameter(
+        ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
 
     @property
     def threshold(self) -> Threshold:
@@ -89,13 +93,20 @@ class SubtopicNovelty(BinarySubtopicMeasure):
     discount: ClassVar[str] = "log2"
 
     alpha: float = parameter(
-        0.5, "the share of its gain that a subtopic loses each time it is covered", low=0.0, high=1.0
+        0.5,
+        "the share of its gain that a subtopic loses each time it is covered",
+        low=0.0,
+        high=1.0,
     )
 
     @property
     def claims(self) -> Claims:
         """A gain depends on every document above unless alpha=0; alpha=1 has one norm for all cutoffs."""
-        return replace(super().claims, closed_under_ties=self.alpha == 0, grows_with_k=self.alpha == 1)
+        return replace(
+            super().claims,
+            closed_under_ties=self.alpha == 0,
+            grows_with_k=self.alpha == 1,
+        )
 
     def divisor(self, rank: Ints) -> Floats:
         """Return what a gain at each rank is divided by."""
@@ -103,7 +114,9 @@ class SubtopicNovelty(BinarySubtopicMeasure):
 
     def gains(self, hits: Hits) -> Floats:
         """Return the novelty of each hit: Σ_s P(s) b_s (1 − α)^(times s was covered above)."""
-        return hits.remember(("novelty", self.alpha, self.rel), lambda: self._gains(hits))
+        return hits.remember(
+            ("novelty", self.alpha, self.rel), lambda: self._gains(hits)
+        )
 
     def _gains(self, hits: Hits) -> Floats:
         part = by_group(hits)
@@ -115,7 +128,9 @@ class SubtopicNovelty(BinarySubtopicMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Discount the novelty of each hit; divide by the norm."""
-        return Contributions(hits.discounted(self.gains(hits), self.divisor, self.k), self.norm(hits))
+        return Contributions(
+            hits.discounted(self.gains(hits), self.divisor, self.k), self.norm(hits)
+        )
 
     def norm(self, hits: Hits) -> Floats:
         """Return the gain of a list of documents that are all relevant to every subtopic."""
@@ -125,7 +140,9 @@ class SubtopicNovelty(BinarySubtopicMeasure):
         """Return Σ_i (1 − α)^(i−1) / D(i): the gain per subtopic of documents relevant to all of them."""
         assert self.k is not None  # noqa: S101 - measures without a closed form refuse whole lists
         rank = np.arange(1, self.k + 1)
-        return float(np.cumsum(np.power(1.0 - self.alpha, rank - 1.0) / self.divisor(rank))[-1])
+        return float(
+            np.cumsum(np.power(1.0 - self.alpha, rank - 1.0) / self.divisor(rank))[-1]
+        )
 
 
 class GreedyNormalized(SubtopicNovelty):
@@ -150,7 +167,9 @@ class GreedyNormalized(SubtopicNovelty):
     def _greedy_value(self, pool: Pool) -> Floats:
         serves = self.threshold(pool.entries.grade)
         keep = np.where(serves, 1.0 - self.alpha, 1.0)
-        steps = greedy(pool, serves.astype(np.float64), keep, intent_weights(pool, self.threshold))
+        steps = greedy(
+            pool, serves.astype(np.float64), keep, intent_weights(pool, self.threshold)
+        )
         total = np.zeros(pool.queries)
         for rank, gain in enumerate(islice(steps, self.k), start=1):
             total += gain / self.divisor(np.array([rank]))
@@ -161,12 +180,12 @@ _SYMBOLS: Final = (
     "G_i = Σ_s w_s b_is (1 − α)^c_is; w_s: weight of subtopic s, 1 unless a table of intents says otherwise; "
     "b_is: 1 if the document at rank i is relevant to s; c_is: how many documents above it are"
 )
-_NEEDS: Final = (
-    "judgments by subtopic: TREC's second column, a column subtopic, {query: {doc: {subtopic: grade}}}"
-)
+_NEEDS: Final = "judgments by subtopic: TREC's second column, a column subtopic, {query: {doc: {subtopic: grade}}}"
 _UNDEFINED: Final = "no subtopic has a relevant document: the option `empty` decides (default 0, counted)"
 _SENSITIVE: Final = "ties, unjudged documents (they cover nothing), depth, and how fine the subtopics are"
-_SENSITIVE_IDEAL: Final = f"{_SENSITIVE}; in the ideal to document ids, where gains are equal"
+_SENSITIVE_IDEAL: Final = (
+    f"{_SENSITIVE}; in the ideal to document ids, where gains are equal"
+)
 _GREEDY: Final = (
     "ideal: at every rank the document that gains most, of equals the one with the larger id. The best "
     "order is NP-hard to find, so a list may beat the greedy one and exceed 1, never e/(e − 1)"
@@ -179,7 +198,10 @@ _PEERS: Final = {
     "ndeval, pyndeval, ir_measures": "the same down to rank 20, their deepest",
     **_ORDERS,
 }
-_WHOLE: Final = {"ndeval, pyndeval, ir_measures": "the same, over the whole list", **_ORDERS}
+_WHOLE: Final = {
+    "ndeval, pyndeval, ir_measures": "the same, over the whole list",
+    **_ORDERS,
+}
 _UNDIVIDED: Final = {
     "ndeval, pyndeval, ir_measures": "the same for k = 2 … 20; @1 they do not divide, it is a count there",
     **_ORDERS,
@@ -203,7 +225,10 @@ class alpha_DCG(SubtopicNovelty):  # noqa: N801 - the name of the field
         "(2 + 0.5/log2 3) / (2 + 2·0.5/log2 3) = 0.8801",
         needs=_NEEDS,
         undefined=_UNDEFINED,
-        peers={**_UNDIVIDED, "Clarke et al., 2008": "the sum before the division, a number of nuggets"},
+        peers={
+            **_UNDIVIDED,
+            "Clarke et al., 2008": "the sum before the division, a number of nuggets",
+        },
         sensitive=_SENSITIVE,
         use="where one document could cover every subtopic; alpha_nDCG compares with existing documents",
         citation="Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon, SIGIR 2008",
@@ -305,7 +330,9 @@ class nERR_IA(GreedyNormalized):  # noqa: N801 - the name of the field
 class GeometricNovelty(SubtopicNovelty):
     """A novelty measure with the geometric discount β^(i − 1)."""
 
-    beta: float = parameter(0.5, "probability that a user goes on to the next rank", above=0.0, below=1.0)
+    beta: float = parameter(
+        0.5, "probability that a user goes on to the next rank", above=0.0, below=1.0
+    )
 
     def divisor(self, rank: Ints) -> Floats:
         """Return 1 / β^(rank − 1)."""

@@ -32,7 +32,12 @@ class Support(Measure, family="support"):
 
     takes_cutoff: ClassVar[bool] = False
     brings: ClassVar[frozenset[str]] = frozenset({"scores"})
-    claims = Claims(ties_at_once=True, extremal_under_ties=False, promotion_helps=False, bounds_by="nothing")
+    claims = Claims(
+        ties_at_once=True,
+        extremal_under_ties=False,
+        promotion_helps=False,
+        bounds_by="nothing",
+    )
     card: ClassVar[Card] = Card(
         sentence="How much of what an answer should say does it say?",
         formula="Support = Σ w · s / Σ w",
@@ -42,7 +47,7 @@ class Support(Measure, family="support"):
         needs="nuggets with grade 2 (vital) or 1 (okay), and their support as scores: rankstone answers",
         peers={
             "nuggetizer": "strict_vital_score is Support(level=vital), strict_all_score is Support; "
-            "vital_score and all_score have partial=0.5",
+            "vital_score and all_score have partial=0.5"
         },
         sensitive="how nuggets are cut: many small ones weigh more than one large one",
         use="answers of language models, sentence by sentence or nugget by nugget",
@@ -51,7 +56,9 @@ class Support(Measure, family="support"):
 
     level: str = parameter("all", "which nuggets count", "all", "vital", "okay")
     partial: float = parameter(0.0, "what partial support earns", low=0.0, high=1.0)
-    okay: float = parameter(1.0, "weight of an okay nugget against a vital one", low=0.0, high=1.0)
+    okay: float = parameter(
+        1.0, "weight of an okay nugget against a vital one", low=0.0, high=1.0
+    )
 
     def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse lists without scores: these say what is supported."""
@@ -61,16 +68,23 @@ class Support(Measure, family="support"):
 
     def weight(self, grade: Floats) -> Floats:
         """Return the weight of nuggets by their grades."""
-        vital, okay = float(self.level != "okay"), 0.0 if self.level == "vital" else self.okay
+        vital, okay = (
+            float(self.level != "okay"),
+            0.0 if self.level == "vital" else self.okay,
+        )
         return np.where(grade >= VITAL, vital, np.where(grade > 0, okay, 0.0))
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weigh supported nuggets; divide by the weight of all."""
         assert hits.score is not None  # noqa: S101 - alignment adds it for measures that read scores
-        earned = np.where(hits.score >= 1, 1.0, np.where(hits.score > 0, self.partial, 0.0))
+        earned = np.where(
+            hits.score >= 1, 1.0, np.where(hits.score > 0, self.partial, 0.0)
+        )
         weight = self.weight(hits.grade)
         hits.record_columns(weight=weight, support=earned)
-        return Contributions(weight * earned, hits.ideal.total(self.weight(hits.ideal.grade)))
+        return Contributions(
+            weight * earned, hits.ideal.total(self.weight(hits.ideal.grade))
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,10 @@ class TBG(BinaryMeasure, family="user models"):
 
     aliases: ClassVar[tuple[str, ...]] = ("TimeBiasedGain",)
     needs_relevant: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = ("TBG(words=500)", "TBG(words=300, half_life=120)@20")
+    examples: ClassVar[tuple[str, ...]] = (
+        "TBG(words=500)",
+        "TBG(words=300, half_life=120)@20",
+    )
     card: ClassVar[Card] = Card(
         sentence="How many relevant documents does a user save before time runs out?",
         formula="TBG = Σ_i b_i c(1) s · 2^(−T(i) / h),  T(i) = Σ_{j < i} (t_s + (a · words + b) c(b_j))",
@@ -57,18 +60,31 @@ class TBG(BinaryMeasure, family="user models"):
     )
 
     words: float = parameter(
-        None, "words of a document, on average", low=0.0, needed="measure your collection: TBG(words=500)"
+        None,
+        "words of a document, on average",
+        low=0.0,
+        needed="measure your collection: TBG(words=500)",
     )
-    half_life: float = parameter(224.0, "seconds after which half of the users have left", above=0.0)
+    half_life: float = parameter(
+        224.0, "seconds after which half of the users have left", above=0.0
+    )
     summary: float = parameter(4.4, "seconds to judge a summary", low=0.0)
     per_word: float = parameter(0.018, "seconds to read a word", low=0.0)
-    opening: float = parameter(7.8, "seconds for a clicked document in addition to its words", low=0.0)
-    click_relevant: float = parameter(0.64, "chance to click a relevant document", low=0.0, high=1.0)
+    opening: float = parameter(
+        7.8, "seconds for a clicked document in addition to its words", low=0.0
+    )
+    click_relevant: float = parameter(
+        0.64, "chance to click a relevant document", low=0.0, high=1.0
+    )
     click: float = parameter(0.39, "chance to click another", low=0.0, high=1.0)
-    save: float = parameter(0.77, "chance to save a relevant document that was clicked", low=0.0, high=1.0)
+    save: float = parameter(
+        0.77, "chance to save a relevant document that was clicked", low=0.0, high=1.0
+    )
 
     #: chances are added up; the time of a document depends on the documents above it
-    claims = Claims(closed_under_ties=False, grows_with_k=True, deeper_grades_matter=False)
+    claims = Claims(
+        closed_under_ties=False, grows_with_k=True, deeper_grades_matter=False
+    )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the chance that it is saved, halved every half-life."""
@@ -92,7 +108,10 @@ class U(UnitGain, family="user models"):
 
     aliases: ClassVar[tuple[str, ...]] = ("UMeasure", "U-measure")
     needs_relevant: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = ("U(L=20)", "U(L=5000, cost=200, cost_relevant=1200)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "U(L=20)",
+        "U(L=5000, cost=200, cost_relevant=1200)",
+    )
     card: ClassVar[Card] = Card(
         sentence="How much does a user gain whose interest fades with every line that is read?",
         formula="U = Σ_i g_i · max(0, 1 − pos_i / L)",
@@ -112,10 +131,16 @@ class U(UnitGain, family="user models"):
     )
 
     gain: str | GainTable = parameter("binary", WORTH, SHARES)
-    L: float = parameter(None, "where interest ends, as cost", above=0.0, needed="in documents: U(L=20)")
+    L: float = parameter(
+        None, "where interest ends, as cost", above=0.0, needed="in documents: U(L=20)"
+    )
     cost: float = parameter(1.0, "text read of a document", above=0.0)
-    cost_relevant: float | None = parameter(None, "text read of a relevant one, if different", above=0.0)
-    position: str = parameter("end", "which end of a document its position is", "end", "start")
+    cost_relevant: float | None = parameter(
+        None, "text read of a relevant one, if different", above=0.0
+    )
+    position: str = parameter(
+        "end", "which end of a document its position is", "end", "start"
+    )
 
     @property
     def claims(self) -> Claims:
@@ -136,7 +161,8 @@ class U(UnitGain, family="user models"):
         longer = 0.0 if self.claims.closed_under_ties else (own - self.cost) * finds
         shift = longer - (own if self.position == "start" else 0.0)
         left = hits.at_rank(
-            lambda rank: np.maximum(0.0, 1.0 - (self.cost * rank + shift) / self.L), self.limit(hits)
+            lambda rank: np.maximum(0.0, 1.0 - (self.cost * rank + shift) / self.L),
+            self.limit(hits),
         )
         return Contributions(self.gains_of(hits) * left, np.ones(hits.queries))
 
@@ -168,7 +194,9 @@ class binG(BinaryMeasure, family="cumulated gain"):  # noqa: N801 - the name of 
         above = hits.rank - hits.running_count(relevant)
         shares = np.where(relevant, 1.0 / divisors("log2", above + 1), 0.0)
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
-        return Contributions(shares * inside, hits.relevant_count(self.rel).astype(np.float64))
+        return Contributions(
+            shares * inside, hits.relevant_count(self.rel).astype(np.float64)
+        )
 
 
 class G(IdealGains):
@@ -184,7 +212,9 @@ class G(IdealGains):
         symbols="g_i: gain at rank i; s_i = g_1 + … + g_i; ĝ_j: gain at rank j of the ideal list, or 0",
         example="grades 0, 2 and nothing else judged: 2/log2(2 + 3 − 2) / 2 = 1/log2(3)",
         undefined="no gain at all: 0; no relevant document: the option `empty` decides (default 0, counted)",
-        peers={"trec_eval G": "the same, without a cutoff; gains that differ by less than 1 mislead it"},
+        peers={
+            "trec_eval G": "the same, without a cutoff; gains that differ by less than 1 mislead it"
+        },
         sensitive="ties, unjudged documents (gain 0), the grade scale",
         use="seldom: an experiment between AP and nDCG; moving a better document up can lower it",
         citation="Buckley, trec_eval, 2008",
@@ -195,7 +225,10 @@ class G(IdealGains):
         """The shortfall depends on the order; late in a list, 4 before 5 can give a higher value."""
         binary = self.gain == "binary"
         return replace(
-            super().claims, closed_under_ties=False, extremal_under_ties=binary, promotion_helps=binary
+            super().claims,
+            closed_under_ties=False,
+            extremal_under_ties=binary,
+            promotion_helps=binary,
         )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -205,7 +238,11 @@ class G(IdealGains):
         brought = running(np.add, gain, np.diff(hits.offsets))
         behind = np.maximum(self._cost(ideal, hits) - brought, 0.0)
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
-        counts = ideal.grade if self.k is None else np.where(ideal.rank <= self.k, ideal.grade, 0.0)
+        counts = (
+            ideal.grade
+            if self.k is None
+            else np.where(ideal.rank <= self.k, ideal.grade, 0.0)
+        )
         return Contributions(gain / np.log2(2.0 + behind) * inside, ideal.total(counts))
 
     def _cost(self, ideal: Ideal, hits: Hits) -> Floats:

@@ -93,12 +93,7 @@ class Walk:
         raise NotImplementedError
 
     def examination(
-        self,
-        user: User,
-        hits: Hits,
-        gain: Floats,
-        depth: int,
-        last_gain: int,
+        self, user: User, hits: Hits, gain: Floats, depth: int, last_gain: int
     ) -> tuple[Floats, Floats]:
         """Return which hits the user examines, and how many ranks in all.
 
@@ -124,21 +119,37 @@ class Walk:
         gaining = np.flatnonzero((gain > 0) & (hits.rank <= last_gain))
         query = hits.query[gaining]
         lengths = np.bincount(query, minlength=hits.queries) + 1
-        leg_of_hit, opening = np.arange(len(gaining)) + query, np.cumsum(lengths) - lengths
+        leg_of_hit, opening = (
+            np.arange(len(gaining)) + query,
+            np.cumsum(lengths) - lengths,
+        )
         count = len(gaining) + hits.queries
         end, gain_at_end = np.full(count, depth), np.zeros(count)
         end[leg_of_hit], gain_at_end[leg_of_hit] = hits.rank[gaining], gain[gaining]
-        begin, gain_at_begin = np.concatenate(([1], end[:-1])), np.concatenate(([0.0], gain_at_end[:-1]))
+        begin, gain_at_begin = (
+            np.concatenate(([1], end[:-1])),
+            np.concatenate(([0.0], gain_at_end[:-1])),
+        )
         begin[opening], gain_at_begin[opening] = 1, 0.0
         moving = np.flatnonzero(end > begin)
         gained = before(np.add, gain_at_end, lengths, 0.0)
-        legs = Legs(begin[moving] * 1.0, end[moving] * 1.0, gain_at_begin[moving], gained[moving])
+        legs = Legs(
+            begin[moving] * 1.0,
+            end[moving] * 1.0,
+            gain_at_begin[moving],
+            gained[moving],
+        )
         onward, examined = np.ones(count), np.zeros(count)
-        onward[moving], examined[moving] = self.onward(user, legs), self.examined(user, legs)
+        onward[moving], examined[moving] = (
+            self.onward(user, legs),
+            self.examined(user, legs),
+        )
         chance = np.zeros(len(hits.rank))
         chance[gaining] = running(np.multiply, onward, lengths)[leg_of_hit]
         below = before(np.multiply, onward, lengths, 1.0) * examined
-        return chance, 1.0 + sums(np.repeat(np.arange(hits.queries), lengths), below, hits.queries)
+        return chance, 1.0 + sums(
+            np.repeat(np.arange(hits.queries), lengths), below, hits.queries
+        )
 
 
 class RankWalk(Walk):
@@ -155,16 +166,13 @@ class RankWalk(Walk):
         raise NotImplementedError
 
     def examination(
-        self,
-        user: User,
-        hits: Hits,
-        gain: Floats,
-        depth: int,
-        last_gain: int,
+        self, user: User, hits: Hits, gain: Floats, depth: int, last_gain: int
     ) -> tuple[Floats, Floats]:
         """Return V of the ranks of hits, and its sum over all ranks."""
         weights = hits.at_rank(lambda rank: self.weight(user, rank), last_gain)
-        return np.where(gain > 0, weights, 0.0), np.full(hits.queries, self.mass(user, depth))
+        return np.where(gain > 0, weights, 0.0), np.full(
+            hits.queries, self.mass(user, depth)
+        )
 
 
 def square_tail(x: Floats) -> Floats:
@@ -179,7 +187,12 @@ def square_tail(x: Floats) -> Floats:
     y = x + 10.0
     square = 1.0 / (y * y)
     bend = 5 / 66 - square * 691 / 2730
-    for number in (1 / 30, 1 / 42, 1 / 30, 1 / 6):  # Bernoulli numbers, whose signs alternate
+    for number in (
+        1 / 30,
+        1 / 42,
+        1 / 30,
+        1 / 6,
+    ):  # Bernoulli numbers, whose signs alternate
         bend = number - square * bend
     tail: Floats = head + 1.0 / y + square / 2 + square / y * bend
     return tail
@@ -210,7 +223,12 @@ class CustomWalk(Walk):
 
     def examined(self, _user: User, legs: Legs) -> Floats:
         """Add the running products up."""
-        return np.concatenate([np.bincount(leg, chance, len(end)) for chance, end, leg in self._ranks(legs)])
+        return np.concatenate(
+            [
+                np.bincount(leg, chance, len(end))
+                for chance, end, leg in self._ranks(legs)
+            ]
+        )
 
     def _ranks(self, legs: Legs) -> Iterator[tuple[Floats, Ints, Ints]]:
         """Visit every rank of the legs, some legs at a time.
@@ -225,12 +243,21 @@ class CustomWalk(Walk):
         lengths = legs.length.astype(np.int64)
         through, low = offsets_of(lengths), 0
         while True:
-            high = max(low + 1, int(np.searchsorted(through, through[low] + _STEPS, side="right")) - 1)
+            high = max(
+                low + 1,
+                int(np.searchsorted(through, through[low] + _STEPS, side="right")) - 1,
+            )
             part = slice(low, high)
             leg = np.repeat(np.arange(len(lengths[part])), lengths[part])
-            rank = ragged_range(legs.begin[part].astype(np.int64), lengths[part]).astype(np.float64)
+            rank = ragged_range(
+                legs.begin[part].astype(np.int64), lengths[part]
+            ).astype(np.float64)
             gain = np.where(rank == legs.begin[part][leg], legs.gain[part][leg], 0.0)
-            chance = running(np.multiply, self._chances(rank, gain, legs.gained[part][leg]), lengths[part])
+            chance = running(
+                np.multiply,
+                self._chances(rank, gain, legs.gained[part][leg]),
+                lengths[part],
+            )
             yield chance, np.cumsum(lengths[part]) - 1, leg
             low = high
             if low >= len(lengths):
@@ -326,7 +353,9 @@ class U(RankWalk):
 
     def weight(self, user: User, rank: Ints) -> Floats:
         """Return the height of the line at each rank."""
-        return np.maximum(0.0, 1.0 - (rank.astype(np.float64) - 1.0) * user.cost / user.L)
+        return np.maximum(
+            0.0, 1.0 - (rank.astype(np.float64) - 1.0) * user.cost / user.L
+        )
 
     def mass(self, user: User, depth: int) -> float:
         """Return the sum over the ranks above zero."""

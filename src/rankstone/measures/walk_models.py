@@ -9,7 +9,17 @@ import numpy as np
 
 from rankstone.hits.list_arrays import running
 from rankstone.measures.core.gains_and_discounts import Vocabulary
-from rankstone.measures.user_walks import INSQ, RBP, SDCG, CustomWalk, Legs, P, U, Walk, square_tail
+from rankstone.measures.user_walks import (
+    INSQ,
+    RBP,
+    SDCG,
+    CustomWalk,
+    Legs,
+    P,
+    U,
+    Walk,
+    square_tail,
+)
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats
@@ -87,7 +97,9 @@ class NERR9(Satisfiable):
         """Add up begin / i."""
         deepest = int(legs.end.max(initial=0.0))
         harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, deepest + 1))))
-        between: Floats = harmonic[legs.end.astype(np.int64)] - harmonic[legs.begin.astype(np.int64)]
+        between: Floats = (
+            harmonic[legs.end.astype(np.int64)] - harmonic[legs.begin.astype(np.int64)]
+        )
         return (1.0 - legs.gain) * legs.begin * between
 
 
@@ -120,7 +132,9 @@ class NERR11(Satisfiable):
 
     def examined(self, user: User, legs: Legs) -> Floats:
         """Add up the squares of (begin + 2T − 1) / (i + 2T − 1)."""
-        tails = square_tail(legs.begin + 2 * user.T) - square_tail(legs.end + 2 * user.T)
+        tails = square_tail(legs.begin + 2 * user.T) - square_tail(
+            legs.end + 2 * user.T
+        )
         return (1.0 - legs.gain) * np.square(legs.begin + 2 * user.T - 1.0) * tails
 
 
@@ -134,7 +148,9 @@ class BPM(Walk):
     continuation_formula: ClassVar[str] = "1 while G_i < T_i and i < K_i"
     parameters: ClassVar[tuple[str, ...]] = ("k", "T", "hb", "hc", "gain_med")
 
-    def _continues(self, user: User, rank: Floats, earlier: Floats, gained: Floats) -> Bools:
+    def _continues(
+        self, user: User, rank: Floats, earlier: Floats, gained: Floats
+    ) -> Bools:
         """Return where the user goes on; ``earlier`` is the gain above the rank, ``gained`` includes it."""
         surplus = earlier - (rank - 1.0) * user.gain_med
         unsatisfied = gained < user.T + user.hb * surplus - _ROUNDING
@@ -144,17 +160,27 @@ class BPM(Walk):
         """Return 1 where nothing stops the user at the first or the last rank but one of the leg."""
         passes = self._continues(user, legs.begin, legs.gained - legs.gain, legs.gained)
         last = legs.end - 1
-        passes &= (last == legs.begin) | self._continues(user, last, legs.gained, legs.gained)
+        passes &= (last == legs.begin) | self._continues(
+            user, last, legs.gained, legs.gained
+        )
         return passes.astype(np.float64)
 
     def examined(self, user: User, legs: Legs) -> Floats:
         """Count the ranks down to the first at which goal or budget is met; both are linear in the rank."""
         passes = self._continues(user, legs.begin, legs.gained - legs.gain, legs.gained)
-        budget = (user.k + user.hc * (legs.gained + user.gain_med)) / (1.0 + user.hc * user.gain_med)
+        budget = (user.k + user.hc * (legs.gained + user.gain_med)) / (
+            1.0 + user.hc * user.gain_med
+        )
         slope, height = user.hb * user.gain_med, user.T + (user.hb - 1.0) * legs.gained
-        goal = 1.0 + height / slope if slope > 0 else np.where(height > _ROUNDING, np.inf, 0.0)
+        goal = (
+            1.0 + height / slope
+            if slope > 0
+            else np.where(height > _ROUNDING, np.inf, 0.0)
+        )
         stop = np.ceil(np.minimum(goal, budget) - _ROUNDING)
-        down: Floats = np.where(passes, np.clip(stop, legs.begin + 1, legs.end) - legs.begin, 0.0)
+        down: Floats = np.where(
+            passes, np.clip(stop, legs.begin + 1, legs.end) - legs.begin, 0.0
+        )
         return down
 
 
@@ -205,12 +231,18 @@ class TBG(Walk):
 
     def onward(self, user: User, legs: Legs) -> Floats:
         """Return the probability to go on after the time of the first rank and of those behind it."""
-        return self._after_first(user, legs) * np.exp2(-(legs.length - 1.0) * user.cost / user.half_life)
+        return self._after_first(user, legs) * np.exp2(
+            -(legs.length - 1.0) * user.cost / user.half_life
+        )
 
     def examined(self, user: User, legs: Legs) -> Floats:
         """Add a geometric series up."""
         step = math.log(2.0) * user.cost / user.half_life
-        return self._after_first(user, legs) * np.expm1(-step * legs.length) / math.expm1(-step)
+        return (
+            self._after_first(user, legs)
+            * np.expm1(-step * legs.length)
+            / math.expm1(-step)
+        )
 
     def _after_first(self, user: User, legs: Legs) -> Floats:
         """Return the patience left after the first rank of each leg."""
@@ -221,7 +253,22 @@ class TBG(Walk):
 #: the models of the package by name
 WALKS: Final[dict[str, Walk]] = {
     kind.__name__: kind()
-    for kind in (P, RBP, SDCG, RR, AP, INSQ, INST, BPM, NERR8, NERR9, NERR10, NERR11, TBG, U)
+    for kind in (
+        P,
+        RBP,
+        SDCG,
+        RR,
+        AP,
+        INSQ,
+        INST,
+        BPM,
+        NERR8,
+        NERR9,
+        NERR10,
+        NERR11,
+        TBG,
+        U,
+    )
 }
 
 #: the continuation functions that users have registered, by name

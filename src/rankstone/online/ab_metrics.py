@@ -29,13 +29,20 @@ if TYPE_CHECKING:
 
 
 #: metric → which direction is better
-DIRECTIONS: Final = {"CTR": "higher", "clicked": "higher", "mean_click_rank": "lower", "abandonment": "lower"}
+DIRECTIONS: Final = {
+    "CTR": "higher",
+    "clicked": "higher",
+    "mean_click_rank": "lower",
+    "abandonment": "lower",
+}
 
 
 def metric_directions(k: int) -> dict[str, str]:
     """Return {name of the metric at cutoff k: whether ``higher`` or ``lower`` is better}."""
     names_at_k = {"CTR": f"CTR@{k}", "clicked": f"clicked@{k}"}
-    return {names_at_k.get(name, name): direction for name, direction in DIRECTIONS.items()}
+    return {
+        names_at_k.get(name, name): direction for name, direction in DIRECTIONS.items()
+    }
 
 
 class Arm(Record):
@@ -103,7 +110,9 @@ def repeated_metrics(of: Mapping[str, tuple[Floats, Floats]]) -> dict[str, str]:
         for other, (others, sizes) in of.items():
             if other == measure:
                 break
-            same = np.array_equal(total, others) or np.array_equal(total, sizes - others)
+            same = np.array_equal(total, others) or np.array_equal(
+                total, sizes - others
+            )
             if other not in repeats and same and np.array_equal(size, sizes):
                 repeats[measure] = other
     return repeats
@@ -119,12 +128,17 @@ def make_arm(
 ) -> Arm:
     """Return a variant's totals by unit and its ratio, a number between the two ``ends``."""
     rows = unit[chosen]
-    sums, sizes = (np.bincount(rows, value[chosen], units).astype(np.float64) for value in (total, size))
+    sums, sizes = (
+        np.bincount(rows, value[chosen], units).astype(np.float64)
+        for value in (total, size)
+    )
     present = np.bincount(rows, minlength=units) > 0
     if not sizes.sum() > 0:
         return Arm(sums, sizes, present, None)
     ratio = estimates(Units(sums[present][:, None], sizes[present]))[0]
-    return Arm(sums, sizes, present, with_error_bound(ratio, *ends), has_no_spread(ratio))
+    return Arm(
+        sums, sizes, present, with_error_bound(ratio, *ends), has_no_spread(ratio)
+    )
 
 
 def make_arms(
@@ -205,11 +219,17 @@ class ClaimSettings:
     confidence: float
     sequential: bool
 
-    def interval_columns(self, estimate: Estimate | None, alpha: float) -> dict[str, float | None]:
+    def interval_columns(
+        self, estimate: Estimate | None, alpha: float
+    ) -> dict[str, float | None]:
         """Return ``error``, ``low`` and ``high`` of an estimate; ``None`` each if it has no error."""
         if estimate is None or math.isnan(estimate.error):
             return dict.fromkeys(("error", "low", "high"))
-        ends = always_valid_interval(estimate, alpha) if self.sequential else estimate.interval(1 - alpha)
+        ends = (
+            always_valid_interval(estimate, alpha)
+            if self.sequential
+            else estimate.interval(1 - alpha)
+        )
         return dict(zip(("error", "low", "high"), (estimate.error, *ends), strict=True))
 
     def p_value(self, estimate: Estimate) -> float:
@@ -253,14 +273,25 @@ def differences(
         for key, one in compared.items()
         if key[0] not in repeats and one is not None and not math.isnan(one.error)
     }
-    corrected = dict(zip(p, adjusted(list(p.values()), settings.correction).tolist(), strict=True))
+    corrected = dict(
+        zip(p, adjusted(list(p.values()), settings.correction).tolist(), strict=True)
+    )
     level = family_level(list(p.values()), settings.correction, 1 - settings.confidence)
     rows = []
     for (measure, at), one in compared.items():
-        row: dict[str, Any] = {"measure": measure, "variant": labels[at], "versus": labels[base]}
-        row |= {"difference": None if one is None else one.value, **settings.interval_columns(one, level)}
+        row: dict[str, Any] = {
+            "measure": measure,
+            "variant": labels[at],
+            "versus": labels[base],
+        }
+        row |= {
+            "difference": None if one is None else one.value,
+            **settings.interval_columns(one, level),
+        }
         key = repeats.get(measure, measure), at
         row |= {"p": p.get(key), "p_adjusted": corrected.get(key)}
         ends = (math.nan, math.nan) if row["low"] is None else (row["low"], row["high"])
-        rows.append(row | {"verdict": verdict(ends, directions[measure], settings.margin)})
+        rows.append(
+            row | {"verdict": verdict(ends, directions[measure], settings.margin)}
+        )
     return rows

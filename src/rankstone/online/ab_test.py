@@ -56,7 +56,9 @@ def make_remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, s
     )
     remarks = {"looks": looks}
     for measure, other in repeats.items():
-        remarks[measure] = f"equals {other} (or 1 minus it) in this log, so both count as one comparison"
+        remarks[measure] = (
+            f"equals {other} (or 1 minus it) in this log, so both count as one comparison"
+        )
     remarks["mean_click_rank"] = (
         "counts clicked impressions only: a variant that loses its low clicks improves; "
         "read it together with abandonment"
@@ -64,7 +66,9 @@ def make_remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, s
     return remarks
 
 
-def size_warnings(units: int, planned: int | None, *, sequential: bool) -> Iterator[str]:
+def size_warnings(
+    units: int, planned: int | None, *, sequential: bool
+) -> Iterator[str]:
     """Yield a warning if the experiment has not reached its planned size and is not sequential."""
     if planned is not None and units < planned and not sequential:
         yield (
@@ -73,7 +77,9 @@ def size_warnings(units: int, planned: int | None, *, sequential: bool) -> Itera
         )
 
 
-def no_spread_warnings(arms: Mapping[str, Sequence[Arm]], labels: Sequence[str]) -> Iterator[str]:
+def no_spread_warnings(
+    arms: Mapping[str, Sequence[Arm]], labels: Sequence[str]
+) -> Iterator[str]:
     """Yield a warning for each metric that has the same value for all units of a variant."""
     for measure, of in arms.items():
         for label, one in zip(labels, of, strict=True):
@@ -91,7 +97,11 @@ _ALARM: Final = 0.001
 
 
 def sample_ratio_check(
-    labels: Sequence[str], arms: Sequence[Arm], shares: Mapping[str, float] | None, *, sequential: bool
+    labels: Sequence[str],
+    arms: Sequence[Arm],
+    shares: Mapping[str, float] | None,
+    *,
+    sequential: bool,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return units and expected units by variant, and a warning on a sample ratio mismatch."""
     due = dict.fromkeys(labels, 1 / len(labels)) if shares is None else dict(shares)
@@ -150,7 +160,9 @@ class Experiment(OnlineResult):
 _MOST: Final = 100
 _ENDS: Final = dict.fromkeys(("error", "low", "high"), pl.Float64)
 _TEXTS: Final = {"measure": pl.String, "variant": pl.String}
-_VARIANTS: Final = _TEXTS | {"value": pl.Float64} | _ENDS | {"over": pl.Int64, "units": pl.Int64}
+_VARIANTS: Final = (
+    _TEXTS | {"value": pl.Float64} | _ENDS | {"over": pl.Int64, "units": pl.Int64}
+)
 _DIFFERENCES: Final = (
     _TEXTS
     | {"versus": pl.String, "difference": pl.Float64}
@@ -240,19 +252,41 @@ def ab(
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
     settings = ClaimSettings(margin, correction, confidence, sequential)
-    needed = ["impression_id", "position", "clicked", by, *([] if cluster is None else [cluster])]
-    read = read_log(log, needed, columns=columns, format_in=format_in, invalid=invalid, progress=progress)
+    needed = [
+        "impression_id",
+        "position",
+        "clicked",
+        by,
+        *([] if cluster is None else [cluster]),
+    ]
+    read = read_log(
+        log,
+        needed,
+        columns=columns,
+        format_in=format_in,
+        invalid=invalid,
+        progress=progress,
+    )
     check_clicks(read)
     check_positions(read, "position")
     refuse_duplicates(read, "position")
     impression = dense_numbers(read.frame, "impression_id").to_numpy()
     labels, code = _variants(read, by, versus)
     variant = cluster_of_impressions(read, by, impression)
-    unit = np.arange(len(variant)) if cluster is None else cluster_of_impressions(read, cluster, impression)
+    unit = (
+        np.arange(len(variant))
+        if cluster is None
+        else cluster_of_impressions(read, cluster, impression)
+    )
     clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
     ratios = metric_ratios(clicks, position, impression, k)
-    arms, repeats = make_arms(ratios, unit, variant, float(position.max())), repeated_metrics(ratios)
-    ratio, ratio_notes = sample_ratio_check(labels, next(iter(arms.values())), shares, sequential=sequential)
+    arms, repeats = (
+        make_arms(ratios, unit, variant, float(position.max())),
+        repeated_metrics(ratios),
+    )
+    ratio, ratio_notes = sample_ratio_check(
+        labels, next(iter(arms.values())), shares, sequential=sequential
+    )
     rows = differences(arms, repeats, labels, code, metric_directions(k), settings)
     distinct = {measure: of for measure, of in arms.items() if measure not in repeats}
     warnings = [
@@ -263,7 +297,9 @@ def ab(
     return Experiment(
         tables={
             "differences": rows_to_frame(rows, _DIFFERENCES),
-            "variants": rows_to_frame(list(_variant_rows(arms, labels, settings)), _VARIANTS),
+            "variants": rows_to_frame(
+                list(_variant_rows(arms, labels, settings)), _VARIANTS
+            ),
             "sample_ratio": ratio,
         },
         audit=_make_audit(
@@ -277,17 +313,28 @@ def ab(
             make_remarks(repeats, sequential=sequential),
         ),
         conventions={
-            "by": by, "versus": labels[code], "k": k, "cluster": cluster, "margin": margin,
-            "correction": correction, "confidence": confidence, "sequential": sequential,
-            "planned": planned, "invalid": invalid,
+            "by": by,
+            "versus": labels[code],
+            "k": k,
+            "cluster": cluster,
+            "margin": margin,
+            "correction": correction,
+            "confidence": confidence,
+            "sequential": sequential,
+            "planned": planned,
+            "invalid": invalid,
         },
         inputs={"log": read.source},
-    )  # fmt: skip
+    )
 
 
 def _check_count(option: str, given: int | None, what: str) -> None:
-    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
-        raise BadOption(f"{option}={given!r} is not a {what}", expected="a whole number from 1")
+    if given is not None and (
+        isinstance(given, bool) or not isinstance(given, int) or given < 1
+    ):
+        raise BadOption(
+            f"{option}={given!r} is not a {what}", expected="a whole number from 1"
+        )
 
 
 def _variants(log: Log, by: str, versus: str | None) -> tuple[list[str], int]:
@@ -302,12 +349,16 @@ def _variants(log: Log, by: str, versus: str | None) -> tuple[list[str], int]:
         )
     if versus is not None and versus not in labels:
         raise UsageError(
-            f"there is no variant {printable(versus, 40)}", where=log.source, expected=some(labels, _MOST)
+            f"there is no variant {printable(versus, 40)}",
+            where=log.source,
+            expected=some(labels, _MOST),
         )
     return labels, 0 if versus is None else labels.index(versus)
 
 
-def _variant_rows(arms: Mapping[str, list[Arm]], labels: list[str], settings: ClaimSettings) -> Any:  # noqa: ANN401 - rows
+def _variant_rows(
+    arms: Mapping[str, list[Arm]], labels: list[str], settings: ClaimSettings
+) -> Any:  # noqa: ANN401 - rows
     for measure, of in arms.items():
         for label, one in zip(labels, of, strict=True):
             row = {"measure": measure, "variant": label, "over": int(one.size.sum())}
@@ -332,9 +383,14 @@ def _make_audit(
     several = int((variants > 1).sum())
     units = int(unit.max()) + 1
     counts = {
-        "rows": log.rows, "dropped": log.dropped, "impressions": len(variant), "units": units,
-        "clicks": int(log.frame["clicked"].sum()), "several": several, "skipping": skips,
-    }  # fmt: skip
+        "rows": log.rows,
+        "dropped": log.dropped,
+        "impressions": len(variant),
+        "units": units,
+        "clicks": int(log.frame["clicked"].sum()),
+        "several": several,
+        "skipping": skips,
+    }
     if several:
         warnings = [
             *warnings,
@@ -342,12 +398,17 @@ def _make_audit(
         ]
     if skips:
         lost = "CTR@k counts documents without a row as not shown"
-        warnings = [*warnings, f"positions are skipped in {counted(skips, 'impression')}: {lost}"]
+        warnings = [
+            *warnings,
+            f"positions are skipped in {counted(skips, 'impression')}: {lost}",
+        ]
     parts = (
         counted(log.rows, "row"),
         counted(len(variant), "impression"),
         counted(counts["clicks"], "click"),
-        "" if cluster is None else f"{counted(units, 'value')} of {printable(cluster, 40)}",
+        ""
+        if cluster is None
+        else f"{counted(units, 'value')} of {printable(cluster, 40)}",
         f"{several:,} of them in several variants" if several else "",
         noted(skips, "impression", "with positions left out"),
         *log.left_out(),

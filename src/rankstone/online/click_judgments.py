@@ -13,12 +13,26 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import some
-from rankstone.errors import BadOption, BadValue, EmptyInput, UsageError, between_0_and_1, one_of, printable
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    EmptyInput,
+    UsageError,
+    between_0_and_1,
+    one_of,
+    printable,
+)
 from rankstone.io.columns import with_csv
 from rankstone.io.events import read_events
 from rankstone.online.click_log import open_log, survey_log
 from rankstone.online.click_results import Clicks, JudgedPairs, make_audit
-from rankstone.online.examination import Estimates, Weighing, ever_clicked, inverse_propensity, mean_values
+from rankstone.online.examination import (
+    Estimates,
+    Weighing,
+    ever_clicked,
+    inverse_propensity,
+    mean_values,
+)
 from rankstone.online.local_times import Clock
 from rankstone.online.position_based_model import fit_position_model
 from rankstone.online.retention_audit import Span, as_day
@@ -87,15 +101,24 @@ class ClickOptions:
                 expected="two numbers, 0 or more: clicks, and impressions without a click",
             )
         if self.method == "click" and any(self.smoothing):
-            raise UsageError("method=click cannot be smoothed", fix="leave out smoothing, or use method=ctr")
+            raise UsageError(
+                "method=click cannot be smoothed",
+                fix="leave out smoothing, or use method=ctr",
+            )
         if isinstance(self.min_impressions, bool) or self.min_impressions < 1:
-            raise BadOption(f"min_impressions={self.min_impressions!r} is not a count", expected="1 or more")
+            raise BadOption(
+                f"min_impressions={self.min_impressions!r} is not a count",
+                expected="1 or more",
+            )
         if self.clip is not None and self.method != "ips":
             raise UsageError(
-                f"clip={self.clip}: only method=ips has weights", fix="use method=ips, or leave out clip"
+                f"clip={self.clip}: only method=ips has weights",
+                fix="use method=ips, or leave out clip",
             )
         if self.clip is not None and not 0 < self.clip <= 1:
-            raise BadOption(f"clip={self.clip!r} is out of range", expected="0 < clip <= 1")
+            raise BadOption(
+                f"clip={self.clip!r} is out of range", expected="0 < clip <= 1"
+            )
         if self.grades is not None and not _is_increasing(self.grades):
             raise BadOption(
                 f"grades={_comma_separated(self.grades)} are not increasing",
@@ -103,9 +126,15 @@ class ClickOptions:
             )
         between_0_and_1("confidence", self.confidence)
         if not 0 < self.tolerance < 1:
-            raise BadOption(f"tolerance={self.tolerance!r} is out of range", expected="0 < tolerance < 1")
+            raise BadOption(
+                f"tolerance={self.tolerance!r} is out of range",
+                expected="0 < tolerance < 1",
+            )
         if isinstance(self.max_iterations, bool) or self.max_iterations < 1:
-            raise BadOption(f"max_iterations={self.max_iterations!r} is not a count", expected="1 or more")
+            raise BadOption(
+                f"max_iterations={self.max_iterations!r} is not a count",
+                expected="1 or more",
+            )
 
     @property
     def fractional(self) -> bool:
@@ -122,7 +151,9 @@ def _comma_separated(values: Iterable[float]) -> str:
     return ",".join(f"{value:g}" for value in values)
 
 
-def parse_numbers(option: str, given: object, count: int | None = None) -> tuple[float, ...]:
+def parse_numbers(
+    option: str, given: object, count: int | None = None
+) -> tuple[float, ...]:
     """Return numbers given as ``"0.02,0.1"`` or as a sequence.
 
     >>> parse_numbers("smoothing", "1,9", 2)
@@ -130,7 +161,9 @@ def parse_numbers(option: str, given: object, count: int | None = None) -> tuple
     """
     parts = given.split(",") if isinstance(given, str) else given
     try:
-        numbers = tuple(float(part) for part in parts) if isinstance(parts, Iterable) else ()
+        numbers = (
+            tuple(float(part) for part in parts) if isinstance(parts, Iterable) else ()
+        )
     except (TypeError, ValueError):
         numbers = ()
     if not numbers or (count is not None and len(numbers) != count):
@@ -150,18 +183,29 @@ def read_propensities(given: object) -> tuple[dict[int, float], str]:
         Numbers for positions 1, 2, … (``"1,0.6,0.4"`` or a sequence), ``{position: propensity}``, or a table
         with these columns: a path, an address of a database, a frame.
     """
-    if isinstance(given, Mapping) and not {"position", "propensity"} <= {str(name) for name in given}:
+    if isinstance(given, Mapping) and not {"position", "propensity"} <= {
+        str(name) for name in given
+    }:
         return _checked_propensities(dict(given), "propensities"), "propensities"
-    if isinstance(given, (list, tuple)) or (isinstance(given, str) and _looks_like_numbers(given)):
+    if isinstance(given, (list, tuple)) or (
+        isinstance(given, str) and _looks_like_numbers(given)
+    ):
         return _checked_propensities(
             dict(enumerate(parse_numbers("propensities", given), 1)), "propensities"
         ), "propensities"
     name = os.fspath(given) if isinstance(given, (str, os.PathLike)) else "propensities"
-    table = read_events(given, name="propensities", needed=("position", "propensity"), ids=())
-    cast = [pl.col(column).cast(pl.Float64, strict=False) for column in ("position", "propensity")]
+    table = read_events(
+        given, name="propensities", needed=("position", "propensity"), ids=()
+    )
+    cast = [
+        pl.col(column).cast(pl.Float64, strict=False)
+        for column in ("position", "propensity")
+    ]
     rows = table.collect(table.frame.select(cast))
     known: dict[object, float] = {}
-    for position, propensity in rows.filter(pl.col("propensity").is_not_null()).iter_rows():
+    for position, propensity in rows.filter(
+        pl.col("propensity").is_not_null()
+    ).iter_rows():
         if position in known:
             raise BadValue(f"position {position:g} has two propensities", where=name)
         known[position] = propensity
@@ -169,16 +213,23 @@ def read_propensities(given: object) -> tuple[dict[int, float], str]:
 
 
 def _looks_like_numbers(text: str) -> bool:
-    return all(part.strip().replace(".", "", 1).replace("e-", "", 1).isdigit() for part in text.split(","))
+    return all(
+        part.strip().replace(".", "", 1).replace("e-", "", 1).isdigit()
+        for part in text.split(",")
+    )
 
 
-def _checked_propensities(known: Mapping[object, object], source: str) -> dict[int, float]:
+def _checked_propensities(
+    known: Mapping[object, object], source: str
+) -> dict[int, float]:
     checked: dict[int, float] = {}
     for position, propensity in known.items():
         place, value = _finite_number(position), _finite_number(propensity)
         if not (place >= 1 and place == int(place)):
             raise BadValue(
-                f"{printable(position)} is not a position", where=source, expected="whole numbers from 1"
+                f"{printable(position)} is not a position",
+                where=source,
+                expected="whole numbers from 1",
             )
         if not 0 < value <= 1:
             raise BadValue(
@@ -190,7 +241,11 @@ def _checked_propensities(known: Mapping[object, object], source: str) -> dict[i
             )
         checked[int(place)] = value
     if not checked:
-        raise BadOption("there are no propensities", where=source, expected="a propensity for each position")
+        raise BadOption(
+            "there are no propensities",
+            where=source,
+            expected="a propensity for each position",
+        )
     return checked
 
 
@@ -320,9 +375,17 @@ def clicks(
             f"propensities: method={method} does not use them",
             fix="use method=ips, or leave out propensities",
         )
-    known, source = (None, None) if propensities is None else read_propensities(propensities)
+    known, source = (
+        (None, None) if propensities is None else read_propensities(propensities)
+    )
     by_column = method == "ips" and known is None
-    further = ["propensity"] if by_column else ["position"] if method in ("ips", "pbm") else []
+    further = (
+        ["propensity"]
+        if by_column
+        else ["position"]
+        if method in ("ips", "pbm")
+        else []
+    )
     table = open_log(
         log,
         further,
@@ -340,7 +403,9 @@ def clicks(
         _check_coverage(known, by_position, table, source)
     sessions = Sessions(table, rows, survey) if "session" in table.has else None
     batches = count_cells(table, rows, survey, further)
-    judged = _estimate_pairs(batches, options, known, unlinked, table.events.source, sessions)
+    judged = _estimate_pairs(
+        batches, options, known, unlinked, table.events.source, sessions
+    )
     return Clicks(
         judgments=judged.kept(options),
         positions=judged.positions(by_position),
@@ -348,15 +413,23 @@ def clicks(
         conventions=_conventions(
             options, given, {"tz": tz, "times_in": times_in, "start": start, "end": end}
         ),
-        inputs={"log": table.events.source, **({} if source is None else {"propensities": source})},
+        inputs={
+            "log": table.events.source,
+            **({} if source is None else {"propensities": source}),
+        },
     )
 
 
 def _check_coverage(
-    known: Mapping[int, float], by_position: pl.DataFrame, log: ClickLog, source: str | None
+    known: Mapping[int, float],
+    by_position: pl.DataFrame,
+    log: ClickLog,
+    source: str | None,
 ) -> None:
     """Refuse logs with positions that have no propensity."""
-    lacking = [position for position in by_position["position"] if position not in known]
+    lacking = [
+        position for position in by_position["position"] if position not in known
+    ]
     if lacking:
         at = pl.col("position").cast(pl.Float64, strict=False) == lacking[0]
         place, _ = log.events.first((log.reason == 0) & log.in_period & at)
@@ -383,15 +456,26 @@ def _estimate_pairs(
             raise _empty_log_error(source)
         return fit_position_model(all_batches, options, unlinked, source, sessions)
     weighing = Weighing() if options.method == "ips" else None
-    made = [(batch.pairs, _estimate_cells(batch, options, known, weighing)) for batch in batches]
+    made = [
+        (batch.pairs, _estimate_cells(batch, options, known, weighing))
+        for batch in batches
+    ]
     if not made:
         raise _empty_log_error(source)
     pairs = pl.concat([pairs for pairs, _ in made])
-    return JudgedPairs(pairs, Estimates.joined([each for _, each in made]), known or {}, weighing=weighing)
+    return JudgedPairs(
+        pairs,
+        Estimates.joined([each for _, each in made]),
+        known or {},
+        weighing=weighing,
+    )
 
 
 def _estimate_cells(
-    batch: Cells, options: ClickOptions, known: Mapping[int, float] | None, weighing: Weighing | None
+    batch: Cells,
+    options: ClickOptions,
+    known: Mapping[int, float] | None,
+    weighing: Weighing | None,
 ) -> Estimates:
     if weighing is not None:
         chances = batch.propensity
@@ -401,12 +485,18 @@ def _estimate_cells(
             places, at = np.unique(batch.position, return_inverse=True)
             chances = np.array([known[int(place)] for place in places])[at]
         return inverse_propensity(batch, chances, options, weighing)
-    return ever_clicked(batch) if options.method == "click" else mean_values(batch, options)
+    return (
+        ever_clicked(batch)
+        if options.method == "click"
+        else mean_values(batch, options)
+    )
 
 
 def _empty_log_error(source: str) -> EmptyInput:
     return EmptyInput(
-        "no impression is left", where=source, fix="lists=keep keeps lists that skip or repeat positions"
+        "no impression is left",
+        where=source,
+        fix="lists=keep keeps lists that skip or repeat positions",
     )
 
 
@@ -430,5 +520,7 @@ def _conventions(
             "tolerance": options.tolerance,
             "max_iterations": options.max_iterations,
         }
-    days = {name: value if value is None else str(value) for name, value in times.items()}
+    days = {
+        name: value if value is None else str(value) for name, value in times.items()
+    }
     return {**conventions, **days}

@@ -29,10 +29,16 @@ REASONS: Final = {
     "no_session": ("without a session", "a session in every row"),
     "no_time": ("without a time that can be read", "a time in every row"),
     "no_click": ("without a value of clicked", "clicked: 0, 1, or a fraction between"),
-    "bad_click": ("where clicked is not a number from 0 to 1", "clicked: 0, 1, or a fraction between"),
+    "bad_click": (
+        "where clicked is not a number from 0 to 1",
+        "clicked: 0, 1, or a fraction between",
+    ),
     "unshown": ("with a click and no position", "a position for every click"),
     "no_position": ("without a position", "a position in every row"),
-    "bad_position": ("with a position that is not a whole number from 1", "positions 1, 2, 3, …"),
+    "bad_position": (
+        "with a position that is not a whole number from 1",
+        "positions 1, 2, 3, …",
+    ),
     "no_propensity": ("without a propensity", "a propensity in every row"),
     "bad_propensity": ("with a propensity out of range", "0 < propensity <= 1"),
 }
@@ -65,7 +71,11 @@ class ClickLog(Record):
         return self.events.frame.filter(kept).select(
             *(name for name in ("session", "query_id", "doc_id") if name in self.has),
             number(self.events, "clicked"),
-            *([number(self.events, "position").cast(pl.Int64)] if "position" in self.has else []),
+            *(
+                [number(self.events, "position").cast(pl.Int64)]
+                if "position" in self.has
+                else []
+            ),
             *([number(self.events, "propensity")] if "propensity" in self.has else []),
         )
 
@@ -124,7 +134,9 @@ def open_log(
     needed = ["query_id", "doc_id", "clicked", *required, *["time"] * dated]
     further = ["session", "position"]
     ids = ("query_id", "doc_id", "session")
-    table = read_events(log, columns, format_in, name="log", further=further, needed=needed, ids=ids)
+    table = read_events(
+        log, columns, format_in, name="log", further=further, needed=needed, ids=ids
+    )
     events = table.watched(progress)
     columns_read = frozenset(events.schema)
     day = read_times(events, clock).day if dated else None
@@ -132,7 +144,9 @@ def open_log(
     return ClickLog(events, columns_read, _reason(events, columns_read, day), in_period)
 
 
-def _reason(events: Events, columns_read: frozenset[str], day: pl.Expr | None) -> pl.Expr:
+def _reason(
+    events: Events, columns_read: frozenset[str], day: pl.Expr | None
+) -> pl.Expr:
     """Return the index in :data:`REASONS` of the first problem of each row, 0 if it has none."""
     click = number(events, "clicked")
     wrong = {
@@ -179,12 +193,20 @@ def survey_log(log: ClickLog, invalid: str, keys: Sequence[str]) -> ClickSurvey:
     counts = log.events.collect(
         log.events.frame.select(
             pl.len().cast(pl.Int64).alias("rows"),
-            *((log.reason == code).sum().cast(pl.Int64).alias(name) for code, name in enumerate(REASONS, 1)),
+            *(
+                (log.reason == code).sum().cast(pl.Int64).alias(name)
+                for code, name in enumerate(REASONS, 1)
+            ),
             ((log.reason == 0) & ~log.in_period).sum().cast(pl.Int64).alias("outside"),
             kept.sum().cast(pl.Int64).alias("impressions"),
             (kept & (click > 0)).sum().cast(pl.Int64).alias("clicks"),
             (kept & (click > 0) & (click < 1)).sum().cast(pl.Int64).alias("fractions"),
-            pl.struct(*keys).hash(0).filter(kept).approx_n_unique().cast(pl.Int64).alias("cells"),
+            pl.struct(*keys)
+            .hash(0)
+            .filter(kept)
+            .approx_n_unique()
+            .cast(pl.Int64)
+            .alias("cells"),
         )
     ).row(0, named=True)
     left_out = {name: counts.pop(name) for name in REASONS}
@@ -193,16 +215,26 @@ def survey_log(log: ClickLog, invalid: str, keys: Sequence[str]) -> ClickSurvey:
             if count:
                 raise _invalid_row_error(log, name, code, count)
     if not counts["impressions"]:
-        why = " between start and end" if counts["outside"] else " that can be used" if counts["rows"] else ""
+        why = (
+            " between start and end"
+            if counts["outside"]
+            else " that can be used"
+            if counts["rows"]
+            else ""
+        )
         raise EmptyInput(f"there is no impression{why}", where=log.events.source)
-    return ClickSurvey(left_out={name: count for name, count in left_out.items() if count}, **counts)
+    return ClickSurvey(
+        left_out={name: count for name, count in left_out.items() if count}, **counts
+    )
 
 
 def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadValue:
     shown = [pl.col(column).cast(pl.String) for column in log.events.schema]
     place, row = log.events.first(log.reason == code, *shown)
     problem, expected = REASONS[name]
-    given = row_text({column: row.get(column) for column in sorted(log.has) if column != "time"})
+    given = row_text(
+        {column: row.get(column) for column in sorted(log.has) if column != "time"}
+    )
     return BadValue(
         f"{counted(count, 'row')} {problem}",
         where=place,
@@ -216,4 +248,6 @@ def hash_partitions(column: str, size: int, most: int) -> Iterator[pl.Expr]:
     """Yield filters that split ``size`` rows by hash of a column into parts of about ``most``."""
     count = max(1, -(-size // most))
     for part in range(count):
-        yield pl.lit(value=True) if count == 1 else pl.col(column).hash(0) % count == part
+        yield (
+            pl.lit(value=True) if count == 1 else pl.col(column).hash(0) % count == part
+        )

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import InLines, Record, counted, left_out, line, noted, queries, read_as, some
+from rankstone._basics import (
+    InLines,
+    Record,
+    counted,
+    left_out,
+    line,
+    noted,
+    queries,
+    read_as,
+    some,
+)
 from rankstone.errors import EmptyInput, InputError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.online.click_log import REASONS
@@ -27,7 +37,12 @@ if TYPE_CHECKING:
 
 #: default number of rows shown
 _SHOWN: Final = 10
-_NAMES: Final = {"query_id": "query", "doc_id": "document", "impressions": "shown", "standard_error": "error"}
+_NAMES: Final = {
+    "query_id": "query",
+    "doc_id": "document",
+    "impressions": "shown",
+    "standard_error": "error",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +86,9 @@ class Clicks(Result):
 
     def table(self, top: int = _SHOWN) -> pl.DataFrame:
         """Return the pairs with the most impressions."""
-        return self.judgments.sort("impressions", descending=True, maintain_order=True).head(top)
+        return self.judgments.sort(
+            "impressions", descending=True, maintain_order=True
+        ).head(top)
 
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`judgments`."""
@@ -80,7 +97,9 @@ class Clicks(Result):
     def sheet(self, digits: int = 4, top: int = _SHOWN) -> Sheet:
         """Return the pairs with the most impressions and the first positions as a sheet."""
         graded = self.conventions["grades"] is not None
-        parts = [_as_table(self.table(top).drop(*([] if graded else ["estimate"])), digits)]
+        parts = [
+            _as_table(self.table(top).drop(*([] if graded else ["estimate"])), digits)
+        ]
         if self.positions.height:
             parts.append(_as_table(self.positions.head(top), digits))
         notes = [
@@ -103,16 +122,22 @@ class Clicks(Result):
         """
         ids = self.judgments.select(pl.col("query_id", "doc_id").cast(pl.String))
         for name in ids.columns:
-            odd = ids.filter(pl.col(name).str.contains(r"\s") | (pl.col(name) == ""))[name]
+            odd = ids.filter(pl.col(name).str.contains(r"\s") | (pl.col(name) == ""))[
+                name
+            ]
             if odd.len():
                 raise InputError(
                     f"{name} {printable(odd[0])!r} cannot be written: TREC text is separated by whitespace",
                     where=str(path),
                     fix="write .parquet, .csv or .jsonl instead",
                 )
-        lines = ids.select("query_id", pl.lit("0"), "doc_id", self.judgments["relevance"])
+        lines = ids.select(
+            "query_id", pl.lit("0"), "doc_id", self.judgments["relevance"]
+        )
         with atomic(path) as unfinished:
-            lines.write_csv(unfinished, separator=" ", include_header=False, quote_style="never")
+            lines.write_csv(
+                unfinished, separator=" ", include_header=False, quote_style="never"
+            )
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain lists and dicts."""
@@ -131,7 +156,9 @@ class Clicks(Result):
 
 def _as_table(frame: pl.DataFrame, digits: int) -> Table:
     if "effective" in frame.columns:
-        effective = [None if one is None else f"{one:,.1f}" for one in frame["effective"]]
+        effective = [
+            None if one is None else f"{one:,.1f}" for one in frame["effective"]
+        ]
         frame = frame.with_columns(pl.Series("effective", effective))
     return Table.of(frame, digits=digits, names=_NAMES, kinds={"effective": "number"})
 
@@ -227,9 +254,15 @@ class ClickAudit(InLines):
             left_out(wrong | {"before the start or after the end": self.outside}),
             read_as(self.read_as),
         )
-        lines = [f"log  {log}", f"lists  {self._lists()}", f"judgments  {self._judgments()}"]
+        lines = [
+            f"log  {log}",
+            f"lists  {self._lists()}",
+            f"judgments  {self._judgments()}",
+        ]
         if self.weighing is not None:
-            lines.append(f"weights  {_weights_line(self.weighing, self.impressions, self.clicks)}")
+            lines.append(
+                f"weights  {_weights_line(self.weighing, self.impressions, self.clicks)}"
+            )
         if self.fit is not None:
             lines.append(f"model  {_fit_line(self.fit)}")
         return lines + [f"warning  {sentence}" for sentence in self.warnings]
@@ -240,20 +273,29 @@ class ClickAudit(InLines):
         action = "left out" if self.lists.policy == "drop" else "kept"
         return line(
             counted(self.lists.count, "list"),
-            f"{self.lists.skipping:,} that skip a position" if self.lists.skipping else "",
-            f"{self.lists.repeating:,} that repeat a position" if self.lists.repeating else "",
+            f"{self.lists.skipping:,} that skip a position"
+            if self.lists.skipping
+            else "",
+            f"{self.lists.repeating:,} that repeat a position"
+            if self.lists.repeating
+            else "",
             noted(self.lists.rows, "impression", f"in these {action}"),
         )
 
     def _judgments(self) -> str:
         rare, unlinked = (
-            counted(n, "impression") for n in (self.rare_impressions, sum(self.unlinked.values()))
+            counted(n, "impression")
+            for n in (self.rare_impressions, sum(self.unlinked.values()))
         )
         return line(
             f"{counted(self.pairs, 'pair')} of {queries(self.queries)}",
             noted(self.unclicked, "query", "without a click"),
             noted(self.rare, "pair", f"shown too rarely left out ({rare})"),
-            noted(self.unseen, "pair", "left out, shown only at positions that are never examined"),
+            noted(
+                self.unseen,
+                "pair",
+                "left out, shown only at positions that are never examined",
+            ),
             noted(len(self.unlinked), "position", f"not linked left out ({unlinked})"),
         )
 
@@ -264,7 +306,10 @@ def _weights_line(weighing: Weighing, impressions: int, clicks: int) -> str:
 
     of_all = effective(weighing.weights, weighing.squares)
     of_clicks = effective(weighing.click_weights, weighing.click_squares)
-    shares = weighing.impressions / max(impressions, 1), weighing.clicks / max(clicks, 1)
+    shares = (
+        weighing.impressions / max(impressions, 1),
+        weighing.clicks / max(clicks, 1),
+    )
     return (
         f"effective sample size {of_all:,.1f} of {counted(impressions, 'impression')}, "
         f"{of_clicks:,.1f} of {counted(clicks, 'click')} · "
@@ -330,7 +375,10 @@ class JudgedPairs(Record):
             pl.Series("impressions", estimates.impressions).cast(pl.Int64),
             pl.Series("clicks", estimates.clicks).cast(pl.Int64),
             estimate,
-            *(pl.Series(name, values).fill_nan(None) for name, values in further.items()),
+            *(
+                pl.Series(name, values).fill_nan(None)
+                for name, values in further.items()
+            ),
         ).sort("query_id", "doc_id")
 
     def kept(self, options: ClickOptions) -> pl.DataFrame:
@@ -342,12 +390,18 @@ class JudgedPairs(Record):
         """Add click-through rate, propensity and its accuracy to counts by position."""
         of = {"propensity": self.propensities, **self.known}
         columns = {
-            name: pl.Series([values.get(at) for at in by_position["position"]], dtype=pl.Float64)
+            name: pl.Series(
+                [values.get(at) for at in by_position["position"]], dtype=pl.Float64
+            )
             for name, values in of.items()
         }
-        positions = by_position.with_columns(ctr=pl.col("clicks") / pl.col("impressions"), **columns)
+        positions = by_position.with_columns(
+            ctr=pl.col("clicks") / pl.col("impressions"), **columns
+        )
         whole = pl.selectors.by_name("moved", require_all=False).cast(pl.Int64)
-        return positions.with_columns(pl.selectors.float().fill_nan(None)).with_columns(whole)
+        return positions.with_columns(pl.selectors.float().fill_nan(None)).with_columns(
+            whole
+        )
 
 
 def make_audit(
@@ -373,15 +427,21 @@ def make_audit(
     """
     all_pairs, kept = judged.frame(options), judged.kept(options)
     unexamined = all_pairs["estimate"].is_null()
-    rare = all_pairs.filter(~unexamined & (all_pairs["impressions"] < options.min_impressions))
+    rare = all_pairs.filter(
+        ~unexamined & (all_pairs["impressions"] < options.min_impressions)
+    )
     if not kept.height:
         raise EmptyInput(
-            "no pair has enough impressions", where=log.events.source, fix="use a smaller min_impressions"
+            "no pair has enough impressions",
+            where=log.events.source,
+            fix="use a smaller min_impressions",
         )
     by_query = kept.group_by("query_id").agg(pl.col("clicks").sum())
     impressions, clicks = survey.impressions, survey.clicks
     if by_position.height:  # without the lists that were left out
-        impressions, clicks = (int(by_position[name].sum()) for name in ("impressions", "clicks"))
+        impressions, clicks = (
+            int(by_position[name].sum()) for name in ("impressions", "clicks")
+        )
     return ClickAudit(
         source=log.events.source,
         rows=survey.rows,
@@ -412,7 +472,9 @@ def _warnings(
         iterations = counted(judged.fit.iterations, "iteration")
         yield f"the fit did not converge in {iterations}: use a larger max_iterations"
     yield from _examination_warnings(judged)
-    above_first = [position for position, chance in judged.propensities.items() if chance > 1]
+    above_first = [
+        position for position, chance in judged.propensities.items() if chance > 1
+    ]
     if above_first:
         yield f"positions examined more often than the first: {some(above_first, 8)}"
     if survey.fractions and not options.fractional:

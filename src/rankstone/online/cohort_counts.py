@@ -60,7 +60,9 @@ class ObservedPeriods:
 
     def covers(self, cohort: Ints, window: Window) -> NDArray[np.bool_]:
         """Return True for cohorts that were observed throughout a window; the others are censored."""
-        return (cohort + window.first >= self.seen_from) & (cohort + window.known <= self.seen_to)
+        return (cohort + window.first >= self.seen_from) & (
+            cohort + window.known <= self.seen_to
+        )
 
 
 class CohortCounts(Record):
@@ -105,11 +107,16 @@ class CohortCounts(Record):
     def __add__(self, other: CohortCounts) -> CohortCounts:
         """Return the sum of counts of disjoint sets of users."""
         return CohortCounts(
-            **{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
+            **{
+                name: getattr(self, name) + getattr(other, name)
+                for name in self.__dataclass_fields__
+            }
         )
 
 
-def count(people: People, segments: int, windows: Windows, observed: ObservedPeriods) -> CohortCounts:
+def count(
+    people: People, segments: int, windows: Windows, observed: ObservedPeriods
+) -> CohortCounts:
     """Count users by segment, cohort and window."""
     every = windows.every(people.count)
     size = np.zeros((segments, people.count), np.int64)
@@ -127,11 +134,14 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
         login_new[group, cohort] += sums[0]
         if windows.kind == "bracket":
             active[group, cohort] += [
-                _active_in_window(bits, cohort, window).sum(dtype=np.int64) for window in every
+                _active_in_window(bits, cohort, window).sum(dtype=np.int64)
+                for window in every
             ]
         else:
             if windows.kind == "rolling":
-                since = np.maximum.accumulate(bits[:, cohort:][:, ::-1], axis=1)[:, ::-1]
+                since = np.maximum.accumulate(bits[:, cohort:][:, ::-1], axis=1)[
+                    :, ::-1
+                ]
                 sums = _column_sums(since)
             active[group, cohort, : len(sums)] += sums
     return CohortCounts(
@@ -145,7 +155,9 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
         left_out=int((~kept).sum()),
         never=int((kept & (people.first == people.count)).sum()),
         several=people.several,
-        no_segment=int((kept & (people.segment == segments - 1)).sum()) if segments > 1 else 0,
+        no_segment=int((kept & (people.segment == segments - 1)).sum())
+        if segments > 1
+        else 0,
         unregistered=people.unregistered,
         logins=int(login.sum()),
         early=early,
@@ -156,15 +168,23 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
 def _column_sums(bits: NDArray[np.uint8]) -> Ints:
     """Return column sums, adding as many rows at a time as fit into a byte, which is several times faster."""
     whole = len(bits) // _MAX_BYTE * _MAX_BYTE
-    parts = bits[:whole].reshape(-1, _MAX_BYTE, bits.shape[1]).sum(axis=1, dtype=np.uint8)
-    sums: Ints = parts.sum(axis=0, dtype=np.int64) + bits[whole:].sum(axis=0, dtype=np.int64)
+    parts = (
+        bits[:whole].reshape(-1, _MAX_BYTE, bits.shape[1]).sum(axis=1, dtype=np.uint8)
+    )
+    sums: Ints = parts.sum(axis=0, dtype=np.int64) + bits[whole:].sum(
+        axis=0, dtype=np.int64
+    )
     return sums
 
 
-def _active_in_window(bits: NDArray[np.uint8], cohort: int, window: Window) -> NDArray[np.uint8]:
+def _active_in_window(
+    bits: NDArray[np.uint8], cohort: int, window: Window
+) -> NDArray[np.uint8]:
     """Return 1 for users who were active in a window, 0 for others: uint8 ``[people]``."""
     end = None if window.last is None else cohort + window.last + 1
-    marks: NDArray[np.uint8] = bits[:, cohort + window.first : end].max(axis=1, initial=0)
+    marks: NDArray[np.uint8] = bits[:, cohort + window.first : end].max(
+        axis=1, initial=0
+    )
     return marks
 
 
@@ -189,7 +209,11 @@ def _batches(people: People) -> Iterator[tuple[int, int, NDArray[np.uint8]]]:
         for part in range(int(start), int(end), most):
             stop = min(part + most, int(end))
             present = rows[begins[part] : begins[stop]]
-            yield (segment, cohort - 2, people.bits(present, stop - part, of_row[present] - part))
+            yield (
+                segment,
+                cohort - 2,
+                people.bits(present, stop - part, of_row[present] - part),
+            )
 
 
 def _shared_counts(
@@ -197,32 +221,44 @@ def _shared_counts(
 ) -> Ints:
     """Count users in several segments: in both, active in one, active in both."""
     shared = np.zeros((len(windows), 3, segments, segments), np.int64)
-    persons = np.bincount(people.user, minlength=1)[people.user] if len(people) else people.user
+    persons = (
+        np.bincount(people.user, minlength=1)[people.user]
+        if len(people)
+        else people.user
+    )
     several = np.flatnonzero((persons > 1) & (people.cohort >= 0))
     if not len(several):
         return shared
     most = max(1, _MAX_BITS // max(people.count, segments))
-    begins = np.searchsorted(people.owner, np.arange(len(people) + 1))  # rows are sorted by person
+    begins = np.searchsorted(
+        people.owner, np.arange(len(people) + 1)
+    )  # rows are sorted by person
     borders = np.flatnonzero(np.diff(people.user[several], prepend=-1))
     starts = borders[:: max(1, most // segments)]
     for start, end in zip(starts, [*starts[1:], len(several)], strict=True):
         present = several[start:end]
         lengths = begins[present + 1] - begins[present]
         local = np.repeat(np.arange(len(present)), lengths)
-        rows = np.arange(len(local)) + np.repeat(begins[present] - (np.cumsum(lengths) - lengths), lengths)
+        rows = np.arange(len(local)) + np.repeat(
+            begins[present] - (np.cumsum(lengths) - lengths), lengths
+        )
         bits = people.bits(rows, len(present), local)
         user = np.unique(people.user[present], return_inverse=True)[1]
         cohort, segment = people.cohort[present], people.segment[present]
         for at, window in enumerate(windows):
             there, returned = np.zeros((2, int(user.max()) + 1, segments))
             there[user, segment] = observed.covers(cohort, window)
-            returned[user, segment] = _returned(bits, cohort, window) * there[user, segment]
+            returned[user, segment] = (
+                _returned(bits, cohort, window) * there[user, segment]
+            )
             products = there.T @ there, returned.T @ there, returned.T @ returned
             shared[at] += np.stack(products).astype(np.int64)
     return shared
 
 
-def _returned(bits: NDArray[np.uint8], cohort: Ints, window: Window) -> NDArray[np.uint8]:
+def _returned(
+    bits: NDArray[np.uint8], cohort: Ints, window: Window
+) -> NDArray[np.uint8]:
     """Return 1 for users who were active in a window, for people of different cohorts."""
     returned = np.zeros(len(bits), np.uint8)
     for one in np.unique(cohort):
@@ -234,12 +270,17 @@ def _returned(bits: NDArray[np.uint8], cohort: Ints, window: Window) -> NDArray[
 _CURVE: Final = {
     "at": pl.String(),
     **dict.fromkeys(("age", "cohorts", "censored", "users", "retained"), pl.Int64()),
-    **dict.fromkeys(("rate", "low", "high", "churn", "mean", "mean_low", "mean_high"), pl.Float64()),
+    **dict.fromkeys(
+        ("rate", "low", "high", "churn", "mean", "mean_low", "mean_high"), pl.Float64()
+    ),
 }
 
 
 def periods(
-    counts: CohortCounts, segments: Segments, starts: pl.Series, observed: ObservedPeriods
+    counts: CohortCounts,
+    segments: Segments,
+    starts: pl.Series,
+    observed: ObservedPeriods,
 ) -> pl.DataFrame:
     """Return new, returning and active users by segment and period."""
     reported = observed.reported
@@ -255,7 +296,9 @@ def periods(
             "returning": _null_unless(watched, login - counts.login_new[at, reported]),
             "login": _null_unless(watched, login),
             "login_to_new_ratio": pl.Series(ratio).fill_nan(None),
-            "complete": pl.Series((reported >= observed.seen_from) & (reported <= observed.seen_to)),
+            "complete": pl.Series(
+                (reported >= observed.seen_from) & (reported <= observed.seen_to)
+            ),
         }
         frames.append(pl.DataFrame({**segments.cells(at, len(reported)), **columns}))
     return pl.concat(frames)
@@ -270,8 +313,13 @@ def cohorts(
     confidence: float,
 ) -> pl.DataFrame:
     """Return retention by segment, cohort and window; the rate is null if the cohort is censored."""
-    reported, labels = observed.reported, pl.Series([window.at for window in windows], dtype=pl.String)
-    known = np.stack([observed.covers(reported, window) for window in windows], axis=1).ravel()
+    reported, labels = (
+        observed.reported,
+        pl.Series([window.at for window in windows], dtype=pl.String),
+    )
+    known = np.stack(
+        [observed.covers(reported, window) for window in windows], axis=1
+    ).ravel()
     place = np.tile(np.arange(len(windows)), len(reported))
     ages = np.array([window.first for window in windows])
     frames = []
@@ -279,7 +327,9 @@ def cohorts(
         size = np.repeat(counts.size[at, reported], len(windows))
         active = counts.active[at, reported].ravel()
         there = known & (size > 0)
-        low, high = wilson(np.where(there, active, 0), np.where(there, size, 0), confidence)
+        low, high = wilson(
+            np.where(there, active, 0), np.where(there, size, 0), confidence
+        )
         columns = {
             "cohort": starts.gather(np.repeat(reported, len(windows))),
             "size": pl.Series(size),
@@ -295,7 +345,9 @@ def cohorts(
     return pl.concat(frames)
 
 
-def _null_unless(condition: NDArray[np.bool_], values: NDArray[np.generic]) -> pl.Series:
+def _null_unless(
+    condition: NDArray[np.bool_], values: NDArray[np.generic]
+) -> pl.Series:
     """Return values where a condition is true, else null."""
     return pl.select(pl.when(pl.Series(condition)).then(pl.Series(values))).to_series()
 
@@ -309,7 +361,10 @@ def curve(
 ) -> pl.DataFrame:
     """Return retention by segment and window: share of all users, and unweighted mean over cohorts."""
     rows = [
-        (*segments.row_prefix(at), *_curve_row(counts, at, place, window, observed, confidence))
+        (
+            *segments.row_prefix(at),
+            *_curve_row(counts, at, place, window, observed, confidence),
+        )
         for at in segments.present
         for place, window in enumerate(windows)
     ]
@@ -317,7 +372,12 @@ def curve(
 
 
 def _curve_row(
-    counts: CohortCounts, at: int, place: int, window: Window, observed: ObservedPeriods, confidence: float
+    counts: CohortCounts,
+    at: int,
+    place: int,
+    window: Window,
+    observed: ObservedPeriods,
+    confidence: float,
 ) -> tuple[object, ...]:
     present = observed.reported[counts.size[at, observed.reported] > 0]
     used = present[observed.covers(present, window)]

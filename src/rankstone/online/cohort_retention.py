@@ -10,12 +10,24 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import counted
-from rankstone.errors import BadOption, BadValue, UsageError, between_0_and_1, one_of, printable
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    UsageError,
+    between_0_and_1,
+    one_of,
+    printable,
+)
 from rankstone.io.columns import with_csv
 from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods, count
 from rankstone.online.local_times import Clock, TimeReading, read_times
 from rankstone.online.periods import Calendar, Windows
-from rankstone.online.registrations import Registrations, check_policies, open_tables, read_registrations
+from rankstone.online.registrations import (
+    Registrations,
+    check_policies,
+    open_tables,
+    read_registrations,
+)
 from rankstone.online.retention_audit import (
     EventSurvey,
     Span,
@@ -164,8 +176,14 @@ def retention(
     (4, 2, 0.5)
     """
     columns = with_csv(columns, csv_separator, decimal)
-    calendar, windows = Calendar(unit, week_start), Windows.of(days, kind, unit=unit, origin=day_origin)
-    clock, span = Clock(tz, times_in, time_unit), Span(as_day("start", start), as_day("end", end))
+    calendar, windows = (
+        Calendar(unit, week_start),
+        Windows.of(days, kind, unit=unit, origin=day_origin),
+    )
+    clock, span = (
+        Clock(tz, times_in, time_unit),
+        Span(as_day("start", start), as_day("end", end)),
+    )
     policies = Policies(early, unregistered)
     check_policies(**asdict(policies), duplicate_registrations=duplicate_registrations)
     one_of("segments", segments, _SEGMENTS)
@@ -173,9 +191,17 @@ def retention(
     between_0_and_1("confidence", confidence)
     if versus is not None and by is None:
         raise UsageError(
-            f"versus={printable(versus)} needs segments", fix="use by=COLUMN, or leave out versus"
+            f"versus={printable(versus)} needs segments",
+            fix="use by=COLUMN, or leave out versus",
         )
-    tables = open_tables(events, registrations, by, columns=columns, format_in=format_in, progress=progress)
+    tables = open_tables(
+        events,
+        registrations,
+        by,
+        columns=columns,
+        format_in=format_in,
+        progress=progress,
+    )
     reading = read_times(tables.events, clock)
     survey = survey_events(tables.events, reading, span, invalid)
     values = (
@@ -185,7 +211,9 @@ def retention(
     )
     registered = None
     if tables.registrations is not None:
-        by_registration = values if tables.segment_source is tables.registrations else None
+        by_registration = (
+            values if tables.segment_source is tables.registrations else None
+        )
         registered = read_registrations(
             tables.registrations,
             clock,
@@ -195,13 +223,25 @@ def retention(
             by=by_registration,
         )
         _check_same_zone(reading, registered.reading)
-    observed, first = _observed_periods(calendar, survey, registered, span, as_day("since", since))
-    _check_size(observed, windows, 1 if values is None else len(values[1]) + 1, calendar, survey)
+    observed, first = _observed_periods(
+        calendar, survey, registered, span, as_day("since", since)
+    )
+    _check_size(
+        observed, windows, 1 if values is None else len(values[1]) + 1, calendar, survey
+    )
     by_event = values if tables.segment_source is tables.events else None
     each = segments == "each" and by_event is not None
-    plan = ActivityPlan(tables.events, reading, calendar, first, observed.count, span, by_event, each)
+    plan = ActivityPlan(
+        tables.events, reading, calendar, first, observed.count, span, by_event, each
+    )
     counts = _count_users(
-        plan, survey, registered, windows, observed, policies, 1 if values is None else len(values[1]) + 1
+        plan,
+        survey,
+        registered,
+        windows,
+        observed,
+        policies,
+        1 if values is None else len(values[1]) + 1,
     )
     segmented = Segments.of(values, counts)
     if versus is not None:
@@ -213,19 +253,44 @@ def retention(
         calendar=calendar,
         observed=observed,
         number=first,
-        audit=make_audit(tables.events, survey, reading, counts, registered, calendar, first, observed, by),
+        audit=make_audit(
+            tables.events,
+            survey,
+            reading,
+            counts,
+            registered,
+            calendar,
+            first,
+            observed,
+            by,
+        ),
         conventions={
-            **asdict(calendar), "kind": kind, "day_origin": day_origin,
-            "days": [window.at for window in windows.requested], "tz": reading.zone, "times_in": times_in,
-            "start": _text(start), "end": _text(end), "since": _text(since), "invalid": invalid,
-            **({} if by is None else {"by": by, "segments": segments, "correction": correction}),
+            **asdict(calendar),
+            "kind": kind,
+            "day_origin": day_origin,
+            "days": [window.at for window in windows.requested],
+            "tz": reading.zone,
+            "times_in": times_in,
+            "start": _text(start),
+            "end": _text(end),
+            "since": _text(since),
+            "invalid": invalid,
+            **(
+                {}
+                if by is None
+                else {"by": by, "segments": segments, "correction": correction}
+            ),
             **({} if registered is None else asdict(policies)),
-            **({} if registered is None else {"duplicate_registrations": duplicate_registrations}),
+            **(
+                {}
+                if registered is None
+                else {"duplicate_registrations": duplicate_registrations}
+            ),
             "confidence": confidence,
         },
         inputs=tables.inputs,
         versus=versus,
-    )  # fmt: skip
+    )
 
 
 def _text(day: date | str | None) -> str | None:
@@ -237,12 +302,17 @@ def _check_same_zone(events: TimeReading, registrations: TimeReading) -> None:
     zones = events.zone, registrations.zone
     if None not in zones and zones[0] != zones[1]:
         raise BadOption(
-            f"events have days of {zones[0]}, registrations of {zones[1]}", fix=f"use tz={zones[0]} for both"
+            f"events have days of {zones[0]}, registrations of {zones[1]}",
+            fix=f"use tz={zones[0]} for both",
         )
 
 
 def _observed_periods(
-    calendar: Calendar, survey: EventSurvey, registered: Registrations | None, span: Span, since: int | None
+    calendar: Calendar,
+    survey: EventSurvey,
+    registered: Registrations | None,
+    span: Span,
+    since: int | None,
 ) -> tuple[ObservedPeriods, int]:
     """Return the observed periods, and the number of the first."""
 
@@ -272,7 +342,11 @@ def _observed_periods(
 
 
 def _check_size(
-    observed: ObservedPeriods, windows: Windows, segments: int, calendar: Calendar, survey: EventSurvey
+    observed: ObservedPeriods,
+    windows: Windows,
+    segments: int,
+    calendar: Calendar,
+    survey: EventSurvey,
 ) -> None:
     cells = segments * observed.count * len(windows.every(observed.count))
     if observed.count > _MOST or cells > _CELLS:
@@ -283,7 +357,10 @@ def _check_size(
             fix="check for wrong times; limit days with start=… and end=…, or use unit=week or month",
         )
     if observed.since >= observed.count:
-        raise BadOption("since is after the last event", expected=f"a day up to {as_date(survey.last)}")
+        raise BadOption(
+            "since is after the last event",
+            expected=f"a day up to {as_date(survey.last)}",
+        )
 
 
 def _count_users(
@@ -296,7 +373,9 @@ def _count_users(
     segments: int,
 ) -> CohortCounts:
     """Return the counts, summed over shares of the users."""
-    periods = None if registered is None else registered.periods(plan.calendar, plan.first)
+    periods = (
+        None if registered is None else registered.periods(plan.calendar, plan.first)
+    )
     users = survey.users if registered is None else max(survey.users, registered.users)
 
     def where(user: object) -> str:
@@ -312,8 +391,12 @@ def _count_users(
     return reduce(add, map(share, user_shares(users, plan.blocks)))
 
 
-def _join_registrations(rows: pl.DataFrame, registrations: pl.DataFrame, segments: int) -> pl.DataFrame:
+def _join_registrations(
+    rows: pl.DataFrame, registrations: pl.DataFrame, segments: int
+) -> pl.DataFrame:
     """Return rows with registrations; users who were never active have a row without bits."""
     both = rows.join(registrations, on="user_id", how="full", coalesce=True)
     fills: dict[str, Any] = {"block": 0, "segment": segments - 1, "least": 0, "most": 0}
-    return both.with_columns(pl.col(name).fill_null(fills[name]) for name in fills if name in both.columns)
+    return both.with_columns(
+        pl.col(name).fill_null(fills[name]) for name in fills if name in both.columns
+    )

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import counted, noted, some
-from rankstone.errors import BadOption, MissingColumn, NotComparable, UsageError, between_0_and_1, one_of
+from rankstone.errors import (
+    BadOption,
+    MissingColumn,
+    NotComparable,
+    UsageError,
+    between_0_and_1,
+    one_of,
+)
 from rankstone.io.columns import with_csv
 from rankstone.online.estimators import (
     Estimators,
@@ -49,7 +56,8 @@ def with_target_positions(
     if log.has("target_position") or log.has("target_propensity"):
         given = "target_position" if log.has("target_position") else "target_propensity"
         raise UsageError(
-            f"the log has {given}, and there is a target run as well", fix="leave out one of the two"
+            f"the log has {given}, and there is a target run as well",
+            fix="leave out one of the two",
         )
     if not log.has("query_id", "doc_id"):
         raise MissingColumn(
@@ -62,7 +70,9 @@ def with_target_positions(
     texts = [pl.col(name).cast(pl.String) for name in ("query_id", "doc_id")]
     places = run.frame.with_columns(texts).rename({"rank": "target_position"})
     left = log.frame.with_columns(texts).with_columns(texts)
-    joined = left.join(places, on=["query_id", "doc_id"], how="left", maintain_order="left")
+    joined = left.join(
+        places, on=["query_id", "doc_id"], how="left", maintain_order="left"
+    )
     if joined["target_position"].null_count() == joined.height:
         raise NotComparable(
             "the target run ranks none of the logged documents for their queries",
@@ -140,25 +150,47 @@ def make_audit(
         noted(clusters, "cluster", f"of {name}"),
         noted(counts.get("skipping"), "impression", "with positions left out"),
         *log.left_out(),
-        noted(counts.get("never_examined"), "row", "never examined, which count as reward 0"),
-        noted(counts.get("not_in_target"), "row", "of documents that the target does not rank"),
+        noted(
+            counts.get("never_examined"),
+            "row",
+            "never examined, which count as reward 0",
+        ),
+        noted(
+            counts.get("not_in_target"),
+            "row",
+            "of documents that the target does not rank",
+        ),
         f"{not_shown:,} target documents that were not shown" if not_shown else "",
         f"effective sample size {weights.effective:,.1f} of {weights.n:,}",
     )
     units = impressions if clusters is None else clusters
-    return LogAudit(log.source, counts, parts, tuple(_warnings(weights, units, counts, propensity)))
+    return LogAudit(
+        log.source, counts, parts, tuple(_warnings(weights, units, counts, propensity))
+    )
 
 
-def _warnings(weights: Weights, units: int, counts: dict[str, int | None], propensity: str) -> Iterator[str]:
-    if weights.effective < min(_FEW, weights.n) or weights.effective < _FEW_OF_ALL * weights.n:
+def _warnings(
+    weights: Weights, units: int, counts: dict[str, int | None], propensity: str
+) -> Iterator[str]:
+    if (
+        weights.effective < min(_FEW, weights.n)
+        or weights.effective < _FEW_OF_ALL * weights.n
+    ):
         yield (
             f"the effective sample size is {weights.effective:,.1f} of {weights.n:,}: few rows carry the "
             "estimate, and intervals are too narrow; use clip, or log a policy closer to the target"
         )
     if weights.largest_share is not None and weights.largest_share > _HEAVY:
         yield f"one row has {weights.largest_share:.0%} of the total weight"
-    known = weights.mean is not None and weights.mean_error is not None and propensity == "action"
-    if known and abs((weights.mean or 0) - 1) > _MISS * (weights.mean_error or 0) + _ROUNDING:
+    known = (
+        weights.mean is not None
+        and weights.mean_error is not None
+        and propensity == "action"
+    )
+    if (
+        known
+        and abs((weights.mean or 0) - 1) > _MISS * (weights.mean_error or 0) + _ROUNDING
+    ):
         yield (
             f"the mean weight is {weights.mean:.4g}, not 1: the target takes actions that were never "
             "logged, or the propensities are not those of the logging policy"
@@ -174,17 +206,28 @@ def _not_shown(log: Log, impression: Ints, run: Rankings, k: int | None) -> int:
     within = pl.lit(value=True) if k is None else pl.col("rank") <= k
     texts = run.frame.filter(within).select(pl.col("query_id").cast(pl.String))
     lengths = texts.group_by("query_id").len()
-    queries = log.frame.select(pl.col("query_id").cast(pl.String), impression=pl.Series(impression)).unique()
+    queries = log.frame.select(
+        pl.col("query_id").cast(pl.String), impression=pl.Series(impression)
+    ).unique()
     ranked = queries.join(lengths, on="query_id")["len"].sum()
     place = pl.col("target_position")
-    shown = log.frame.filter(place.is_not_null() & (pl.lit(value=True) if k is None else place <= k)).height
+    shown = log.frame.filter(
+        place.is_not_null() & (pl.lit(value=True) if k is None else place <= k)
+    ).height
     return int(ranked) - shown
 
 
 _FURTHER: Final = (
-    "impression_id", "query_id", "doc_id", "position", "target_propensity", "target_position", "prediction",
-    "target_prediction", "examination",
-)  # fmt: skip
+    "impression_id",
+    "query_id",
+    "doc_id",
+    "position",
+    "target_propensity",
+    "target_position",
+    "prediction",
+    "target_prediction",
+    "examination",
+)
 _ROWS: Final = {"action": action_rows, "examination": examination_rows}
 _SCHEMA: Final = (
     {"estimator": pl.String}
@@ -281,9 +324,15 @@ def counterfactual(
     between_0_and_1("confidence", confidence)
     needed = ["reward", "propensity", *([] if cluster is None else [cluster])]
     read = read_log(
-        log, needed, _FURTHER, blank=("target_position",),
-        columns=columns, format_in=format_in, invalid=invalid, progress=progress,
-    )  # fmt: skip
+        log,
+        needed,
+        _FURTHER,
+        blank=("target_position",),
+        columns=columns,
+        format_in=format_in,
+        invalid=invalid,
+        progress=progress,
+    )
     _check_positions(read, weigh.name, k, propensity)
     check_rows(read)
     run = None
@@ -293,32 +342,50 @@ def counterfactual(
     single = not read.has("impression_id")
     ids = read.frame.with_row_index("impression_id") if single else read.frame
     impression = dense_numbers(ids, "impression_id").to_numpy()
-    grouping = None if cluster is None else cluster_of_impressions(read, cluster, impression)
+    grouping = (
+        None if cluster is None else cluster_of_impressions(read, cluster, impression)
+    )
     estimators = Estimators(weighted, impression, grouping)
     estimated, weights = estimators.all(clip), estimators.weights(clip)
     bias = estimator_biases(estimated, gains=bool((weighted.reward >= 0).all()))
     rows = [_estimate_row(*one, confidence, bias) for one in estimated.items()]
-    audit = make_audit(read, weighted, weights, impression, grouping, cluster, run, propensity, k)
+    audit = make_audit(
+        read, weighted, weights, impression, grouping, cluster, run, propensity, k
+    )
     warnings = (*audit.warnings, *no_spread_warnings(estimated))
     return Counterfactual(
         tables={
             "estimates": rows_to_frame(rows, _SCHEMA),
-            "weights": rows_to_frame([{name: getattr(weights, name) for name in _WEIGHTS}], _WEIGHTS),
+            "weights": rows_to_frame(
+                [{name: getattr(weights, name) for name in _WEIGHTS}], _WEIGHTS
+            ),
         },
         audit=replace(audit, warnings=warnings, remarks=bias_remarks(bias)),
         conventions={
-            "propensity": propensity, "discount": weigh.name, "k": k, "clip": clip, "cluster": cluster,
-            "order": None if run is None else order, "invalid": invalid, "confidence": confidence,
+            "propensity": propensity,
+            "discount": weigh.name,
+            "k": k,
+            "clip": clip,
+            "cluster": cluster,
+            "order": None if run is None else order,
+            "invalid": invalid,
+            "confidence": confidence,
         },
         inputs={"log": read.source} | ({} if run is None else {"target": run.source}),
-    )  # fmt: skip
+    )
 
 
 def _check_positions(log: Log, discount: str, k: int | None, propensity: str) -> None:
     """Refuse a discount or cutoff if there are no positions; ``examination_rows`` checks the target's."""
-    if propensity == "action" and (discount != "none" or k is not None) and not log.has("position"):
+    if (
+        propensity == "action"
+        and (discount != "none" or k is not None)
+        and not log.has("position")
+    ):
         raise MissingColumn(
-            "there is no column position", where=log.source, expected="position, which discount and k need"
+            "there is no column position",
+            where=log.source,
+            expected="position, which discount and k need",
         )
 
 
@@ -329,4 +396,9 @@ def _estimate_row(
     if estimated is None:
         return row
     low, high = estimated.interval(confidence)
-    return row | {"value": estimated.value, "error": estimated.error, "low": low, "high": high}
+    return row | {
+        "value": estimated.value,
+        "error": estimated.error,
+        "low": low,
+        "high": high,
+    }

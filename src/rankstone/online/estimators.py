@@ -17,7 +17,11 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, MissingColumn, nearest
-from rankstone.online.log_tables import check_positions, refuse_duplicates, with_error_bound
+from rankstone.online.log_tables import (
+    check_positions,
+    refuse_duplicates,
+    with_error_bound,
+)
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.sampling_units import Units
 
@@ -77,7 +81,9 @@ class Estimators:
         cluster of each impression; ``None`` if impressions are independent.
     """
 
-    def __init__(self, rows: WeightedRows, impression: Ints, cluster: Ints | None) -> None:
+    def __init__(
+        self, rows: WeightedRows, impression: Ints, cluster: Ints | None
+    ) -> None:
         self._rows = rows
         self._impression = impression
         self._cluster = cluster
@@ -88,7 +94,8 @@ class Estimators:
         unbounded = -math.inf, math.inf  # rewards and weights may be any number
         found = self._by_name(clip)
         return {
-            name: None if one is None else with_error_bound(one, *unbounded) for name, one in found.items()
+            name: None if one is None else with_error_bound(one, *unbounded)
+            for name, one in found.items()
         }
 
     def _by_name(self, clip: float | None) -> dict[str, Estimate | None]:
@@ -100,7 +107,9 @@ class Estimators:
         if rows.expected is not None and rows.spread is not None:
             found["snips"] = self._self_normalised(rows.expected, rows.spread)
         if clip is not None:
-            found["clipped"] = self._mean(rows.discount * np.minimum(rows.weight, clip) * rows.reward)
+            found["clipped"] = self._mean(
+                rows.discount * np.minimum(rows.weight, clip) * rows.reward
+            )
         if rows.model is not None and rows.direct is not None:
             found["dm"] = self._mean(rows.direct)
             wrong = rows.discount * rows.weight * (rows.reward - rows.model)
@@ -109,7 +118,9 @@ class Estimators:
 
     def _mean(self, value: Floats) -> Estimate:
         """Estimate the mean over impressions of sums over rows."""
-        return estimates(Units.of(self._totals(value)[:, None], cluster=self._cluster))[0]
+        return estimates(Units.of(self._totals(value)[:, None], cluster=self._cluster))[
+            0
+        ]
 
     def _self_normalised(self, expected: Floats, spread: Floats) -> Estimate | None:
         """Estimate ``Σ λwr / Σ λw`` times the mean sum of the discounts λ in an impression.
@@ -117,25 +128,37 @@ class Estimators:
         Its standard error is that of a ratio by linearisation: each impression has the value plus its
         influence on it.
         """
-        value = self._totals(self._rows.discount * self._rows.weight * self._rows.reward)
+        value = self._totals(
+            self._rows.discount * self._rows.weight * self._rows.reward
+        )
         discounts, weight = self._totals(expected), self._totals(spread)
         every, sum_of_weights = math.fsum(discounts), math.fsum(weight)
         if not sum_of_weights > 0:
             return None
         scale = every / sum_of_weights
         mean = math.fsum(value) * scale / self._count
-        linearised = value * scale + mean * self._count * (discounts / every - weight / sum_of_weights)
+        linearised = value * scale + mean * self._count * (
+            discounts / every - weight / sum_of_weights
+        )
         return estimates(Units.of(linearised[:, None], cluster=self._cluster))[0]
 
     def weights(self, clip: float | None) -> Weights:
         """Return statistics of the weights."""
         used = self._rows.used
-        cluster = self._impression if self._cluster is None else self._cluster[self._impression]
-        return weight_statistics(self._rows.weight[used], renumbered(cluster[used]), clip)
+        cluster = (
+            self._impression
+            if self._cluster is None
+            else self._cluster[self._impression]
+        )
+        return weight_statistics(
+            self._rows.weight[used], renumbered(cluster[used]), clip
+        )
 
     def _totals(self, value: Floats) -> Floats:
         """Sum within each impression, float64 ``[impressions]``."""
-        totals: Floats = np.bincount(self._impression, value, self._count).astype(np.float64, copy=False)
+        totals: Floats = np.bincount(self._impression, value, self._count).astype(
+            np.float64, copy=False
+        )
         return totals
 
 
@@ -153,7 +176,11 @@ def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weig
     2.6666666666666665
     """
     total, squares = math.fsum(weight), math.fsum(weight * weight)
-    mean = estimates(Units.of(weight[:, None], cluster=cluster))[0] if len(weight) else None
+    mean = (
+        estimates(Units.of(weight[:, None], cluster=cluster))[0]
+        if len(weight)
+        else None
+    )
     return Weights(
         n=len(weight),
         mean=None if mean is None else mean.value,
@@ -161,7 +188,9 @@ def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weig
         largest_share=float(weight.max()) / total if total > 0 else None,
         effective=total * total / squares if squares > 0 else 0.0,
         clip=clip,
-        clipped=None if clip is None or not len(weight) else float((weight > clip).mean()),
+        clipped=None
+        if clip is None or not len(weight)
+        else float((weight > clip).mean()),
         mean_error=None if mean is None or math.isnan(mean.error) else mean.error,
     )
 
@@ -210,7 +239,9 @@ def check_rows(log: Log) -> None:
     """Refuse invalid probabilities, invalid positions, and duplicate rows."""
     zero, reward = pl.col("propensity") == 0, pl.col("reward")
     needs = "0 < propensity ≤ 1, as every logged action had a positive probability"
-    log.require(pl.col("propensity") < 0, "with a negative propensity", needs, "propensity")
+    log.require(
+        pl.col("propensity") < 0, "with a negative propensity", needs, "propensity"
+    )
     log.require(
         zero & (reward != 0),
         "with a reward and a propensity of 0",
@@ -234,7 +265,12 @@ def check_rows(log: Log) -> None:
 def action_rows(log: Log, discount: Discount) -> WeightedRows:
     """Return weighted rows if the propensity is the probability of the logged action."""
     zero = pl.col("propensity") == 0
-    log.require(zero, "with a propensity of 0", "0 < propensity for every logged action", "propensity")
+    log.require(
+        zero,
+        "with a propensity of 0",
+        "0 < propensity for every logged action",
+        "propensity",
+    )
     if not log.has("target_propensity") and not log.has("target_position"):
         raise MissingColumn(
             "the log does not say what the target would do",
@@ -250,7 +286,9 @@ def action_rows(log: Log, discount: Discount) -> WeightedRows:
             expected="both prediction (the model's reward of the logged action) and target_prediction "
             "(its mean over the target's actions), or neither",
         )
-    position = _floats(log, "position") if log.has("position") else np.ones(log.frame.height)
+    position = (
+        _floats(log, "position") if log.has("position") else np.ones(log.frame.height)
+    )
     if log.has("target_propensity"):
         target = _floats(log, "target_propensity")
     else:
@@ -312,7 +350,9 @@ _NONE = "none"
 _BY_DESIGN = "by design"
 
 
-def estimator_biases(found: Mapping[str, Estimate | None], *, gains: bool) -> dict[str, str]:
+def estimator_biases(
+    found: Mapping[str, Estimate | None], *, gains: bool
+) -> dict[str, str]:
     """Return {estimator: its bias in a few words}.
 
     Parameters
@@ -322,7 +362,10 @@ def estimator_biases(found: Mapping[str, Estimate | None], *, gains: bool) -> di
     gains
         True if no reward is negative, so that clipping can only lower the estimate.
     """
-    biases = dict.fromkeys(found, _NONE) | {"snips": "fades with n", "dm": f"{_BY_DESIGN}: the model's"}
+    biases = dict.fromkeys(found, _NONE) | {
+        "snips": "fades with n",
+        "dm": f"{_BY_DESIGN}: the model's",
+    }
     biases["clipped"] = f"{_BY_DESIGN}: too low" if gains else _BY_DESIGN
     whole, cut = found.get("ips"), found.get("clipped")
     if whole is not None and cut is not None and whole.value == cut.value:
@@ -336,7 +379,9 @@ def bias_remarks(bias: Mapping[str, str]) -> dict[str, str]:
         "clipped": "its interval does not cover the reward lost by clipping; ips loses none",
         "dm": "its interval does not cover the error of the model; dr corrects it",
     }
-    return {name: biases for name, biases in why.items() if bias.get(name, _NONE) != _NONE}
+    return {
+        name: biases for name, biases in why.items() if bias.get(name, _NONE) != _NONE
+    }
 
 
 def no_spread_warnings(found: Mapping[str, Estimate | None]) -> Iterator[str]:
@@ -369,15 +414,21 @@ class Discount:
         The cutoff; ``None`` for no limit.
     """
 
-    def __init__(self, name: str, weight: Callable[[Floats], Floats], k: int | None) -> None:
+    def __init__(
+        self, name: str, weight: Callable[[Floats], Floats], k: int | None
+    ) -> None:
         self.name = name
         self.k = k
         self._weight = weight
 
     def __call__(self, position: Floats) -> Floats:
         """Return the weight of each position; 0 for NaN, which means no position."""
-        counts = ~np.isnan(position) & (position <= (np.inf if self.k is None else self.k))
-        found: Floats = np.where(counts, self._weight(np.where(counts, position, 1.0)), 0.0)
+        counts = ~np.isnan(position) & (
+            position <= (np.inf if self.k is None else self.k)
+        )
+        found: Floats = np.where(
+            counts, self._weight(np.where(counts, position, 1.0)), 0.0
+        )
         return found
 
 
@@ -404,7 +455,12 @@ def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:
         return Discount(discount, DISCOUNTS[discount], k)
     weights = np.array([*discount, 0.0], np.float64)
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise BadOption("a discount weight is negative or not a number", expected="numbers of 0 or more")
+        raise BadOption(
+            "a discount weight is negative or not a number",
+            expected="numbers of 0 or more",
+        )
     name = ",".join(f"{weight:g}" for weight in weights[:-1])
     last = len(weights) - 1
-    return Discount(name, lambda at: weights[np.minimum(at - 1, last).astype(np.int64)], k)
+    return Discount(
+        name, lambda at: weights[np.minimum(at - 1, last).astype(np.int64)], k
+    )

@@ -72,7 +72,9 @@ class Examinations(Record):
     change: float
 
 
-def fit_examinations(counts: PositionCounts, tolerance: float, max_rounds: int) -> Examinations:
+def fit_examinations(
+    counts: PositionCounts, tolerance: float, max_rounds: int
+) -> Examinations:
     """Fit the examination of each position.
 
     Parameters
@@ -101,7 +103,9 @@ def fit_examinations(counts: PositionCounts, tolerance: float, max_rounds: int) 
     return Examinations(np.exp(log_theta), free, rounds, change)
 
 
-def log_covariance(counts: PositionCounts, fitted: Examinations, clicks: Iterable[Clicked]) -> Floats:
+def log_covariance(
+    counts: PositionCounts, fitted: Examinations, clicks: Iterable[Clicked]
+) -> Floats:
     """Return the covariance of the log examinations, float64 ``[positions, positions]``.
 
     The sandwich estimator with sessions as clusters.  Scores are not centred, so the variance is rather too
@@ -110,13 +114,18 @@ def log_covariance(counts: PositionCounts, fitted: Examinations, clicks: Iterabl
     if not len(fitted.free):
         return np.zeros((counts.places, counts.places))
     shares = _expected_shares(counts, fitted.theta)
-    table, scatter = _by_pair_and_position(counts, shares), np.zeros((counts.places, counts.places))
+    table, scatter = (
+        _by_pair_and_position(counts, shares),
+        np.zeros((counts.places, counts.places)),
+    )
     for part in clicks:
         scatter += _scatter(table, part)
     inside = np.ix_(fitted.free, fitted.free)
     bread = _inverse(_score_and_information(counts, shares)[1][inside])
     whole = np.zeros_like(scatter)
-    whole[inside] = np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", bread, scatter[inside]), bread)
+    whole[inside] = np.einsum(
+        "ij,jk->ik", np.einsum("ij,jk->ik", bread, scatter[inside]), bread
+    )
     return whole
 
 
@@ -125,7 +134,11 @@ def moved_impressions(counts: PositionCounts) -> Floats:
 
     Each document counts at most its number of impressions at other positions.
     """
-    return counts.by_place(np.minimum(counts.count, counts.by_pair(counts.count)[counts.pair] - counts.count))
+    return counts.by_place(
+        np.minimum(
+            counts.count, counts.by_pair(counts.count)[counts.pair] - counts.count
+        )
+    )
 
 
 def _expected_shares(counts: PositionCounts, theta: Floats) -> Floats:
@@ -135,7 +148,9 @@ def _expected_shares(counts: PositionCounts, theta: Floats) -> Floats:
     return np.divide(examined, totals, out=np.zeros_like(examined), where=totals > 0)
 
 
-def _score_and_information(counts: PositionCounts, shares: Floats) -> tuple[Floats, Floats]:
+def _score_and_information(
+    counts: PositionCounts, shares: Floats
+) -> tuple[Floats, Floats]:
     """Return the score (observed minus expected clicks by position) and the information matrix."""
     total = counts.by_pair(counts.clicked)
     expected = total[counts.pair] * shares
@@ -147,7 +162,9 @@ def _score_and_information(counts: PositionCounts, shares: Floats) -> tuple[Floa
 def _by_pair_and_position(counts: PositionCounts, values: Floats) -> Any:  # noqa: ANN401 - SciPy's, pairs by positions
     from scipy import sparse
 
-    return sparse.csr_array((values, (counts.pair, counts.place)), (counts.pairs, counts.places))
+    return sparse.csr_array(
+        (values, (counts.pair, counts.place)), (counts.pairs, counts.places)
+    )
 
 
 def _inverse(positive: Floats) -> Floats:
@@ -210,7 +227,9 @@ class Estimates(Record):
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Concatenate estimates."""
         names = cls.__dataclass_fields__
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return cls(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        )
 
 
 @dataclass
@@ -243,7 +262,15 @@ def ever_clicked(cells: Cells) -> Estimates:
     """Return 1 for pairs with a click and 0 for the others; there is no standard error."""
     impressions, clicks = _counts(cells)
     none = np.full(len(clicks), np.nan)
-    return Estimates(impressions, clicks, (clicks > 0).astype(np.float64), impressions, none, none, none)
+    return Estimates(
+        impressions,
+        clicks,
+        (clicks > 0).astype(np.float64),
+        impressions,
+        none,
+        none,
+        none,
+    )
 
 
 def mean_values(cells: Cells, options: ClickOptions) -> Estimates:
@@ -258,7 +285,12 @@ def mean_values(cells: Cells, options: ClickOptions) -> Estimates:
 
 
 def with_intervals(
-    impressions: Floats, clicks: Floats, raw: Floats, effective: Floats, error: Floats, options: ClickOptions
+    impressions: Floats,
+    clicks: Floats,
+    raw: Floats,
+    effective: Floats,
+    error: Floats,
+    options: ClickOptions,
 ) -> Estimates:
     """Return shares smoothed by the prior, with Wilson's interval.
 
@@ -300,16 +332,30 @@ def inverse_propensity(
     low_ones, clicked = cells.count * (propensity < floor), cells.value > 0
     weighing.impressions += int(low_ones.sum())
     weighing.clicks += int(low_ones[clicked].sum())
-    sums, squares = cells.total(cells.count * weight), cells.total(cells.count * weight**2)
-    weighing.weights, weighing.squares = weighing.weights + sums.sum(), weighing.squares + squares.sum()
+    sums, squares = (
+        cells.total(cells.count * weight),
+        cells.total(cells.count * weight**2),
+    )
+    weighing.weights, weighing.squares = (
+        weighing.weights + sums.sum(),
+        weighing.squares + squares.sum(),
+    )
     weighing.click_weights += (cells.count * weight)[clicked].sum()
     weighing.click_squares += (cells.count * weight**2)[clicked].sum()
     raw, spread = _mean(cells, cells.value * weight, impressions)
     effective = sums**2 / squares
-    value, _, error = _add_prior(raw, effective, np.where(spread > 0, spread, np.nan), options)
+    value, _, error = _add_prior(
+        raw, effective, np.where(spread > 0, spread, np.nan), options
+    )
     reach = NormalDist().inv_cdf((1 + options.confidence) / 2) * error
     return Estimates(
-        impressions, clicks, value, effective, error, np.maximum(value - reach, 0), value + reach
+        impressions,
+        clicks,
+        value,
+        effective,
+        error,
+        np.maximum(value - reach, 0),
+        value + reach,
     )
 
 

@@ -50,7 +50,9 @@ class DrawnList(NamedTuple):
     method: str
 
 
-def team_draft(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator) -> DrawnList:
+def team_draft(
+    a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator
+) -> DrawnList:
     """Draw a list by team draft (Radlinski, Kurup and Joachims, CIKM 2008).
 
     In each round, in random order, both rankings add their best document that is not yet in the list.  A
@@ -64,10 +66,14 @@ def team_draft(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Gen
     """
     docs: list[str] = []
     credit: list[float] = []
-    while len(docs) < k and (_next_document(a, docs) is not None or _next_document(b, docs) is not None):
+    while len(docs) < k and (
+        _next_document(a, docs) is not None or _next_document(b, docs) is not None
+    ):
         fair = _both_can_pick(a, b, docs, last=len(docs) + 1 == k)
         captains = ((1.0, a, b), (-1.0, b, a))
-        for credit_sign, own, other in captains if random.random() < 0.5 else captains[::-1]:  # noqa: PLR2004 - a coin
+        for credit_sign, own, other in (
+            captains if random.random() < 0.5 else captains[::-1]  # noqa: PLR2004 - a coin
+        ):
             doc = _next_document(own, docs) or _next_document(other, docs)
             if doc is not None and len(docs) < k:
                 docs.append(doc)
@@ -75,17 +81,22 @@ def team_draft(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Gen
     return DrawnList(tuple(docs), tuple(credit), "team_draft")
 
 
-def _both_can_pick(a: Sequence[str], b: Sequence[str], docs: Sequence[str], *, last: bool) -> bool:
+def _both_can_pick(
+    a: Sequence[str], b: Sequence[str], docs: Sequence[str], *, last: bool
+) -> bool:
     """Return True if both rankings can add a document in this round, whichever begins."""
     next_a, next_b = _next_document(a, docs), _next_document(b, docs)
     if next_a is None or next_b is None:
         return False
     return last or (
-        _next_document(b, [*docs, next_a]) is not None and _next_document(a, [*docs, next_b]) is not None
+        _next_document(b, [*docs, next_a]) is not None
+        and _next_document(a, [*docs, next_b]) is not None
     )
 
 
-def balanced(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator) -> DrawnList:
+def balanced(
+    a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator
+) -> DrawnList:
     """Draw a list by balanced interleaving (Joachims, KDD 2002).
 
     At every depth the list has about as many top documents of either ranking; which one begins is random.
@@ -110,7 +121,9 @@ def balanced(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Gener
     return DrawnList(tuple(docs), (0.0,) * len(docs), "balanced")
 
 
-def optimised(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator) -> DrawnList:
+def optimised(
+    a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator
+) -> DrawnList:
     """Draw a list by optimised interleaving (Radlinski and Craswell, WSDM 2013).
 
     A click on a document is worth ``1/rank in a - 1/rank in b``, 0 for the rank in a ranking that lacks it.
@@ -123,16 +136,27 @@ def optimised(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Gene
     lists, chances = _list_probabilities(tuple(a), tuple(b), min(k, len(a), len(b)))
     if not chances:
         return team_draft(a, b, k, random)
-    drawn = lists[int(np.searchsorted(np.cumsum(chances), random.random() * sum(chances), side="right"))]
-    rest = tuple(doc for doc in dict.fromkeys((*a, *b)) if doc not in drawn)[: k - len(drawn)]
-    return DrawnList(drawn + rest, (*_credits(drawn, a, b), *(0.0 for _ in rest)), "optimised")
+    drawn = lists[
+        int(
+            np.searchsorted(
+                np.cumsum(chances), random.random() * sum(chances), side="right"
+            )
+        )
+    ]
+    rest = tuple(doc for doc in dict.fromkeys((*a, *b)) if doc not in drawn)[
+        : k - len(drawn)
+    ]
+    return DrawnList(
+        drawn + rest, (*_credits(drawn, a, b), *(0.0 for _ in rest)), "optimised"
+    )
 
 
-METHODS: Final[dict[str, Callable[[Sequence[str], Sequence[str], int, np.random.Generator], DrawnList]]] = {
-    "team_draft": team_draft,
-    "balanced": balanced,
-    "optimised": optimised,
-}
+METHODS: Final[
+    dict[
+        str,
+        Callable[[Sequence[str], Sequence[str], int, np.random.Generator], DrawnList],
+    ]
+] = {"team_draft": team_draft, "balanced": balanced, "optimised": optimised}
 
 
 def _next_document(ranking: Sequence[str], taken: Sequence[str]) -> str | None:
@@ -140,7 +164,9 @@ def _next_document(ranking: Sequence[str], taken: Sequence[str]) -> str | None:
 
 
 def _credits(docs: Sequence[str], a: Sequence[str], b: Sequence[str]) -> list[float]:
-    in_a, in_b = ({doc: 1 / rank for rank, doc in enumerate(ranking, 1)} for ranking in (a, b))
+    in_a, in_b = (
+        {doc: 1 / rank for rank, doc in enumerate(ranking, 1)} for ranking in (a, b)
+    )
     return [in_a.get(doc, 0.0) - in_b.get(doc, 0.0) for doc in docs]
 
 
@@ -153,7 +179,9 @@ def _list_probabilities(
 
     lists = _all_lists(a, b, k)
     click_credits = np.array([_credits(docs, a, b) for docs in lists])
-    fair = np.cumsum(click_credits, axis=1).T  # a row per depth: each list's credit of clicks down to it
+    fair = np.cumsum(
+        click_credits, axis=1
+    ).T  # a row per depth: each list's credit of clicks down to it
     solution = optimize.linprog(
         -_sensitivity(click_credits),
         A_eq=np.vstack([fair, np.ones(len(lists))]),
@@ -161,10 +189,14 @@ def _list_probabilities(
         bounds=(0, 1),
         method="highs",
     )
-    return lists, () if solution.x is None else tuple(np.maximum(solution.x, 0.0).tolist())
+    return lists, () if solution.x is None else tuple(
+        np.maximum(solution.x, 0.0).tolist()
+    )
 
 
-def _all_lists(a: Sequence[str], b: Sequence[str], k: int) -> tuple[tuple[str, ...], ...]:
+def _all_lists(
+    a: Sequence[str], b: Sequence[str], k: int
+) -> tuple[tuple[str, ...], ...]:
     """Return all lists whose every position has the next document of either ranking, in a fixed order."""
     lists: dict[tuple[str, ...], None] = {(): None}
     for _ in range(min(k, len({*a, *b}))):
@@ -194,9 +226,15 @@ def _sensitivity(click_credits: Floats) -> Floats:
 
 
 _SCHEMA: Final = {
-    "query_id": pl.String, "draw": pl.Int64, "position": pl.Int64, "doc_id": pl.String, "method": pl.String,
-    "credit": pl.Float64, "rank_a": pl.Int64, "rank_b": pl.Int64,
-}  # fmt: skip
+    "query_id": pl.String,
+    "draw": pl.Int64,
+    "position": pl.Int64,
+    "doc_id": pl.String,
+    "method": pl.String,
+    "credit": pl.Float64,
+    "rank_a": pl.Int64,
+    "rank_b": pl.Int64,
+}
 
 
 def interleave(
@@ -255,37 +293,64 @@ def interleave(
         ("k", k, MAX_OPTIMISED_LENGTH if method == "optimised" else 1000),
         ("draws", draws, 10**6),
     ):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or not 1 <= value <= most
+        ):
             raise BadOption(
-                f"{name}={value!r} is out of range", expected=f"a whole number from 1 to {most:,}"
+                f"{name}={value!r} is out of range",
+                expected=f"a whole number from 1 to {most:,}",
             )
     runs = [
-        read_rankings(run, name, order=order, columns=columns, format_in=format_in, progress=progress)
+        read_rankings(
+            run,
+            name,
+            order=order,
+            columns=columns,
+            format_in=format_in,
+            progress=progress,
+        )
         for run, name in ((a, "a"), (b, "b"))
     ]
     ranked_a, ranked_b = (_by_query(run) for run in runs)
     both = [query for query in ranked_a if query in ranked_b]
     if not both:
-        raise NotComparable("no query is in both runs", where=", ".join(run.source for run in runs))
+        raise NotComparable(
+            "no query is in both runs", where=", ".join(run.source for run in runs)
+        )
     table = pl.DataFrame(
         [
             row
             for query in both
-            for row in _list_rows(query, ranked_a[query], ranked_b[query], method, k, draws, seed)
+            for row in _list_rows(
+                query, ranked_a[query], ranked_b[query], method, k, draws, seed
+            )
         ],
         _SCHEMA,
         orient="row",
     )
     counts = {
-        "queries": len(both), "only_a": len(ranked_a) - len(both), "only_b": len(ranked_b) - len(both),
-        "lists": len(both) * draws, "short": _count_short_lists(table, k),
+        "queries": len(both),
+        "only_a": len(ranked_a) - len(both),
+        "only_b": len(ranked_b) - len(both),
+        "lists": len(both) * draws,
+        "short": _count_short_lists(table, k),
         "tied": sum(run.tied for run in runs),
         "fallback": table.filter(pl.col("method") != method)["query_id"].n_unique(),
-    }  # fmt: skip
+    }
     return Interleaved(
         tables={"lists": table},
-        audit=LogAudit(" and ".join(run.source for run in runs), counts, _count_phrases(counts, k)),
-        conventions={"method": method, "k": k, "draws": draws, "seed": seed, "order": order},
+        audit=LogAudit(
+            " and ".join(run.source for run in runs), counts, _count_phrases(counts, k)
+        ),
+        conventions={
+            "method": method,
+            "k": k,
+            "draws": draws,
+            "seed": seed,
+            "order": order,
+        },
         inputs={"a": runs[0].source, "b": runs[1].source},
     )
 
@@ -294,7 +359,9 @@ def _by_query(run: Rankings) -> dict[str, list[str]]:
     """Return the documents of each query, best first."""
     texts = run.frame.select(pl.col("query_id", "doc_id").cast(pl.String))
     grouped = texts.group_by("query_id", maintain_order=True).agg("doc_id")
-    return dict(zip(grouped["query_id"].to_list(), grouped["doc_id"].to_list(), strict=True))
+    return dict(
+        zip(grouped["query_id"].to_list(), grouped["doc_id"].to_list(), strict=True)
+    )
 
 
 def _list_rows(
@@ -303,16 +370,29 @@ def _list_rows(
     """Yield the rows of all lists of a query."""
     ranks = [{doc: rank for rank, doc in enumerate(ranking, 1)} for ranking in (a, b)]
     for draw in range(draws):
-        docs, click_credits, made_by = METHODS[method](a, b, k, _random_generator(query, draw, seed))
+        docs, click_credits, made_by = METHODS[method](
+            a, b, k, _random_generator(query, draw, seed)
+        )
         for at, (doc, credit) in enumerate(zip(docs, click_credits, strict=True), 1):
-            yield query, draw, at, doc, made_by, credit, ranks[0].get(doc), ranks[1].get(doc)
+            yield (
+                query,
+                draw,
+                at,
+                doc,
+                made_by,
+                credit,
+                ranks[0].get(doc),
+                ranks[1].get(doc),
+            )
 
 
 def _random_generator(query: str, draw: int, seed: int) -> np.random.Generator:
     """Return the random generator of a query's list, which does not depend on other queries."""
     digest = hashlib.blake2b(query.encode(), digest_size=8).digest()
     place = (int.from_bytes(digest, "big"), draw)
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=place)))
+    return np.random.Generator(
+        np.random.Philox(np.random.SeedSequence(seed, spawn_key=place))
+    )
 
 
 def _count_short_lists(table: pl.DataFrame, k: int) -> int:
@@ -323,8 +403,17 @@ def _count_phrases(counts: Mapping[str, int], k: int) -> tuple[str, ...]:
     return (
         f"{queries(counts['queries'])} in both runs",
         counted(counts["lists"], "list"),
-        *(noted(counts[f"only_{side}"], "query", f"in {side} only: no list") for side in ("a", "b")),
+        *(
+            noted(counts[f"only_{side}"], "query", f"in {side} only: no list")
+            for side in ("a", "b")
+        ),
         noted(counts["short"], "list", f"shorter than {k}"),
-        noted(counts["fallback"], "query", "by team draft: no mixture was fair at every depth"),
-        f"{counted(counts['tied'], 'tied document')}, ordered by id" if counts["tied"] else "",
+        noted(
+            counts["fallback"],
+            "query",
+            "by team draft: no mixture was fair at every depth",
+        ),
+        f"{counted(counts['tied'], 'tied document')}, ordered by id"
+        if counts["tied"]
+        else "",
     )

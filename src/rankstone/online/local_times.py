@@ -12,14 +12,27 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record, counted
-from rankstone.errors import BadOption, BadValue, EmptyInput, InputError, nearest, one_of, printable
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    EmptyInput,
+    InputError,
+    nearest,
+    one_of,
+    printable,
+)
 
 if TYPE_CHECKING:
     from rankstone.io.events import Events
 
 #: unit → number of units in a second
 UNITS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_NAMES: Final = {
+    "s": "seconds",
+    "ms": "milliseconds",
+    "us": "microseconds",
+    "ns": "nanoseconds",
+}
 #: instants are counted in microseconds
 _TICKS: Final = 10**6
 #: microseconds in a day
@@ -155,20 +168,29 @@ def _local(time: pl.Expr, clock: Clock, source: str, description: str) -> TimeRe
                 where=source,
                 fix=f"add times_in={clock.tz} if they are local already, or times_in=UTC if they are UTC",
             )
-        description = f"{description}, taken as {clock.times_in}" if clock.times_in else description
+        description = (
+            f"{description}, taken as {clock.times_in}"
+            if clock.times_in
+            else description
+        )
         return TimeReading(_day(wall), wall.to_physical(), clock.times_in, description)
     zone: Any = clock.times_in
     first = wall.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     last = wall.dt.replace_time_zone(zone, ambiguous="latest", non_existent="null")
     read = _zoned(first, clock, clock.tz, f"{description}, taken as {clock.times_in}")
-    return TimeReading(read.day, read.instant, read.zone, read.description, first != last)
+    return TimeReading(
+        read.day, read.instant, read.zone, read.description, first != last
+    )
 
 
 def _zoned(time: pl.Expr, clock: Clock, zone: str, description: str) -> TimeReading:
     zone_of_days = clock.tz or zone
     instant = time.cast(pl.Datetime("us", zone))
     return TimeReading(
-        _day(instant.dt.convert_time_zone(zone_of_days)), instant.to_physical(), zone_of_days, description
+        _day(instant.dt.convert_time_zone(zone_of_days)),
+        instant.to_physical(),
+        zone_of_days,
+        description,
     )
 
 
@@ -181,22 +203,32 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     """Read numbers since 1970, or dates such as 20240131."""
     value = number.cast(pl.Float64, strict=False)
     value = pl.when(value.is_finite()).then(value)
-    low, high = events.collect(events.frame.select(value.min().alias("low"), value.max().alias("high"))).row(
-        0
-    )
+    low, high = events.collect(
+        events.frame.select(value.min().alias("low"), value.max().alias("high"))
+    ).row(0)
     if low is None:
         raise _no_time_error(events)
     unit, recognised = clock.time_unit, ""
     if unit is None:
         if low >= _FIRST_DATE and high <= _LAST_DATE:
-            date = value.cast(pl.Int64).cast(pl.String).str.to_date("%Y%m%d", strict=False)
-            return _dates(date, clock, events.source, "dates without dashes (recognised)")
-        fits = [name for name, per in UNITS.items() if _FROM * per <= low and high <= _TO * per]
+            date = (
+                value.cast(pl.Int64).cast(pl.String).str.to_date("%Y%m%d", strict=False)
+            )
+            return _dates(
+                date, clock, events.source, "dates without dashes (recognised)"
+            )
+        fits = [
+            name
+            for name, per in UNITS.items()
+            if _FROM * per <= low and high <= _TO * per
+        ]
         if not fits:
             raise _unknown_unit_error(events, value, low, high)
         unit, recognised = fits[0], " (recognised by their size)"
     whole = events.schema["time"].is_integer()
-    ticks = _to_ticks(number.cast(pl.Int64) if whole else value, UNITS[unit], whole=whole)
+    ticks = _to_ticks(
+        number.cast(pl.Int64) if whole else value, UNITS[unit], whole=whole
+    )
     time = ticks.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     return _zoned(time, clock, "UTC", f"{_NAMES[unit]} since 1970{recognised}")
 
@@ -205,11 +237,17 @@ def _to_ticks(number: pl.Expr, per_second: int, *, whole: bool) -> pl.Expr:
     if per_second <= _TICKS:
         scaled = number * (_TICKS // per_second)
     else:
-        scaled = number // (per_second // _TICKS) if whole else number / (per_second // _TICKS)
+        scaled = (
+            number // (per_second // _TICKS)
+            if whole
+            else number / (per_second // _TICKS)
+        )
     return scaled if whole else scaled.round().cast(pl.Int64, strict=False)
 
 
-def _unknown_unit_error(events: Events, value: pl.Expr, low: float, high: float) -> BadValue:
+def _unknown_unit_error(
+    events: Events, value: pl.Expr, low: float, high: float
+) -> BadValue:
     place, _ = events.first(value == low)
     return BadValue(
         f"no unit puts all times between 1980 and 2100: they are from {low:.15g} to {high:.15g}",
@@ -223,7 +261,9 @@ def _unknown_unit_error(events: Events, value: pl.Expr, low: float, high: float)
 def _texts(events: Events, text: pl.Expr, clock: Clock) -> TimeReading:
     """Read texts, all of one format."""
     forms = _count_forms(events, text)
-    forms_present = {form: count for form, count in forms.items() if count and form != "other"}
+    forms_present = {
+        form: count for form, count in forms.items() if count and form != "other"
+    }
     if not forms_present:
         raise _no_time_error(events, text)
     if set(forms_present) == {"compact", "number"}:  # then all are numbers
@@ -240,7 +280,9 @@ def _texts(events: Events, text: pl.Expr, clock: Clock) -> TimeReading:
     if form == "local":
         return _local(_parse_local(text), clock, events.source, "texts without a zone")
     pattern = "%Y-%m-%d" if form == "date" else "%Y%m%d"
-    return _dates(text.str.to_date(pattern, strict=False), clock, events.source, _FORM_NAMES[form])
+    return _dates(
+        text.str.to_date(pattern, strict=False), clock, events.source, _FORM_NAMES[form]
+    )
 
 
 def _count_forms(events: Events, text: pl.Expr) -> dict[str, int]:
@@ -257,13 +299,21 @@ def _parse_local(text: pl.Expr) -> pl.Expr:
 
 
 def _parse_zoned(text: pl.Expr) -> pl.Expr:
-    plain = _normalised(text).str.replace(r" ?(Z|z|UTC|GMT)$", "+0000").str.replace(r"([+-]\d{2})$", "${1}00")
-    return plain.str.to_datetime("%Y-%m-%d %H:%M:%S%.f%#z", strict=False, time_unit="us", time_zone="UTC")
+    plain = (
+        _normalised(text)
+        .str.replace(r" ?(Z|z|UTC|GMT)$", "+0000")
+        .str.replace(r"([+-]\d{2})$", "${1}00")
+    )
+    return plain.str.to_datetime(
+        "%Y-%m-%d %H:%M:%S%.f%#z", strict=False, time_unit="us", time_zone="UTC"
+    )
 
 
 def _normalised(text: pl.Expr) -> pl.Expr:
     """Replace T by a space and a decimal comma by a point, and add missing seconds."""
-    blank = text.str.replace(r"^(.{10})[Tt]", "${1} ").str.replace(",", ".", literal=True)
+    blank = text.str.replace(r"^(.{10})[Tt]", "${1} ").str.replace(
+        ",", ".", literal=True
+    )
     return blank.str.replace(r"^(.{16})($|[^:])", "${1}:00$2")
 
 
@@ -274,16 +324,28 @@ def _mixed(text: pl.Expr, clock: Clock, source: str) -> TimeReading:
     wall = _parse_local(text)
     if mixed_clock.times_in == mixed_clock.tz:  # instants make both kinds comparable
         zone: Any = mixed_clock.times_in
-        placed = wall.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-        local = TimeReading(_day(wall), placed.dt.convert_time_zone("UTC").to_physical(), mixed_clock.tz, "")
+        placed = wall.dt.replace_time_zone(
+            zone, ambiguous="earliest", non_existent="null"
+        )
+        local = TimeReading(
+            _day(wall),
+            placed.dt.convert_time_zone("UTC").to_physical(),
+            mixed_clock.tz,
+            "",
+        )
     else:
         local = _local(wall, mixed_clock, source, "")
-    day, instant = pl.coalesce(zoned.day, local.day), pl.coalesce(zoned.instant, local.instant)
+    day, instant = (
+        pl.coalesce(zoned.day, local.day),
+        pl.coalesce(zoned.instant, local.instant),
+    )
     description = f"texts, some with a zone, the others taken as {clock.times_in}"
     return TimeReading(day, instant, mixed_clock.tz, description, local.twice)
 
 
-def _mixed_forms_error(events: Events, text: pl.Expr, forms_present: dict[str, int]) -> InputError:
+def _mixed_forms_error(
+    events: Events, text: pl.Expr, forms_present: dict[str, int]
+) -> InputError:
     examples = []
     for form, count in forms_present.items():
         place, row = events.first(text.str.contains(_FORMS[form]), text.alias("time"))
@@ -307,7 +369,10 @@ def _no_time_error(events: Events, text: pl.Expr | None = None) -> InputError:
     place, row = events.first(examples.is_not_null(), examples.alias("time"))
     if not row:
         some = events.collect(events.frame.head(1)).height
-        return EmptyInput("there is no time in any row" if some else "there are no rows", where=events.source)
+        return EmptyInput(
+            "there is no time in any row" if some else "there are no rows",
+            where=events.source,
+        )
     return BadValue(
         "no time can be read",
         where=place,

@@ -11,11 +11,22 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import InLines, Record, counted, left_out, line, read_as
-from rankstone.errors import BadValue, DuplicateRows, EmptyInput, InputError, NotComparable, one_of, printable
+from rankstone.errors import (
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    InputError,
+    NotComparable,
+    one_of,
+    printable,
+)
 from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
 from rankstone.rankings.rank_similarity.list_pairs import load_run
-from rankstone.rankings.rank_similarity.run_similarity import options_for, ordering_options
+from rankstone.rankings.rank_similarity.run_similarity import (
+    options_for,
+    ordering_options,
+)
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
 
@@ -29,9 +40,20 @@ if TYPE_CHECKING:
 
 #: columns of numbers; all others have ids
 _NUMBERS: Final = (
-    "position", "reward", "propensity", "target_propensity", "target_position", "prediction",
-    "target_prediction", "examination", "clicked", "draw", "credit", "rank_a", "rank_b",
-)  # fmt: skip
+    "position",
+    "reward",
+    "propensity",
+    "target_propensity",
+    "target_position",
+    "prediction",
+    "target_prediction",
+    "examination",
+    "clicked",
+    "draw",
+    "credit",
+    "rank_a",
+    "rank_b",
+)
 #: of these, columns in which true and false are read as 1 and 0
 _BOOLEAN: Final = ("clicked", "reward")
 _UNUSABLE: Final = "cannot be used"  # no column of ours has this name
@@ -71,7 +93,14 @@ class Log(Record):
         """Return True if the log has all of these columns."""
         return set(columns) <= set(self.frame.columns)
 
-    def require(self, wrong: pl.Expr, what: str, expected: str, *shown: str, fix: str | None = None) -> None:
+    def require(
+        self,
+        wrong: pl.Expr,
+        what: str,
+        expected: str,
+        *shown: str,
+        fix: str | None = None,
+    ) -> None:
         """Refuse the log if any row meets a condition, naming the first such row.
 
         Parameters
@@ -105,14 +134,19 @@ def check_positions(log: Log, column: str) -> None:
     """Refuse positions that are not whole numbers from 1."""
     wrong = (pl.col(column) < 1) | (pl.col(column) != pl.col(column).round())
     fix = "add 1 to positions that count from 0"
-    log.require(wrong, f"with an invalid {column}", "whole numbers from 1", column, fix=fix)
+    log.require(
+        wrong, f"with an invalid {column}", "whole numbers from 1", column, fix=fix
+    )
 
 
 def refuse_duplicates(log: Log, column: str) -> None:
     """Refuse impressions in which a value of a column occurs twice."""
     duplicates = log.frame.filter(pl.struct("impression_id", column).is_duplicated())
     if duplicates.height:
-        first = {name: duplicates[name].cast(pl.String)[0] for name in ("impression_id", column)}
+        first = {
+            name: duplicates[name].cast(pl.String)[0]
+            for name in ("impression_id", column)
+        }
         raise DuplicateRows(
             f"{duplicates.height:,} rows share an impression and a {column} with another",
             where=log.source,
@@ -147,12 +181,18 @@ def read_log(
         Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
     """
     one_of("invalid", invalid, ("error", "drop"))
-    events = read_events(source, columns, format_in, name=name, needed=needed, further=further)
+    events = read_events(
+        source, columns, format_in, name=name, needed=needed, further=further
+    )
     events = events.watched(progress)
     bad = pl.any_horizontal(
-        [pl.lit(value=False)] + [_unusable(events, column, column in blank) for column in events.schema]
+        [pl.lit(value=False)]
+        + [_unusable(events, column, column in blank) for column in events.schema]
     )
-    numbers = [number(events, column) if column in _NUMBERS else pl.col(column) for column in events.schema]
+    numbers = [
+        number(events, column) if column in _NUMBERS else pl.col(column)
+        for column in events.schema
+    ]
 
     def as_read(part: pl.LazyFrame) -> pl.LazyFrame:
         return part.select(*numbers, bad.alias(_UNUSABLE))
@@ -169,7 +209,10 @@ def read_log(
             f"{counted(wrong, 'row')} with a value that is missing or cannot be read",
             where=place,
             given=row_text(row),
-            expected=", ".join(column for column in events.schema if column not in blank) + " in every row",
+            expected=", ".join(
+                column for column in events.schema if column not in blank
+            )
+            + " in every row",
             fix="invalid=drop leaves such rows out and counts them",
         )
     kept = frame.filter(~pl.col(_UNUSABLE)).drop(_UNUSABLE)
@@ -200,7 +243,8 @@ def number(events: Events, column: str) -> pl.Expr:
 def row_text(row: Mapping[str, object]) -> str:
     """Return a row as text: names and values, – for missing ones."""
     return ", ".join(
-        f"{name} {'–' if value is None else printable(value, 40)}" for name, value in row.items()
+        f"{name} {'–' if value is None else printable(value, 40)}"
+        for name, value in row.items()
     )
 
 
@@ -216,9 +260,13 @@ def _unusable(events: Events, column: str, may_be_blank: bool) -> pl.Expr:  # no
     return wrong & (given & (pl.col(column).str.strip_chars() != "") if text else given)
 
 
-def _first_row(events: Events, wrong: pl.Expr, shown: Sequence[str]) -> tuple[str, dict[str, object]]:
+def _first_row(
+    events: Events, wrong: pl.Expr, shown: Sequence[str]
+) -> tuple[str, dict[str, object]]:
     """Return the place and the values of the first row that meets a condition on parsed columns."""
-    return events.first(wrong, *(pl.col(column).cast(pl.String, strict=False) for column in shown))
+    return events.first(
+        wrong, *(pl.col(column).cast(pl.String, strict=False) for column in shown)
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,7 +302,12 @@ class LogAudit(InLines):
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
         remarks = {"remarks": dict(self.remarks)} if self.remarks else {}
-        return {"source": self.source, **self.counts, **remarks, "warnings": list(self.warnings)}
+        return {
+            "source": self.source,
+            **self.counts,
+            **remarks,
+            "warnings": list(self.warnings),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,10 +346,17 @@ class OnlineResult(Result):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts, ready for JSON: null where there is no value."""
-        return given(**self.tables, audit=self.audit, conventions=self.conventions, inputs=self.inputs)
+        return given(
+            **self.tables,
+            audit=self.audit,
+            conventions=self.conventions,
+            inputs=self.inputs,
+        )
 
 
-def rows_to_frame(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
+def rows_to_frame(
+    rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]
+) -> pl.DataFrame:
     """Return rows as a frame, NaN as null."""
     frame = pl.DataFrame(list(rows), schema=dict(schema))
     return frame.with_columns(pl.selectors.float().fill_nan(None))
@@ -369,7 +429,9 @@ def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:
 def count_skipping(log: Log, impression: Ints) -> int:
     """Count impressions that skip a position: the lowest position exceeds the number of positions."""
     places = log.frame.select("position", impression=impression).group_by("impression")
-    lists = places.agg(last=pl.col("position").max(), places=pl.col("position").n_unique())
+    lists = places.agg(
+        last=pl.col("position").max(), places=pl.col("position").n_unique()
+    )
     return lists.filter(pl.col("last") > pl.col("places")).height
 
 
@@ -408,6 +470,12 @@ def with_error_bound(estimate: Estimate, low: float, high: float) -> Estimate:
     """
     if math.isnan(estimate.error) or not has_no_spread(estimate):
         return estimate
-    reach = max(estimate.value - low, high - estimate.value) * (1 - _TAIL ** (1 / estimate.units))
+    reach = max(estimate.value - low, high - estimate.value) * (
+        1 - _TAIL ** (1 / estimate.units)
+    )
     known = 0 < reach < math.inf
-    return replace(estimate, error=reach / -NormalDist().inv_cdf(_TAIL) if known else math.nan, df=_NORMAL)
+    return replace(
+        estimate,
+        error=reach / -NormalDist().inv_cdf(_TAIL) if known else math.nan,
+        df=_NORMAL,
+    )

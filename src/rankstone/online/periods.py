@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNITS: Final = ("day", "week", "month")
-WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS: Final = (
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+)
 _EPOCH: Final = date(1970, 1, 1)
 #: days from the epoch, a Thursday, to the first Monday
 _MONDAY: Final = 4
@@ -71,7 +79,11 @@ class Calendar:
         since = (day - _EPOCH).days
         if self.unit == "day":
             return since
-        return (since - self._shift) // _WEEK if self.unit == "week" else day.year * _YEAR + day.month - 1
+        return (
+            (since - self._shift) // _WEEK
+            if self.unit == "week"
+            else day.year * _YEAR + day.month - 1
+        )
 
     def start(self, number: int) -> date:
         """Return the first day of a period."""
@@ -98,7 +110,11 @@ KINDS: Final = {
 }
 #: the default ages
 DEFAULT_WINDOWS: Final = {"day": "1,3,7,30", "week": "1,2,4,8", "month": "1,2,3,6,12"}
-_DEFAULT_BRACKETS: Final = {"day": "1..7,8..14,15..30", "week": "1..2,3..4,5..8", "month": "1..3,4..6,7..12"}
+_DEFAULT_BRACKETS: Final = {
+    "day": "1..7,8..14,15..30",
+    "week": "1..2,3..4,5..8",
+    "month": "1..3,4..6,7..12",
+}
 _ENTRY: Final = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?")
 #: the largest age, and the most ages
 _MOST: Final = 10_000
@@ -154,7 +170,12 @@ class Windows:
 
     @classmethod
     def of(
-        cls, days: str | Iterable[object] | None, kind: str = "exact", *, unit: str = "day", origin: int = 0
+        cls,
+        days: str | Iterable[object] | None,
+        kind: str = "exact",
+        *,
+        unit: str = "day",
+        origin: int = 0,
     ) -> Windows:
         """Parse the requested ages.
 
@@ -172,20 +193,30 @@ class Windows:
         one_of("kind", kind, KINDS)
         if origin not in (0, 1):
             raise BadOption(
-                f"day_origin={printable(origin)} is not known", expected="0 (the first day is day 0) or 1"
+                f"day_origin={printable(origin)} is not known",
+                expected="0 (the first day is day 0) or 1",
             )
         default = (_DEFAULT_BRACKETS if kind == "bracket" else DEFAULT_WINDOWS)[unit]
         spans = list(dict.fromkeys(_spans(default if days is None else days)))
         if kind != "bracket":
-            spans = list(dict.fromkeys((n, n) for low, high in spans for n in range(low, high + 1)))
+            spans = list(
+                dict.fromkeys(
+                    (n, n) for low, high in spans for n in range(low, high + 1)
+                )
+            )
         below = next((low for low, _ in spans if low < origin), None)
         if below is not None:
             raise BadOption(
-                f"day {below} comes before the first day, which is day 1", fix="day_origin=0 counts from 0"
+                f"day {below} comes before the first day, which is day 1",
+                fix="day_origin=0 counts from 0",
             )
         if not spans or len(spans) > _MOST:
-            raise UsageError(f"days has {len(spans):,} values", expected=f"1 to {_MOST:,}")
-        return cls(kind, tuple(cls._window(kind, span, origin) for span in spans), origin)
+            raise UsageError(
+                f"days has {len(spans):,} values", expected=f"1 to {_MOST:,}"
+            )
+        return cls(
+            kind, tuple(cls._window(kind, span, origin) for span in spans), origin
+        )
 
     @staticmethod
     def _window(kind: str, span: tuple[int, int], origin: int) -> Window:
@@ -199,7 +230,8 @@ class Windows:
             return self.requested
         ages = max(periods, *(window.first + 1 for window in self.requested))
         return tuple(
-            self._window(self.kind, (n, n), self.origin) for n in range(self.origin, ages + self.origin)
+            self._window(self.kind, (n, n), self.origin)
+            for n in range(self.origin, ages + self.origin)
         )
 
 
@@ -214,7 +246,9 @@ def _spans(days: str | Iterable[object]) -> list[tuple[int, int]]:
         else:
             text = str(entry).strip()
         match = _ENTRY.fullmatch(text)
-        low, high = (0, -1) if match is None else (int(match[1]), int(match[2] or match[1]))
+        low, high = (
+            (0, -1) if match is None else (int(match[1]), int(match[2] or match[1]))
+        )
         if high < low or high > _MOST:
             raise BadOption(
                 f"days: {printable(text, 40)!r} cannot be read",

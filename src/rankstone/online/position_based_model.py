@@ -66,17 +66,26 @@ class PositionCounts(Record):
 
     def by_pair(self, values: Floats) -> Floats:
         """Return sums over the cells of each pair."""
-        return np.bincount(self.pair, values, minlength=self.pairs).astype(np.float64, copy=False)
+        return np.bincount(self.pair, values, minlength=self.pairs).astype(
+            np.float64, copy=False
+        )
 
     def by_place(self, values: Floats) -> Floats:
         """Return sums over the cells of each position."""
-        return np.bincount(self.place, values, minlength=self.places).astype(np.float64, copy=False)
+        return np.bincount(self.place, values, minlength=self.places).astype(
+            np.float64, copy=False
+        )
 
     def only(self, kept: NDArray[np.bool_]) -> PositionCounts:
         """Return the selected cells, with pairs renumbered."""
         pairs, pair = np.unique(self.pair[kept], return_inverse=True)
         return PositionCounts(
-            pair, self.place[kept], self.count[kept], self.clicked[kept], max(len(pairs), 1), self.places
+            pair,
+            self.place[kept],
+            self.count[kept],
+            self.clicked[kept],
+            max(len(pairs), 1),
+            self.places,
         )
 
     @property
@@ -97,8 +106,12 @@ class PositionCounts(Record):
         links = kept.only(clicked)
         same = links.pair[1:] == links.pair[:-1]
         ends = links.place[:-1][same], links.place[1:][same]
-        graph = sparse.coo_array((np.ones(same.sum()), ends), (self.places, self.places))
-        group: Whole = sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
+        graph = sparse.coo_array(
+            (np.ones(same.sum()), ends), (self.places, self.places)
+        )
+        group: Whole = sparse.csgraph.connected_components(graph, directed=False)[
+            1
+        ].astype(np.int64)
         of_pair = np.full(kept.pairs, self.places)
         of_pair[kept.pair[clicked]] = group[kept.place[clicked]]
         group[kept.place[~clicked]] = self.places
@@ -150,7 +163,9 @@ def relevances(counts: PositionCounts, theta: Floats) -> Floats:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         chance = examined * middle[counts.pair]
-        rising = clicked > counts.by_pair(missed * chance / np.maximum(1 - chance, _LEAST))
+        rising = clicked > counts.by_pair(
+            missed * chance / np.maximum(1 - chance, _LEAST)
+        )
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
     relevance = np.where(clicked > 0, high, 0.0)
     return np.where(highest > 0, relevance, np.nan)
@@ -163,10 +178,14 @@ def effective_size(counts: PositionCounts, theta: Floats, gamma: Floats) -> Floa
     """
     examined, relevance = theta[counts.place], gamma[counts.pair]
     chance = np.minimum(examined * relevance, 1 - _LEAST)
-    return counts.by_pair(counts.count * examined * np.maximum(1 - relevance, _LEAST) / (1 - chance))
+    return counts.by_pair(
+        counts.count * examined * np.maximum(1 - relevance, _LEAST) / (1 - chance)
+    )
 
 
-def relative_variance(counts: PositionCounts, theta: Floats, gamma: Floats, covariance: Floats) -> Floats:
+def relative_variance(
+    counts: PositionCounts, theta: Floats, gamma: Floats, covariance: Floats
+) -> Floats:
     """Return the relative variance of relevances due to that of examinations, float64 ``[pairs]``.
 
     By the delta method: a relevance decreases as the examinations of its positions increase.
@@ -193,7 +212,11 @@ def log_likelihood(counts: PositionCounts, theta: Floats, gamma: Floats) -> floa
 
 
 def fit_position_model(
-    parts: Sequence[Cells], options: ClickOptions, policy: str, source: str, sessions: Sessions | None
+    parts: Sequence[Cells],
+    options: ClickOptions,
+    policy: str,
+    source: str,
+    sessions: Sessions | None,
 ) -> JudgedPairs:
     """Fit the position-based model.
 
@@ -214,13 +237,19 @@ def fit_position_model(
     groups = counts.link_groups()
     is_linked = groups == groups[0]
     impressions = counts.by_place(counts.count)
-    unlinked = {int(positions[at]): int(impressions[at]) for at in np.flatnonzero(~is_linked)}
+    unlinked = {
+        int(positions[at]): int(impressions[at]) for at in np.flatnonzero(~is_linked)
+    }
     used = counts.informative & is_linked[counts.place]
     informative = counts.only(used)
     _check_links(counts, informative, positions, is_linked, policy, source)
     fitted = fit_examinations(informative, options.tolerance, options.max_iterations)
     used_pairs = pairs[np.unique(counts.pair[used])]
-    clicked = _independent_clicks(informative) if sessions is None else sessions.clicks(used_pairs, positions)
+    clicked = (
+        _independent_clicks(informative)
+        if sessions is None
+        else sessions.clicks(used_pairs, positions)
+    )
     covariance = log_covariance(informative, fitted, clicked)
     names = np.unique(counts.pair[is_linked[counts.place]])
     theta = np.where(is_linked, fitted.theta, 0.0)
@@ -245,7 +274,9 @@ def fit_position_model(
         )
     )
     known = dict(zip(("low", "high", "moved"), intervals, strict=True))
-    return JudgedPairs(pairs[names], estimates, propensities, known, fit=fit, unlinked=unlinked)
+    return JudgedPairs(
+        pairs[names], estimates, propensities, known, fit=fit, unlinked=unlinked
+    )
 
 
 def _check_links(
@@ -273,7 +304,14 @@ def _check_links(
 
 def _independent_clicks(counts: PositionCounts) -> list[Clicked]:
     """Return the clicks as independent ones; the square root makes cells add as single clicks do."""
-    return [Clicked(counts.pair, counts.place, np.sqrt(counts.clicked), np.arange(len(counts.pair)))]
+    return [
+        Clicked(
+            counts.pair,
+            counts.place,
+            np.sqrt(counts.clicked),
+            np.arange(len(counts.pair)),
+        )
+    ]
 
 
 def _examination_intervals(
@@ -281,18 +319,24 @@ def _examination_intervals(
 ) -> tuple[Floats, Floats]:
     """Return intervals of examinations; NaN for the first position and for those without clicks."""
     variance = np.diag(covariance)
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(np.where(variance > 0, variance, np.nan))
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(
+        np.where(variance > 0, variance, np.nan)
+    )
     with np.errstate(over="ignore"):
         return fitted.theta * np.exp(-reach), fitted.theta * np.exp(reach)
 
 
-def _count_pairs(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, PositionCounts, NDArray[np.int64]]:
+def _count_pairs(
+    parts: Sequence[Cells],
+) -> tuple[pl.DataFrame, Floats, PositionCounts, NDArray[np.int64]]:
     """Return the pairs, their clicks, the counts by pair and position, and the positions."""
     pair, position, sums = [], [], []
     before = 0
     for cells in parts:
         assert cells.position is not None  # noqa: S101 - which was requested
-        begins = np.ones(len(cells.pair), np.bool_)  # values of one pair and position are adjacent
+        begins = np.ones(
+            len(cells.pair), np.bool_
+        )  # values of one pair and position are adjacent
         begins[1:] = (np.diff(cells.pair) != 0) | (np.diff(cells.position) != 0)
         at = np.cumsum(begins) - 1
         each = (cells.count, cells.count * cells.value, cells.count * (cells.value > 0))
@@ -302,22 +346,37 @@ def _count_pairs(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, Position
         before += cells.pairs.height
     count, clicked, clicks = (np.concatenate(each) for each in zip(*sums, strict=True))
     positions, place = np.unique(np.concatenate(position), return_inverse=True)
-    counts = PositionCounts(np.concatenate(pair), place, count, clicked, before, len(positions))
-    return pl.concat([cells.pairs for cells in parts]), counts.by_pair(clicks), counts, positions
+    counts = PositionCounts(
+        np.concatenate(pair), place, count, clicked, before, len(positions)
+    )
+    return (
+        pl.concat([cells.pairs for cells in parts]),
+        counts.by_pair(clicks),
+        counts,
+        positions,
+    )
 
 
 def _estimates(
-    counts: PositionCounts, theta: Floats, clicks: Floats, covariance: Floats, options: ClickOptions
+    counts: PositionCounts,
+    theta: Floats,
+    clicks: Floats,
+    covariance: Floats,
+    options: ClickOptions,
 ) -> tuple[Estimates, float]:
     gamma = relevances(counts, theta)
     known = ~np.isnan(gamma)
     likelihood = log_likelihood(counts.only(known[counts.pair]), theta, gamma[known])
     effective = effective_size(counts, theta, gamma)
     odds = gamma / np.maximum(1 - gamma, 1e-12)
-    effective /= 1 + effective * odds * relative_variance(counts, theta, gamma, covariance)
+    effective /= 1 + effective * odds * relative_variance(
+        counts, theta, gamma, covariance
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(gamma * (1 - gamma) / effective)
-    return with_intervals(counts.by_pair(counts.count), clicks, gamma, effective, error, options), likelihood
+    return with_intervals(
+        counts.by_pair(counts.count), clicks, gamma, effective, error, options
+    ), likelihood
 
 
 def _no_information_error(source: str) -> BadValue:
@@ -329,7 +388,9 @@ def _no_information_error(source: str) -> BadValue:
     )
 
 
-def _unlinked_error(source: str, positions: NDArray[np.int64], is_linked: NDArray[np.bool_]) -> BadValue:
+def _unlinked_error(
+    source: str, positions: NDArray[np.int64], is_linked: NDArray[np.bool_]
+) -> BadValue:
     apart = positions[~is_linked]
     return BadValue(
         f"no document links {counted(len(apart), 'position')} ({some(apart.tolist(), 8)}) "

@@ -45,7 +45,16 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
 
 
-_LISTS: Final = ("query_id", "draw", "position", "doc_id", "method", "credit", "rank_a", "rank_b")
+_LISTS: Final = (
+    "query_id",
+    "draw",
+    "position",
+    "doc_id",
+    "method",
+    "credit",
+    "rank_a",
+    "rank_b",
+)
 #: the methods of optimised lists; team draft is the fallback, and both have credits by document
 _OPTIMISED_AND_FALLBACK: Final = ["optimised", "team_draft"]
 #: differences of credits below this are rounding
@@ -99,10 +108,15 @@ def impression_credits(
     one_of("unknown", unknown, ("error", "drop"))
     lists_frame, source, method = _read_lists(lists)
     log = read_log(
-        clicks, ["query_id", *([] if cluster is None else [cluster])],
+        clicks,
+        ["query_id", *([] if cluster is None else [cluster])],
         ("doc_id", "position", "draw", "impression_id", "clicked"),
-        columns=columns, format_in=format_in, invalid=invalid, progress=progress, name="clicks",
-    )  # fmt: skip
+        columns=columns,
+        format_in=format_in,
+        invalid=invalid,
+        progress=progress,
+        name="clicks",
+    )
     place = next((name for name in ("doc_id", "position") if log.has(name)), None)
     if place is None:
         raise MissingColumn(
@@ -122,22 +136,34 @@ def impression_credits(
     shown = lists_frame.select("query_id", "draw").unique()
     unmatched = rows.join(shown, on=["query_id", "draw"], how="anti")
     if unmatched.height:
-        name = "query_id" if unmatched.join(shown, on="query_id", how="anti").height else "draw"
+        name = (
+            "query_id"
+            if unmatched.join(shown, on="query_id", how="anti").height
+            else "draw"
+        )
         raise InputError(
             f"{counted(unmatched.height, 'row')} of queries, or draws, without a list",
             where=log.source,
             given=f"{name} {some(unmatched[name].unique(maintain_order=True))}",
             expected=f"those of {source}: {some(lists_frame[name].unique(maintain_order=True))}",
         )
-    key: list[str] = [name for name in ("impression_id", "query_id", "draw") if name in rows.columns]
+    key: list[str] = [
+        name for name in ("impression_id", "query_id", "draw") if name in rows.columns
+    ]
     key += [] if log.has("impression_id") or cluster is None else [cluster]
     impression = dense_numbers(rows, *key)
-    grouping = None if cluster is None else cluster_of_impressions(log, cluster, impression.to_numpy())
+    grouping = (
+        None
+        if cluster is None
+        else cluster_of_impressions(log, cluster, impression.to_numpy())
+    )
     rows = rows.with_columns(impression=impression)
     clicked = rows.filter(pl.col("clicked") != 0) if log.has("clicked") else rows
     on = ["query_id", "draw", place]
     matched = clicked.select("impression", *on).join(lists_frame, on=on, how="inner")
-    distinct = matched.unique(["impression", "query_id", "draw", "doc_id"]).sort("impression", "position")
+    distinct = matched.unique(["impression", "query_id", "draw", "doc_id"]).sort(
+        "impression", "position"
+    )
     elsewhere = clicked.height - matched.height
     if elsewhere and unknown == "error":
         first = clicked.join(lists_frame, on=on, how="anti").row(0, named=True)
@@ -147,14 +173,27 @@ def impression_credits(
             given=f"query_id {printable(first['query_id'], 40)}, {place} {printable(first[place], 40)}",
             fix="unknown=drop leaves them out and counts them",
         )
-    credit = _balanced_credit(distinct) if method == "balanced" else distinct["credit"].to_numpy()
+    credit = (
+        _balanced_credit(distinct)
+        if method == "balanced"
+        else distinct["credit"].to_numpy()
+    )
     n = int(impression.to_numpy().max()) + 1
-    difference = np.bincount(distinct["impression"].to_numpy(), credit, n).astype(np.float64)
+    difference = np.bincount(distinct["impression"].to_numpy(), credit, n).astype(
+        np.float64
+    )
     difference[np.abs(difference) < _EQUAL] = 0.0
     return ImpressionCredits(
-        difference, grouping, method, log, distinct.height, matched.height - distinct.height, elsewhere,
-        distinct["impression"].n_unique(), (log.source, source),
-    )  # fmt: skip
+        difference,
+        grouping,
+        method,
+        log,
+        distinct.height,
+        matched.height - distinct.height,
+        elsewhere,
+        distinct["impression"].n_unique(),
+        (log.source, source),
+    )
 
 
 def _read_lists(lists: object) -> tuple[pl.DataFrame, str, str]:
@@ -167,7 +206,11 @@ def _read_lists(lists: object) -> tuple[pl.DataFrame, str, str]:
     )
     methods = read.frame["method"].unique().sort().to_list()
     if len(methods) > 1 and methods != _OPTIMISED_AND_FALLBACK:
-        raise InputError("the lists were made by several methods", where=read.source, given=some(methods))
+        raise InputError(
+            "the lists were made by several methods",
+            where=read.source,
+            given=some(methods),
+        )
     one_of("method", methods[0], ("balanced", "optimised", "team_draft"))
     lists_frame = _as_lists(read.frame, drawn=True)
     for name in ("doc_id", "position"):
@@ -184,7 +227,11 @@ def _read_lists(lists: object) -> tuple[pl.DataFrame, str, str]:
 
 def _as_lists(frame: pl.DataFrame, drawn: bool) -> pl.DataFrame:  # noqa: FBT001 - of a table
     """Return a frame with ids as strings and a column ``draw``."""
-    texts = [pl.col(name).cast(pl.String) for name in ("query_id", "doc_id") if name in frame.columns]
+    texts = [
+        pl.col(name).cast(pl.String)
+        for name in ("query_id", "doc_id")
+        if name in frame.columns
+    ]
     draw = pl.col("draw").cast(pl.Int64) if drawn else pl.lit(0, pl.Int64).alias("draw")
     return frame.with_columns(*texts, draw)
 
@@ -197,7 +244,10 @@ def _balanced_credit(distinct: pl.DataFrame) -> Floats:
     """
     nearer = pl.min_horizontal("rank_a", "rank_b").fill_null(np.inf)
     top = nearer.sort_by("position").last().over("impression")
-    inside = [(pl.col(name) <= top).fill_null(value=False).cast(pl.Float64) for name in ("rank_a", "rank_b")]
+    inside = [
+        (pl.col(name) <= top).fill_null(value=False).cast(pl.Float64)
+        for name in ("rank_a", "rank_b")
+    ]
     return distinct.select(inside[0] - inside[1]).to_series().to_numpy()
 
 
@@ -308,19 +358,33 @@ def interleaving_preference(
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
     credited = impression_credits(
-        clicks, lists, cluster=cluster, invalid=invalid, unknown=unknown,
-        columns=columns, format_in=format_in, progress=progress,
-    )  # fmt: skip
-    row, flips = preference_row(credited.difference, credited.cluster, confidence, margin, seed)
+        clicks,
+        lists,
+        cluster=cluster,
+        invalid=invalid,
+        unknown=unknown,
+        columns=columns,
+        format_in=format_in,
+        progress=progress,
+    )
+    row, flips = preference_row(
+        credited.difference, credited.cluster, confidence, margin, seed
+    )
     return Preference(
         tables={"preference": rows_to_frame([row], _SCHEMA)},
         audit=_make_audit(credited, cluster),
         conventions={
-            "method": credited.method, "cluster": cluster, "unknown": unknown, "invalid": invalid,
-            "margin": margin, "confidence": confidence, "flips": flips, "seed": seed,
+            "method": credited.method,
+            "cluster": cluster,
+            "unknown": unknown,
+            "invalid": invalid,
+            "margin": margin,
+            "confidence": confidence,
+            "flips": flips,
+            "seed": seed,
         },
         inputs=dict(zip(("clicks", "lists"), credited.sources, strict=True)),
-    )  # fmt: skip
+    )
 
 
 def preference_row(
@@ -334,7 +398,9 @@ def preference_row(
     """Return the row of the result, and the number of sign flips in the randomisation test."""
     sign = np.sign(difference)
     wins, losses, n = int((sign > 0).sum()), int((sign < 0).sum()), len(sign)
-    preference = with_error_bound(estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5)
+    preference = with_error_bound(
+        estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5
+    )
     low, high = preference.interval(confidence)
     win_low, win_high = _win_rate(sign, cluster, confidence)
     total = Units.of(difference[:, None], cluster=cluster).total
@@ -360,7 +426,9 @@ def preference_row(
     return row, test.flips
 
 
-def _win_rate(sign: Floats, cluster: Ints | None, confidence: float) -> tuple[float, float]:
+def _win_rate(
+    sign: Floats, cluster: Ints | None, confidence: float
+) -> tuple[float, float]:
     """Return the interval of the win rate: wins over wins and losses."""
     decided = sign != 0
     if not decided.any():
@@ -370,17 +438,24 @@ def _win_rate(sign: Floats, cluster: Ints | None, confidence: float) -> tuple[fl
         return float(low), float(high)
     kept = np.unique(cluster[decided], return_inverse=True)[1].astype(np.int64)
     wins = (sign[decided] > 0).astype(np.float64)
-    return with_error_bound(estimates(Units.of(wins[:, None], cluster=kept))[0], 0, 1).interval(confidence)
+    return with_error_bound(
+        estimates(Units.of(wins[:, None], cluster=kept))[0], 0, 1
+    ).interval(confidence)
 
 
 def _make_audit(credited: ImpressionCredits, name: str | None) -> LogAudit:
     n, log = len(credited.difference), credited.log
     clusters = None if credited.cluster is None else int(credited.cluster.max()) + 1
     counts = {
-        "rows": log.rows, "dropped": log.dropped, "impressions": n, "clicked": credited.clicked,
-        "clicks": credited.clicks, "repeated": credited.repeated, "elsewhere": credited.elsewhere,
+        "rows": log.rows,
+        "dropped": log.dropped,
+        "impressions": n,
+        "clicked": credited.clicked,
+        "clicks": credited.clicks,
+        "repeated": credited.repeated,
+        "elsewhere": credited.elsewhere,
         "clusters": clusters,
-    }  # fmt: skip
+    }
     parts = (
         counted(log.rows, "row"),
         counted(n, "impression"),

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone._basics import Record, counted
-from rankstone.errors import DuplicateRows, MissingColumn, MixedIds, nearest, one_of, printable
+from rankstone.errors import (
+    DuplicateRows,
+    MissingColumn,
+    MixedIds,
+    nearest,
+    one_of,
+    printable,
+)
 from rankstone.io.events import Events, read_events
 from rankstone.online.local_times import Clock, TimeReading, read_times
 from rankstone.online.retention_audit import EventSurvey, Span, survey_events
@@ -20,7 +27,11 @@ if TYPE_CHECKING:
     from rankstone.online.periods import Calendar
 
 #: treatment of events before a user's registration
-EARLY: Final = {"error": "refused", "drop": "left out", "move": "the first event is the registration"}
+EARLY: Final = {
+    "error": "refused",
+    "drop": "left out",
+    "move": "the first event is the registration",
+}
 #: treatment of users without a registration
 UNREGISTERED: Final = {
     "error": "refused",
@@ -29,12 +40,20 @@ UNREGISTERED: Final = {
     "earlier": "counted as active and returning, in no cohort",
 }
 #: treatment of users with registrations on several days
-DUPLICATES: Final = {"error": "refused", "first": "the first day counts", "last": "the last day counts"}
+DUPLICATES: Final = {
+    "error": "refused",
+    "first": "the first day counts",
+    "last": "the last day counts",
+}
 
 
 def check_policies(**given: str) -> None:
     """Refuse unknown policies."""
-    known = {"early": EARLY, "unregistered": UNREGISTERED, "duplicate_registrations": DUPLICATES}
+    known = {
+        "early": EARLY,
+        "unregistered": UNREGISTERED,
+        "duplicate_registrations": DUPLICATES,
+    }
     for option, value in given.items():
         one_of(option, value, known[option])
 
@@ -100,12 +119,20 @@ def read_registrations(
     selected = [pl.col("user_id"), day.alias("registered")]
     selected += [] if by is None else [segment_codes(*by).alias("segment")]
     rows = table.frame.filter(kept).select(selected)
-    last = pl.col("registered").max() if duplicates == "last" else pl.col("registered").min()
+    last = (
+        pl.col("registered").max()
+        if duplicates == "last"
+        else pl.col("registered").min()
+    )
     aggregates = [last.alias("registered")]
-    if by is not None:  # the smallest of several on one day, so that the order of rows does not matter
+    if (
+        by is not None
+    ):  # the smallest of several on one day, so that the order of rows does not matter
         aggregates.append(pl.col("segment").filter(pl.col("registered") == last).min())
     one = rows.group_by("user_id").agg(
-        *aggregates, pl.len().alias("rows"), pl.col("registered").n_unique().alias("days")
+        *aggregates,
+        pl.len().alias("rows"),
+        pl.col("registered").n_unique().alias("days"),
     )
     frame = table.collect(one)
     several = frame.filter(pl.col("days") > 1)
@@ -119,7 +146,14 @@ def read_registrations(
             fix="use duplicate_registrations=first (or last)",
         )
     repeated = frame.filter(pl.col("rows") > 1).height
-    return Registrations(table, surveyed, frame.height, repeated, frame.drop("rows", "days").lazy(), reading)
+    return Registrations(
+        table,
+        surveyed,
+        frame.height,
+        repeated,
+        frame.drop("rows", "days").lazy(),
+        reading,
+    )
 
 
 def with_same_id_type(events: Events, table: Events) -> tuple[Events, Events]:
@@ -127,7 +161,9 @@ def with_same_id_type(events: Events, table: Events) -> tuple[Events, Events]:
     if events.schema["user_id"] == table.schema["user_id"]:
         return events, table
     if not (events.untyped or table.untyped):
-        kinds = "; ".join(f"{one.source}: {one.schema['user_id']}" for one in (events, table))
+        kinds = "; ".join(
+            f"{one.source}: {one.schema['user_id']}" for one in (events, table)
+        )
         raise MixedIds(
             "user_id is of two types",
             given=kinds,
@@ -155,7 +191,11 @@ class RetentionTables(Record):
     @property
     def inputs(self) -> dict[str, str]:
         """The sources of the tables."""
-        further = {} if self.registrations is None else {"registrations": self.registrations.source}
+        further = (
+            {}
+            if self.registrations is None
+            else {"registrations": self.registrations.source}
+        )
         return {"events": self.events.source, **further}
 
 
@@ -172,7 +212,9 @@ def open_tables(
 
     def table(source: object, name: str) -> Events:
         further = () if by is None else (by,)
-        return read_events(source, columns, format_in, name=name, further=further).watched(progress)
+        return read_events(
+            source, columns, format_in, name=name, further=further
+        ).watched(progress)
 
     log = table(events, "events")
     if registrations is None:

@@ -10,7 +10,14 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import InLines, counted, left_out, line, noted, read_as
-from rankstone.errors import BadOption, BadValue, EmptyInput, UsageError, one_of, printable
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    EmptyInput,
+    UsageError,
+    one_of,
+    printable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,15 +151,25 @@ class RetentionAudit(InLines):
             f"{self.times}{'' if self.zone is None else f', days of {self.zone}'}",
             noted(self.repeated, "row", "beyond the first of a user and period"),
             _left_out_phrases(self),
-            noted(self.twice, "row", "in an hour that occurs twice, taken as the first"),
+            noted(
+                self.twice, "row", "in an hour that occurs twice, taken as the first"
+            ),
             noted(self.in_no_cohort, "user", "from before the first cohort"),
             noted(self.left_out, "user", "left out"),
             noted(self.several_segments, "user", "in several segments"),
             noted(self.no_segment, "user", "without a segment"),
             read_as(self.read_as),
         )
-        more = [] if self.registrations is None else [f"registrations  {self.registrations.line()}"]
-        return [f"events  {events}", *more, *(f"warning  {sentence}" for sentence in self.warnings)]
+        more = (
+            []
+            if self.registrations is None
+            else [f"registrations  {self.registrations.line()}"]
+        )
+        return [
+            f"events  {events}",
+            *more,
+            *(f"warning  {sentence}" for sentence in self.warnings),
+        ]
 
 
 def _left_out_phrases(audit: RetentionAudit | RegistrationsAudit) -> list[str]:
@@ -221,7 +238,9 @@ class Span:
         return after & (pl.lit(value=True) if self.end is None else day <= self.end)
 
 
-def survey_events(events: Events, reading: TimeReading, span: Span, invalid: str) -> EventSurvey:
+def survey_events(
+    events: Events, reading: TimeReading, span: Span, invalid: str
+) -> EventSurvey:
     """Count the rows of a table in one pass.
 
     Parameters
@@ -244,9 +263,17 @@ def survey_events(events: Events, reading: TimeReading, span: Span, invalid: str
     surveyed = events.collect(
         events.frame.select(
             pl.len().cast(pl.Int64).alias("rows"),
-            *(condition.sum().cast(pl.Int64).alias(name) for name, condition in bad.items()),
-            (day.is_not_null() & ~span.includes(day)).sum().cast(pl.Int64).alias("outside"),
-            (pl.lit(0) if reading.twice is None else reading.twice.sum()).cast(pl.Int64).alias("twice"),
+            *(
+                condition.sum().cast(pl.Int64).alias(name)
+                for name, condition in bad.items()
+            ),
+            (day.is_not_null() & ~span.includes(day))
+            .sum()
+            .cast(pl.Int64)
+            .alias("outside"),
+            (pl.lit(0) if reading.twice is None else reading.twice.sum())
+            .cast(pl.Int64)
+            .alias("twice"),
             user.filter(kept).approx_n_unique().cast(pl.Int64).alias("users"),
             day.filter(kept).min().alias("first"),
             day.filter(kept).max().alias("last"),
@@ -265,8 +292,12 @@ def survey_events(events: Events, reading: TimeReading, span: Span, invalid: str
     return EventSurvey(**surveyed)
 
 
-def _invalid_row_error(events: Events, name: str, condition: pl.Expr, count: int) -> BadValue:
-    place, row = events.first(condition, pl.col("time").cast(pl.String), pl.col("user_id").cast(pl.String))
+def _invalid_row_error(
+    events: Events, name: str, condition: pl.Expr, count: int
+) -> BadValue:
+    place, row = events.first(
+        condition, pl.col("time").cast(pl.String), pl.col("user_id").cast(pl.String)
+    )
     what = {
         "no_user": f"{counted(count, 'row')} without a user",
         "no_time": f"{counted(count, 'row')} without a time",
@@ -285,7 +316,11 @@ def _invalid_row_error(events: Events, name: str, condition: pl.Expr, count: int
 def segment_values(events: Events, column: str) -> list[str]:
     """Return the sorted values of a column as strings, without nulls."""
     text = pl.col(column).cast(pl.String)
-    surveyed = events.collect(events.frame.select(text).unique().drop_nulls())[column].sort().to_list()
+    surveyed = (
+        events.collect(events.frame.select(text).unique().drop_nulls())[column]
+        .sort()
+        .to_list()
+    )
     if len(surveyed) > _MOST_SEGMENTS:
         raise UsageError(
             f"{printable(column)} has {len(surveyed):,} values",
@@ -301,11 +336,14 @@ def as_day(option: str, given: date | str | None) -> int | None:
         return None
     try:
         day = (
-            date.fromisoformat(given) if isinstance(given, str) else date(given.year, given.month, given.day)
+            date.fromisoformat(given)
+            if isinstance(given, str)
+            else date(given.year, given.month, given.day)
         )
     except (ValueError, AttributeError):
         raise BadOption(
-            f"{option}={printable(given)} is not a date", expected="a date such as 2024-01-31"
+            f"{option}={printable(given)} is not a date",
+            expected="a date such as 2024-01-31",
         ) from None
     return (day - _EPOCH).days
 
@@ -353,12 +391,17 @@ def make_audit(
         None if registered is None else _registrations_audit(registered, counts),
         None if by is None else counts.several,
         None if by is None else counts.no_segment,
-        (*_gap_warnings(counts, calendar, first), *_incomplete_warnings(calendar, observed, surveyed)),
+        (
+            *_gap_warnings(counts, calendar, first),
+            *_incomplete_warnings(calendar, observed, surveyed),
+        ),
         events.read_as,
     )
 
 
-def _registrations_audit(registered: Registrations, counts: CohortCounts) -> RegistrationsAudit:
+def _registrations_audit(
+    registered: Registrations, counts: CohortCounts
+) -> RegistrationsAudit:
     surveyed = registered.survey
     return RegistrationsAudit(
         surveyed.rows,
@@ -377,7 +420,9 @@ def _registrations_audit(registered: Registrations, counts: CohortCounts) -> Reg
     )
 
 
-def _gap_warnings(counts: CohortCounts, calendar: Calendar, first: int) -> Iterator[str]:
+def _gap_warnings(
+    counts: CohortCounts, calendar: Calendar, first: int
+) -> Iterator[str]:
     """Yield a warning on the longest gap without events, if it covers most of the log."""
     with_events = np.flatnonzero(counts.login.sum(axis=0))
     if len(with_events) < 2:  # noqa: PLR2004 - a gap needs two ends
@@ -385,7 +430,9 @@ def _gap_warnings(counts: CohortCounts, calendar: Calendar, first: int) -> Itera
     steps = np.diff(with_events)
     at = int(steps.argmax())
     if steps[at] > _GAP and steps[at] > _SHARE * (with_events[-1] - with_events[0]):
-        before, after = (calendar.start(first + int(with_events[place])) for place in (at, at + 1))
+        before, after = (
+            calendar.start(first + int(with_events[place])) for place in (at, at + 1)
+        )
         yield (
             f"no event for {counted(int(steps[at]) - 1, calendar.unit)} between {before} and {after}: check "
             "for wrong times; the options start and end limit the days"

@@ -120,7 +120,11 @@ class Retention(Result):
         cohorts' rates, with the ends of its t interval.
         """
         return counting.curve(
-            self.counts, self.segments, self._all_windows, self.observed, self.conventions["confidence"]
+            self.counts,
+            self.segments,
+            self._all_windows,
+            self.observed,
+            self.conventions["confidence"],
         )
 
     @cached_property
@@ -133,7 +137,8 @@ class Retention(Result):
         """
         if self.by is None:
             raise UsageError(
-                "there are no segments to compare", fix="use by=COLUMN, such as a platform or a version"
+                "there are no segments to compare",
+                fix="use by=COLUMN, such as a platform or a version",
             )
         return differences(
             self.counts,
@@ -153,7 +158,17 @@ class Retention(Result):
 
     def table(self) -> pl.DataFrame:
         """Return the main columns of :attr:`days`."""
-        wanted = ("at", "cohorts", "censored", "users", "retained", "rate", "low", "high", "mean")
+        wanted = (
+            "at",
+            "cohorts",
+            "censored",
+            "users",
+            "retained",
+            "rate",
+            "low",
+            "high",
+            "mean",
+        )
         return self.days.select(*self.segments.schema, *wanted)
 
     @property
@@ -165,7 +180,9 @@ class Retention(Result):
         """Return :attr:`cohorts`."""
         return self.cohorts
 
-    def sheet(self, digits: int = 4, show: str = "days", *, drawn: bool = False) -> Sheet:
+    def sheet(
+        self, digits: int = 4, show: str = "days", *, drawn: bool = False
+    ) -> Sheet:
         """Return one of the tables as a sheet.
 
         Parameters
@@ -208,7 +225,9 @@ class Retention(Result):
         return [self._all_windows.index(window) for window in self.windows.requested]
 
     def _rows_at(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter(pl.col("at").is_in([window.at for window in self.windows.requested]))
+        return frame.filter(
+            pl.col("at").is_in([window.at for window in self.windows.requested])
+        )
 
 
 #: lines that can be distinguished in a drawing, and the share of users that an age needs to be drawn
@@ -225,8 +244,18 @@ def sheet(result: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
     if show == "cohorts":
         parts.append(_triangle(result, digits))
     else:
-        parts.append(_table(result, result.table() if show == "days" else getattr(result, show), digits))
-    if show == "days" and result.by is not None and result.segments.comparable(result.versus):
+        parts.append(
+            _table(
+                result,
+                result.table() if show == "days" else getattr(result, show),
+                digits,
+            )
+        )
+    if (
+        show == "days"
+        and result.by is not None
+        and result.segments.comparable(result.versus)
+    ):
         parts.append(_table(result, result.differences, digits))
     conventions = {**result.conventions, "days": ",".join(result.conventions["days"])}
     if result.calendar.unit != "week":
@@ -237,44 +266,74 @@ def sheet(result: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
 def _table(result: Retention, frame: pl.DataFrame, digits: int) -> Table:
     if "complete" in frame.columns:
         complete = ["" if one else "not complete" for one in frame["complete"]]
-        frame = frame.with_columns(complete=frame["complete"].__class__("complete", complete))
+        frame = frame.with_columns(
+            complete=frame["complete"].__class__("complete", complete)
+        )
     names = {"at": result.calendar.unit, **_NAMES}
     kinds: Any = {result.by: "id", "at": "number"}
-    return Table.of(frame.drop("age", strict=False), digits=digits, names=names, kinds=kinds)
+    return Table.of(
+        frame.drop("age", strict=False), digits=digits, names=names, kinds=kinds
+    )
 
 
 def _triangle(result: Retention, digits: int) -> Table:
     """Return the cohort triangle, one row per cohort and one column per age; unknown rates are blank."""
     windows = [window.at for window in result.windows.requested]
     by = [] if result.by is None else [result.by]
-    head = (*map(printable, by), "cohort", "size", *(f"{result.calendar.unit} {at}" for at in windows))
+    head = (
+        *map(printable, by),
+        "cohort",
+        "size",
+        *(f"{result.calendar.unit} {at}" for at in windows),
+    )
     rows: dict[tuple[object, ...], dict[str, str]] = {}
     for row in result.triangle.iter_rows(named=True):
         if row["size"]:
-            cells = rows.setdefault((*(row[name] for name in by), row["cohort"], row["size"]), {})
-            cells[row["at"]] = "" if row["rate"] is None else cell(row["rate"], digits=digits)
+            cells = rows.setdefault(
+                (*(row[name] for name in by), row["cohort"], row["size"]), {}
+            )
+            cells[row["at"]] = (
+                "" if row["rate"] is None else cell(row["rate"], digits=digits)
+            )
     body = tuple(
-        (*(cell(one, "run") for one in names), f"{size:,}", *(cells[at] for at in windows))
+        (
+            *(cell(one, "run") for one in names),
+            f"{size:,}",
+            *(cells[at] for at in windows),
+        )
         for (*names, size), cells in rows.items()
     )
-    return Table("", head, body, (*(False for _ in by), "text", *(True for _ in head[len(by) + 1 :])))
+    return Table(
+        "",
+        head,
+        body,
+        (*(False for _ in by), "text", *(True for _ in head[len(by) + 1 :])),
+    )
 
 
 def _lines(result: Retention) -> dict[str, Line]:
     """Return the curves of the largest segments, for ages that enough of their users have reached."""
-    rows = [row for row in result.curve.iter_rows(named=True) if row["rate"] is not None]
     rows = [
-        row for row in rows if row["age"] or result.audit.registrations or result.windows.kind == "bracket"
+        row for row in result.curve.iter_rows(named=True) if row["rate"] is not None
+    ]
+    rows = [
+        row
+        for row in rows
+        if row["age"] or result.audit.registrations or result.windows.kind == "bracket"
     ]
     lines: dict[object, list[dict[str, Any]]] = {}
     for row in rows:
         lines.setdefault(row.get(result.by or ""), []).append(row)
     most = {name: max(row["users"] for row in points) for name, points in lines.items()}
     chosen = sorted(lines, key=lambda name: (-most[name], str(name)))[:_LINES]
-    kept = {name: [row for row in lines[name] if row["users"] >= _REACHED * most[name]] for name in chosen}
+    kept = {
+        name: [row for row in lines[name] if row["users"] >= _REACHED * most[name]]
+        for name in chosen
+    }
     return {
         "" if result.by is None else "–" if name is None else str(name): Line(
-            [float(row["age"] + result.windows.origin) for row in points], [row["rate"] for row in points]
+            [float(row["age"] + result.windows.origin) for row in points],
+            [row["rate"] for row in points],
         )
         for name, points in kept.items()
     }

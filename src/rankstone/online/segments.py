@@ -65,7 +65,9 @@ class Segments:
     def cells(self, at: int, rows: int) -> dict[str, pl.Series]:
         """Return the leading column for so many rows of a segment, if there are segments."""
         return (
-            {} if self.by is None else {self.by: pl.repeat(self.name(at), rows, dtype=pl.String, eager=True)}
+            {}
+            if self.by is None
+            else {self.by: pl.repeat(self.name(at), rows, dtype=pl.String, eager=True)}
         )
 
     def place(self, value: str) -> int:
@@ -85,7 +87,9 @@ class Segments:
         count = len(self.present)
         return count > 1 and (versus is not None or count * (count - 1) // 2 <= most)
 
-    def pairs(self, versus: str | None, most: int = MOST_PAIRS) -> Iterable[tuple[int, int]]:
+    def pairs(
+        self, versus: str | None, most: int = MOST_PAIRS
+    ) -> Iterable[tuple[int, int]]:
         """Return the pairs of segments to compare: each with one, or all pairs.
 
         Parameters
@@ -98,7 +102,11 @@ class Segments:
         if versus is not None:
             other = self.place(versus)
             return [(at, other) for at in self.present if at != other]
-        pairs = [(at, other) for place, other in enumerate(self.present) for at in self.present[place + 1 :]]
+        pairs = [
+            (at, other)
+            for place, other in enumerate(self.present)
+            for at in self.present[place + 1 :]
+        ]
         if len(pairs) > most:
             raise UsageError(
                 f"{len(self.present):,} segments make {len(pairs):,} pairs",
@@ -108,7 +116,15 @@ class Segments:
         return pairs
 
 
-_NUMBERS: Final = ("rate", "rate_versus", "difference", "low", "high", "p", "p_adjusted")
+_NUMBERS: Final = (
+    "rate",
+    "rate_versus",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "p_adjusted",
+)
 
 
 def differences(
@@ -136,9 +152,14 @@ def differences(
         Of the family of all rows; intervals are at the level at which the correction stops.
     """
     schema = {
-        "segment": pl.String(), "versus": pl.String(), "at": pl.String(), "age": pl.Int64(),
-        "users": pl.Int64(), "users_versus": pl.Int64(), **dict.fromkeys(_NUMBERS, pl.Float64()),
-    }  # fmt: skip
+        "segment": pl.String(),
+        "versus": pl.String(),
+        "at": pl.String(),
+        "age": pl.Int64(),
+        "users": pl.Int64(),
+        "users_versus": pl.Int64(),
+        **dict.fromkeys(_NUMBERS, pl.Float64()),
+    }
     comparisons = [
         (
             one,
@@ -155,7 +176,9 @@ def differences(
         intervals = []
         for one, other, at, first, second in comparisons:
             n, came, both = counts.shared[at, :, one, other]
-            shared = Shared(int(n), int(came), int(counts.shared[at, 1, other, one]), int(both))
+            shared = Shared(
+                int(n), int(came), int(counts.shared[at, 1, other, one]), int(both)
+            )
             d = proportion_difference(first, second, shared, level)
             intervals.append((d.value, d.low, d.high, d.p))
         return intervals
@@ -167,14 +190,24 @@ def differences(
     level = 1 - family_level(p[defined], correction, 1 - confidence)
     rows = [
         (
-            segments.name(one), segments.name(other), windows[at].at, windows[at].first, first[1], second[1],
-            _share(first), _share(second), *numbers, float(least),
+            segments.name(one),
+            segments.name(other),
+            windows[at].at,
+            windows[at].first,
+            first[1],
+            second[1],
+            _share(first),
+            _share(second),
+            *numbers,
+            float(least),
         )
         for (one, other, at, first, second), numbers, least in zip(
             comparisons, intervals_at(level), corrected, strict=True
         )
-    ]  # fmt: skip
-    return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col(_NUMBERS).fill_nan(None))
+    ]
+    return pl.DataFrame(rows, schema, orient="row").with_columns(
+        pl.col(_NUMBERS).fill_nan(None)
+    )
 
 
 def _share(counted: tuple[int, int]) -> float:

@@ -60,7 +60,10 @@ def survey_lists(log: ClickLog, survey: ClickSurvey, policy: str) -> ShownLists 
     parts, count = [], 0
     for partition in hash_partitions("session", survey.impressions, _LISTS_AT_ONCE):
         lists = _list_lengths(log.rows.filter(partition))
-        skips, repeats = pl.col("places") < pl.col("last"), pl.col("rows") > pl.col("places")
+        skips, repeats = (
+            pl.col("places") < pl.col("last"),
+            pl.col("rows") > pl.col("places"),
+        )
         lengths = log.events.collect(lists.with_columns(skips=skips, repeats=repeats))
         count += lengths.height
         parts.append(lengths.filter(pl.col("skips") | pl.col("repeats")))
@@ -84,12 +87,20 @@ def _list_lengths(rows: pl.LazyFrame) -> pl.LazyFrame:
     """
     at = pl.col("position") - 1
     words = (
-        rows.with_columns(word=at // _BITS, bit=pl.lit(2, pl.UInt64) ** (at % _BITS).cast(pl.UInt32))
+        rows.with_columns(
+            word=at // _BITS, bit=pl.lit(2, pl.UInt64) ** (at % _BITS).cast(pl.UInt32)
+        )
         .group_by(*_KEYS, "word")
-        .agg(pl.col("bit").bitwise_or(), pl.len().alias("rows"), pl.col("position").max().alias("last"))
+        .agg(
+            pl.col("bit").bitwise_or(),
+            pl.len().alias("rows"),
+            pl.col("position").max().alias("last"),
+        )
     )
     return words.group_by(_KEYS).agg(
-        pl.col("bit").bitwise_count_ones().sum().alias("places"), pl.col("rows").sum(), pl.col("last").max()
+        pl.col("bit").bitwise_count_ones().sum().alias("places"),
+        pl.col("rows").sum(),
+        pl.col("last").max(),
     )
 
 
@@ -97,15 +108,21 @@ def _bad_list_error(log: ClickLog, bad: pl.DataFrame) -> BadValue:
     """Return the error for the first bad list by session and query."""
     first = bad.sort(_KEYS).row(0, named=True)
     in_list = pl.all_horizontal(pl.col(key).eq(first[key]) for key in _KEYS)
-    positions = log.events.collect(log.rows.filter(in_list).select("position"))["position"].sort()
+    positions = log.events.collect(log.rows.filter(in_list).select("position"))[
+        "position"
+    ].sort()
     if first["repeats"]:
         at = positions.filter(positions.is_duplicated())[0]
         what = f"position {at} occurs more than once in a list"
     else:
-        missing = next(place for place, position in enumerate(positions, 1) if place != position)
+        missing = next(
+            place for place, position in enumerate(positions, 1) if place != position
+        )
         at = positions[missing - 1]
         what = f"a list skips position {missing}"
-    place, _ = log.events.first(in_list & (pl.col("position").cast(pl.Float64, strict=False) == at))
+    place, _ = log.events.first(
+        in_list & (pl.col("position").cast(pl.Float64, strict=False) == at)
+    )
     session, query = (printable(first[key], 40) for key in _KEYS)
     return BadValue(
         f"{what}; {counted(bad.height, 'list')} in all skip or repeat positions",
@@ -147,12 +164,18 @@ class Cells(Record):
 
     def total(self, values: Floats) -> Floats:
         """Return the sums over the cells of each pair, added from the first to the last."""
-        return np.bincount(self.pair, values, minlength=self.pairs.height).astype(np.float64, copy=False)
+        return np.bincount(self.pair, values, minlength=self.pairs.height).astype(
+            np.float64, copy=False
+        )
 
 
-def usable_rows(log: ClickLog, lists: ShownLists | None, *, fractional: bool) -> pl.LazyFrame:
+def usable_rows(
+    log: ClickLog, lists: ShownLists | None, *, fractional: bool
+) -> pl.LazyFrame:
     """Return the usable rows with their ``value``, without lists that are left out."""
-    value = pl.col("clicked") if fractional else (pl.col("clicked") > 0).cast(pl.Float64)
+    value = (
+        pl.col("clicked") if fractional else (pl.col("clicked") > 0).cast(pl.Float64)
+    )
     rows = log.rows.with_columns(value=value)
     if lists is None or lists.audit.policy != "drop" or not lists.bad.height:
         return rows
@@ -166,13 +189,17 @@ def count_cells(
     keys = [*_PAIR, *(name for name in ("position",) if name in further), "value"]
     keys += [name for name in ("propensity",) if name in further]
     for partition in hash_partitions("query_id", survey.cells, _PAIRS_AT_ONCE):
-        frame = log.events.collect(rows.filter(partition).group_by(keys).agg(count=pl.len())).sort(keys)
+        frame = log.events.collect(
+            rows.filter(partition).group_by(keys).agg(count=pl.len())
+        ).sort(keys)
         if frame.height:
             yield _to_cells(frame)
 
 
 def _to_cells(frame: pl.DataFrame) -> Cells:
-    changes = pl.any_horizontal(pl.col(name) != pl.col(name).shift() for name in _PAIR).fill_null(value=True)
+    changes = pl.any_horizontal(
+        pl.col(name) != pl.col(name).shift() for name in _PAIR
+    ).fill_null(value=True)
     begins = frame.select(changes).to_series()
     return Cells(
         pairs=frame.filter(begins).select(_PAIR),
@@ -180,14 +207,18 @@ def _to_cells(frame: pl.DataFrame) -> Cells:
         count=frame["count"].cast(pl.Float64).to_numpy(),
         value=frame["value"].to_numpy(),
         position=frame["position"].to_numpy() if "position" in frame.columns else None,
-        propensity=frame["propensity"].to_numpy() if "propensity" in frame.columns else None,
+        propensity=frame["propensity"].to_numpy()
+        if "propensity" in frame.columns
+        else None,
     )
 
 
 def count_by_position(log: ClickLog, rows: pl.LazyFrame) -> pl.DataFrame:
     """Return impressions and clicks by position; no rows if the log has no positions."""
     if "position" not in log.has:
-        return pl.DataFrame(schema={"position": pl.Int64, "impressions": pl.Int64, "clicks": pl.Int64})
+        return pl.DataFrame(
+            schema={"position": pl.Int64, "impressions": pl.Int64, "clicks": pl.Int64}
+        )
     by_position = rows.group_by("position").agg(
         pl.len().cast(pl.Int64).alias("impressions"),
         (pl.col("clicked") > 0).sum().cast(pl.Int64).alias("clicks"),
@@ -212,7 +243,9 @@ class Sessions:
     def __init__(self, log: ClickLog, rows: pl.LazyFrame, survey: ClickSurvey) -> None:
         self._log, self._rows, self._survey = log, rows, survey
 
-    def clicks(self, pairs: pl.DataFrame, labels: NDArray[np.int64]) -> Iterator[Clicked]:
+    def clicks(
+        self, pairs: pl.DataFrame, labels: NDArray[np.int64]
+    ) -> Iterator[Clicked]:
         """Yield the clicks on given pairs at given positions, in batches of sessions.
 
         Parameters
@@ -223,9 +256,15 @@ class Sessions:
             The positions, ascending.
         """
         numbered = pairs.with_row_index("pair").lazy()
-        clicked = self._rows.filter((pl.col("value") > 0) & pl.col("position").is_in(labels.tolist()))
-        joined = clicked.join(numbered, on=["query_id", "doc_id"], how="inner").select(_ORDER)
-        for partition in hash_partitions("session", self._survey.clicks, _SESSIONS_AT_ONCE):
+        clicked = self._rows.filter(
+            (pl.col("value") > 0) & pl.col("position").is_in(labels.tolist())
+        )
+        joined = clicked.join(numbered, on=["query_id", "doc_id"], how="inner").select(
+            _ORDER
+        )
+        for partition in hash_partitions(
+            "session", self._survey.clicks, _SESSIONS_AT_ONCE
+        ):
             frame = self._log.events.collect(joined.filter(partition)).sort(_ORDER)
             if frame.height:
                 yield Clicked(

@@ -86,27 +86,43 @@ class ActivityPlan(Record):
         keys = ["user_id", *["segment"] * self.each, *["block"] * (self.blocks > 1)]
         words = [f"w{w}" for w in range(self.words)]
         bits = [
-            pl.when(pl.col("word") == w).then("bit").otherwise(0).alias(name) for w, name in enumerate(words)
+            pl.when(pl.col("word") == w).then("bit").otherwise(0).alias(name)
+            for w, name in enumerate(words)
         ]
         selected: list[str | pl.Expr] = [*keys, *bits]
         aggregates = [pl.col(name).bitwise_or() for name in words]
         by_first_event = self.by is not None and not self.each
         if by_first_event:
             selected += [self._event_order().alias("earliest"), "segment"]
-            aggregates += [pl.col("earliest").min(), pl.col("segment").min().alias("least")]
+            aggregates += [
+                pl.col("earliest").min(),
+                pl.col("segment").min().alias("least"),
+            ]
             aggregates.append(pl.col("segment").max().alias("most"))
         rows = self._events(share).select(selected).group_by(keys).agg(aggregates)
         if by_first_event:
-            rows = rows.with_columns(segment=(pl.col("earliest") % self._segments).cast(pl.Int32))
+            rows = rows.with_columns(
+                segment=(pl.col("earliest") % self._segments).cast(pl.Int32)
+            )
         return rows if self.blocks > 1 else rows.with_columns(block=pl.lit(0, pl.Int32))
 
     def _events(self, share: pl.Expr) -> pl.LazyFrame:
         """Return the events to include, each with its word and bit."""
         day = self.reading.day
-        kept = pl.col("user_id").is_not_null() & day.is_not_null() & self.span.includes(day)
-        columns = [pl.col("user_id"), (self.calendar.number(day) - self.first).alias("period")]
+        kept = (
+            pl.col("user_id").is_not_null()
+            & day.is_not_null()
+            & self.span.includes(day)
+        )
+        columns = [
+            pl.col("user_id"),
+            (self.calendar.number(day) - self.first).alias("period"),
+        ]
         if self.by is not None:
-            columns += [segment_codes(*self.by).alias("segment"), self.reading.instant.alias("instant")]
+            columns += [
+                segment_codes(*self.by).alias("segment"),
+                self.reading.instant.alias("instant"),
+            ]
         at = pl.col("period") // BITS
         return (
             self.events.frame.filter(kept & share)
@@ -131,7 +147,9 @@ class ActivityPlan(Record):
     def _instant_of_start(self) -> int:
         """Return a time before all events, near enough that its products fit 64 bits."""
         start = (self.calendar.start(self.first) - date(1970, 1, 1)).days
-        return (start - 2) * DAY  # a zone's day may begin a day before or after that of UTC
+        return (
+            start - 2
+        ) * DAY  # a zone's day may begin a day before or after that of UTC
 
 
 def segment_codes(column: str, values: list[str]) -> pl.Expr:
@@ -139,7 +157,9 @@ def segment_codes(column: str, values: list[str]) -> pl.Expr:
     codes = (
         pl.col(column)
         .cast(pl.String)
-        .replace_strict(values, list(range(len(values))), default=len(values), return_dtype=pl.Int32)
+        .replace_strict(
+            values, list(range(len(values))), default=len(values), return_dtype=pl.Int32
+        )
     )
     return codes.fill_null(len(values))
 
@@ -148,7 +168,11 @@ def user_shares(users: int, blocks: int) -> Iterator[pl.Expr]:
     """Yield filters on ``user_id`` that split users into shares that fit in memory."""
     count = max(1, -(-users * blocks // _USERS_PER_SHARE))
     for share in range(count):
-        yield pl.lit(value=True) if count == 1 else pl.col("user_id").hash(0) % count == share
+        yield (
+            pl.lit(value=True)
+            if count == 1
+            else pl.col("user_id").hash(0) % count == share
+        )
 
 
 #: codes for users in no cohort, and for users left out
@@ -200,16 +224,22 @@ class People(Record):
         keys = ["user_id", *["segment"] * plan.each]
         if plan.blocks > 1 or plan.each:
             rows = rows.sort(*keys, "block")
-        fresh = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
+        fresh = pl.any_horizontal(
+            pl.col(key).ne_missing(pl.col(key).shift()) for key in keys
+        )
         begins = rows.select(fresh).to_series().to_numpy(writable=True)
         begins[:1] = True
         starts = np.flatnonzero(begins)
-        words = np.stack([rows[f"w{w}"].fill_null(0).to_numpy() for w in range(plan.words)], axis=1)
+        words = np.stack(
+            [rows[f"w{w}"].fill_null(0).to_numpy() for w in range(plan.words)], axis=1
+        )
         block = rows["block"].fill_null(0).to_numpy().astype(np.int64)
         ids = rows["user_id"].gather(starts)
         first = _first_periods(words, block, starts, plan.count)
         segment = (
-            rows["segment"].gather(starts).to_numpy() if "segment" in rows.columns else np.zeros(len(starts))
+            rows["segment"].gather(starts).to_numpy()
+            if "segment" in rows.columns
+            else np.zeros(len(starts))
         )
         user = (ids.ne_missing(ids.shift()).cum_sum().cast(pl.Int64) - 1).to_numpy()
         return cls(
@@ -245,10 +275,15 @@ class People(Record):
         dense = np.zeros((owners, blocks, self.words.shape[1]), "<u8")
         dense[local, self.block[rows]] = self.words[rows]
         return np.unpackbits(
-            dense.reshape(owners, -1).view(np.uint8), axis=1, count=self.count, bitorder="little"
+            dense.reshape(owners, -1).view(np.uint8),
+            axis=1,
+            count=self.count,
+            bitorder="little",
         )
 
-    def with_cohorts(self, policies: Policies, since: int, where: Callable[[object], str]) -> People:
+    def with_cohorts(
+        self, policies: Policies, since: int, where: Callable[[object], str]
+    ) -> People:
         """Return the people with their cohorts by registrations and policies.
 
         Parameters
@@ -273,11 +308,15 @@ class People(Record):
             if policies.unregistered == "error" and unregistered:
                 raise self._unregistered_error(~known, where)
             if policies.unregistered != "first":
-                cohort[~known] = LEFT_OUT if policies.unregistered == "drop" else NO_COHORT
+                cohort[~known] = (
+                    LEFT_OUT if policies.unregistered == "drop" else NO_COHORT
+                )
         cohort[(cohort >= 0) & (cohort < since)] = NO_COHORT
         return replace(self, cohort=cohort, unregistered=unregistered)
 
-    def _early_error(self, early: NDArray[np.bool_], where: Callable[[object], str]) -> InputError:
+    def _early_error(
+        self, early: NDArray[np.bool_], where: Callable[[object], str]
+    ) -> InputError:
         user = self.ids[int(np.flatnonzero(early)[0])]
         return BadValue(
             f"{counted(int(early.sum()), 'user')} with events before their registration, such as "
@@ -287,7 +326,9 @@ class People(Record):
             fix="early=drop leaves such events out; early=move uses the first event as the registration",
         )
 
-    def _unregistered_error(self, unknown: NDArray[np.bool_], where: Callable[[object], str]) -> InputError:
+    def _unregistered_error(
+        self, unknown: NDArray[np.bool_], where: Callable[[object], str]
+    ) -> InputError:
         user = self.ids[int(np.flatnonzero(unknown)[0])]
         return BadValue(
             f"{counted(int(unknown.sum()), 'user')} with events and without a registration, such as "
@@ -317,18 +358,24 @@ def _count_in_several_segments(rows: pl.DataFrame, starts: Ints, user: Ints) -> 
     if "least" in rows.columns:
         least, most = (rows[name].to_numpy() for name in ("least", "most"))
         differ = (
-            np.minimum.reduceat(least, starts) < np.maximum.reduceat(most, starts) if len(starts) else starts
+            np.minimum.reduceat(least, starts) < np.maximum.reduceat(most, starts)
+            if len(starts)
+            else starts
         )
         return int(differ.sum())
     return int((np.bincount(user, minlength=1) > 1).sum())
 
 
-def _first_periods(words: NDArray[np.uint64], block: Ints, starts: Ints, count: int) -> Ints:
+def _first_periods(
+    words: NDArray[np.uint64], block: Ints, starts: Ints, count: int
+) -> Ints:
     """Return the first active period of each person; ``count`` if there is none."""
     low = np.full(len(words), count, np.int64)
     width = words.shape[1]
     for w in range(width):
         word = words[:, w]
-        lowest = np.bitwise_count((word & (~word + np.uint64(1))) - np.uint64(1)).astype(np.int64)
+        lowest = np.bitwise_count(
+            (word & (~word + np.uint64(1))) - np.uint64(1)
+        ).astype(np.int64)
         np.minimum(low, lowest + (block * width + w) * BITS, out=low, where=word != 0)
     return np.minimum.reduceat(low, starts) if len(starts) else low

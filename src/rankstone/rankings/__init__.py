@@ -13,6 +13,10 @@ PUBLIC = {
     "rank_similarity.run_similarity": ("diff", "similarity"),
     "rank_similarity.similarity_scores": ("Similarity",),
     "recommendation.beyond_scores": ("BeyondScores", "group_gaps"),
-    "recommendation.sampled_metrics": ("SampledScores", "correct_sampled", "expected_sampled"),
+    "recommendation.sampled_metrics": (
+        "SampledScores",
+        "correct_sampled",
+        "expected_sampled",
+    ),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -52,7 +52,9 @@ class TraceTable(Record):
     steps: Mapping[str, float]
 
     @classmethod
-    def from_recorded(cls, table: RecordedTable, names: Naming, *, keep_order: bool) -> Self:
+    def from_recorded(
+        cls, table: RecordedTable, names: Naming, *, keep_order: bool
+    ) -> Self:
         """Return a recorded table with names and, where the order is kept, running totals.
 
         Parameters
@@ -74,13 +76,24 @@ class TraceTable(Record):
                 data["running"] = np.add.accumulate(data["contribution"])
         frame = pl.DataFrame(data)
         if added is not None and not keep_order:
-            by = [pl.col("contribution").abs(), *map(pl.col, list(columns)[:1]), pl.col(table.of)]
-            frame = frame.sort(by, descending=[True] * (len(by) - 1) + [False], maintain_order=True)
+            by = [
+                pl.col("contribution").abs(),
+                *map(pl.col, list(columns)[:1]),
+                pl.col(table.of),
+            ]
+            frame = frame.sort(
+                by, descending=[True] * (len(by) - 1) + [False], maintain_order=True
+            )
         return cls(table.of, table.title, frame, table.total, dict(table.steps))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
-        plain = {"of": self.of, "title": self.title, "total": self.total, "steps": dict(self.steps)}
+        plain = {
+            "of": self.of,
+            "title": self.title,
+            "total": self.total,
+            "steps": dict(self.steps),
+        }
         return {**plain, "rows": self.frame.to_dicts()}
 
 
@@ -179,7 +192,10 @@ class Derivation(Result):
             value=None if np.isnan(value) else value,
             numerator=trace.numerator,
             denominator=trace.denominator,
-            tables=tuple(TraceTable.from_recorded(one, names, keep_order=keep_order) for one in trace.tables),
+            tables=tuple(
+                TraceTable.from_recorded(one, names, keep_order=keep_order)
+                for one in trace.tables
+            ),
             conventions={
                 **conventions,
                 "measures": [str(measure)],
@@ -201,7 +217,9 @@ class Derivation(Result):
         """Return the rows of all tables: ``table`` is the title, ``row`` the name of each."""
         parts = [
             one.frame.rename({one.of: "row"}).select(
-                pl.lit(one.title).alias("table"), pl.col("row").cast(pl.String), pl.exclude("row")
+                pl.lit(one.title).alias("table"),
+                pl.col("row").cast(pl.String),
+                pl.exclude("row"),
             )
             for one in self.tables
         ]
@@ -237,7 +255,9 @@ def derivation_sheet(one: Derivation, digits: int = 4) -> Sheet:
     columns = {name for table in one.tables for name in table.frame.columns}
     notes = [name for name, column in _NOTES.items() if column in columns]
     if notes:
-        parts.append((heading("notes", lang), tuple(heading(name, lang) for name in notes)))
+        parts.append(
+            (heading("notes", lang), tuple(heading(name, lang) for name in notes))
+        )
     if one.value is None:
         why = heading(
             one.status if one.status in _PHRASED else "as_its_card_says",
@@ -261,15 +281,22 @@ def _table(one: Derivation, table: TraceTable, digits: int, *, last: bool) -> Ta
     names = [name for name in frame.columns if name != table.of]
     shown = frame.head(_ROWS)
     rows = [
-        (printable(row[0], _NAME), *map(number, row[1:])) for row in shown.select(table.of, *names).rows()
+        (printable(row[0], _NAME), *map(number, row[1:]))
+        for row in shown.select(table.of, *names).rows()
     ]
     blank = ("",) * len(names)
     if frame.height > _ROWS:
         rest = frame.slice(_ROWS)
         more = heading("more", lang, count=rest.height)
-        cells = [number(float(rest[name].sum())) if name == "contribution" else "" for name in names]
+        cells = [
+            number(float(rest[name].sum())) if name == "contribution" else ""
+            for name in names
+        ]
         rows.append((more, *cells))
-    ends = [(heading(name, lang), value) for name, value in _total_rows(one, table, last=last)]
+    ends = [
+        (heading(name, lang), value)
+        for name, value in _total_rows(one, table, last=last)
+    ]
     rows += [(name, *blank[1:], number(value)) for name, value in ends]
     head = (heading(table.of, lang), *(_head(one, name) for name in names))
     numeric = (table.of == "depth", *(True for _ in names))
@@ -277,15 +304,23 @@ def _table(one: Derivation, table: TraceTable, digits: int, *, last: bool) -> Ta
     return Table(title, head, tuple(rows), numeric, len(ends))
 
 
-def _total_rows(one: Derivation, table: TraceTable, *, last: bool) -> list[tuple[str, float | None]]:
+def _total_rows(
+    one: Derivation, table: TraceTable, *, last: bool
+) -> list[tuple[str, float | None]]:
     """Return the rows below a table: its sum, further results, and for the last table the value."""
     rows: list[tuple[str, float | None]] = []
-    if table.total is not None and (not last or table.steps or table.total != one.numerator):
+    if table.total is not None and (
+        not last or table.steps or table.total != one.numerator
+    ):
         rows.append(("sum", table.total))
     rows += table.steps.items()
     if last:
         rows += [("numerator", one.numerator), ("denominator", one.denominator)]
-        ratio = one.numerator / one.denominator if one.denominator and one.numerator is not None else None
+        ratio = (
+            one.numerator / one.denominator
+            if one.denominator and one.numerator is not None
+            else None
+        )
         if ratio is not None and one.value is not None and ratio != one.value:
             rows.append(("ratio", ratio))
         rows.append(("value", one.value))

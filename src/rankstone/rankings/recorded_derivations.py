@@ -13,7 +13,11 @@ from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
 from rankstone.rankings.derivation import Derivation
 from rankstone.rankings.rank_similarity.list_measure import PairStatus
-from rankstone.rankings.rank_similarity.list_pairs import load_query, rows_of_query, stream_pairs
+from rankstone.rankings.rank_similarity.list_pairs import (
+    load_query,
+    rows_of_query,
+    stream_pairs,
+)
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
 
 if TYPE_CHECKING:
@@ -56,24 +60,43 @@ def derive_similarity(
         Language of headings.
     """
     first, second = (load_query(query, *run) for run in runs)
-    trace, status, value = Trace(), PairStatus.only_a if second is None else PairStatus.only_b, np.nan
+    trace, status, value = (
+        Trace(),
+        PairStatus.only_a if second is None else PairStatus.only_b,
+        np.nan,
+    )
     if first is not None and second is not None:
         table, options = runs[1]
-        chunks, _ = stream_pairs(first, rows_of_query(table, query), options, lambda chunk: chunk)
+        chunks, _ = stream_pairs(
+            first, rows_of_query(table, query), options, lambda chunk: chunk
+        )
         compared = measure.compare(replace(chunks[0].paired, trace=trace, _memo={}))
         status, value = PairStatus(int(compared.status[0])), float(compared.value[0])
-    docs = [[] if one is None else one.docs.cast(pl.String).to_list() for one in (first, second)]
+    docs = [
+        [] if one is None else one.docs.cast(pl.String).to_list()
+        for one in (first, second)
+    ]
 
     def rows(table: RecordedTable) -> list[str]:
         if table.of != "document":
             return [str(row) for row in table.rows]
         in_a, in_b = (np.asarray(places).tolist() for places in table.rows)
-        return [docs[0][a] if a >= 0 else docs[1][b] for a, b in zip(in_a, in_b, strict=True)]
+        return [
+            docs[0][a] if a >= 0 else docs[1][b]
+            for a, b in zip(in_a, in_b, strict=True)
+        ]
 
     return Derivation.of_trace(
-        measure, trace, (value, status.name),
-        of=query, runs=names, names=rows, keep_order=True, conventions=conventions, lang=lang,
-    )  # fmt: skip
+        measure,
+        trace,
+        (value, status.name),
+        of=query,
+        runs=names,
+        names=rows,
+        keep_order=True,
+        conventions=conventions,
+        lang=lang,
+    )
 
 
 def derive_beyond(
@@ -117,21 +140,34 @@ def derive_beyond(
 
     def names(table: RecordedTable) -> list[str]:
         if table.of == "item":
-            return tables.item_codes.ids(np.asarray(table.rows).astype(np.uint32)).to_list()
+            return tables.item_codes.ids(
+                np.asarray(table.rows).astype(np.uint32)
+            ).to_list()
         if table.of == "user":
             return frame.names.gather(np.asarray(table.rows)).cast(str).to_list()
         return [str(row) for row in table.rows]
 
     return Derivation.of_trace(
-        measure, trace, (value, status.name), of=None if user is None else str(user), runs=(name,),
-        names=names, keep_order=of_lists, conventions=conventions, lang=lang,
-    )  # fmt: skip
+        measure,
+        trace,
+        (value, status.name),
+        of=None if user is None else str(user),
+        runs=(name,),
+        names=names,
+        keep_order=of_lists,
+        conventions=conventions,
+        lang=lang,
+    )
 
 
-def _check(measure: PerListMeasure | WholeRunMeasure, user: object, *, of_lists: bool) -> None:
+def _check(
+    measure: PerListMeasure | WholeRunMeasure, user: object, *, of_lists: bool
+) -> None:
     """Refuse a measure of lists without a user, and one of the whole run with one."""
     if of_lists and user is None:
-        raise UsageError(f"{measure} has a value for each user", fix="name the user (-q USER)")
+        raise UsageError(
+            f"{measure} has a value for each user", fix="name the user (-q USER)"
+        )
     if not of_lists and user is not None:
         raise UsageError(
             f"{measure} has one value for the whole run, and none for user {printable(user)}",

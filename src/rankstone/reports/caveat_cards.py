@@ -24,7 +24,11 @@ _FEW: Final = 25
 _NAME: Final = 40
 _REASON: Final = 200
 #: what alignment counts for each run: card, its outcome
-_COUNTS: Final = {"tied": "not_measured", "missing": "mean_is_lower", "contradicted": "order_by"}
+_COUNTS: Final = {
+    "tied": "not_measured",
+    "missing": "mean_is_lower",
+    "contradicted": "order_by",
+}
 
 
 class CaveatCard(NamedTuple):
@@ -47,46 +51,82 @@ class CaveatCard(NamedTuple):
     kind: str = "note"
 
     @classmethod
-    def of(cls, words: Words, name: str, outcome: str, kind: str = "note", **parts: object) -> CaveatCard:
+    def of(
+        cls, words: Words, name: str, outcome: str, kind: str = "note", **parts: object
+    ) -> CaveatCard:
         """Return the card of a name: its phrases are ``name_head``, ``name_body`` and ``name_effect``."""
-        head, body, effect = (words(f"{name}_{part}", **parts) for part in ("head", "body", "effect"))
+        head, body, effect = (
+            words(f"{name}_{part}", **parts) for part in ("head", "body", "effect")
+        )
         return cls(head, body, effect, words(outcome, **parts), kind)
 
 
-def cards(found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words) -> list[CaveatCard]:
+def cards(
+    found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
+) -> list[CaveatCard]:
     """Return the caveats of a comparison, those that could change the verdict first."""
     rows = found.table.filter(measure=found.primary[0])
     row = rows.row(0, named=True)
     two = rows.height == 1 and len(found.systems) == 2  # noqa: PLR2004 - a pair
     every = [
         *_alignment(found, short, words),
-        *(_pair_judged(found, row, short, words) if two else _judged(found, board, short, words)),
+        *(
+            _pair_judged(found, row, short, words)
+            if two
+            else _judged(found, board, short, words)
+        ),
         *_queries(row, words),
-        *(_pair(found, row, words) if two else _first_place(found, board, short, words)),
+        *(
+            _pair(found, row, words)
+            if two
+            else _first_place(found, board, short, words)
+        ),
     ]
     return sorted(every, key=lambda card: ("flips", "warn", "note").index(card.kind))
 
 
-def _alignment(found: Comparison, short: Mapping[str, str], words: Words) -> Iterator[CaveatCard]:
+def _alignment(
+    found: Comparison, short: Mapping[str, str], words: Words
+) -> Iterator[CaveatCard]:
     """Yield what alignment found: runs without scores, ids that do not match, ties, unanswered queries."""
     if found.audit is None:
         return
     bad = [
-        f"{printable(name, _NAME)} ({printable(e.what, _REASON)})" for name, e in found.audit.bad_runs.items()
+        f"{printable(name, _NAME)} ({printable(e.what, _REASON)})"
+        for name, e in found.audit.bad_runs.items()
     ]
     if bad:
-        yield CaveatCard.of(words, "bad_runs", "left_out_of_all", "warn", names=words.listed(bad))
-    runs = {short.get(name, printable(name, _NAME)): one for name, one in found.audit.runs.items()}
+        yield CaveatCard.of(
+            words, "bad_runs", "left_out_of_all", "warn", names=words.listed(bad)
+        )
+    runs = {
+        short.get(name, printable(name, _NAME)): one
+        for name, one in found.audit.runs.items()
+    }
     if unknown := [name for name, one in runs.items() if not one.judged]:
-        yield CaveatCard.of(words, "nothing_judged", "means_nothing", "flips", names=words.listed(unknown))
+        yield CaveatCard.of(
+            words,
+            "nothing_judged",
+            "means_nothing",
+            "flips",
+            names=words.listed(unknown),
+        )
     options = found.conventions.get("alignment", {})
     rules = {"ties": options.get("ties", "–"), "order": options.get("order", "score")}
     for count, usual in _COUNTS.items():
-        names = [f"{name} {getattr(one, count):,}" for name, one in runs.items() if getattr(one, count)]
+        names = [
+            f"{name} {getattr(one, count):,}"
+            for name, one in runs.items()
+            if getattr(one, count)
+        ]
         kind = "note" if count == "tied" else "warn"
-        outcome = "no_effect" if count == "tied" and rules["ties"] == "expected" else usual
+        outcome = (
+            "no_effect" if count == "tied" and rules["ties"] == "expected" else usual
+        )
         if names:
-            yield CaveatCard.of(words, count, outcome, kind, names=words.listed(names), **rules)
+            yield CaveatCard.of(
+                words, count, outcome, kind, names=words.listed(names), **rules
+            )
 
 
 def judged_shares(found: Comparison) -> dict[str, float]:
@@ -94,7 +134,11 @@ def judged_shares(found: Comparison) -> dict[str, float]:
     if found.judged is None or found.relevant_alone:
         return {}
     return dict(
-        found.mean().filter(measure=found.primary[0]).select("system", "judged").drop_nulls().iter_rows()
+        found.mean()
+        .filter(measure=found.primary[0])
+        .select("system", "judged")
+        .drop_nulls()
+        .iter_rows()
     )
 
 
@@ -114,27 +158,46 @@ def _pair_judged(
     stands, name = won == fewer and bool(found.pool_bias), "unjudged_winner"
     if low is not None and high is not None:
         reach = 0.0 if row["low"] is None else (row["high"] - row["low"]) / 2
-        stands, name = won is not None and (low > reach or high < -reach), "unjudged_bounded"
+        stands, name = (
+            won is not None and (low > reach or high < -reach),
+            "unjudged_bounded",
+        )
     digits = decimals([low, high])
     yield CaveatCard.of(
         words,
         name if stands or low is not None else "unjudged",
         "verdict_stands" if stands else "verdict_could_change",
         "warn" if stands else "flips",
-        fewer=short[fewer], other=short[other], k=_cutoff(found), low=shown(low, digits, sign=True),
-        high=shown(high, digits, sign=True), **unjudged,
-    )  # fmt: skip
+        fewer=short[fewer],
+        other=short[other],
+        k=_cutoff(found),
+        low=shown(low, digits, sign=True),
+        high=shown(high, digits, sign=True),
+        **unjudged,
+    )
 
 
 def _judged(
     found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
 ) -> Iterator[CaveatCard]:
     shares = judged_shares(found)
-    low = sorted((name for name in board.names if shares.get(name, 1.0) < JUDGED), key=shares.__getitem__)
+    low = sorted(
+        (name for name in board.names if shares.get(name, 1.0) < JUDGED),
+        key=shares.__getitem__,
+    )
     if low:
-        names = words.listed([f"{short[name]} {words.percent(round(shares[name], 2))}" for name in low])
-        parts = {"count": len(low), "n": len(board.names), "names": names, "k": _cutoff(found)}
-        yield CaveatCard.of(words, "judged_many", "order_could_change", "flips", **parts)
+        names = words.listed(
+            [f"{short[name]} {words.percent(round(shares[name], 2))}" for name in low]
+        )
+        parts = {
+            "count": len(low),
+            "n": len(board.names),
+            "names": names,
+            "k": _cutoff(found),
+        }
+        yield CaveatCard.of(
+            words, "judged_many", "order_could_change", "flips", **parts
+        )
 
 
 def _cutoff(found: Comparison) -> str:
@@ -145,33 +208,73 @@ def _queries(row: Mapping[str, Any], words: Words) -> Iterator[CaveatCard]:
     """Yield what the number of queries means."""
     n, units = row["n"], row["units"]
     if n > 1 and units < min(FEW_CLUSTERS, n):
-        yield CaveatCard.of(words, "few_clusters", "intervals_rough", "warn", units=units, least=FEW_CLUSTERS)
+        yield CaveatCard.of(
+            words,
+            "few_clusters",
+            "intervals_rough",
+            "warn",
+            units=units,
+            least=FEW_CLUSTERS,
+        )
     elif 1 < units < _FEW:
         yield CaveatCard.of(
-            words, "few_queries", "no_proof_of_equality", "warn", n=n, detectable=shown(row["detectable"])
+            words,
+            "few_queries",
+            "no_proof_of_equality",
+            "warn",
+            n=n,
+            detectable=shown(row["detectable"]),
         )
     if row["left_out"]:
-        yield CaveatCard.of(words, "left_out", "count_for_nobody", count=f"{row['left_out']:,}", n=f"{n:,}")
+        yield CaveatCard.of(
+            words,
+            "left_out",
+            "count_for_nobody",
+            count=f"{row['left_out']:,}",
+            n=f"{n:,}",
+        )
     name, outcome, kind = (
-        ("one_query", "no_verdict", "flips") if n == 1 else ("collection", "repeat_it", "note")
+        ("one_query", "no_verdict", "flips")
+        if n == 1
+        else ("collection", "repeat_it", "note")
     )
     yield CaveatCard.of(words, name, outcome, kind, count=f"{n:,}")
 
 
-def _pair(found: Comparison, row: Mapping[str, Any], words: Words) -> Iterator[CaveatCard]:
+def _pair(
+    found: Comparison, row: Mapping[str, Any], words: Words
+) -> Iterator[CaveatCard]:
     """Yield what the scores of two systems show: one query that decides, a test that disagrees."""
     matrix = found.matrices[row["measure"]]
-    differences = matrix.differences(*(matrix.systems.index(row[name]) for name in ("system", "versus")))
+    differences = matrix.differences(
+        *(matrix.systems.index(row[name]) for name in ("system", "versus"))
+    )
     at = int(np.argmax(differences * np.sign(row["difference"])))
     rest = np.delete(differences, at)
     includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
-    if not includes_0 and abs(rest.mean()) < (row["high"] - row["low"]) / 2 * np.std(rest) / np.std(
-        differences
-    ):
-        query, value = printable(str(matrix.queries[at]), _NAME), shown(float(differences[at]), sign=True)
-        yield CaveatCard.of(words, "one_decides", "verdict_could_change", "flips", query=query, value=value)
+    if not includes_0 and abs(rest.mean()) < (row["high"] - row["low"]) / 2 * np.std(
+        rest
+    ) / np.std(differences):
+        query, value = (
+            printable(str(matrix.queries[at]), _NAME),
+            shown(float(differences[at]), sign=True),
+        )
+        yield CaveatCard.of(
+            words,
+            "one_decides",
+            "verdict_could_change",
+            "flips",
+            query=query,
+            value=value,
+        )
     if row["n"] > 1 and (row["p_adjusted"] <= found.settings.alpha) == includes_0:
-        yield CaveatCard.of(words, "borderline", "interval_decides", "warn", p=p_value(row["p_adjusted"]))
+        yield CaveatCard.of(
+            words,
+            "borderline",
+            "interval_decides",
+            "warn",
+            p=p_value(row["p_adjusted"]),
+        )
 
 
 def _first_place(
@@ -181,10 +284,20 @@ def _first_place(
     top = list(board.names[:2])
     rows = found.table.filter(measure=found.primary[0], verdict="inconclusive")
     for row in rows.drop_nulls("needed").iter_rows(named=True):
-        if found.baseline is None and sorted(top) == sorted([row["system"], row["versus"]]):
+        if found.baseline is None and sorted(top) == sorted(
+            [row["system"], row["versus"]]
+        ):
             numbers = {
-                "difference": shown(abs(row["difference"]), decimals([row["difference"]])),
+                "difference": shown(
+                    abs(row["difference"]), decimals([row["difference"]])
+                ),
                 "n": row["n"],
             }
-            names = {"a": short[top[0]], "b": short[top[1]], "needed": about(row["needed"])}
-            yield CaveatCard.of(words, "first_place", "more_queries", **names, **numbers)
+            names = {
+                "a": short[top[0]],
+                "b": short[top[1]],
+                "needed": about(row["needed"]),
+            }
+            yield CaveatCard.of(
+                words, "first_place", "more_queries", **names, **numbers
+            )

@@ -26,9 +26,24 @@ if TYPE_CHECKING:
 
 #: Okabe and Ito (2008), distinguishable with any colour blindness; yellow last, it is faint on white
 COLOURS: Final = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#B8A900",
-)  # fmt: skip
-SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#999999",
+    "#B8A900",
+)
+SHAPES: Final = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+)
 #: verdict → colour and shape
 VERDICTS: Final = {
     "better": ("#0072B2", "triangle-up"),
@@ -79,7 +94,10 @@ def records(frame: pl.DataFrame) -> list[dict[str, Any]]:
     >>> records(pl.DataFrame({"query_id": ["a"], "value": [1 / 3]}))
     [{'query_id': 'a', 'value': 0.333333}]
     """
-    return [{name: _plain(value) for name, value in row.items()} for row in frame.iter_rows(named=True)]
+    return [
+        {name: _plain(value) for name, value in row.items()}
+        for row in frame.iter_rows(named=True)
+    ]
 
 
 def _plain(value: object) -> object:
@@ -96,15 +114,17 @@ def by_system(systems: Sequence[str], title: str) -> dict[str, Any]:
     shapes = [SHAPES[at % len(SHAPES)] for at in range(len(names))]
     legend = alt.Legend(orient="bottom", columns=4, title=None, symbolOpacity=1)
     return {
-        "color": alt.Color("run:N", title=title, legend=legend).scale(domain=names, range=colours),
-        "shape": alt.Shape("run:N", title=title, legend=legend).scale(domain=names, range=shapes),
+        "color": alt.Color("run:N", title=title, legend=legend).scale(
+            domain=names, range=colours
+        ),
+        "shape": alt.Shape("run:N", title=title, legend=legend).scale(
+            domain=names, range=shapes
+        ),
     }
 
 
 #: what the script of a page starts with; a file that does not is not ours
-_HEAD: Final = (
-    "/* Vega, Vega-Lite, Vega-Embed: BSD-3-Clause, University of Washington Interactive Data Lab */\n"
-)
+_HEAD: Final = "/* Vega, Vega-Lite, Vega-Embed: BSD-3-Clause, University of Washington Interactive Data Lab */\n"
 
 
 def versions() -> dict[str, str]:
@@ -146,4 +166,8 @@ def _place() -> Path:
 
 def _bundled() -> str:
     bundle: str = needed("vl_convert", "vl-convert-python").javascript_bundle()
-    return bundle.replace("\r\n", "\n").replace("\r", "\n").replace("</script", "<\\/script")
+    return (
+        bundle.replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .replace("</script", "<\\/script")
+    )

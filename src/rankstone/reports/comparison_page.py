@@ -72,11 +72,18 @@ def comparison_content(
         "board": board,
         "rival": rival,
         "cards": cards(found, board, short, words),
-        "judged": [None if name not in shares else (shares[name], shares[name] < JUDGED) for name in order],
+        "judged": [
+            None if name not in shares else (shares[name], shares[name] < JUDGED)
+            for name in order
+        ],
         "counts": _counts(found, order, rival),
         "second": data["measures"][1] if len(found.measures) > 1 else None,
         "pairs": rows.height,
-        "several": [printable(name, _NAME) for name, runs in found.replicates.items() if len(runs) > 1],
+        "several": [
+            printable(name, _NAME)
+            for name, runs in found.replicates.items()
+            if len(runs) > 1
+        ],
         "reach": ((rows["high"] - rows["low"]) / 2).median(),
     }
     if costs_of(found.measures, measure):
@@ -90,9 +97,17 @@ def comparison_content(
     return {"view": view, "data": data, "parts": parts}
 
 
-def _counts(found: Comparison, order: tuple[str, ...], rival: int) -> list[tuple[int, int, int]]:
+def _counts(
+    found: Comparison, order: tuple[str, ...], rival: int
+) -> list[tuple[int, int, int]]:
     """Return on how many queries each system is better than the rival, equal, and worse."""
     matrix = found.matrices[found.primary[0]]
     column = {name: at for at, name in enumerate(matrix.systems)}
-    signs = [np.sign(matrix.sign * matrix.differences(column[name], column[order[rival]])) for name in order]
-    return [(int((sign > 0).sum()), int((sign == 0).sum()), int((sign < 0).sum())) for sign in signs]
+    signs = [
+        np.sign(matrix.sign * matrix.differences(column[name], column[order[rival]]))
+        for name in order
+    ]
+    return [
+        (int((sign > 0).sum()), int((sign == 0).sum()), int((sign < 0).sum()))
+        for sign in signs
+    ]

@@ -65,13 +65,18 @@ def examples(
     """
     none: dict[str, Any] = {"k": 0, "systems": 0, "queries": {}, "note": None}
     if found.sources is None or found.sources.convention is not None:
-        return {**none, "note": "no_lists" if found.sources is None else "no_lists_convention"}
+        return {
+            **none,
+            "note": "no_lists" if found.sources is None else "no_lists_convention",
+        }
     audits = {} if found.audit is None else found.audit.runs
     if sum(audit.retrieved for audit in audits.values()) > _ROWS:
         return {**none, "note": "no_lists_large"}
     wanted = [*ids] if len(ids) <= _ALL else [*ids[:_ENDS], *ids[-_ENDS:]]
     depth = _depth(found.primary[0])
-    systems = order[: max(2, min(_SYSTEMS, int((_RANKS / (depth * len(wanted))) ** 0.5)))]
+    systems = order[
+        : max(2, min(_SYSTEMS, int((_RANKS / (depth * len(wanted))) ** 0.5)))
+    ]
     try:
         ready = Explainer(found.sources.qrels, found.primary[0], **found.sources.given)
         lists = []
@@ -86,13 +91,19 @@ def examples(
     top = pl.concat(one.filter(pl.col("rank") <= depth) for one in ranked)
     pool = top.group_by(keys, maintain_order=True).agg(pl.col("relevance").first())
     # one list at a time: a join of all would hold each many times over
-    found_at = pl.concat(one.join(pool, on=keys, how="semi").drop("relevance") for one in ranked)
+    found_at = pl.concat(
+        one.join(pool, on=keys, how="semi").drop("relevance") for one in ranked
+    )
     placed = pool.join(found_at, on=keys, how="left")
-    wide = placed.group_by("query_id", "doc_id", "relevance", maintain_order=True).agg("system", "rank")
+    wide = placed.group_by("query_id", "doc_id", "relevance", maintain_order=True).agg(
+        "system", "rank"
+    )
     about = _titles(documents, pool["doc_id"].unique(maintain_order=True), found)
     queries = {
         printable(str(key[0]), 300): _query(part, len(systems), about)
-        for key, part in wide.partition_by("query_id", as_dict=True, maintain_order=True).items()
+        for key, part in wide.partition_by(
+            "query_id", as_dict=True, maintain_order=True
+        ).items()
     }
     return {**none, "k": depth, "systems": len(systems), "queries": queries}
 
@@ -102,7 +113,9 @@ def _depth(measure: str) -> int:
     return _DEPTH if cutoff is None else min(int(cutoff[1]), _DEEPEST)
 
 
-def _query(part: pl.DataFrame, systems: int, about: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+def _query(
+    part: pl.DataFrame, systems: int, about: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
     """Return the documents of a query as columns; 0 is the rank of what a list does not hold."""
     ranks = [[0] * part.height for _ in range(systems)]
     for at, (some, places) in enumerate(part.select("system", "rank").iter_rows()):
@@ -112,12 +125,16 @@ def _query(part: pl.DataFrame, systems: int, about: Mapping[str, Mapping[str, st
     return {
         "docs": [printable(doc, _ID) for doc in docs],
         "about": [about.get(doc) for doc in docs] if about else [],
-        "grades": [int(g) if g is not None and g == int(g) else g for g in part["relevance"]],
+        "grades": [
+            int(g) if g is not None and g == int(g) else g for g in part["relevance"]
+        ],
         "ranks": ranks,
     }
 
 
-def _titles(documents: object, ids: pl.Series, found: Comparison) -> dict[str, dict[str, str]]:
+def _titles(
+    documents: object, ids: pl.Series, found: Comparison
+) -> dict[str, dict[str, str]]:
     """Return what is known of documents: title, text, cost, class."""
     if documents is None:
         return {}
@@ -125,17 +142,23 @@ def _titles(documents: object, ids: pl.Series, found: Comparison) -> dict[str, d
     table = read_attributes(documents, "doc_id", given.get("columns"))
     columns = {"title": _TITLE, "text": _TEXT, "cost": _ID, "class": _ID}
     known = [name for name in columns if name in table.columns]
-    every = table.frame.select(pl.col("doc_id").cast(pl.String), *known)  # it may be a whole corpus
+    every = table.frame.select(
+        pl.col("doc_id").cast(pl.String), *known
+    )  # it may be a whole corpus
     rows = every.filter(pl.col("doc_id").is_in(ids.implode())).collect()
     return {
         row["doc_id"]: {
-            name: printable(str(row[name]), columns[name]) for name in known if row[name] is not None
+            name: printable(str(row[name]), columns[name])
+            for name in known
+            if row[name] is not None
         }
         for row in rows.iter_rows(named=True)
     }
 
 
-def query_texts(found: Comparison, ids: Sequence[str], queries: object = None) -> dict[str, list[str]]:
+def query_texts(
+    found: Comparison, ids: Sequence[str], queries: object = None
+) -> dict[str, list[str]]:
     """Return the text of each query, and its other attributes in one line; empty where nothing is known."""
     given = {} if found.sources is None else found.sources.given
     source = given.get("queries") if queries is None else queries
@@ -144,7 +167,10 @@ def query_texts(found: Comparison, ids: Sequence[str], queries: object = None) -
     table = read_attributes(source, "query_id", given.get("columns"))
     text = next((name for name in _QUERY_TEXT if name in table.columns), None)
     others = [name for name in table.columns if name != text][:_QUERY_ATTRIBUTES]
-    rows = {row["query_id"]: row for row in table.collect(*table.columns).iter_rows(named=True)}
+    rows = {
+        row["query_id"]: row
+        for row in table.collect(*table.columns).iter_rows(named=True)
+    }
 
     def attributes(row: Mapping[str, Any]) -> Iterator[str]:
         for name in others:
@@ -153,6 +179,8 @@ def query_texts(found: Comparison, ids: Sequence[str], queries: object = None) -
 
     known = [rows.get(name, {}) for name in ids]
     return {
-        "texts": [] if text is None else [printable(str(row.get(text) or ""), _TITLE) for row in known],
+        "texts": []
+        if text is None
+        else [printable(str(row.get(text) or ""), _TITLE) for row in known],
         "attributes": [" · ".join(attributes(row)) for row in known] if others else [],
     }

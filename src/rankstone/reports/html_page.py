@@ -35,7 +35,9 @@ _POLICY: Final = (
     "base-uri 'none'; form-action 'none'"
 )
 #: characters that end or open markup anywhere, and line ends that only scripts know
-_UNSAFE: Final = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
+_UNSAFE: Final = str.maketrans(
+    {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+)
 _FORMATS: Final = ("svg", "png", "pdf", "html")
 #: characters of the name of an input
 _NAME: Final = 300
@@ -43,7 +45,10 @@ _NAME: Final = 300
 
 def policy(scripts: Iterable[str]) -> str:
     """Return the content security policy of a page that runs these scripts and makes no requests."""
-    hashes = (f"'sha256-{base64.b64encode(sha256(one.encode()).digest()).decode()}'" for one in scripts)
+    hashes = (
+        f"'sha256-{base64.b64encode(sha256(one.encode()).digest()).decode()}'"
+        for one in scripts
+    )
     return _POLICY.format(hashes=" ".join(hashes))
 
 
@@ -53,7 +58,9 @@ def as_data(content: object) -> str:
     >>> as_data({"q": "</script><script>alert(1)"})
     '{"q":"\\u003c/script\\u003e\\u003cscript\\u003ealert(1)"}'
     """
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
+    text = json.dumps(
+        content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str
+    )
     return text.translate(_UNSAFE)
 
 
@@ -95,7 +102,9 @@ _SCRIPTS: Final = (
 )
 
 
-def page(content: dict[str, Any], result: object, words: Words, **told: str | None) -> str:
+def page(
+    content: dict[str, Any], result: object, words: Words, **told: str | None
+) -> str:
     """Return the page of a result.
 
     Parameters
@@ -111,13 +120,36 @@ def page(content: dict[str, Any], result: object, words: Words, **told: str | No
         ``title`` and ``command``.
     """
     digits = getattr(result, "digits", 4)
-    data = {**content["data"], "lang": words.lang, "words": words.phrases, "digits": digits}
-    several = (shown, decimals, decimals_of, p_value, about, printable, flat, inputs, versions)
+    data = {
+        **content["data"],
+        "lang": words.lang,
+        "words": words.phrases,
+        "digits": digits,
+    }
+    several = (
+        shown,
+        decimals,
+        decimals_of,
+        p_value,
+        about,
+        printable,
+        flat,
+        inputs,
+        versions,
+    )
     helpers = {one.__name__: one for one in several}
     return _rendered(
-        "page", ["".join(map(_asset, _SCRIPTS))], view=content["view"], parts=content["parts"], found=result,
-        say=words, data=_whole(as_data(data)), style=_whole(_asset("report.css")), **told, **helpers,
-    )  # fmt: skip
+        "page",
+        ["".join(map(_asset, _SCRIPTS))],
+        view=content["view"],
+        parts=content["parts"],
+        found=result,
+        say=words,
+        data=_whole(as_data(data)),
+        style=_whole(_asset("report.css")),
+        **told,
+        **helpers,
+    )
 
 
 def _rendered(name: str, scripts: list[str], **given: Any) -> str:  # noqa: ANN401 - what templates show
@@ -131,7 +163,11 @@ def _rendered(name: str, scripts: list[str], **given: Any) -> str:  # noqa: ANN4
     )
     made.filters["say_percent"] = getattr(given.get("say"), "percent", str)
     template = made.get_template(f"{name}.html.j2")
-    return str(template.render(policy=policy(scripts), scripts=[*map(_whole, scripts)], **given))
+    return str(
+        template.render(
+            policy=policy(scripts), scripts=[*map(_whole, scripts)], **given
+        )
+    )
 
 
 def _asset(name: str) -> str:
@@ -162,7 +198,9 @@ def versions() -> str:
     return " · ".join(f"{name} {one}" for name, one in found.items())
 
 
-def flat(values: Mapping[str, Any], above: str = "", *, last_name: bool = False) -> Iterator[tuple[str, str]]:
+def flat(
+    values: Mapping[str, Any], above: str = "", *, last_name: bool = False
+) -> Iterator[tuple[str, str]]:
     """Yield nested options as names and values.
 
     >>> [*flat({"alignment": {"ties": "docid_desc", "depth": None}, "measures": ["AP", "RR"]})]

@@ -57,7 +57,10 @@ class Leaderboard(Record):
     @property
     def possible_ranks(self) -> list[tuple[int, int]]:
         """The best and the worst rank that the clear differences leave to each system."""
-        best, worst = 1 + self.beats.sum(axis=0), len(self.names) - self.beats.sum(axis=1)
+        best, worst = (
+            1 + self.beats.sum(axis=0),
+            len(self.names) - self.beats.sum(axis=1),
+        )
         return list(zip(best.tolist(), worst.tolist(), strict=True))
 
     @property
@@ -69,7 +72,9 @@ class Leaderboard(Record):
     def digits(self) -> int:
         """The decimals of means: one more where different ones would look equal."""
         few = decimals(self.means)
-        return few + (len({f"{mean:.{few}f}" for mean in self.means}) < len({*self.means}))
+        return few + (
+            len({f"{mean:.{few}f}" for mean in self.means}) < len({*self.means})
+        )
 
 
 def tiers(beats: Bools) -> list[int]:

@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 
 #: a verdict as one letter
 _LETTERS: Final = {
-    "better": "b", "worse": "w", "higher": "h", "lower": "l",
-    "equivalent": "e", "identical": "i", "inconclusive": "o",
-}  # fmt: skip
+    "better": "b",
+    "worse": "w",
+    "higher": "h",
+    "lower": "l",
+    "equivalent": "e",
+    "identical": "i",
+    "inconclusive": "o",
+}
 #: scores per query that a page holds at most, and queries
 _NUMBERS: Final = 250_000
 _QUERIES: Final = 10_000
@@ -48,25 +53,33 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
         matrix = found.matrices[name]
         place = [matrix.systems.index(system) for system in order]
         known = not columns or len(order) * (1 + len(columns)) <= _INTERVALS
-        ends = _mean_intervals(matrix, found.settings.confidence)[place] if known else np.empty((0, 2))
+        ends = (
+            _mean_intervals(matrix, found.settings.confidence)[place]
+            if known
+            else np.empty((0, 2))
+        )
         low, high = matrix.declared
         bounds = [0.0, 1.0] if matrix.span == (0.0, 1.0) and high is None else None
-        columns.append({
-            "name": found.label(name),
-            "sign": matrix.sign,
-            "primary": name in found.primary,
-            "n": len(matrix),
-            "bounds": bounds if low is None or high is None else [low, high],
-            "mean": _short(matrix.units.mean[place]),
-            "low": _short(ends[:, 0]),
-            "high": _short(ends[:, 1]),
-        })  # fmt: skip
+        columns.append(
+            {
+                "name": found.label(name),
+                "sign": matrix.sign,
+                "primary": name in found.primary,
+                "n": len(matrix),
+                "bounds": bounds if low is None or high is None else [low, high],
+                "mean": _short(matrix.units.mean[place]),
+                "low": _short(ends[:, 0]),
+                "high": _short(ends[:, 1]),
+            }
+        )
     return columns
 
 
 def _mean_intervals(matrix: Matrix, confidence: float) -> np.ndarray[Any, Any]:
     found = mean_estimates(matrix.units, [matrix.span] * len(matrix.systems))
-    ends = np.array([replace(one, span=matrix.span).interval(confidence) for one in found])
+    ends = np.array(
+        [replace(one, span=matrix.span).interval(confidence) for one in found]
+    )
     return ends.clip(*matrix.span)
 
 
@@ -81,7 +94,11 @@ def pairs(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
         | {"verdict": "".join(part["verdict"])}
         for part in parts
     ]
-    return {"one": parts[0]["one"].to_list(), "other": parts[0]["other"].to_list(), "measures": columns}
+    return {
+        "one": parts[0]["one"].to_list(),
+        "other": parts[0]["other"].to_list(),
+        "measures": columns,
+    }
 
 
 def segments(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
@@ -89,7 +106,9 @@ def segments(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
     if found.segments is None:
         return {}
     by = found.segments.columns[: found.segments.columns.index("measure")]
-    rows = _placed(found.segments.filter(measure=found.primary[0]).head(_SEGMENTS), order)
+    rows = _placed(
+        found.segments.filter(measure=found.primary[0]).head(_SEGMENTS), order
+    )
     names = [
         " · ".join("–" if one is None else printable(one, _NAME) for one in row)
         for row in rows.select(by).rows()
@@ -98,13 +117,19 @@ def segments(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
     return (
         {"name": names, "verdict": "".join(rows["verdict"])}
         | {name: _short(rows[name]) for name in numbers}
-        | {name: rows[name].to_list() for name in ("one", "other", "n", "wins", "losses")}
+        | {
+            name: rows[name].to_list()
+            for name in ("one", "other", "n", "wins", "losses")
+        }
     )
 
 
 def _placed(table: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
     place = {name: at for at, name in enumerate(order)}
-    one, other = (pl.col(name).replace_strict(place, return_dtype=pl.Int64) for name in ("system", "versus"))
+    one, other = (
+        pl.col(name).replace_strict(place, return_dtype=pl.Int64)
+        for name in ("system", "versus")
+    )
     return table.with_columns(
         one=one,
         other=other,
@@ -113,7 +138,9 @@ def _placed(table: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def queries(found: Comparison, order: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+def queries(
+    found: Comparison, order: Sequence[str]
+) -> tuple[list[str], dict[str, Any]]:
     """Return the ids of queries, and their scores by the first primary measure, a column for each system.
 
     Where there are too many, those with the largest differences of the last two systems of a pair, or the
@@ -122,20 +149,33 @@ def queries(found: Comparison, order: Sequence[str]) -> tuple[list[str], dict[st
     matrix = found.matrices[found.primary[0]]
     rows = query_rows(matrix, *(matrix.systems.index(name) for name in order[1::-1]))
     ids = thinned(rows, min(_QUERIES, _NUMBERS // len(order)))["query_id"]
-    at = pl.DataFrame({"query_id": matrix.queries.cast(pl.String)}).with_row_index("row")
-    kept = ids.to_frame().join(at, on="query_id", how="left", maintain_order="left")["row"].to_numpy()
+    at = pl.DataFrame({"query_id": matrix.queries.cast(pl.String)}).with_row_index(
+        "row"
+    )
+    kept = (
+        ids.to_frame()
+        .join(at, on="query_id", how="left", maintain_order="left")["row"]
+        .to_numpy()
+    )
     levels = np.linspace(1, 0, _POINTS if len(matrix) > _BARS else 0)
     return ids.to_list(), {
         "ids": [printable(name, 300) for name in ids],
         "n": len(matrix),
-        "values": [_short(matrix.values[kept, matrix.systems.index(name)]) for name in order],
+        "values": [
+            _short(matrix.values[kept, matrix.systems.index(name)]) for name in order
+        ],
         "quantiles": _short(np.quantile(rows["difference"].to_numpy(), levels)),
     }
 
 
 def _short(values: Any) -> list[float | None]:  # noqa: ANN401 - numbers, as an array or a column
     """Return numbers as the page's data hold them."""
-    return pl.Series(values, dtype=pl.Float64).round_sig_figs(FIGURES).fill_nan(None).to_list()
+    return (
+        pl.Series(values, dtype=pl.Float64)
+        .round_sig_figs(FIGURES)
+        .fill_nan(None)
+        .to_list()
+    )
 
 
 #: the picture of quality and cost: where its plane begins and ends, across in per cent and down in pixels
@@ -147,7 +187,10 @@ _LABELLED: Final = 12
 
 
 def costs(
-    found: Comparison, columns: Sequence[dict[str, Any]], order: Sequence[str], short: Mapping[str, str]
+    found: Comparison,
+    columns: Sequence[dict[str, Any]],
+    order: Sequence[str],
+    short: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Return a picture of quality and cost for each measure of cost: dots, steps between the best, ticks.
 
@@ -164,24 +207,55 @@ def costs(
             at = order.index(row["system"])
             ends = dict.fromkeys(("xl", "xh", "yl", "yh"))
             if column["low"] and quality["low"]:
-                ends = {"xl": across(column["low"][at]), "xh": across(column["high"][at])}
+                ends = {
+                    "xl": across(column["low"][at]),
+                    "xh": across(column["high"][at]),
+                }
                 ends |= {"yl": up(quality["low"][at]), "yh": up(quality["high"][at])}
             place = {"x": across(row["mean"]), "y": up(row["quality"])}
-            apart = (math.hypot(9 * (dot["x"] - place["x"]), dot["y"] - place["y"]) for dot in dots)
+            apart = (
+                math.hypot(9 * (dot["x"] - place["x"]), dot["y"] - place["y"])
+                for dot in dots
+            )
             over = ", ".join(short[name] for name in row["dominated_by"][:3])
-            dots.append({
-                "name": printable(row["system"], 300), "short": short[row["system"]],
-                **place, **ends, "dy": 24 if min(apart, default=_NEAR) < _NEAR else -12,
-                "quality": f"{row['quality']:.3f}", "mean": f"{row['mean']:.4g}",
-                **{name: f"{row[name]:.4g} {ends_of(row, name)}" for name in ("p50", "p95")},
-                "over": over, "clearly": row["clearly"], "labelled": not over or len(order) <= _LABELLED,
-            })  # fmt: skip
-        best = sorted((dot for dot in dots if not dot["over"]), key=lambda dot: dot["x"])
-        steps = [{"x1": a["x"], "x2": b["x"], "y1": a["y"], "y2": a["y"]} for a, b in pairwise(best)]
-        steps += [{"x1": b["x"], "x2": b["x"], "y1": a["y"], "y2": b["y"]} for a, b in pairwise(best)]
+            dots.append(
+                {
+                    "name": printable(row["system"], 300),
+                    "short": short[row["system"]],
+                    **place,
+                    **ends,
+                    "dy": 24 if min(apart, default=_NEAR) < _NEAR else -12,
+                    "quality": f"{row['quality']:.3f}",
+                    "mean": f"{row['mean']:.4g}",
+                    **{
+                        name: f"{row[name]:.4g} {ends_of(row, name)}"
+                        for name in ("p50", "p95")
+                    },
+                    "over": over,
+                    "clearly": row["clearly"],
+                    "labelled": not over or len(order) <= _LABELLED,
+                }
+            )
+        best = sorted(
+            (dot for dot in dots if not dot["over"]), key=lambda dot: dot["x"]
+        )
+        steps = [
+            {"x1": a["x"], "x2": b["x"], "y1": a["y"], "y2": a["y"]}
+            for a, b in pairwise(best)
+        ]
+        steps += [
+            {"x1": b["x"], "x2": b["x"], "y1": a["y"], "y2": b["y"]}
+            for a, b in pairwise(best)
+        ]
         names = {"quality": quality["name"], "cost": column["name"]}
         pictures.append(
-            {**names, "dots": dots, "frontier": steps, "across": across.ticks(), "up": up.ticks()}
+            {
+                **names,
+                "dots": dots,
+                "frontier": steps,
+                "across": across.ticks(),
+                "up": up.ticks(),
+            }
         )
     return pictures
 
@@ -196,19 +270,33 @@ class _Scale(Record):
 
     @classmethod
     def of(cls, column: Mapping[str, Any], begin: float, end: float) -> _Scale:
-        values = [one for name in ("mean", "low", "high") for one in column[name] if one is not None]
+        values = [
+            one
+            for name in ("mean", "low", "high")
+            for one in column[name]
+            if one is not None
+        ]
         low, high = min(values), max(values)
         room = 0.08 * ((high - low) or abs(high) or 1.0)
-        return cls(max(low - room, 0.0) if low >= 0 else low - room, high + room, begin, end)
+        return cls(
+            max(low - room, 0.0) if low >= 0 else low - room, high + room, begin, end
+        )
 
     def __call__(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low)
-        return round(self.begin + min(max(share, 0.0), 1.0) * (self.end - self.begin), 2)
+        return round(
+            self.begin + min(max(share, 0.0), 1.0) * (self.end - self.begin), 2
+        )
 
     def ticks(self) -> list[dict[str, Any]]:
         """Return three to six round numbers and their places."""
         rough = (self.high - self.low) / 6
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
-        numbers = (step * at for at in range(math.ceil(self.low / step), math.floor(self.high / step) + 1))
+        numbers = (
+            step * at
+            for at in range(
+                math.ceil(self.low / step), math.floor(self.high / step) + 1
+            )
+        )
         return [{"at": self(one), "text": f"{one:.6g}"} for one in numbers]

@@ -58,7 +58,11 @@ class Words:
     def listed(self, names: list[str]) -> str:
         """Return names one after the other, cut where there are many."""
         text = self("comma").join(names[:_NAMED])
-        return text if len(names) <= _NAMED else self("and_more", names=text, count=len(names) - _NAMED)
+        return (
+            text
+            if len(names) <= _NAMED
+            else self("and_more", names=text, count=len(names) - _NAMED)
+        )
 
     def about(self, measure: str) -> str:
         """Return what a measure says in a few words; empty where that is not known.
@@ -69,7 +73,9 @@ class Words:
         return self(re.split(r"[@(]", measure)[0].lower(), "measures")
 
 
-def decimals(values: Iterable[float | None], *apart: tuple[float | None, float | None]) -> int:
+def decimals(
+    values: Iterable[float | None], *apart: tuple[float | None, float | None]
+) -> int:
     """Return how many decimals numbers need: two, more where one would show 0 or two would look equal.
 
     Parameters
@@ -87,7 +93,11 @@ def decimals(values: Iterable[float | None], *apart: tuple[float | None, float |
     (0, 6)
     """
     known = [value for value in values if value is not None and math.isfinite(value)]
-    pairs = [pair for pair in apart if None not in pair and len({shown(value, _MOST) for value in pair}) > 1]
+    pairs = [
+        pair
+        for pair in apart
+        if None not in pair and len({shown(value, _MOST) for value in pair}) > 1
+    ]
     largest = max(map(abs, known), default=0.0)
     for digits in range(2 if largest < 100 else 1 if largest < 1000 else 0, _MOST):  # noqa: PLR2004 - three figures
         same = any(shown(one, digits) == shown(other, digits) for one, other in pairs)
@@ -97,7 +107,11 @@ def decimals(values: Iterable[float | None], *apart: tuple[float | None, float |
 
 
 def decimals_of(
-    a: float, b: float, difference: float, low: float | None = None, high: float | None = None
+    a: float,
+    b: float,
+    difference: float,
+    low: float | None = None,
+    high: float | None = None,
 ) -> int:
     """Return decimals for two numbers and their difference: up to two more where those shown do not add up.
 
@@ -125,7 +139,9 @@ def shown(value: float | None, digits: int = 2, *, sign: bool = False) -> str:
 
 def _rounded(value: float, digits: int) -> Decimal:
     """Round a number as the scripts of a page do: as it is written there, and a half away from zero."""
-    number = Decimal(f"{value:.{FIGURES}g}").quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    number = Decimal(f"{value:.{FIGURES}g}").quantize(
+        Decimal(1).scaleb(-digits), ROUND_HALF_UP
+    )
     return number or abs(number)
 
 
@@ -135,7 +151,9 @@ def p_value(p: float) -> str:
     >>> p_value(0.00001), p_value(0.0312), p_value(0.5)
     ('p < 0.0001', 'p = 0.031', 'p = 0.50')
     """
-    return f"p < {_LEAST}" if p < _LEAST else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"  # noqa: PLR2004
+    return (
+        f"p < {_LEAST}" if p < _LEAST else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"  # noqa: PLR2004
+    )
 
 
 def about(count: int) -> str:

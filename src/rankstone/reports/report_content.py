@@ -98,7 +98,11 @@ def page_of(
     require()
     compared = isinstance(result, Comparison)
     words = Words(result.lang if isinstance(result, Comparison) else lang)
-    content = comparison_content(result, words, **shown) if compared else result_content(result)  # type: ignore[arg-type]
+    content = (
+        comparison_content(result, words, **shown)  # type: ignore[arg-type]
+        if compared
+        else result_content(result)
+    )
     if content is None:
         raise BadParameter(
             f"{type(result).__name__} has no page",

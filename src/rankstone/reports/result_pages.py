@@ -17,7 +17,11 @@ from rankstone.errors import UsageError, printable
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.online.retention_result import Retention
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
-from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
+from rankstone.reports.charts.retention_charts import (
+    curve_rows,
+    heatmap_rows,
+    period_rows,
+)
 from rankstone.reports.standings_page import standings_content
 from rankstone.tables.sheet import Table
 
@@ -45,7 +49,8 @@ def result_content(found: object) -> Rows | None:
     for kind, (name, parts, rows) in _PAGES.items():
         if isinstance(found, kind):
             data = {
-                key: _plain(one) if isinstance(one, pl.DataFrame) else one for key, one in rows(found).items()
+                key: _plain(one) if isinstance(one, pl.DataFrame) else one
+                for key, one in rows(found).items()
             }
             shown = [part for part in parts.split() if data.get(part) != []]
             return {
@@ -60,7 +65,10 @@ def _plain(frame: pl.DataFrame) -> list[Rows]:
     """Return rows as JSON holds them: six figures, no NaN, names without control characters."""
     floats = pl.col(pl.Float64).round_sig_figs(6).fill_nan(None)
     rows = (
-        frame.head(_ROWS).cast({pl.Date: pl.String, pl.Enum: pl.String}).with_columns(floats).rows(named=True)
+        frame.head(_ROWS)
+        .cast({pl.Date: pl.String, pl.Enum: pl.String})
+        .with_columns(floats)
+        .rows(named=True)
     )
     return [{name: _shown(value) for name, value in row.items()} for row in rows]
 
@@ -71,7 +79,14 @@ def _shown(value: object) -> object:
 
 def _curves(found: Curves) -> Rows:
     names = [
-        (str(one), one.axes[0] if isinstance(one, AtK) else "fpr" if str(one).startswith("ROC") else "recall")
+        (
+            str(one),
+            one.axes[0]
+            if isinstance(one, AtK)
+            else "fpr"
+            if str(one).startswith("ROC")
+            else "recall",
+        )
         for one in found.curves
     ]
     means = found.mean().select("run", "curve", "x", "mean", "ci_low", "ci_high", "n")
@@ -87,20 +102,31 @@ def _curves(found: Curves) -> Rows:
 def _bounds(found: Bounds) -> Rows:
     pair = None if found.difference is None else " - ".join(found.difference)
     means = found.mean().drop("sign")
-    spans = {str(measure): measure.span for measure in found.measures if None not in measure.span}
+    spans = {
+        str(measure): measure.span
+        for measure in found.measures
+        if None not in measure.span
+    }
     return {"bounds": means, "pair": _shown(pair), "spans": spans, "table": means}
 
 
 def _beyond(found: BeyondScores) -> Rows:
     means = found.mean()
-    return {"measures": means.select("run", "measure", "value"), "spans": {}, "pair": None, "table": means}
+    return {
+        "measures": means.select("run", "measure", "value"),
+        "spans": {},
+        "pair": None,
+        "table": means,
+    }
 
 
 def slices_rows(found: Slices) -> Rows:
     """Return the slices that differ, or the largest gaps, as bars; every slice as a row of a table."""
     clear = found.found.height > 0
     rows = _plain((found.found if clear else found.table).head(_BARS))
-    parts = dict(found.table.filter(found=False).group_by("within").agg("slice").iter_rows())
+    parts = dict(
+        found.table.filter(found=False).group_by("within").agg("slice").iter_rows()
+    )
     names = ("same", "within")
     for row in rows:
         row["within"] = parts.get(row["slice"]) or []
@@ -116,8 +142,22 @@ def slices_rows(found: Slices) -> Rows:
         "kind": found.kind,
         "sign": found.sign,
     }
-    columns = ["slice", "n", "value", "versus", "difference", "elsewhere", "gap", "low", "high", "p_adjusted"]
-    return {"slices": bars, "table": found.table.select(*columns, "within").head(_LISTED)}
+    columns = [
+        "slice",
+        "n",
+        "value",
+        "versus",
+        "difference",
+        "elsewhere",
+        "gap",
+        "low",
+        "high",
+        "p_adjusted",
+    ]
+    return {
+        "slices": bars,
+        "table": found.table.select(*columns, "within").head(_LISTED),
+    }
 
 
 def _collection(found: Collection) -> Rows:
@@ -164,7 +204,8 @@ def _retention(found: Retention) -> Rows:
         "points": points,
         "runs": [_shown(line) for line in lines],
         "cohorts": [
-            {"segment": one, "rows": _plain(heatmap_rows(found, one)[0])} for one in _segments(found)
+            {"segment": one, "rows": _plain(heatmap_rows(found, one)[0])}
+            for one in _segments(found)
         ],
         "periods": found.periods,
         "bars": period_rows(found),
@@ -177,7 +218,11 @@ def _segments(found: Retention) -> list[str | None]:
     if found.by is None:
         return [None]
     sizes = found.periods.group_by(found.by).agg(pl.col("new").sum())
-    names = sizes.sort("new", found.by, descending=[True, False])[found.by].drop_nulls().to_list()
+    names = (
+        sizes.sort("new", found.by, descending=[True, False])[found.by]
+        .drop_nulls()
+        .to_list()
+    )
     return names[:_SEGMENTS] or [None]
 
 

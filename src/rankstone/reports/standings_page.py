@@ -26,15 +26,27 @@ def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
     """Return the view, the data and the parts of a board's page."""
     own = _of_scores(found) if isinstance(found, Board) else _of_battles(found)
     table, order = found.table, found.order
-    columns = {name: table[name].to_list() for name in table.columns if name != "system"}
+    columns = {
+        name: table[name].to_list() for name in table.columns if name != "system"
+    }
     means = columns.pop(own["estimate"])
     digits = min(max(decimals(means[:2], (means[0], means[1])), own["least"]), 4)
     columns["mean"] = [round(mean, 6) for mean in means]
     columns["first"] = [round(share, 4) for share in columns["first"]]
     names = [_shown(one) for one in found.systems]
-    ends = [f"{name}_{end}" for name in ("rank", "single", "rules", "without") for end in ("low", "high")]
+    ends = [
+        f"{name}_{end}"
+        for name in ("rank", "single", "rules", "without")
+        for end in ("low", "high")
+    ]
     kept = ["rank", "tier", "mean", "first", "datasets", *ends]
-    view = {"kind": "standings", "cards": [], "digits": digits, "means": means, "names": names}
+    view = {
+        "kind": "standings",
+        "cards": [],
+        "digits": digits,
+        "means": means,
+        "names": names,
+    }
     view["estimate"] = own["estimate"]
     data = {
         "two": False,
@@ -44,9 +56,15 @@ def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
         "level": f"{100 * found.confidence:g}",
         "decimals": digits,
         "board": {name: columns[name] for name in kept if name in columns},
-        "chances": np.round(100 * found.chance_better()[np.ix_(order, order)][:_PAIRS, :_PAIRS]).tolist(),
+        "chances": np.round(
+            100 * found.chance_better()[np.ix_(order, order)][:_PAIRS, :_PAIRS]
+        ).tolist(),
     }
-    parts = [name for name in ("ranks", "critical", "cells", "chances", "left") if name in own["parts"]]
+    parts = [
+        name
+        for name in ("ranks", "critical", "cells", "chances", "left")
+        if name in own["parts"]
+    ]
     return {"view": view | own["view"], "data": data | own["data"], "parts": parts}
 
 
@@ -59,7 +77,12 @@ def _of_scores(found: Board) -> dict[str, Any]:
         parts.remove("cells")
     if not len(found.without):
         parts.remove("left")
-    lines = (f"about_{found.resample}", f"is_{found.rule.estimate}", "columns", f"intervals_{found.resample}")
+    lines = (
+        f"about_{found.resample}",
+        f"is_{found.rule.estimate}",
+        "columns",
+        f"intervals_{found.resample}",
+    )
     return {
         "estimate": found.rule.estimate,
         "least": 3,
@@ -89,11 +112,23 @@ def _of_battles(found: PairedBoard) -> dict[str, Any]:
         "view": {
             "count": ("n_battles", len(found.table_of.battles.left)),
             "measure": None,
-            "method": (found.error_phrase, f"is_{found.fit.model}", "paired_columns", "intervals_battles"),
+            "method": (
+                found.error_phrase,
+                f"is_{found.fit.model}",
+                "paired_columns",
+                "intervals_battles",
+            ),
             "columns": ", ".join(map(_shown, found.clusters)),
             "caveat": "battles",
         },
-        "data": {"datasets": [], "complete": True, "lower": False, "cells": [], "critical": None, "left": []},
+        "data": {
+            "datasets": [],
+            "complete": True,
+            "lower": False,
+            "cells": [],
+            "critical": None,
+            "left": [],
+        },
     }
 
 

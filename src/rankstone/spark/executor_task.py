@@ -82,9 +82,7 @@ def result_columns(query_id: str) -> str:
     with a ``trailer`` has sums and counts; any other row is the id of a query without judgments.
     """
     numbers = ", ".join(f"{name} array<double>" for name in NUMBERS)
-    return (
-        f"query_id {query_id}, judged boolean, {numbers}, status array<tinyint>, rows binary, trailer string"
-    )
+    return f"query_id {query_id}, judged boolean, {numbers}, status array<tinyint>, rows binary, trailer string"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +118,12 @@ class Task(Shipped):
         if not batches_here:
             return
         rows: Any = pl.from_arrow(pa.Table.from_batches(batches_here))
-        judged, listed, excluded = (rows.filter(kind=kind) for kind in (JUDGMENT, RETRIEVED, EXCLUDED))
-        yield from results(lambda: self.scored(judged, listed, excluded), rows.schema["query_id"])
+        judged, listed, excluded = (
+            rows.filter(kind=kind) for kind in (JUDGMENT, RETRIEVED, EXCLUDED)
+        )
+        yield from results(
+            lambda: self.scored(judged, listed, excluded), rows.schema["query_id"]
+        )
 
     def scored(
         self, judged: pl.DataFrame, listed: pl.DataFrame, excluded: pl.DataFrame | None
@@ -136,17 +138,29 @@ class Task(Shipped):
         """
         judged, listed = _in_given_order(judged), _in_given_order(listed)
         pairs = None
-        if excluded is not None and excluded.height:  # only those of this task's queries
+        if (
+            excluded is not None and excluded.height
+        ):  # only those of this task's queries
             here = pl.concat([judged["query_id"], listed["query_id"]]).unique()
-            pairs = pairs_of(excluded, judged.schema).filter(pl.col("query_id").is_in(here.implode()))
+            pairs = pairs_of(excluded, judged.schema).filter(
+                pl.col("query_id").is_in(here.implode())
+            )
         judgments = self._judgments(judged, pairs)
         listed = listed.select("query_id", "doc_id", **{self._by: "number"})
         grades = judged.rename({"number": "relevance"})
         exclude = None if pairs is None else Exclusion.of(pairs, grades, self.options)
         pipeline = Pipeline(
-            judgments, self.options, self.measures, exclude, units_of(self.unit), self.queries
+            judgments,
+            self.options,
+            self.measures,
+            exclude,
+            units_of(self.unit),
+            self.queries,
         )
-        table = replace(read_run(listed, order=self.options.order, name=self.run), where=_row_namer(listed))
+        table = replace(
+            read_run(listed, order=self.options.order, name=self.run),
+            where=_row_namer(listed),
+        )
         share = scored_share(pipeline, table)
         return self._frame(share), share.trailer
 
@@ -154,15 +168,22 @@ class Task(Shipped):
     def _by(self) -> str:
         return "rank" if self.options.order == "rank" else "score"
 
-    def _judgments(self, judged: pl.DataFrame, excluded: pl.DataFrame | None) -> Judgments:
+    def _judgments(
+        self, judged: pl.DataFrame, excluded: pl.DataFrame | None
+    ) -> Judgments:
         declared = None
         if WITHOUT_RELEVANT in judged.columns:
             is_marked = pl.col(WITHOUT_RELEVANT).fill_null(value=False)
-            declared, judged = judged.filter(is_marked)["query_id"], judged.filter(~is_marked)
+            declared, judged = (
+                judged.filter(is_marked)["query_id"],
+                judged.filter(~is_marked),
+            )
         rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
         where = _row_namer(rows, "judgments")
         rows, options = judged_units(rows, units_of(self.unit), self.options, where)
-        judgments = prepare_judgments(rows, options, where, self.intents, declared, excluded)
+        judgments = prepare_judgments(
+            rows, options, where, self.intents, declared, excluded
+        )
         none = None if self.queries is None else self.queries.unanswerable()
         judgments = with_unanswerable(judgments, none, "judgments")
         lowest = self.lowest_grade
@@ -177,11 +198,18 @@ class Task(Shipped):
             for name in ("value", "numerator", "denominator", "status")
         }
         stacked["weight"] = np.stack([weights(one) for one in scored], axis=1)
-        lists = {name: pl.Series(table).arr.to_list() for name, table in stacked.items()}
-        return pl.DataFrame({"query_id": share.scores.queries, "judged": share.judged, **lists})
+        lists = {
+            name: pl.Series(table).arr.to_list() for name, table in stacked.items()
+        }
+        return pl.DataFrame(
+            {"query_id": share.scores.queries, "judged": share.judged, **lists}
+        )
 
 
-def results(score: Callable[[], tuple[pl.DataFrame, Trailer]], query_id: Any) -> Iterator[Any]:  # noqa: ANN401 - a type
+def results(
+    score: Callable[[], tuple[pl.DataFrame, Trailer]],
+    query_id: Any,  # noqa: ANN401 - of that kind
+) -> Iterator[Any]:
     """Yield Arrow batches with scores and their trailer; a trailer with the error where there is one."""
     try:
         scores, trailer = score()
@@ -200,18 +228,32 @@ def to_arrow_batches(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: 
 
     schema: dict[str, Any] = {"query_id": query_id, **_RESULT_SCHEMA}
     whole = pl.concat(
-        [pl.DataFrame(schema=schema), frame.cast({n: schema[n] for n in frame.columns})], how="diagonal"
+        [
+            pl.DataFrame(schema=schema),
+            frame.cast({n: schema[n] for n in frame.columns}),
+        ],
+        how="diagonal",
     )
     table = whole.to_arrow(compat_level=pl.CompatLevel.oldest())
     known = {
-        pl.String: pa.string(), pl.Int64: pa.int64(), pl.Boolean: pa.bool_(), pl.Binary: pa.binary(),
-        pl.List(pl.Float64): pa.list_(pa.float64()), pl.List(pl.Int8): pa.list_(pa.int8()),
-    }  # fmt: skip
-    return table.cast(pa.schema({name: known[kind] for name, kind in schema.items()})).to_batches()  # type: ignore[no-any-return]
+        pl.String: pa.string(),
+        pl.Int64: pa.int64(),
+        pl.Boolean: pa.bool_(),
+        pl.Binary: pa.binary(),
+        pl.List(pl.Float64): pa.list_(pa.float64()),
+        pl.List(pl.Int8): pa.list_(pa.int8()),
+    }
+    return table.cast(  # type: ignore[no-any-return]
+        pa.schema({name: known[kind] for name, kind in schema.items()})
+    ).to_batches()
 
 
 def _in_given_order(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.sort("position", maintain_order=True) if "position" in rows.columns else rows
+    return (
+        rows.sort("position", maintain_order=True)
+        if "position" in rows.columns
+        else rows
+    )
 
 
 def _row_namer(rows: pl.DataFrame, name: str = "run") -> Callable[[int], str]:

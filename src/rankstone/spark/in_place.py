@@ -78,7 +78,9 @@ class InPlace(Shipped):
                 names = lists["query_id"].rle().struct.field("value")
                 if not queries_found.admit(names, end=end):
                     break
-                judged, excluded = self.side_rows.value.of(names.unique(maintain_order=True))
+                judged, excluded = self.side_rows.value.of(
+                    names.unique(maintain_order=True)
+                )
                 scores, trailer = self.task.scored(judged, lists, excluded)
                 if queries_found.ended(names, lists, trailer, end=end, keep=keeps):
                     scores = scores.with_columns(rows=pl.lit(_pack(lists)))
@@ -107,19 +109,32 @@ class _QueriesFound:
         """Record lists; return True if none of their judged queries was found before."""
         codes = self._queries.codes(names)
         codes = codes[codes >= 0]
-        self._scattered = len(np.unique(codes)) < len(codes) or bool(self._judged[codes].any())
+        self._scattered = len(np.unique(codes)) < len(codes) or bool(
+            self._judged[codes].any()
+        )
         if not end:
             self._judged[codes] = True
         return not self._scattered
 
     def ended(
-        self, names: pl.Series, lists: pl.DataFrame, trailer: Trailer, *, end: bool, keep: bool
+        self,
+        names: pl.Series,
+        lists: pl.DataFrame,
+        trailer: Trailer,
+        *,
+        end: bool,
+        keep: bool,
     ) -> bool:
         """Record a list that may continue elsewhere; return True if it is one whose rows are needed."""
         judged = not trailer.extra
         if not end or not (judged or keep):
             return False
-        end_list = {"query": names[0], "rows": lists.height, "judged": judged, "trailer": trailer.to_json()}
+        end_list = {
+            "query": names[0],
+            "rows": lists.height,
+            "judged": judged,
+            "trailer": trailer.to_json(),
+        }
         self._ends.append(end_list)
         return True
 
@@ -161,12 +176,17 @@ class PartitionReports:
             found_once |= bits
             for end in report["ends"]:
                 pieces.setdefault(end["query"], []).append(end)
-        self.cut = {q: sum(part["rows"] for part in parts) for q, parts in pieces.items() if len(parts) > 1}
+        self.cut = {
+            q: sum(part["rows"] for part in parts)
+            for q, parts in pieces.items()
+            if len(parts) > 1
+        }
         for query, parts in pieces.items():
             if query not in self.cut:
                 self.whole.merge(Trailer.from_json(parts[0]["trailer"]))
         ends = pl.Series(
-            [query for query, parts in pieces.items() if parts[0]["judged"]], dtype=queries.dtype
+            [query for query, parts in pieces.items() if parts[0]["judged"]],
+            dtype=queries.dtype,
         )
         found = pl.Series(np.unpackbits(found_once, count=len(queries)).astype(bool))
         ended = queries.is_in(ends.implode())
@@ -200,19 +220,28 @@ class CutLists(Shipped):
         pieces: Any = pl.from_arrow(pa.Table.from_batches(batches_here))
         names = pieces["query_id"].unique(maintain_order=True)
         side_rows = self.side_rows.value
-        listed = pl.concat([side_rows.empty_list, *map(_unpack, pieces["rows"].drop_nulls())], how="diagonal")
+        listed = pl.concat(
+            [side_rows.empty_list, *map(_unpack, pieces["rows"].drop_nulls())],
+            how="diagonal",
+        )
         self._check(listed, names)
         judged, excluded = side_rows.of(names)
-        yield from results(lambda: self.task.scored(judged, listed, excluded), names.dtype)
+        yield from results(
+            lambda: self.task.scored(judged, listed, excluded), names.dtype
+        )
 
     def _check(self, listed: pl.DataFrame, names: pl.Series) -> None:
         """Check that the pieces have not changed if Spark recomputed a partition."""
         found = dict(listed["query_id"].value_counts().iter_rows())
         if any(self.cut[name] != found.get(name) for name in names if name in self.cut):
-            raise RuntimeError("the rows of the run's partitions changed when Spark computed them again")
+            raise RuntimeError(
+                "the rows of the run's partitions changed when Spark computed them again"
+            )
 
 
-def split_at_lists(tables: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, bool]]:
+def split_at_lists(
+    tables: Iterable[pl.DataFrame],
+) -> Iterator[tuple[pl.DataFrame, bool]]:
     """Split the tables of a partition between lists: the first list, many lists at a time, the last list.
 
     The second value is True for the first and the last list, which may continue in other partitions.
@@ -225,7 +254,9 @@ def split_at_lists(tables: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFram
     first = True
     for table in tables:
         ids = table["query_id"]
-        continues = not open_list or ids.head(1).equals(open_list[0]["query_id"].head(1))
+        continues = not open_list or ids.head(1).equals(
+            open_list[0]["query_id"].head(1)
+        )
         head = head_of(ids) if continues else 0
         open_list += [table[:head]] if head else []
         if head == table.height:

@@ -25,9 +25,14 @@ _FILES: Final = 1_000
 _FORMAT: Final = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 #: Spark's types, and the types of columns that it reads as such
 _TYPES: Final[dict[str, pl.DataType]] = {
-    "string": pl.String(), "bigint": pl.Int64(), "int": pl.Int32(), "smallint": pl.Int16(),
-    "tinyint": pl.Int8(), "double": pl.Float64(), "float": pl.Float32(),
-}  # fmt: skip
+    "string": pl.String(),
+    "bigint": pl.Int64(),
+    "int": pl.Int32(),
+    "smallint": pl.Int16(),
+    "tinyint": pl.Int8(),
+    "double": pl.Float64(),
+    "float": pl.Float32(),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +57,14 @@ class ParquetFiles(Shipped):
     def of(cls, frame: Any, name: str) -> Self | None:  # noqa: ANN401 - pyspark's DataFrame
         """Return the files of a DataFrame, by name; ``None`` if it is more than columns of local files."""
         columns = _columns(frame)
-        places = [urlsplit(address) for address in sorted(frame.inputFiles())] if columns else []
-        if not 0 < len(places) <= _FILES or any(place.scheme != "file" for place in places):
+        places = (
+            [urlsplit(address) for address in sorted(frame.inputFiles())]
+            if columns
+            else []
+        )
+        if not 0 < len(places) <= _FILES or any(
+            place.scheme != "file" for place in places
+        ):
             return None
         heights = {}
         try:
@@ -61,7 +72,10 @@ class ParquetFiles(Shipped):
                 scan = pl.scan_parquet(path, glob=False)
                 known = scan.collect_schema()
                 # a missing column and an unknown type must differ, hence 0
-                if any(known.get(theirs) != _TYPES.get(kind, 0) for theirs, kind in columns.values()):
+                if any(
+                    known.get(theirs) != _TYPES.get(kind, 0)
+                    for theirs, kind in columns.values()
+                ):
                     return None
                 heights[path] = scan.select(pl.len()).collect().item()
         except (OSError, pl.exceptions.PolarsError):
@@ -78,8 +92,16 @@ class ParquetFiles(Shipped):
     def read(self, part: int) -> Iterator[pl.DataFrame]:
         """Read a part in pieces, with columns ``query_id``, ``doc_id`` and ``number``."""
         chosen = [pl.col(theirs).alias(ours) for ours, theirs in self.columns.items()]
-        frames = [pl.scan_parquet(path, glob=False).slice(at, rows) for path, at, rows in self.parts[part]]
-        table = of_frame(pl.concat(frame.select(chosen) for frame in frames), self.name, {}, scanned=True)
+        frames = [
+            pl.scan_parquet(path, glob=False).slice(at, rows)
+            for path, at, rows in self.parts[part]
+        ]
+        table = of_frame(
+            pl.concat(frame.select(chosen) for frame in frames),
+            self.name,
+            {},
+            scanned=True,
+        )
         number = pl.col(list(self.columns)[-1]).cast(pl.Float64).alias("number")
         yield from table.tables([pl.col("query_id", "doc_id"), number])
 
@@ -118,10 +140,16 @@ def _columns(frame: Any) -> dict[str, tuple[str, str]]:  # noqa: ANN401 - pyspar
     if _kind(plan) == "Project":
         chosen, plan = plan.projectList(), plan.child()
     relation = plan.relation() if _kind(plan) == "LogicalRelation" else None
-    if relation is None or _kind(relation) != "HadoopFsRelation" or not relation.partitionSchema().isEmpty():
+    if (
+        relation is None
+        or _kind(relation) != "HadoopFsRelation"
+        or not relation.partitionSchema().isEmpty()
+    ):
         return {}
     columns = [chosen.apply(at) for at in range(chosen.size())]
-    origins = [column.child() if _kind(column) == "Alias" else column for column in columns]
+    origins = [
+        column.child() if _kind(column) == "Alias" else column for column in columns
+    ]
     plain = all(_kind(origin) == "AttributeReference" for origin in origins)
     if not plain or relation.fileFormat().getClass().getName() != _FORMAT:
         return {}

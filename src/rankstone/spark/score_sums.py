@@ -73,30 +73,55 @@ class _Task(Shipped):
         given = list(batches)
         if given:
             rows: Any = pl.from_arrow(pa.Table.from_batches(given))
-            sums = [self.summed(at, scores).to_dict() for at, scores in enumerate(self._scores(rows))]
+            sums = [
+                self.summed(at, scores).to_dict()
+                for at, scores in enumerate(self._scores(rows))
+            ]
             yield pa.RecordBatch.from_pydict({"sums": [json.dumps(sums)]})
 
     def summed(self, _at: int, _scores: _Scores) -> Any:  # noqa: ANN401 - the sums of one measure
         raise NotImplementedError
 
     def _scores(self, rows: pl.DataFrame) -> Iterator[_Scores]:
-        queries = rows.select("query_id", "unit").unique(subset="query_id", maintain_order=True)
+        queries = rows.select("query_id", "unit").unique(
+            subset="query_id", maintain_order=True
+        )
         places = queries.select("query_id").with_row_index("at")
-        at = rows.join(places, on="query_id", how="left", maintain_order="left")["at"].to_numpy()
-        run, shape = rows["run"].to_numpy(), (queries.height, self.runs, len(self.weighted))
+        at = rows.join(places, on="query_id", how="left", maintain_order="left")[
+            "at"
+        ].to_numpy()
+        run, shape = (
+            rows["run"].to_numpy(),
+            (queries.height, self.runs, len(self.weighted)),
+        )
         table = {name: np.full(shape, np.nan) for name in ("value", "weight", "status")}
         for name, whole in table.items():
-            whole[at, run] = rows[name].explode().cast(pl.Float64).to_numpy().reshape(-1, shape[2])
+            whole[at, run] = (
+                rows[name].explode().cast(pl.Float64).to_numpy().reshape(-1, shape[2])
+            )
         dropped = table["status"] == Status.dropped
         table["value"][dropped] = table["status"][dropped] = np.nan
         for measure, weighted in enumerate(self.weighted):
             value = table["value"][:, :, measure]
             has = ~np.isnan(value).any(axis=1)
-            weight = table["weight"][has, :, measure].max(axis=1) if weighted else np.ones(int(has.sum()))
+            weight = (
+                table["weight"][has, :, measure].max(axis=1)
+                if weighted
+                else np.ones(int(has.sum()))
+            )
             some = int((~np.isnan(table["status"][:, :, measure])).any(axis=1).sum())
-            names, cluster = np.unique(queries["unit"].to_numpy()[has], return_inverse=True)
-            units = Units.of(value[has], weight=weight, cluster=cluster.astype(np.int64))
-            yield _Scores(value[has], units, pl.Series(names, dtype=pl.String), some - int(has.sum()))
+            names, cluster = np.unique(
+                queries["unit"].to_numpy()[has], return_inverse=True
+            )
+            units = Units.of(
+                value[has], weight=weight, cluster=cluster.astype(np.int64)
+            )
+            yield _Scores(
+                value[has],
+                units,
+                pl.Series(names, dtype=pl.String),
+                some - int(has.sum()),
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +136,9 @@ class CountingTask(_Task):
         largest = float(np.abs(scores.values).max(initial=0.0))
         ends = float(size.min(initial=np.inf)), float(size.max(initial=0.0))
         sums = [_exact(column) for column in columns]
-        return MeasureSums(sums, len(scores.values), len(size), scores.left_out, largest, *ends)
+        return MeasureSums(
+            sums, len(scores.values), len(size), scores.left_out, largest, *ends
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +170,9 @@ class DrawingTask(_Task):
         size, squares, counts = scores.units.size, [], []
         share = size / self.sizes[at]
         rest = remainder(share)
-        between = np.concatenate([scores.differences(pair).total for pair in self.pairs], axis=1)
+        between = np.concatenate(
+            [scores.differences(pair).total for pair in self.pairs], axis=1
+        )
         for column, mean in zip(between.T, self.means[at], strict=True):
             scatter = column - size * mean
             squares += [_exact(scatter * scatter), _exact(scatter**2 / rest)]
@@ -152,10 +181,14 @@ class DrawingTask(_Task):
         for one, other in self.pairs:
             differences = scores.values[:, one] - scores.values[:, other]
             differences[np.abs(differences) <= ROUNDING * self.largest[at]] = 0.0
-            counts.append([int((np.sign(differences) == sign).sum()) for sign in (1, 0, -1)])
+            counts.append(
+                [int((np.sign(differences) == sign).sum()) for sign in (1, 0, -1)]
+            )
         stream = None
         if self.resamples[at]:
-            stream = PoissonBootstrap(len(self.pairs), resamples=self.resamples[at], seed=self.seed)
+            stream = PoissonBootstrap(
+                len(self.pairs), resamples=self.resamples[at], seed=self.seed
+            )
             stream.add(between, size, keys_of(scores.names), threads=1)
         return MeasureSpread(squares, shares, np.array(counts), stream)
 
@@ -201,7 +234,9 @@ class MeasureSums:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the object from its JSON data."""
-        return cls(**{**data, "sums": [ExactSum.from_dict(one) for one in data["sums"]]})
+        return cls(
+            **{**data, "sums": [ExactSum.from_dict(one) for one in data["sums"]]}
+        )
 
     @property
     def size(self) -> float:
@@ -248,15 +283,23 @@ class MeasureSpread:
     def to_dict(self) -> dict[str, Any]:
         """Return the spread as JSON data."""
         stream = None if self.stream is None else self.stream.to_dict()
-        sums = {name: [one.to_dict() for one in getattr(self, name)] for name in ("squares", "shares")}
+        sums = {
+            name: [one.to_dict() for one in getattr(self, name)]
+            for name in ("squares", "shares")
+        }
         return {**sums, "counts": self.counts.tolist(), "stream": stream}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the object from its JSON data."""
-        squares, shares = ([ExactSum.from_dict(one) for one in data[name]] for name in ("squares", "shares"))
+        squares, shares = (
+            [ExactSum.from_dict(one) for one in data[name]]
+            for name in ("squares", "shares")
+        )
         counts, stream = np.array(data["counts"]), data["stream"]
-        drawn = None if stream is None else PoissonBootstrap.from_dict(stream, len(counts))
+        drawn = (
+            None if stream is None else PoissonBootstrap.from_dict(stream, len(counts))
+        )
         return cls(squares, shares, counts, drawn)
 
     def robust(self, pair: int) -> tuple[float, float]:
@@ -343,7 +386,9 @@ class DifferenceSums(Record):
         if n < 2:  # noqa: PLR2004 - one has no spread
             return np.array([math.nan]), 0
         if self.robust is None:
-            return np.array([math.sqrt(self.squares * (n / (n - 1))) / self.size]), n - 1
+            return np.array(
+                [math.sqrt(self.squares * (n / (n - 1))) / self.size]
+            ), n - 1
         squares, df = self.robust
         return np.array([math.sqrt(squares) / self.size]), df
 

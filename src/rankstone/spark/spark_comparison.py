@@ -75,7 +75,10 @@ class SparkComparison(ComparedSystems):
     @cached_property
     def conventions(self) -> dict[str, Any]:
         """Every option and parameter the numbers depend on."""
-        settings = {**self.settings.as_dict(), "correction": self.families[0].correction}
+        settings = {
+            **self.settings.as_dict(),
+            "correction": self.families[0].correction,
+        }
         return {**self.scores.conventions, "comparison": settings}
 
     def mean(self) -> pl.DataFrame:
@@ -165,16 +168,26 @@ def compare(
     """
     check_language(lang)
     settings = ComparisonSettings(
-        test=test, interval=interval, correction=correction, confidence=confidence, margin=margin,
-        power=power, resamples=resamples, seed=seed,
-    )  # fmt: skip
+        test=test,
+        interval=interval,
+        correction=correction,
+        confidence=confidence,
+        margin=margin,
+        power=power,
+        resamples=resamples,
+        seed=seed,
+    )
     parsed = of_rankings(measures)
     _check(settings, parsed)
-    layout = ComparisonLayout.of(_systems(runs), tuple(map(str, parsed)), baseline, primary)
+    layout = ComparisonLayout.of(
+        _systems(runs), tuple(map(str, parsed)), baseline, primary
+    )
     correction = layout.correction(settings)
     clusters = _clusters(cluster, queries, columns)
     side_tables: dict[str, Any] = {} if queries is None else {"queries": queries}
-    scores = evaluate(qrels, dict(runs), parsed, columns=columns, **side_tables, **options)
+    scores = evaluate(
+        qrels, dict(runs), parsed, columns=columns, **side_tables, **options
+    )
     try:
         with spark_errors(", ".join(layout.systems)):
             counted, drawn = _summed(scores, layout.pairs, clusters, settings)
@@ -205,7 +218,10 @@ def _check(settings: ComparisonSettings, measures: Sequence[Measure]) -> None:
     check_means(measures)
     sessions = next((measure for measure in measures if measure.unit is not None), None)
     if sessions is not None:
-        raise BadOption(f"{sessions} is about sessions, whose queries may be in several tasks", fix=_COLLECT)
+        raise BadOption(
+            f"{sessions} is about sessions, whose queries may be in several tasks",
+            fix=_COLLECT,
+        )
     for name, known in (("test", (_TEST,)), ("interval", _INTERVALS)):
         if getattr(settings, name) not in known:
             raise BadOption(
@@ -214,7 +230,9 @@ def _check(settings: ComparisonSettings, measures: Sequence[Measure]) -> None:
                 fix=_COLLECT,
             )
     if settings.correction in ALL_PAIRS:
-        raise BadOption(f"correction={settings.correction} needs all queries at once", fix=_COLLECT)
+        raise BadOption(
+            f"correction={settings.correction} needs all queries at once", fix=_COLLECT
+        )
 
 
 _COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankstone.compare_scores(scores, …)"
@@ -222,24 +240,36 @@ _COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankst
 
 def _systems(runs: object) -> tuple[str, ...]:
     if not isinstance(runs, dict) or len(runs) < 2:  # noqa: PLR2004 - two make a pair
-        raise UsageError("a comparison needs two runs or more, by name", expected='{"old": df, "new": df}')
+        raise UsageError(
+            "a comparison needs two runs or more, by name",
+            expected='{"old": df, "new": df}',
+        )
     systems = systems_of([str(name) for name in runs])
     if len(systems) < len(runs):
-        several = next(name for name, replicates in systems.items() if len(replicates) > 1)
-        raise BadOption(f"several runs of {printable(several)} are one system here", fix=_COLLECT)
+        several = next(
+            name for name, replicates in systems.items() if len(replicates) > 1
+        )
+        raise BadOption(
+            f"several runs of {printable(several)} are one system here", fix=_COLLECT
+        )
     return tuple(systems)
 
 
-def _clusters(cluster: str | None, queries: object, columns: Mapping[str, str] | None) -> pl.DataFrame | None:
+def _clusters(
+    cluster: str | None, queries: object, columns: Mapping[str, str] | None
+) -> pl.DataFrame | None:
     """Return the cluster of each query."""
     if cluster is None:
         return None
     if queries is None:
         raise BadOption(
-            f"{printable(cluster)} needs a table of queries", fix="queries={query: {column: value}}"
+            f"{printable(cluster)} needs a table of queries",
+            fix="queries={query: {column: value}}",
         )
     about = read_attributes(queries, "query_id", columns).collect(cluster)
-    return about.select(pl.col("query_id").cast(pl.String), unit=pl.col(cluster).cast(pl.String))
+    return about.select(
+        pl.col("query_id").cast(pl.String), unit=pl.col(cluster).cast(pl.String)
+    )
 
 
 def _summed(
@@ -265,15 +295,24 @@ def _summed(
                         fix="do the query ids match?",
                     )
                 if not one.size > 0:
-                    raise NotComparable(f"the weights of the queries of {measure} add up to 0")
+                    raise NotComparable(
+                        f"the weights of the queries of {measure} add up to 0"
+                    )
             means = tuple(tuple(one.means(given[0])[1]) for one in counted)
             many = [
-                settings.draws(one.units) if settings.interval == "poisson" and one.units > 1 else 0
+                settings.draws(one.units)
+                if settings.interval == "poisson" and one.units > 1
+                else 0
                 for one in counted
             ]
             largest = tuple(one.largest for one in counted)
             drawing = DrawingTask(
-                *given, means, largest, tuple(many), settings.seed, tuple(one.size for one in counted)
+                *given,
+                means,
+                largest,
+                tuple(many),
+                settings.seed,
+                tuple(one.size for one in counted),
             )
             return counted, _added_up(rows, drawing, MeasureSpread)
         finally:
@@ -287,7 +326,9 @@ def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  #
     whole = None
     for at, frame in enumerate(scores.frames.values()):
         query_id = fn.col("query_id").cast("string").alias("query_id")
-        rows = frame.select(query_id, fn.lit(at).alias("run"), "value", "weight", "status")
+        rows = frame.select(
+            query_id, fn.lit(at).alias("run"), "value", "weight", "status"
+        )
         whole = rows if whole is None else whole.unionByName(rows)
     assert whole is not None  # noqa: S101 - there are two runs or more
     if clusters is None:
@@ -295,7 +336,9 @@ def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  #
     else:
         table = whole.sparkSession.createDataFrame(clusters.to_arrow())
         alone = fn.concat(fn.lit(NO_CLUSTER), fn.col("query_id"))
-        whole = whole.join(table, "query_id", "left").withColumn("unit", fn.coalesce("unit", alone))
+        whole = whole.join(table, "query_id", "left").withColumn(
+            "unit", fn.coalesce("unit", alone)
+        )
     return whole.repartition("unit")
 
 
@@ -306,10 +349,18 @@ def _span(declared: Span) -> tuple[float, float]:
     return -most, most
 
 
-def _added_up(rows: Any, task: CountingTask | DrawingTask, kind: type[Any]) -> list[Any]:  # noqa: ANN401 - pyspark's
+def _added_up(
+    rows: Any,  # noqa: ANN401 - pyspark's
+    task: CountingTask | DrawingTask,
+    kind: type[Any],
+) -> list[Any]:
     """Return the sums of each measure, merged on the cluster until few are left, then here."""
     merging = MergingTask(kind)
-    few = rows.mapInArrow(task, SUMS_SCHEMA).repartition(_FEW).mapInArrow(merging, SUMS_SCHEMA)
+    few = (
+        rows.mapInArrow(task, SUMS_SCHEMA)
+        .repartition(_FEW)
+        .mapInArrow(merging, SUMS_SCHEMA)
+    )
     return merging.merged(text for (text,) in few.collect())
 
 
@@ -325,16 +376,27 @@ class _Sums(Record):
 
     def statistics(self, measures: Sequence[str]) -> list[PairStatistics]:
         """Return the statistics of all pairs by some measures."""
-        names, pairs = [str(measure) for measure in self.measures], range(len(self.layout.pairs))
-        return [self._pair(names.index(text), pair) for text in measures for pair in pairs]
+        names, pairs = (
+            [str(measure) for measure in self.measures],
+            range(len(self.layout.pairs)),
+        )
+        return [
+            self._pair(names.index(text), pair) for text in measures for pair in pairs
+        ]
 
     def _pair(self, at: int, pair: int) -> PairStatistics:
         """Return the statistics of a pair."""
         counted, drawn = self.counted[at], self.drawn[at]
         of_runs, between, sizes = counted.means(len(self.layout.systems))
-        robust = drawn.robust(pair) if self.clustered and counted.least < counted.most else None
+        robust = (
+            drawn.robust(pair)
+            if self.clustered and counted.least < counted.most
+            else None
+        )
         squares = drawn.squares[2 * pair].value()
-        known = DifferenceSums(between[pair], squares, sizes[pair], counted.units, counted.size, robust)
+        known = DifferenceSums(
+            between[pair], squares, sizes[pair], counted.units, counted.size, robust
+        )
         errors, df = known.robust_error()
         error = float(errors[0])
         span = _span(self.measures[at].span)
@@ -342,19 +404,33 @@ class _Sums(Record):
         if drawn.stream is not None:
             draws = drawn.stream.means()[:, pair]
             linear = float(replace(known, robust=None).robust_error()[0][0])
-            found = Estimate(known.value, linear, len(known), "poisson", draws, span=span)
+            found = Estimate(
+                known.value, linear, len(known), "poisson", draws, span=span
+            )
         one, other = self.layout.pairs[pair]
         direction = self.measures[at].card.direction
-        wins, ties, losses = drawn.counts[pair].tolist()[:: -1 if direction == "lower" else 1]
+        wins, ties, losses = drawn.counts[pair].tolist()[
+            :: -1 if direction == "lower" else 1
+        ]
         p = p_or_one(paired_t(known))
         return PairStatistics(
-            measure=str(self.measures[at]), estimate=found, p=p,
-            system=self.layout.systems[one], versus=self.layout.systems[other],
-            n=counted.n, units=counted.units, left_out=counted.left_out,
-            mean=of_runs[one], mean_versus=of_runs[other],
-            wins=wins, ties=ties, losses=losses, direction=direction,
-            p_t=p, margins=margins(found, self.settings.margin),
-        )  # fmt: skip
+            measure=str(self.measures[at]),
+            estimate=found,
+            p=p,
+            system=self.layout.systems[one],
+            versus=self.layout.systems[other],
+            n=counted.n,
+            units=counted.units,
+            left_out=counted.left_out,
+            mean=of_runs[one],
+            mean_versus=of_runs[other],
+            wins=wins,
+            ties=ties,
+            losses=losses,
+            direction=direction,
+            p_t=p,
+            margins=margins(found, self.settings.margin),
+        )
 
     def means(self) -> pl.DataFrame:
         """Return one row for each system and measure."""
@@ -362,9 +438,16 @@ class _Sums(Record):
             (system, str(measure), mean, counted.n, 1, None, None)
             for measure, counted in zip(self.measures, self.counted, strict=True)
             for system, mean in zip(
-                self.layout.systems, counted.means(len(self.layout.systems))[0], strict=True
+                self.layout.systems,
+                counted.means(len(self.layout.systems))[0],
+                strict=True,
             )
         ]
-        schema = {"system": pl.String, "measure": pl.String, "mean": pl.Float64, "n": pl.Int64}
+        schema = {
+            "system": pl.String,
+            "measure": pl.String,
+            "mean": pl.Float64,
+            "n": pl.Int64,
+        }
         rest = {"runs": pl.Int64, "sd": pl.Float64, "judged": pl.Float64}
         return pl.DataFrame(rows, {**schema, **rest}, orient="row")

@@ -69,13 +69,21 @@ class ByQuery:
         codes = np.repeat(self.queries.codes(runs["value"]), runs["len"].to_numpy())
         ordered = bool((codes[1:] >= codes[:-1]).all())
         self._rows = rows if ordered else rows[np.argsort(codes, kind="stable")]
-        self._offsets = np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=len(self.queries)))))
+        self._offsets = np.concatenate(
+            ([0], np.cumsum(np.bincount(codes, minlength=len(self.queries))))
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling."""
         packed = io.BytesIO()
-        self._rows.drop("query_id").write_ipc(packed, compat_level=pl.CompatLevel.oldest())
-        return {"names": self.queries.names, "offsets": self._offsets, "rows": packed.getvalue()}
+        self._rows.drop("query_id").write_ipc(
+            packed, compat_level=pl.CompatLevel.oldest()
+        )
+        return {
+            "names": self.queries.names,
+            "offsets": self._offsets,
+            "rows": packed.getvalue(),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state of :meth:`__getstate__`."""
@@ -83,7 +91,9 @@ class ByQuery:
         self._offsets = state["offsets"]
         lengths = np.diff(self._offsets)
         ids = self.queries.names.gather(np.repeat(np.arange(len(lengths)), lengths))
-        self._rows = pl.read_ipc(io.BytesIO(state["rows"])).insert_column(0, ids.alias("query_id"))
+        self._rows = pl.read_ipc(io.BytesIO(state["rows"])).insert_column(
+            0, ids.alias("query_id")
+        )
 
     def none(self) -> pl.DataFrame:
         """Return a table without rows."""
@@ -119,7 +129,9 @@ class SideRows(Shipped):
 
     def of(self, names: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         """Return the judgments and excluded pairs of distinct queries."""
-        return self.judged.of(names), None if self.excluded is None else self.excluded.of(names)
+        return self.judged.of(
+            names
+        ), None if self.excluded is None else self.excluded.of(names)
 
 
 #: the default limit on broadcast judgments
@@ -172,19 +184,29 @@ def check_broadcast(most: object) -> int:
 
 def broadcast_side_rows(given: SparkInputs, most: int) -> Any | None:  # noqa: ANN401 - pyspark's Broadcast
     """Collect and broadcast judgments and excluded pairs; return ``None`` if there are too many."""
-    context = getattr(given.listed.sparkSession, "sparkContext", None)  # Spark Connect has none
+    context = getattr(
+        given.listed.sparkSession, "sparkContext", None
+    )  # Spark Connect has none
     if context is None or not most:
         return None
-    frames = [one for one in (given.judged_files or given.judged, given.excluded) if one is not None]
+    frames = [
+        one
+        for one in (given.judged_files or given.judged, given.excluded)
+        if one is not None
+    ]
     if sum(frame.count() for frame in frames) > most:
         return None
     tables = [ByQuery(_collected(frame)) for frame in frames]
-    return context.broadcast(SideRows(tables[0], tables[1] if len(tables) > 1 else None))
+    return context.broadcast(
+        SideRows(tables[0], tables[1] if len(tables) > 1 else None)
+    )
 
 
 def _collected(rows: Any) -> pl.DataFrame:  # noqa: ANN401 - files, or pyspark's DataFrame
     if isinstance(rows, ParquetFiles):
-        return pl.concat(piece for part in range(len(rows.parts)) for piece in rows.read(part))
+        return pl.concat(
+            piece for part in range(len(rows.parts)) for piece in rows.read(part)
+        )
     return pl.from_arrow(rows.toArrow())  # type: ignore[return-value]
 
 
@@ -201,7 +223,9 @@ def compute_run(task: Task, given: SparkInputs, side_rows: Any | None) -> Comput
         The result of :func:`broadcast_side_rows`.
     """
     with merged_partitions(given.listed.sparkSession.conf):
-        result = None if side_rows is None else _compute_in_place(task, given, side_rows)
+        result = (
+            None if side_rows is None else _compute_in_place(task, given, side_rows)
+        )
         return result or _compute_after_shuffle(task, given)
 
 
@@ -216,7 +240,11 @@ def _compute_after_shuffle(task: Task, given: SparkInputs) -> Computed:
     return Computed(_scores(persisted), totals, (persisted,), in_place=False)
 
 
-def _compute_in_place(task: Task, given: SparkInputs, side_rows: Any) -> Computed | None:  # noqa: ANN401 - pyspark's Broadcast
+def _compute_in_place(
+    task: Task,
+    given: SparkInputs,
+    side_rows: Any,  # noqa: ANN401 - pyspark's
+) -> Computed | None:
     """Score lists in place; return ``None`` if the rows of a query are not adjacent."""
     schema = result_columns(given.query_id)
     rows, score = given.listed, InPlace(task, side_rows)
@@ -225,9 +253,13 @@ def _compute_in_place(task: Task, given: SparkInputs, side_rows: Any) -> Compute
         score = replace(score, read=files)
     persisted = rows.mapInArrow(score, schema).persist()
     with _unpersisted_on_failure(persisted):
-        reports = PartitionReports(_trailers(persisted), side_rows.value.judged.queries.names)
+        reports = PartitionReports(
+            _trailers(persisted), side_rows.value.judged.queries.names
+        )
         unjudged = _count_unjudged(persisted) if reports.whole.extra else None
-        if reports.scattered or (unjudged and unjudged.scattered and task.options.extra == "keep"):
+        if reports.scattered or (
+            unjudged and unjudged.scattered and task.options.extra == "keep"
+        ):
             persisted.unpersist()
             return None
         frame, whole, more = _scores(persisted), reports.whole, tuple[Any, ...]()
@@ -235,7 +267,9 @@ def _compute_in_place(task: Task, given: SparkInputs, side_rows: Any) -> Compute
             frame = frame.where(~frame["query_id"].isin(list(reports.cut)))
         if reports.cut or len(reports.missing):
             rest = _remaining_rows(persisted, reports).repartition("query_id")
-            later = rest.mapInArrow(CutLists(task, side_rows, reports.cut), schema).persist()
+            later = rest.mapInArrow(
+                CutLists(task, side_rows, reports.cut), schema
+            ).persist()
             with _unpersisted_on_failure(later):
                 for text in _trailers(later):
                     whole.merge(Trailer.from_json(json.loads(text)))
@@ -249,10 +283,14 @@ def _remaining_rows(persisted: Any, reports: PartitionReports) -> Any:  # noqa: 
     """Return the pieces of split lists, and judged queries that are not in the run."""
     from pyspark.sql import functions as fn
 
-    pieces = persisted.where(persisted["query_id"].isin(list(reports.cut))).select("query_id", "rows")
+    pieces = persisted.where(persisted["query_id"].isin(list(reports.cut))).select(
+        "query_id", "rows"
+    )
     if not len(reports.missing):
         return pieces
-    missing = persisted.sparkSession.createDataFrame(reports.missing.to_frame("query_id").to_arrow())
+    missing = persisted.sparkSession.createDataFrame(
+        reports.missing.to_frame("query_id").to_arrow()
+    )
     return pieces.unionByName(missing.withColumn("rows", fn.lit(None).cast("binary")))
 
 
@@ -268,7 +306,9 @@ def _count_unjudged(persisted: Any) -> _UnjudgedQueries:  # noqa: ANN401 - pyspa
 
     places = fn.count("*").alias("places"), fn.count("rows").alias("ends")
     each = persisted.where("not judged").groupBy("query_id").agg(*places)
-    row = each.agg(fn.count("*"), fn.max(fn.expr("places > 1 and ends < places"))).first()
+    row = each.agg(
+        fn.count("*"), fn.max(fn.expr("places > 1 and ends < places"))
+    ).first()
     return _UnjudgedQueries(row[0], bool(row[1]))
 
 
@@ -278,7 +318,12 @@ def _scores(persisted: Any) -> Any:  # noqa: ANN401 - pyspark's DataFrames
 
 def _trailers(persisted: Any) -> list[str]:  # noqa: ANN401 - pyspark's DataFrame
     """Return the trailers of all tasks; this starts the computation."""
-    return [text for (text,) in persisted.where("trailer is not null").select("trailer").collect()]
+    return [
+        text
+        for (text,) in persisted.where("trailer is not null")
+        .select("trailer")
+        .collect()
+    ]
 
 
 @contextmanager
@@ -373,23 +418,37 @@ def evaluate(
     refuse_without_pairs(exclude, aligned)
     if not (unit is None or isinstance(unit, str)):
         raise BadParameter(
-            "unit must be a word or a regular expression on Spark", fix="join a mapping to the run beforehand"
+            "unit must be a word or a regular expression on Spark",
+            fix="join a mapping to the run beforehand",
         )
     units = units_of(unit)
     renamed = with_csv(columns, csv_separator, decimal) or {}
-    named = {str(name): run for name, run in runs.items()} if isinstance(runs, dict) else {"run": runs}
+    named = (
+        {str(name): run for name, run in runs.items()}
+        if isinstance(runs, dict)
+        else {"run": runs}
+    )
     if not named:
         raise UsageError("there is no run")
     exclude, named = (
         _frame(exclude, format_in, renamed),
-        {name: _frame(run, format_in, renamed, run=True) for name, run in named.items()},
+        {
+            name: _frame(run, format_in, renamed, run=True)
+            for name, run in named.items()
+        },
     )
     qrels = _frame(qrels, format_in, renamed)
     judged, further = Rows(qrels, "judgments", renamed), columns_read(requested)
     excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
-    most, side_rows = check_broadcast(broadcast), None  # judgments are sent once for all runs
+    most, side_rows = (
+        check_broadcast(broadcast),
+        None,
+    )  # judgments are sent once for all runs
     lowest_grade = _lowest_grade(judged.require("relevance"), aligned, requested)
-    query_rows, intent_rows = query_table(queries, requested, renamed), open_intents(intents, renamed)
+    query_rows, intent_rows = (
+        query_table(queries, requested, renamed),
+        open_intents(intents, renamed),
+    )
     _refuse_answerable(judged)
     declared = None if query_rows is None else query_rows.judged()
     runs_computed: dict[str, Computed] = {}
@@ -399,10 +458,21 @@ def evaluate(
                 listed = Rows(run, name, renamed)
                 _refuse_steps(listed)
                 run_options = replace(aligned, order=listed.ordered_by(aligned.order))
-                given = SparkInputs.of(judged, listed, excluded, run_options, further, declared)
-                side_rows = side_rows if runs_computed else broadcast_side_rows(given, most)
+                given = SparkInputs.of(
+                    judged, listed, excluded, run_options, further, declared
+                )
+                side_rows = (
+                    side_rows if runs_computed else broadcast_side_rows(given, most)
+                )
                 task = Task(
-                    requested, run_options, unit, query_rows, intent_rows, further, lowest_grade, name
+                    requested,
+                    run_options,
+                    unit,
+                    query_rows,
+                    intent_rows,
+                    further,
+                    lowest_grade,
+                    name,
                 )
                 runs_computed[name] = compute_run(task, given, side_rows)
             check_trailer(name, runs_computed[name].totals, aligned)
@@ -413,16 +483,24 @@ def evaluate(
     return SparkScores.of(runs_computed, requested, aligned, query_rows, units)
 
 
-def _refuse_local_options(options: AlignmentKeywords, measures: Sequence[Measure]) -> None:
+def _refuse_local_options(
+    options: AlignmentKeywords, measures: Sequence[Measure]
+) -> None:
     """Refuse what only one machine computes."""
     for name in ("same_as", "documents"):
         if options.pop(name, None) is not None:  # type: ignore[misc] # no option of alignment
-            raise BadParameter(f"{name} is not available on Spark", fix="use engine=local")
+            raise BadParameter(
+                f"{name} is not available on Spark", fix="use engine=local"
+            )
     for measure in measures:
         if measure.brings & {"spans", "costs"}:
-            raise BadParameter(f"{measure} is not computed on Spark", fix="use engine=local")
+            raise BadParameter(
+                f"{measure} is not computed on Spark", fix="use engine=local"
+            )
         if measure.budget is not None:
-            raise BadParameter(f"{measure}: budgets are not computed on Spark", fix="use engine=local")
+            raise BadParameter(
+                f"{measure}: budgets are not computed on Spark", fix="use engine=local"
+            )
 
 
 def _refuse_answerable(judged: Rows) -> None:
@@ -457,14 +535,18 @@ def _frame(
     return opened(session(), os.fspath(given), form, columns, run=run)
 
 
-def _lowest_grade(judged: Rows, options: AlignmentOptions, measures: Sequence[Measure]) -> float | None:
+def _lowest_grade(
+    judged: Rows, options: AlignmentOptions, measures: Sequence[Measure]
+) -> float | None:
     """Return the bottom of the grade scale, if a measure needs it."""
     if not pads(measures):
         return None
     from pyspark.sql import functions as fn
 
     grade = fn.col("relevance").cast("double")
-    lowest_grade, from_zero = judged.frame.agg(fn.min(grade), fn.min(fn.when(grade >= 0, grade))).first()
+    lowest_grade, from_zero = judged.frame.agg(
+        fn.min(grade), fn.min(fn.when(grade >= 0, grade))
+    ).first()
     return lowest_under(lowest_grade, from_zero, options.negative)
 
 

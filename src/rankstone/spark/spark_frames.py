@@ -13,7 +13,12 @@ from rankstone.errors import BadOption, MixedIds, UnknownFormat, UsageError, pri
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.trec_text import QRELS, RUN
-from rankstone.spark.executor_task import EXCLUDED, JUDGMENT, RETRIEVED, WITHOUT_RELEVANT
+from rankstone.spark.executor_task import (
+    EXCLUDED,
+    JUDGMENT,
+    RETRIEVED,
+    WITHOUT_RELEVANT,
+)
 from rankstone.spark.parquet_files import ParquetFiles
 from rankstone.spark.spark_scores import exact, spark_errors
 
@@ -27,9 +32,18 @@ _QRELS: Final = {"query_id": 0, "doc_id": 2, "relevance": 3}
 _RUN: Final = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
 _FILE_NUMBERS: Final = ("relevance", "score", "rank", "position")
 _SUFFIXES: Final = {
-    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl",
-    ".ndjson": "jsonl", ".orc": "orc", ".txt": "trec", ".run": "trec", ".qrels": "trec", ".trec": "trec",
-}  # fmt: skip
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".orc": "orc",
+    ".txt": "trec",
+    ".run": "trec",
+    ".qrels": "trec",
+    ".trec": "trec",
+}
 _FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 
@@ -42,11 +56,18 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's Spark
 
     from pyspark.sql import SparkSession
 
-    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-    building = SparkSession.builder.appName("rankstone").config("spark.ui.showConsoleProgress", "false")
+    warnings.filterwarnings(
+        "ignore", message="PySpark does not yet fully support pandas"
+    )
+    building = SparkSession.builder.appName("rankstone").config(
+        "spark.ui.showConsoleProgress", "false"
+    )
     found = (building if master is None else building.master(master)).getOrCreate()
     found.sparkContext.setLogLevel("ERROR")
-    if found.sparkContext.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+    if (
+        found.sparkContext.master.startswith("local")
+        and "PYSPARK_PYTHON" not in os.environ
+    ):
         found.sparkContext.pythonExec = sys.executable
     return found
 
@@ -77,10 +98,15 @@ def opened(
     from pyspark.sql import functions as fn
 
     default = ".txt" if path.endswith(".gz") else ".parquet"
-    suffix = next((one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)), default)
+    suffix = next(
+        (one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)),
+        default,
+    )
     kind = form or _SUFFIXES[suffix]
     if kind not in _FORMATS:
-        raise UnknownFormat(f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS))
+        raise UnknownFormat(
+            f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS)
+        )
     with spark_errors(path):
         if kind == "trec":
             parts = fn.split(fn.trim("value"), r"\s+")
@@ -89,19 +115,36 @@ def opened(
             said = (line != "") & (~line.startswith("#") | line.rlike(layout.row))
             lines = session.read.text(path).where(said)
             frame = lines.select(
-                *(fn.try_element_at(parts, fn.lit(at + 1)).alias(n) for n, at in places.items())
+                *(
+                    fn.try_element_at(parts, fn.lit(at + 1)).alias(n)
+                    for n, at in places.items()
+                )
             )
         elif kind in ("csv", "tsv"):
             said = CsvOptions.of(columns)
-            frame = session.read.csv(path, header=True, sep=said.separator or SEPARATORS[kind])
+            frame = session.read.csv(
+                path, header=True, sep=said.separator or SEPARATORS[kind]
+            )
             if isinstance(columns, Renames):
                 columns.csv_files.append(path)
         else:
             frame = session.read.format({"jsonl": "json"}.get(kind, kind)).load(path)
-    texts = {name for name, of in frame.dtypes if of == "string" and columns.get(name, name) in _FILE_NUMBERS}
-    if texts and kind in SEPARATORS and CsvOptions.of(columns).decimal == ",":  # a point is none then
-        frame = frame.withColumns({name: fn.translate(name, ",.", ".,") for name in texts})
-    return frame.withColumns({name: exact(name, "string") for name in texts}) if texts else frame
+    texts = {
+        name
+        for name, of in frame.dtypes
+        if of == "string" and columns.get(name, name) in _FILE_NUMBERS
+    }
+    if (
+        texts and kind in SEPARATORS and CsvOptions.of(columns).decimal == ","
+    ):  # a point is none then
+        frame = frame.withColumns(
+            {name: fn.translate(name, ",.", ".,") for name in texts}
+        )
+    return (
+        frame.withColumns({name: exact(name, "string") for name in texts})
+        if texts
+        else frame
+    )
 
 
 _ARRAY: Final = "array<"
@@ -112,7 +155,11 @@ _APART: Final = 1 << 32
 
 def arrays_of(types: Mapping[str, str]) -> list[str]:
     """Return the names of the columns with arrays instead of one value per document."""
-    return [name for name in ("doc_id", *_LIST_NUMBERS) if types.get(name, "").startswith(_ARRAY)]
+    return [
+        name
+        for name in ("doc_id", *_LIST_NUMBERS)
+        if types.get(name, "").startswith(_ARRAY)
+    ]
 
 
 def without_items(frame: Any, array: str) -> Any:  # noqa: ANN401 - pyspark's DataFrame
@@ -136,7 +183,11 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
     from pyspark.sql import functions as fn
 
     arrays = arrays_of(types)
-    alone = [other for other in ("doc_id", *_LIST_NUMBERS) if other in types and other not in arrays]
+    alone = [
+        other
+        for other in ("doc_id", *_LIST_NUMBERS)
+        if other in types and other not in arrays
+    ]
     if "doc_id" in alone or set(alone) & {"score", "rank"}:
         raise UsageError(
             f"{name}: {arrays[0]} has arrays, but {alone[0]} has single values",
@@ -145,7 +196,11 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
     some = frame.where(fn.coalesce(fn.size(arrays[0]), fn.lit(-1)) != 0)
     others = [other for other in types if other not in arrays and other != "position"]
     zipped = fn.posexplode_outer(fn.arrays_zip(*arrays)).alias("_place", "_item")
-    start = fn.col("position").cast("bigint") * _APART if "position" in types else fn.lit(0).cast("bigint")
+    start = (
+        fn.col("position").cast("bigint") * _APART
+        if "position" in types
+        else fn.lit(0).cast("bigint")
+    )
     rows = some.select(*others, start.alias("_start"), zipped)
     return rows.select(
         *others,
@@ -208,13 +263,19 @@ class Rows:
             self.frame = unfolded(self.frame, self.types, name)
             self.types = dict(self.frame.dtypes)
         #: True if the rows are arrays of documents alone, whose order is the ranking
-        self.listed = arrays == ["doc_id"] and not {"score", "rank", "relevance"} & set(self.types)
+        self.listed = arrays == ["doc_id"] and not {"score", "rank", "relevance"} & set(
+            self.types
+        )
 
     def ordered_by(self, order: Order) -> Order:
         """Return the column that orders lists: the requested one, or the only one there is."""
         if self.listed:
             return "input"
-        return "rank" if order == "score" and "rank" in self.types and "score" not in self.types else order
+        return (
+            "rank"
+            if order == "score" and "rank" in self.types and "score" not in self.types
+            else order
+        )
 
     def require(self, *names: str) -> Rows:
         """Return the rows after checking that these columns exist and have valid types."""
@@ -222,9 +283,14 @@ class Rows:
         for name in names:
             kinds = ("string", *_WHOLE) if name in ("query_id", "doc_id") else _NUMBERS
             kind = self.types[name]
-            if name not in ("subtopic", "subgroup") and kind not in kinds and not kind.startswith("decimal"):
+            if (
+                name not in ("subtopic", "subgroup")
+                and kind not in kinds
+                and not kind.startswith("decimal")
+            ):
                 raise UsageError(
-                    f"the column {name} of {self.name} is {printable(kind)}", expected=" or ".join(kinds)
+                    f"the column {name} of {self.name} is {printable(kind)}",
+                    expected=" or ".join(kinds),
                 )
         return self
 
@@ -232,12 +298,21 @@ class Rows:
         """Return ``string`` or ``bigint``."""
         return "string" if self.types[name] == "string" else "bigint"
 
-    def rows(self, types: Mapping[str, str], number: str | None, further: Sequence[str] = ()) -> Any:  # noqa: ANN401
+    def rows(
+        self, types: Mapping[str, str], number: str | None, further: Sequence[str] = ()
+    ) -> Any:  # noqa: ANN401
         """Return ids, ``number``, the further columns that measures read, and ``position`` if present."""
         from pyspark.sql import functions as fn
 
-        chosen = [fn.col(name).cast(types[name]).alias(name) for name in ("query_id", "doc_id")]
-        found = fn.lit(None).cast("double") if number is None else exact(number, self.types[number])
+        chosen = [
+            fn.col(name).cast(types[name]).alias(name)
+            for name in ("query_id", "doc_id")
+        ]
+        found = (
+            fn.lit(None).cast("double")
+            if number is None
+            else exact(number, self.types[number])
+        )
         chosen.append(found.alias("number"))
         if "position" in self.types:
             chosen.append(fn.col("position").cast("bigint").alias("position"))
@@ -250,7 +325,9 @@ class Rows:
         """Return the files that hold just ids and ``number``; ``None`` where there are none."""
         if number is None or "position" in self.types or self.unanswered is not None:
             return None
-        return ParquetFiles.of(self.frame.select("query_id", "doc_id", number), self.name)
+        return ParquetFiles.of(
+            self.frame.select("query_id", "doc_id", number), self.name
+        )
 
 
 def id_types(tables: Sequence[Rows]) -> dict[str, str]:
@@ -329,7 +406,11 @@ class SparkInputs(Record):
         """Return all rows in one frame, by ``kind``."""
         from pyspark.sql import functions as fn
 
-        frames = {JUDGMENT: self.judged, RETRIEVED: self.listed, EXCLUDED: self.excluded}
+        frames = {
+            JUDGMENT: self.judged,
+            RETRIEVED: self.listed,
+            EXCLUDED: self.excluded,
+        }
         marked = [
             frame.withColumn("kind", fn.lit(kind).cast("tinyint"))
             for kind, frame in frames.items()
@@ -342,7 +423,10 @@ class SparkInputs(Record):
 
 
 def _with_declared(
-    qrels: Rows, types: Mapping[str, str], further: Sequence[str], declared: pl.Series | None
+    qrels: Rows,
+    types: Mapping[str, str],
+    further: Sequence[str],
+    declared: pl.Series | None,
 ) -> Any:  # noqa: ANN401 - pyspark's DataFrame
     """Return the rows of judgments, and marked rows of queries declared to have none."""
     from pyspark.sql import functions as fn
@@ -350,13 +434,21 @@ def _with_declared(
     rows = qrels.rows(types, "relevance", further)
     found = [] if qrels.unanswered is None else [qrels.unanswered]
     if declared is not None:
-        ids = declared if types["query_id"] == "string" else declared.cast(pl.Int64, strict=False)
+        ids = (
+            declared
+            if types["query_id"] == "string"
+            else declared.cast(pl.Int64, strict=False)
+        )
         names = ids.drop_nulls().to_frame("query_id")
-        found += [rows.sparkSession.createDataFrame(names.to_arrow())] if len(names) else []
+        found += (
+            [rows.sparkSession.createDataFrame(names.to_arrow())] if len(names) else []
+        )
     if found:
         rows = rows.withColumn(WITHOUT_RELEVANT, fn.lit(False))
     for frame in found:
-        marked = frame.select(fn.col("query_id").cast(types["query_id"]).alias("query_id"))
+        marked = frame.select(
+            fn.col("query_id").cast(types["query_id"]).alias("query_id")
+        )
         marked = marked.withColumn(WITHOUT_RELEVANT, fn.lit(True))
         rows = rows.unionByName(marked, allowMissingColumns=True)
     return rows

@@ -55,7 +55,9 @@ class SparkScores(SummedScores):
         origin = Origin("Spark")
         totals = {name: one.totals for name, one in computed.items()}
         origins = dict.fromkeys(computed, origin)
-        return cls(measures, totals, options, queries, origin, origins, computed, units=units)
+        return cls(
+            measures, totals, options, queries, origin, origins, computed, units=units
+        )
 
     @property
     def frames(self) -> dict[str, Any]:
@@ -81,7 +83,9 @@ class SparkScores(SummedScores):
         words = fn.array(*(fn.lit(status.name) for status in Status))
         parts = []
         for run, frame in self.frames.items():
-            zipped = fn.explode(fn.arrays_zip(names.alias("measure"), *NUMBERS, "status")).alias("one")
+            zipped = fn.explode(
+                fn.arrays_zip(names.alias("measure"), *NUMBERS, "status")
+            ).alias("one")
             rows = frame.select("query_id", zipped)
             value = fn.col("one.value")
             known = rows.where(fn.col("one.status") != int(Status.dropped)).select(
@@ -90,7 +94,9 @@ class SparkScores(SummedScores):
                 fn.col("one.measure").alias("measure"),
                 fn.when(~fn.isnan(value), value).alias("value"),
                 *(fn.col(f"one.{name}").alias(name) for name in NUMBERS[1:]),
-                fn.element_at(words, fn.col("one.status").cast("int") + 1).alias("status"),
+                fn.element_at(words, fn.col("one.status").cast("int") + 1).alias(
+                    "status"
+                ),
             )
             parts.append(known)
         whole = parts[0]
@@ -100,7 +106,10 @@ class SparkScores(SummedScores):
 
     def collect(self) -> Scores:
         """Return the scores as :class:`rankstone.Scores`; those of all queries must fit into memory."""
-        runs = {name: _run_scores(frame, self.measures, self.queries) for name, frame in self.frames.items()}
+        runs = {
+            name: _run_scores(frame, self.measures, self.queries)
+            for name, frame in self.frames.items()
+        }
         return Scores(runs, self.measures, self.audit, self.conventions, self.inputs)
 
 
@@ -112,7 +121,9 @@ def _run_scores(
     """Return one run's scores sorted by query, judged queries first, as cluster rows have no order."""
     rows: Any = pl.from_arrow(frame.toArrow())
     rows = rows.sort("judged", "query_id", descending=[True, False])
-    columns = {name: _matrix(rows[name], len(measures)) for name in (*NUMBERS, "status")}
+    columns = {
+        name: _matrix(rows[name], len(measures)) for name in (*NUMBERS, "status")
+    }
     by_measure = {
         measure: Scored(
             columns["numerator"][:, at],
@@ -128,7 +139,11 @@ def _run_scores(
 
 
 def _matrix(lists: pl.Series, width: int) -> Any:  # noqa: ANN401 - an array
-    return lists.explode().to_numpy().reshape(-1, width) if len(lists) else np.empty((0, width))
+    return (
+        lists.explode().to_numpy().reshape(-1, width)
+        if len(lists)
+        else np.empty((0, width))
+    )
 
 
 #: the message of a job that failed on an inexact number
@@ -153,11 +168,15 @@ def exact(name: str, kind: str) -> Any:  # noqa: ANN401 - pyspark's Column
         return number
     text = column.cast("string")
     written = fn.regexp_extract(text, r"^\s*[+-]?(\d+(?:\.\d*)?)\s*$", 1)
-    digits = fn.length(fn.regexp_replace(fn.regexp_replace(written, r"\.", ""), "^0+|0+$", ""))
+    digits = fn.length(
+        fn.regexp_replace(fn.regexp_replace(written, r"\.", ""), "^0+|0+$", "")
+    )
     whole = fn.regexp_extract(written, r"^(\d+)(?:\.0*)?$", 1).try_cast("bigint")
     same = fn.coalesce(whole == fn.abs(number).try_cast("bigint"), fn.lit(False))
     bad = (fn.abs(number) >= float(LARGEST)) & (digits > DIGITS) & ~same
-    said = fn.concat(fn.lit(f"rankstone: the {name} "), fn.trim(text), fn.lit(" has more digits"))
+    said = fn.concat(
+        fn.lit(f"rankstone: the {name} "), fn.trim(text), fn.lit(" has more digits")
+    )
     return fn.when(bad, fn.raise_error(said).cast("double")).otherwise(number)
 
 
@@ -199,9 +218,9 @@ def spark_errors(where: str) -> Iterator[None]:
             raise
         java = getattr(error, "java_exception", None)
         said = str(error), None if java is None else str(java.toString())
-        raise inexact_number_error("\n".join(filter(None, said)), where) or _driver_error(
-            where, *said
-        ) from error
+        raise inexact_number_error(
+            "\n".join(filter(None, said)), where
+        ) or _driver_error(where, *said) from error
 
 
 def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:

@@ -32,8 +32,21 @@ from rankstone.stats.automatic_intervals import (
 )
 from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.mean_intervals import METHODS, RESAMPLED, Estimate, estimates
-from rankstone.stats.multiple_testing import CORRECTIONS, SIMULTANEOUS, adjusted, family_level
-from rankstone.stats.paired_tests import PAIRED, mcnemar, paired_t, sign_flips, sign_test, tost, wilcoxon
+from rankstone.stats.multiple_testing import (
+    CORRECTIONS,
+    SIMULTANEOUS,
+    adjusted,
+    family_level,
+)
+from rankstone.stats.paired_tests import (
+    PAIRED,
+    mcnemar,
+    paired_t,
+    sign_flips,
+    sign_test,
+    tost,
+    wilcoxon,
+)
 from rankstone.stats.poisson_bootstrap import PoissonBootstrap
 from rankstone.stats.proportions import (
     ProportionDifference,
@@ -46,7 +59,11 @@ from rankstone.stats.proportions import (
 )
 from rankstone.stats.sample_size import detectable, needed, power_of, upper_deviation
 from rankstone.stats.sampling_units import Units
-from rankstone.stats.sequential import always_valid_interval, always_valid_p, always_valid_ratio
+from rankstone.stats.sequential import (
+    always_valid_interval,
+    always_valid_p,
+    always_valid_ratio,
+)
 from rankstone.stats.simultaneous_tests import (
     MaxT,
     RandomisedTukey,

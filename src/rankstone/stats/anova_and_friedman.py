@@ -67,13 +67,18 @@ def two_way(scores: Floats) -> Blocked:
     grand = scores.mean()
     system, query = scores.mean(axis=0) - grand, scores.mean(axis=1) - grand
     residual = scores - grand - system - query[:, None]
-    squares = [float(part) for part in (n * (system**2).sum(), m * (query**2).sum(), (residual**2).sum())]
+    squares = [
+        float(part)
+        for part in (n * (system**2).sum(), m * (query**2).sum(), (residual**2).sum())
+    ]
     if squares[2] <= _ROUNDING * float((scores**2).sum()):
         squares[2] = 0.0
     df = m - 1, n - 1, (m - 1) * (n - 1)
     error = squares[2] / df[2] if df[2] else math.nan
     f = squares[0] / df[0] / error if error and df[0] else math.nan
-    return Blocked(squares[0], squares[1], squares[2], df, error, f, _f_tail(f, df[0], df[2]))
+    return Blocked(
+        squares[0], squares[1], squares[2], df, error, f, _f_tail(f, df[0], df[2])
+    )
 
 
 def _f_tail(f: float, between: int, within: int) -> float:
@@ -95,7 +100,9 @@ def hsd_reach(scores: Floats, alpha: float = 0.05) -> float:
     from scipy import stats
 
     found = two_way(scores)
-    quantile = float(stats.studentized_range.ppf(1 - alpha, scores.shape[1], found.df[2]))
+    quantile = float(
+        stats.studentized_range.ppf(1 - alpha, scores.shape[1], found.df[2])
+    )
     return quantile * math.sqrt(found.error / len(scores))
 
 
@@ -254,7 +261,9 @@ def nemenyi(scores: Floats) -> Floats:
 
 def nemenyi_reach(scores: Floats, alpha: float = 0.05) -> float:
     """Return the difference of mean ranks from which on p is at most ``alpha``, the critical difference."""
-    return critical_range(scores.shape[1], alpha) * math.sqrt(_variance(ranks(scores)) / len(scores))
+    return critical_range(scores.shape[1], alpha) * math.sqrt(
+        _variance(ranks(scores)) / len(scores)
+    )
 
 
 def range_tail(values: Floats, items: int) -> Floats:
@@ -273,7 +282,10 @@ def range_tail(values: Floats, items: int) -> Floats:
     at = np.arange(-9, 9, 0.01)
     density = items * 0.01 * np.exp(-(at**2) / 2) / math.sqrt(2 * math.pi)
     distinct, place = np.unique(values, return_inverse=True)
-    inside = [density @ (special.ndtr(at) - special.ndtr(at - one)) ** (items - 1) for one in distinct]
+    inside = [
+        density @ (special.ndtr(at) - special.ndtr(at - one)) ** (items - 1)
+        for one in distinct
+    ]
     tail: Floats = np.clip(1 - np.array(inside), 0.0, 1.0)
     return tail[place].reshape(values.shape)
 
@@ -362,4 +374,8 @@ def cliques(means: Sequence[float], reach: float) -> list[tuple[int, int]]:
     [(0, 1), (1, 2), (2, 3)]
     """
     ends = [int(np.searchsorted(means, mean + reach, "right")) - 1 for mean in means]
-    return [(at, end) for at, end in enumerate(ends) if end > at and (not at or end > ends[at - 1])]
+    return [
+        (at, end)
+        for at, end in enumerate(ends)
+        if end > at and (not at or end > ends[at - 1])
+    ]

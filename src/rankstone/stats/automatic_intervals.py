@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.stats.bounded_means import END, adaptive, difference_limit, difference_p, share_limits
+from rankstone.stats.bounded_means import (
+    END,
+    adaptive,
+    difference_limit,
+    difference_p,
+    share_limits,
+)
 from rankstone.stats.mean_intervals import Estimate
 from rankstone.stats.sampling_units import Units, effective_df
 
@@ -70,11 +76,19 @@ class BoundedMean(Estimate, kw_only=True):
 
         units = Units(self.total[:, None], self.size, clustered=True)
         q = -float(special.stdtrit(effective_df(self.size), alpha))
-        if values.min() > 0 and values.max() < 1 and np.ptp(values) and self.method != "worst_case":
+        if (
+            values.min() > 0
+            and values.max() < 1
+            and np.ptp(values)
+            and self.method != "worst_case"
+        ):
             mean, reach = float(units.mean[0]), q * float(units.robust_error()[0][0])
             return max(mean - reach, 0.0), min(mean + reach, 1.0)
         half = self.size.mean() / 2
-        total, size = np.append(self.total, [0, half])[:, None], np.append(self.size, [half, half])
+        total, size = (
+            np.append(self.total, [0, half])[:, None],
+            np.append(self.size, [half, half]),
+        )
         more = Units(total, size, clustered=True)
         mean, error = float(more.mean[0]), float(more.robust_error()[0][0])
         normal = -float(special.ndtri(alpha))
@@ -122,7 +136,9 @@ class BoundedDifferences(Record):
                 some = self.dense == dense
                 if some.any():
                     total = np.asfortranarray(sign * self.total[:, some])
-                    found[some] = answer(total, self.size, self.most, at, method=self.method, dense=dense)
+                    found[some] = answer(
+                        total, self.size, self.most, at, method=self.method, dense=dense
+                    )
             self.known[key] = found
         return self.known[key]
 
@@ -131,7 +147,9 @@ class BoundedDifferences(Record):
         """The standard errors for planning: with one more unit at the worst credible loss."""
         if len(self.size) < 2:  # noqa: PLR2004 - one unit has no spread
             return self.error
-        both = (adaptive(sign * self.total, self.size, self.most).error for sign in (1, -1))
+        both = (
+            adaptive(sign * self.total, self.size, self.most).error for sign in (1, -1)
+        )
         return np.where(self.dense, self.error, np.maximum(*both))
 
 
@@ -158,7 +176,10 @@ class BoundedDifference(Estimate, kw_only=True):
         """Return both limits, each at a one-sided level."""
         if not self.span[1] > 0:
             return math.nan, math.nan
-        low, up = (float(self.among.ask(difference_limit, sign, alpha)[self.column]) for sign in (1, -1))
+        low, up = (
+            float(self.among.ask(difference_limit, sign, alpha)[self.column])
+            for sign in (1, -1)
+        )
         return low, -up
 
     def p_above(self, limit: float) -> float:
@@ -175,7 +196,9 @@ class BoundedDifference(Estimate, kw_only=True):
         return float(self.among.spread[self.column])
 
 
-def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:
+def mean_estimates(
+    units: Units, spans: list[Span], method: str = "auto"
+) -> list[Estimate]:
     """Estimate the mean of each column of values within a range.
 
     Parameters
@@ -197,15 +220,26 @@ def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> lis
     size, (error, df) = units.size[some], units.robust_error()
     found: list[Estimate] = []
     for at, (low, high) in enumerate(spans):
-        share = (units.total[some, at] - low * size) / (high - low) if high > low else 0 * size
+        share = (
+            (units.total[some, at] - low * size) / (high - low)
+            if high > low
+            else 0 * size
+        )
         total = np.clip(share, 0.0, size)
-        statistics = {"value": float(units.mean[at]), "error": float(error[at]), "units": len(size), "df": df}
+        statistics = {
+            "value": float(units.mean[at]),
+            "error": float(error[at]),
+            "units": len(size),
+            "df": df,
+        }
         kind = {"method": method, "span": (low, high), "clustered": units.clustered}
         found.append(BoundedMean(**statistics, **kind, total=total, size=size))  # type: ignore[arg-type]
     return found
 
 
-def difference_estimate(units: Units, span: Span, method: str = "auto") -> BoundedDifference:
+def difference_estimate(
+    units: Units, span: Span, method: str = "auto"
+) -> BoundedDifference:
     """Estimate the mean of one column of paired differences.
 
     Parameters
@@ -226,21 +260,33 @@ def difference_estimate(units: Units, span: Span, method: str = "auto") -> Bound
     return difference_estimates(units, span, method)[0]
 
 
-def difference_estimates(units: Units, span: Span, method: str = "auto") -> list[BoundedDifference]:
+def difference_estimates(
+    units: Units, span: Span, method: str = "auto"
+) -> list[BoundedDifference]:
     """Do what :func:`difference_estimate` does for each column of totals ``[units, columns]``."""
     some, most = units.size > 0, span[1] - span[0]
     size, (error, df) = units.size[some], units.robust_error()
     total = units.total[some]
     total = np.where(np.abs(total) <= units.roundings / max(len(units), 1), 0.0, total)
-    dense = total.all(axis=0) & (error > 0) & (units.clustered and method != "worst_case" and len(size) > 1)
+    dense = (
+        total.all(axis=0)
+        & (error > 0)
+        & (units.clustered and method != "worst_case" and len(size) > 1)
+    )
     among = BoundedDifferences(total, size, most, method, dense, error)
     return [
         BoundedDifference(
-            value=float(mean), error=float(error[at]), units=len(size), df=df, method=method,
-            span=(-most, most), among=among, column=at,
+            value=float(mean),
+            error=float(error[at]),
+            units=len(size),
+            df=df,
+            method=method,
+            span=(-most, most),
+            among=among,
+            column=at,
         )
         for at, mean in enumerate(units.mean)
-    ]  # fmt: skip
+    ]
 
 
 def d_z(difference: float, deviation: float) -> float | None:

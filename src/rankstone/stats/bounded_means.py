@@ -67,11 +67,19 @@ def worst_case(values: Floats, alpha: float, weight: Floats | float = 1.0) -> Fl
     top = values.max(axis=0, initial=0.0)
     ones = (values == top).sum(axis=0)
     plain = (values == 0).sum(axis=0) + ones >= len(values)
-    exact = np.where(plain, top * special.betaincinv(ones, len(values) - ones + weight, alpha), 0.0)
+    exact = np.where(
+        plain, top * special.betaincinv(ones, len(values) - ones + weight, alpha), 0.0
+    )
     if plain.all():
         return exact
-    rest, weight = _by_column(values[:, ~plain]), np.broadcast_to(weight, len(top))[~plain]
-    tilt = _solved(lambda tilt: _tail(rest, tilt, _tilted(rest, tilt, weight), weight) > alpha, top[~plain])
+    rest, weight = (
+        _by_column(values[:, ~plain]),
+        np.broadcast_to(weight, len(top))[~plain],
+    )
+    tilt = _solved(
+        lambda tilt: _tail(rest, tilt, _tilted(rest, tilt, weight), weight) > alpha,
+        top[~plain],
+    )
     exact[~plain] = _tilted(rest, tilt, weight)
     return exact
 
@@ -89,7 +97,9 @@ def worst_case_p(values: Floats, limit: Floats, weight: float = 1.0) -> Floats:
     ones = (values == top).sum(axis=0)
     plain = (values == 0).sum(axis=0) + ones >= len(values)
     share = np.divide(limit, top, out=np.ones(len(top)), where=top > limit)
-    p = np.where(limit <= 0, 0.0, special.betainc(ones, len(values) - ones + weight, share))
+    p = np.where(
+        limit <= 0, 0.0, special.betainc(ones, len(values) - ones + weight, share)
+    )
     rest = np.flatnonzero(~plain & (limit > 0) & (limit < top))
     if len(rest):
         some, target = _by_column(values[:, rest]), limit[rest]
@@ -117,7 +127,9 @@ def _tilted(values: Floats, tilt: Floats, weight: Floats | float) -> Floats:
     return found
 
 
-def _tail(values: Floats, tilt: Floats, limit: Floats, weight: Floats | float) -> Floats:
+def _tail(
+    values: Floats, tilt: Floats, limit: Floats, weight: Floats | float
+) -> Floats:
     """Return the chance that exponentials weigh the values to a mean of ``limit`` or less.
 
     The saddlepoint approximation of Lugannani and Rice (1980), where ``tilt`` is the saddlepoint's.
@@ -129,7 +141,9 @@ def _tail(values: Floats, tilt: Floats, limit: Floats, weight: Floats | float) -
     root = -np.sqrt(np.maximum(2 * logs, 0.0))
     spread = tilt * np.sqrt(_sums(((values - limit) / ratio) ** 2) + weight * limit**2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = special.ndtr(root) + np.exp(-root * root / 2) / math.sqrt(2 * math.pi) * (1 / root + 1 / spread)
+        p = special.ndtr(root) + np.exp(-root * root / 2) / math.sqrt(2 * math.pi) * (
+            1 / root + 1 / spread
+        )
     near: Floats = np.where(root > -_NEAR, 0.5, np.clip(p, 0.0, 1.0))
     return near
 
@@ -155,7 +169,9 @@ class Adaptive(Record):
         from scipy import special
 
         q, g = -float(special.stdtrit(self.df, alpha)), self._skewness
-        reach: Floats = np.where(g == 0, q, 3 * (np.cbrt(1 + self.skewness * (q - g / 6)) - 1) / _one(g))
+        reach: Floats = np.where(
+            g == 0, q, 3 * (np.cbrt(1 + self.skewness * (q - g / 6)) - 1) / _one(g)
+        )
         return self.mean - reach * self.error
 
     def p(self, limit: Floats) -> Floats:
@@ -165,7 +181,9 @@ class Adaptive(Record):
         g = self._skewness
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             t = np.where(
-                self.error > 0, (self.mean - limit) / self.error, np.sign(self.mean - limit) * np.inf
+                self.error > 0,
+                (self.mean - limit) / self.error,
+                np.sign(self.mean - limit) * np.inf,
             )
             q = np.where(g == 0, t, ((1 + g * t / 3) ** 3 - 1) / _one(g) + g / 6)
         found: Floats = special.stdtr(self.df, -q)
@@ -192,7 +210,9 @@ def _one(values: Floats) -> Floats:
     return np.where(values == 0, 1.0, values)
 
 
-def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) -> Adaptive:
+def adaptive(
+    total: Floats, size: Floats, span: float, *, guarded: bool = True
+) -> Adaptive:
     """Return what the lower limit of the mean of each column follows from.
 
     Parameters
@@ -211,12 +231,18 @@ def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) 
     squares = _sums(total**2)
     moved = _sums(np.abs(total)) ** 2 / _one(squares)  # their effective number
     worst = np.maximum(means.max(axis=0), span * np.minimum(1.0, _UNSEEN / _one(moved)))
-    weight = np.minimum(1.0, (_ENOUGH / _one(moved)) ** _FADING) if guarded else np.zeros(len(moved))
+    weight = (
+        np.minimum(1.0, (_ENOUGH / _one(moved)) ** _FADING)
+        if guarded
+        else np.zeros(len(moved))
+    )
     each = float(size.mean())
     whole = size.sum() + weight * each
     mean = (_sums(total) - weight * each * worst) / whole
     scatter, last = total - size * mean, -each * (worst + mean)
-    square = _sums(scatter**2 / remainder(size / whole)) + weight * last**2 / (1 - each / whole)
+    square = _sums(scatter**2 / remainder(size / whole)) + weight * last**2 / (
+        1 - each / whole
+    )
     cube = _sums(scatter**3) + weight * last**3
     skewness = cube / _one(square**1.5) if guarded else np.zeros(len(moved))
     return Adaptive(mean, np.sqrt(square) / whole, skewness, effective_df(size[:, 0]))
@@ -234,7 +260,13 @@ def unseen_share(n: int, alpha: float) -> float:
 
 
 def difference_limit(
-    total: Floats, size: Floats, most: float, alpha: float, *, method: str = "auto", dense: bool = False
+    total: Floats,
+    size: Floats,
+    most: float,
+    alpha: float,
+    *,
+    method: str = "auto",
+    dense: bool = False,
 ) -> Floats:
     """Return the lower limit of the mean difference of each column: the larger of the two limits.
 
@@ -288,7 +320,9 @@ def _above(total: Floats, size: Floats, most: float) -> Floats:
     return above
 
 
-def share_limits(values: Floats, alpha: float, method: str = "auto") -> tuple[Floats, Floats]:
+def share_limits(
+    values: Floats, alpha: float, method: str = "auto"
+) -> tuple[Floats, Floats]:
     """Return both limits of the mean of each column of values from 0 to 1, each at a one-sided level.
 
     Parameters
@@ -304,6 +338,8 @@ def share_limits(values: Floats, alpha: float, method: str = "auto") -> tuple[Fl
     most = mean * (1 - mean)
     # 1 for values at the ends, which are informative about the ends, and 0 for equal ones, which are not
     spread = np.where(most > 0, np.minimum(values.var(axis=0) / _one(most), 1.0), 1.0)
-    weight = END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * np.minimum(1.0, (1 - spread) / _HALF)
+    weight = END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * np.minimum(
+        1.0, (1 - spread) / _HALF
+    )
     weight = np.ones_like(weight) if method == "worst_case" else weight
     return worst_case(values, alpha, weight), 1 - worst_case(1 - values, alpha, weight)

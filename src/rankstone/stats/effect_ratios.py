@@ -49,7 +49,11 @@ def effect_ratio(
 
 
 def relative_change(
-    original: Sequence[Floats], again: Sequence[Floats], *, paired: bool = True, confidence: float = 0.95
+    original: Sequence[Floats],
+    again: Sequence[Floats],
+    *,
+    paired: bool = True,
+    confidence: float = 0.95,
 ) -> tuple[float, float, float]:
     """Return the original relative improvement minus that of the repetition (Breuer and others, SIGIR 2020).
 
@@ -71,9 +75,16 @@ def relative_change(
         base = float(baseline.mean())
         ratio = float(advanced.mean()) / base if base else math.nan
         relative.append(ratio - 1)
-        parts.append((advanced - ratio * baseline) / base if base else np.full(len(baseline), math.nan))
+        parts.append(
+            (advanced - ratio * baseline) / base
+            if base
+            else np.full(len(baseline), math.nan)
+        )
     (xx, xy), (_, yy), q = _covariance(parts[0], parts[1], confidence, paired=paired)
-    value, reach = relative[0] - relative[1], math.sqrt(max(q * (xx + yy - 2 * xy), 0.0))
+    value, reach = (
+        relative[0] - relative[1],
+        math.sqrt(max(q * (xx + yy - 2 * xy), 0.0)),
+    )
     return value, *around(value, reach)
 
 

@@ -147,7 +147,11 @@ class Estimate(Record):
         bias = special.ndtri(below)
         z = bias + np.array([1.0, -1.0]) * special.ndtri(tail)
         low, high = map(float, special.ndtr(bias + z / (1 - self.acceleration * z)))
-        return _quantiles(drawn, low, high) if math.isfinite(low + high) else (math.nan, math.nan)
+        return (
+            _quantiles(drawn, low, high)
+            if math.isfinite(low + high)
+            else (math.nan, math.nan)
+        )
 
 
 def _t_quantile(share: float, df: float) -> float:
@@ -158,9 +162,15 @@ def _t_quantile(share: float, df: float) -> float:
 
 def _quantiles(drawn: Floats, low: float, high: float) -> tuple[float, float]:
     """Return two quantiles; NaN where they are not finite numbers."""
-    with np.errstate(invalid="ignore"):  # between two infinite distances there is nothing
+    with np.errstate(
+        invalid="ignore"
+    ):  # between two infinite distances there is nothing
         ends = np.quantile(drawn, [low, high])
-    return (float(ends[0]), float(ends[1])) if np.isfinite(ends).all() else (math.nan, math.nan)
+    return (
+        (float(ends[0]), float(ends[1]))
+        if np.isfinite(ends).all()
+        else (math.nan, math.nan)
+    )
 
 
 def estimates(
@@ -219,7 +229,13 @@ def estimates(
     faster = _accelerations(units) if method == "bca" else np.zeros(len(mean))
     return [
         Estimate(
-            float(mean[at]), float(error[at]), len(units), method, drawn[:, at], float(faster[at]), span=span
+            float(mean[at]),
+            float(error[at]),
+            len(units),
+            method,
+            drawn[:, at],
+            float(faster[at]),
+            span=span,
         )
         for at in range(len(mean))
     ]
@@ -243,25 +259,36 @@ def _drawn(
     each = max(1, _BLOCK // max(n, 1))
 
     def block(at: int) -> Floats:
-        sums = whole.summed(draws(n, seed, range(at * each, min((at + 1) * each, resamples))))
+        sums = whole.summed(
+            draws(n, seed, range(at * each, min((at + 1) * each, resamples)))
+        )
         moved, weight = sums[:, :columns], sums[:, columns : columns + 1]
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = moved / weight
             if method != "studentised":
                 return shift + units.mean
-            squares, products = sums[:, columns + 1 : 2 * columns + 1], sums[:, 2 * columns + 1 : -1]
+            squares, products = (
+                sums[:, columns + 1 : 2 * columns + 1],
+                sums[:, 2 * columns + 1 : -1],
+            )
             rest = squares - 2 * shift * products + shift**2 * sums[:, -1:]
-            rest = np.where(rest > _ROUNDING * squares, rest, 0.0)  # a resample of equal values has no spread
+            rest = np.where(
+                rest > _ROUNDING * squares, rest, 0.0
+            )  # a resample of equal values has no spread
             error = np.sqrt(rest * (n / (n - 1))) / weight
             return np.where(shift == 0, 0.0, shift / error)
 
-    return np.concatenate(list(in_blocks(block, -(-resamples // each), threads, progress)))
+    return np.concatenate(
+        list(in_blocks(block, -(-resamples // each), threads, progress))
+    )
 
 
 def _accelerations(units: Units) -> Floats:
     """Return BCa's acceleration of each column, from what the mean is without each unit (the jackknife)."""
     scatter = units.scatter()
-    influence = scatter / (units.size.sum() - units.size)[:, None]  # mean less the mean without the unit
+    influence = (
+        scatter / (units.size.sum() - units.size)[:, None]
+    )  # mean less the mean without the unit
     influence = influence - influence.mean(axis=0)
     squares = (influence**2).sum(axis=0)
     cubes = (influence**3).sum(axis=0)

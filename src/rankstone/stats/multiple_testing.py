@@ -113,11 +113,15 @@ def _hommel(p: Floats) -> Floats:
     for size in range(2, len(p) + 1):
         largest = p[-size:]
         others = (size * largest[1:] / np.arange(2, size + 1)).min()
-        np.maximum(found, np.minimum(size * np.minimum(p, largest[0]), others), out=found)
+        np.maximum(
+            found, np.minimum(size * np.minimum(p, largest[0]), others), out=found
+        )
     return found
 
 
-def family_level(p: Sequence[float] | Floats, correction: str = "holm", alpha: float = 0.05) -> float:
+def family_level(
+    p: Sequence[float] | Floats, correction: str = "holm", alpha: float = 0.05
+) -> float:
     """Return the level of each interval of a family: it excludes 0 if the hypothesis is rejected.
 
     All intervals of a family have one level, that at which the procedure stopped.  With m hypotheses, r of
@@ -145,12 +149,20 @@ def family_level(p: Sequence[float] | Floats, correction: str = "holm", alpha: f
     if correction == "hommel":
         return alpha / max(_left_open(np.sort(np.asarray(p, np.float64)), alpha), 1)
     share = alpha * min(claims + 1, m) / m
-    return share if correction == "bh" else share / float((1.0 / np.arange(1, m + 1)).sum())
+    return (
+        share
+        if correction == "bh"
+        else share / float((1.0 / np.arange(1, m + 1)).sum())
+    )
 
 
 def _each(alpha: float, questions: int, correction: str) -> float:
     """Return the level of each of so many questions."""
-    return -math.expm1(math.log1p(-alpha) / questions) if "sidak" in correction else alpha / questions
+    return (
+        -math.expm1(math.log1p(-alpha) / questions)
+        if "sidak" in correction
+        else alpha / questions
+    )
 
 
 def _left_open(p: Floats, alpha: float) -> int:
@@ -169,15 +181,20 @@ def _p_values(p: Sequence[float] | Floats) -> Floats:
         values = np.empty((0, 0))
     if values.ndim != 1:
         raise BadValue(
-            "p-values are not a list of numbers", given=printable(repr(p), 60), expected="[0.01, 0.2, …]"
+            "p-values are not a list of numbers",
+            given=printable(repr(p), 60),
+            expected="[0.01, 0.2, …]",
         )
     bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # a NaN is neither
     if len(bad):
         raise BadValue(
-            f"p[{bad[0]}] is not a p-value" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""),
+            f"p[{bad[0]}] is not a p-value"
+            + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""),
             given=f"{values[bad[0]]:.6g}",
             expected="numbers between 0 and 1; a test without a p-value cannot be in the family",
-            fix="leave it out: adjusted([x for x in p if x == x])" if np.isnan(values[bad]).all() else None,
+            fix="leave it out: adjusted([x for x in p if x == x])"
+            if np.isnan(values[bad]).all()
+            else None,
         )
     return values
 

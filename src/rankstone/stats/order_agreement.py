@@ -73,7 +73,12 @@ def taus(one: Floats, other: Floats) -> Floats:
 
 
 def order_agreement(
-    one: Floats, other: Floats, *, paired: bool = True, confidence: float = 0.95, seed: int = 0
+    one: Floats,
+    other: Floats,
+    *,
+    paired: bool = True,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> OrderAgreement:
     """Compare the orders of systems by two sets of scores.
 
@@ -102,14 +107,20 @@ def order_agreement(
     tau, n = float(taus(*means)[0]), min(map(len, tables))
     if n < 2 or one.shape[1] < FEWEST or math.isnan(tau):  # noqa: PLR2004 - one query has no spread
         return OrderAgreement(tau, math.nan, math.nan, n)
-    shares = [_counts(len(table), seed + at * (not paired)) for at, table in enumerate(tables)]
+    shares = [
+        _counts(len(table), seed + at * (not paired)) for at, table in enumerate(tables)
+    ]
     drawn = taus(*(each @ table for each, table in zip(shares, tables, strict=True)))
     change = tau - float(np.nanmean(drawn))
     left = [_without_groups(table) for table in tables]
     each = [left] if paired else [[left[0], means[1]], [means[0], left[1]]]
-    variance = change**2 + _MORE * sum(_jackknifed(taus(*np.broadcast_arrays(*pair))) for pair in each)
+    variance = change**2 + _MORE * sum(
+        _jackknifed(taus(*np.broadcast_arrays(*pair))) for pair in each
+    )
     reach = float(special.stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(variance)
-    low, high = (float(np.clip(tau + _BACK * change + way * reach, -1.0, 1.0)) for way in (-1, 1))
+    low, high = (
+        float(np.clip(tau + _BACK * change + way * reach, -1.0, 1.0)) for way in (-1, 1)
+    )
     return OrderAgreement(tau, low, high, n)
 
 

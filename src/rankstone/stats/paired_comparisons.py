@@ -74,7 +74,12 @@ class Battles(Record):
         items = int(max(left.max(initial=-1), right.max(initial=-1))) + 1
         weights: Floats = np.ones(n) if weight is None else weight
         return cls(
-            left, right, outcome, items, weights, np.empty((n, 0)) if covariates is None else covariates
+            left,
+            right,
+            outcome,
+            items,
+            weights,
+            np.empty((n, 0)) if covariates is None else covariates,
         )
 
     @cached_property
@@ -98,7 +103,9 @@ class Battles(Record):
         every = np.bincount(key, self.weight, 3 * size * size).reshape(-1, 3)
         left, right = np.divmod(np.flatnonzero(every.any(axis=1)), size)
         empty = np.empty((len(left), 0))
-        rows = Battles(left, right, np.zeros_like(left), size, np.ones(len(left)), empty)
+        rows = Battles(
+            left, right, np.zeros_like(left), size, np.ones(len(left)), empty
+        )
         return rows, every[left * size + right]
 
     def parts(self) -> list[list[int]]:
@@ -112,7 +119,10 @@ class Battles(Record):
         wins = self.wins > 0
         count, group = csgraph.connected_components(wins, connection="strong")
         found = [np.flatnonzero(group == one).tolist() for one in range(count)]
-        beats = [int(wins[part].any(axis=0).sum()) - int(wins[:, part].any(axis=1).sum()) for part in found]
+        beats = [
+            int(wins[part].any(axis=0).sum()) - int(wins[:, part].any(axis=1).sum())
+            for part in found
+        ]
         return [found[at] for at in np.argsort([-one for one in beats], kind="stable")]
 
 
@@ -148,7 +158,11 @@ def _davidson(delta: Floats, eta: float) -> list[Slopes]:
 
 
 def _rao_kupper(delta: Floats, eta: float) -> list[Slopes]:
-    above, below, other = _sigmoid(delta + eta), _sigmoid(delta - eta), _sigmoid(-delta - eta)
+    above, below, other = (
+        _sigmoid(delta + eta),
+        _sigmoid(delta - eta),
+        _sigmoid(-delta - eta),
+    )
     f, g, h = above * (1 - above), below * (1 - below), other * (1 - other)
     tie = np.maximum(above - below, 1e-300)
     f_slope, g_slope = f * (1 - 2 * above), g * (1 - 2 * below)
@@ -157,10 +171,14 @@ def _rao_kupper(delta: Floats, eta: float) -> list[Slopes]:
         (-np.logaddexp(0, eta - delta), 1 - below, below - 1, -g, g, -g),
         (-np.logaddexp(0, eta + delta), other - 1, other - 1, -h, -h, -h),
         (
-            np.log(tie), by_delta, by_eta, (f_slope - g_slope) / tie - by_delta**2,
-            (f_slope + g_slope) / tie - by_delta * by_eta, (f_slope - g_slope) / tie - by_eta**2,
+            np.log(tie),
+            by_delta,
+            by_eta,
+            (f_slope - g_slope) / tie - by_delta**2,
+            (f_slope + g_slope) / tie - by_delta * by_eta,
+            (f_slope - g_slope) / tie - by_eta**2,
         ),
-    ]  # fmt: skip
+    ]
 
 
 _MODELS: Final[dict[str, Callable[[Floats, float], list[Slopes]]]] = {
@@ -220,7 +238,9 @@ class StrengthFit:
             return self._sandwich(np.arange(len(self.battles.left)))
         found = sum(self._sandwich(one) for one in clusters)
         if len(clusters) > 1:
-            _, both = np.unique(clusters[0] * (clusters[1].max() + 1) + clusters[1], return_inverse=True)
+            _, both = np.unique(
+                clusters[0] * (clusters[1].max() + 1) + clusters[1], return_inverse=True
+            )
             found = found - self._sandwich(both)
         values, vectors = np.linalg.eigh(found)
         positive: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
@@ -233,15 +253,30 @@ class StrengthFit:
         delta = _delta(battles, self.strengths, self.effects)
         slopes = _MODELS[self.model](delta, self.tie)
         by_delta, by_eta = (
-            battles.weight * np.choose(battles.outcome, [one[at] for one in slopes]) for at in (1, 2)
+            battles.weight * np.choose(battles.outcome, [one[at] for one in slopes])
+            for at in (1, 2)
         )
-        rows, columns = np.tile(cluster, 2), np.concatenate([battles.left, battles.right])
+        rows, columns = (
+            np.tile(cluster, 2),
+            np.concatenate([battles.left, battles.right]),
+        )
         of_items = sparse.csr_array(
-            (np.concatenate([by_delta, -by_delta]), (rows, columns)), shape=(groups, battles.items)
+            (np.concatenate([by_delta, -by_delta]), (rows, columns)),
+            shape=(groups, battles.items),
         )
-        others = [by_delta * one for one in battles.covariates.T] + [by_eta] * (self.model != "bradley_terry")
-        rest = np.stack([np.bincount(cluster, one, groups) for one in others], axis=1) if others else None
-        scores = of_items if rest is None else sparse.hstack([of_items, sparse.csr_array(rest)])
+        others = [by_delta * one for one in battles.covariates.T] + [by_eta] * (
+            self.model != "bradley_terry"
+        )
+        rest = (
+            np.stack([np.bincount(cluster, one, groups) for one in others], axis=1)
+            if others
+            else None
+        )
+        scores = (
+            of_items
+            if rest is None
+            else sparse.hstack([of_items, sparse.csr_array(rest)])
+        )
         used = int(np.count_nonzero(np.bincount(cluster)))
         spread = (scores.T @ scores).toarray() * (used / max(used - 1, 1))
         found: Floats = self.inverse @ spread @ self.inverse
@@ -275,10 +310,14 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
     """
     one_of("model", model, _MODELS)
     if len(battles.parts()) > 1:
-        raise NotComparable("the strengths have no maximum of the likelihood: items fall into parts")
+        raise NotComparable(
+            "the strengths have no maximum of the likelihood: items fall into parts"
+        )
     tied = model != "bradley_terry"
     if tied and not (battles.outcome == TIE).any():
-        raise NotComparable(f"the model {model} needs ties", fix="model='bradley_terry'")
+        raise NotComparable(
+            f"the model {model} needs ties", fix="model='bradley_terry'"
+        )
     rows, counts = battles.collected
     size = battles.items + rows.covariates.shape[1] + tied
     at = np.zeros(size)
@@ -292,7 +331,9 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
                 fix="model='bradley_terry'" if tied else "leave covariates out",
             )
         new = _derivatives(rows, counts, model, at + step)
-        while not new[0] >= value - 1e-9 * abs(value):  # halve the step until the likelihood grows
+        while not new[0] >= value - 1e-9 * abs(
+            value
+        ):  # halve the step until the likelihood grows
             step = step / 2
             new = _derivatives(rows, counts, model, at + step)
         at, (value, gradient, information) = at + step, new
@@ -300,15 +341,23 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
             break
     strengths = at[: battles.items] - at[: battles.items].mean()
     effects = at[battles.items : size - tied]
-    return StrengthFit(battles, model, strengths, effects, float(at[-1]) if tied else 0.0, information)
+    return StrengthFit(
+        battles, model, strengths, effects, float(at[-1]) if tied else 0.0, information
+    )
 
 
 def _delta(battles: Battles, strengths: Floats, effects: Floats) -> Floats:
-    found: Floats = strengths[battles.left] - strengths[battles.right] + battles.covariates @ effects
+    found: Floats = (
+        strengths[battles.left]
+        - strengths[battles.right]
+        + battles.covariates @ effects
+    )
     return found
 
 
-def _derivatives(rows: Battles, counts: Floats, model: str, at: Floats) -> tuple[float, Floats, Floats]:
+def _derivatives(
+    rows: Battles, counts: Floats, model: str, at: Floats
+) -> tuple[float, Floats, Floats]:
     """Return the log-likelihood, its gradient and the negative second derivatives."""
     items, tied = rows.items, model != "bradley_terry"
     if model == "rao_kupper" and at[-1] <= 0:  # a threshold below 0 is impossible
@@ -317,27 +366,48 @@ def _derivatives(rows: Battles, counts: Floats, model: str, at: Floats) -> tuple
     delta = _delta(rows, at[:items], at[items : items + several])
     slopes = _MODELS[model](delta, float(at[-1]))
     value, by_delta, by_eta, dd, de, ee = (
-        np.sum([counts[:, outcome] * slopes[outcome][of] for outcome in range(3)], axis=0) for of in range(6)
+        np.sum(
+            [counts[:, outcome] * slopes[outcome][of] for outcome in range(3)], axis=0
+        )
+        for of in range(6)
     )
 
     def over_items(values: Floats) -> Floats:
         return np.asarray(
-            np.bincount(rows.left, values, items) - np.bincount(rows.right, values, items), np.float64
+            np.bincount(rows.left, values, items)
+            - np.bincount(rows.right, values, items),
+            np.float64,
         )
 
     others = [*rows.covariates.T, *([None] if tied else [])]
     weights = [de if one is None else dd * one for one in others]
     gradient = np.concatenate(
-        [over_items(by_delta), [float((by_eta if one is None else by_delta * one).sum()) for one in others]]
+        [
+            over_items(by_delta),
+            [
+                float((by_eta if one is None else by_delta * one).sum())
+                for one in others
+            ],
+        ]
     )
     information = np.zeros((len(at), len(at)))
-    between = np.bincount(rows.left * items + rows.right, -dd, items * items).reshape(items, items)
+    between = np.bincount(rows.left * items + rows.right, -dd, items * items).reshape(
+        items, items
+    )
     between = between + between.T
     information[:items, :items] = np.diag(between.sum(axis=1)) - between
     for place, weight in enumerate(weights):
-        information[:items, items + place] = information[items + place, :items] = -over_items(weight)
+        information[:items, items + place] = information[
+            items + place, :items
+        ] = -over_items(weight)
         for other, one in enumerate(others[: place + 1]):
-            second = ee if others[place] is None and one is None else weight if one is None else weight * one
+            second = (
+                ee
+                if others[place] is None and one is None
+                else weight
+                if one is None
+                else weight * one
+            )
             cell = items + place, items + other
             information[cell] = information[cell[::-1]] = -float(np.sum(second))
     return float(np.sum(value)), gradient, information

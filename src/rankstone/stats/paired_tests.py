@@ -103,7 +103,8 @@ def tost(units: Differences, margin: float) -> tuple[float, float]:
     """
     if not margin > 0:
         raise BadOption(
-            f"margin={margin!r} is not a margin", expected="a difference above 0 that is too small to matter"
+            f"margin={margin!r} is not a margin",
+            expected="a difference above 0 that is too small to matter",
         )
     (low, df), (high, _) = _t(units, -margin), _t(units, margin)
     return t_tail(low, df), t_tail(-high, df)
@@ -191,7 +192,11 @@ _BLOCK, _CACHED, _TOGETHER = 4096, 1024, 64
 _SUM_BITS: Final = 62
 #: random flips of a byte: eight differences' signs at once
 _SIGNS: Final = (
-    1 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int64)
+    1
+    - 2
+    * np.unpackbits(
+        np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
+    ).astype(np.int64)
 ).T
 
 
@@ -260,10 +265,15 @@ def sign_flips(
     largest = np.abs(differences).max(axis=0, initial=0.0)
     if pairs is None:  # every column with one of zeros, and on a scale of its own
         pairs = np.stack([np.arange(columns), np.full(columns, columns)], axis=1)
-        differences, largest = np.column_stack([differences, np.zeros(units)]), np.append(largest, 0.0)
+        differences, largest = (
+            np.column_stack([differences, np.zeros(units)]),
+            np.append(largest, 0.0),
+        )
     else:
         largest[:] = largest.max(initial=0.0)
-    bits = np.where(largest > 0, _SUM_BITS - np.frexp(largest * max(units, 1))[1], 0).astype(np.int32)
+    bits = np.where(
+        largest > 0, _SUM_BITS - np.frexp(largest * max(units, 1))[1], 0
+    ).astype(np.int32)
     whole = np.rint(np.ldexp(differences, bits)).astype(np.int64)
     found: dict[int, SignFlips] = {}
     left = []
@@ -272,13 +282,25 @@ def sign_flips(
         exact = _exact(between[between != 0])
         if exact is None:
             # twice the units: rounding of both columns to whole numbers
-            slack = math.ceil(math.ldexp(tolerance(between), int(bits[one]))) + 2 * units
-            left.append((at, one, other, abs(int((whole[:, one] - whole[:, other]).sum())) - slack))
+            slack = (
+                math.ceil(math.ldexp(tolerance(between), int(bits[one]))) + 2 * units
+            )
+            left.append(
+                (
+                    at,
+                    one,
+                    other,
+                    abs(int((whole[:, one] - whole[:, other]).sum())) - slack,
+                )
+            )
         else:
             found[at] = exact
     if left:
         work = _as_extreme(whole, np.array(left), flips, seed)
-        counts = sum(in_blocks(work, -(-flips // _BLOCK), threads, progress), np.zeros(len(left), np.int64))
+        counts = sum(
+            in_blocks(work, -(-flips // _BLOCK), threads, progress),
+            np.zeros(len(left), np.int64),
+        )
         found |= {
             at: SignFlips((1 + int(count)) / (1 + flips), exact=False, flips=flips)
             for (at, *_), count in zip(left, counts, strict=True)
@@ -295,10 +317,17 @@ def _exact(differences: Floats) -> SignFlips | None:
         return None
     least = abs(differences.sum()) - tolerance(differences)
     middle = len(differences) // 2
-    few, rest = np.sort(_every_sum(differences[:middle])), _every_sum(differences[middle:])
-    between = np.searchsorted(few, least - rest) - np.searchsorted(few, -least - rest, side="right")
+    few, rest = (
+        np.sort(_every_sum(differences[:middle])),
+        _every_sum(differences[middle:]),
+    )
+    between = np.searchsorted(few, least - rest) - np.searchsorted(
+        few, -least - rest, side="right"
+    )
     ways = 2 ** len(differences)
-    return SignFlips(1 - int(np.maximum(between, 0).sum()) / ways, exact=True, flips=ways)
+    return SignFlips(
+        1 - int(np.maximum(between, 0).sum()) / ways, exact=True, flips=ways
+    )
 
 
 def _every_sum(differences: Floats) -> Floats:
@@ -309,7 +338,9 @@ def _every_sum(differences: Floats) -> Floats:
     return sums
 
 
-def _as_extreme(whole: Ints, pairs: Ints, flips: int, seed: int) -> Callable[[int], Ints]:
+def _as_extreme(
+    whole: Ints, pairs: Ints, flips: int, seed: int
+) -> Callable[[int], Ints]:
     """Return what counts, in a block of random flips, those as far from 0 as a limit, int64 ``[pairs]``.
 
     Eight units share a byte of random signs, so their sum is one of 256.
@@ -331,11 +362,19 @@ def _as_extreme(whole: Ints, pairs: Ints, flips: int, seed: int) -> Callable[[in
     _, one, other, least = pairs.T
     order = np.argsort(other, kind="stable")
     same = np.split(order, np.flatnonzero(np.diff(other[order])) + 1)
-    some = [part[at : at + _TOGETHER] for part in same for at in range(0, len(part), _TOGETHER)]
+    some = [
+        part[at : at + _TOGETHER]
+        for part in same
+        for at in range(0, len(part), _TOGETHER)
+    ]
 
     def block(number: int) -> Ints:
         size = min(_BLOCK, flips - number * _BLOCK)
-        signs = raw(seed, number, size=groups * _BLOCK // 8).view(np.uint8).reshape(groups, _BLOCK)
+        signs = (
+            raw(seed, number, size=groups * _BLOCK // 8)
+            .view(np.uint8)
+            .reshape(groups, _BLOCK)
+        )
         found = np.zeros((columns, size), np.int64)
         for group in range(groups):
             found += (parts[group] @ _SIGNS).take(signs[group, :size], axis=1)
@@ -345,7 +384,9 @@ def _as_extreme(whole: Ints, pairs: Ints, flips: int, seed: int) -> Callable[[in
                 now = found[one[places], begin : begin + _CACHED]
                 now -= found[other[places[0]], begin : begin + _CACHED]
                 np.abs(now, out=now)
-                counts[places] += (now >= least[places, None]).sum(axis=1, dtype=np.int32)
+                counts[places] += (now >= least[places, None]).sum(
+                    axis=1, dtype=np.int32
+                )
         return counts
 
     return block

@@ -150,14 +150,25 @@ class PoissonBootstrap:
     def to_dict(self) -> dict[str, Any]:
         """Return the state of the stream for JSON."""
         sums = b64encode(zlib.compress(self._sums.astype("<i8").tobytes(), 1)).decode()
-        return {"seed": self.seed, "units": self.units, "largest": self._largest, "sums": sums}
+        return {
+            "seed": self.seed,
+            "units": self.units,
+            "largest": self._largest,
+            "sums": sums,
+        }
 
     @classmethod
     def from_dict(cls, state: Mapping[str, Any], columns: int) -> PoissonBootstrap:
         """Return the stream from :meth:`to_dict`."""
-        sums = np.frombuffer(zlib.decompress(b64decode(state["sums"])), "<i8").reshape(-1, columns + 1)
+        sums = np.frombuffer(zlib.decompress(b64decode(state["sums"])), "<i8").reshape(
+            -1, columns + 1
+        )
         found = cls(columns, resamples=len(sums), seed=state["seed"])
-        found.units, found._largest, found._sums = state["units"], state["largest"], sums.astype(np.int64)
+        found.units, found._largest, found._sums = (
+            state["units"],
+            state["largest"],
+            sums.astype(np.int64),
+        )
         return found
 
     def means(self) -> Floats:
@@ -169,13 +180,18 @@ class PoissonBootstrap:
 
     def _counts(self, keys: Keys) -> Floats:
         """Return how often each resample contains each unit, float64 ``[units, resamples]``."""
-        start = _mixed(_mixed(keys + np.uint64(1)) ^ _mixed(np.array([self.seed], np.uint64) + np.uint64(2)))
+        start = _mixed(
+            _mixed(keys + np.uint64(1))
+            ^ _mixed(np.array([self.seed], np.uint64) + np.uint64(2))
+        )
         place = np.arange(-(-self.resamples // 4), dtype=np.uint64) * _GOLDEN
         words = _mixed(start[:, None] + place)
         first = words.view(np.uint16)[:, : self.resamples]
         counts = _COUNTS.take(first)
         unit, resample = np.nonzero(counts == _OPEN)
-        more = _mixed(start[unit] ^ _mixed(resample.astype(np.uint64) + _GOLDEN)) >> np.uint64(32)
+        more = _mixed(
+            start[unit] ^ _mixed(resample.astype(np.uint64) + _GOLDEN)
+        ) >> np.uint64(32)
         bits = (first[unit, resample].astype(np.uint64) << np.uint64(32)) | more
         counts[unit, resample] = np.searchsorted(_AT_MOST, bits, side="right")
         return counts.astype(np.float64)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats
 
 
-def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
+def wilson(
+    successes: ArrayLike, n: ArrayLike, confidence: float = 0.95
+) -> tuple[Floats, Floats]:
     """Return both ends of Wilson's score interval of ``successes / n``; NaN where n is 0.
 
     Parameters
@@ -51,7 +53,9 @@ def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tupl
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
-def quantile_interval(values: ArrayLike, share: float, confidence: float = 0.95) -> tuple[float, float]:
+def quantile_interval(
+    values: ArrayLike, share: float, confidence: float = 0.95
+) -> tuple[float, float]:
     """Return both ends of an interval of a quantile, whatever the distribution; infinite if n is too small.
 
     The ends are two of the values: the number of values below the quantile is binomial (Thompson, Annals of
@@ -78,7 +82,9 @@ def quantile_interval(values: ArrayLike, share: float, confidence: float = 0.95)
     between_0_and_1("confidence", confidence)
     ordered = np.sort(np.asarray(values, np.float64))
     n, tail = len(ordered), (1 - confidence) / 2
-    below = special.bdtr(np.arange(n), n, share)  # chance of at most so many values below the quantile
+    below = special.bdtr(
+        np.arange(n), n, share
+    )  # chance of at most so many values below the quantile
     low = int(np.searchsorted(below, tail, side="right"))
     high = int(np.searchsorted(below, 1 - tail, side="left"))
     return (
@@ -115,7 +121,12 @@ class Shared:
 
     def products(self, mean: float, mean_other: float) -> float:
         """Return the sum of products of the deviations of both outcomes from a mean."""
-        return self.both - mean * self.other - mean_other * self.one + mean * mean_other * self.n
+        return (
+            self.both
+            - mean * self.other
+            - mean_other * self.one
+            + mean * mean_other * self.n
+        )
 
 
 @dataclass(frozen=True)
@@ -139,7 +150,10 @@ class ProportionDifference:
 
 
 def proportion_difference(
-    one: tuple[int, int], other: tuple[int, int], shared: Shared | None = None, confidence: float = 0.95
+    one: tuple[int, int],
+    other: tuple[int, int],
+    shared: Shared | None = None,
+    confidence: float = 0.95,
 ) -> ProportionDifference:
     """Compare two shares; people who count in both are a cluster of two.
 
@@ -178,7 +192,7 @@ def proportion_difference(
     pooled = (a + b) / (n + m)
     variance = pooled * (1 - pooled) * (1 / n + 1 / m)
     variance -= 2 * shared.products(pooled, pooled) / (n * m)
-    if variance > 0:
+    if variance > 0:  # noqa: SIM108
         chance = 2 * float(special.ndtr(-abs(p - q) / np.sqrt(variance)))
     else:
         chance = 1.0 if p == q else np.nan
@@ -222,13 +236,27 @@ def sample_ratio(counts: Sequence[int], shares: Sequence[float]) -> SampleRatio:
     """
     from scipy import special
 
-    observed, expected = np.asarray(counts, np.float64), np.asarray(shares, np.float64) * sum(counts)
-    chi_square, df = float(((observed - expected) ** 2 / expected).sum()), len(observed) - 1
+    observed, expected = (
+        np.asarray(counts, np.float64),
+        np.asarray(shares, np.float64) * sum(counts),
+    )
+    chi_square, df = (
+        float(((observed - expected) ** 2 / expected).sum()),
+        len(observed) - 1,
+    )
     if df != 1:
-        return SampleRatio(chi_square, df, float(special.chdtrc(df, chi_square)) if df else 1.0, exact=False)
+        return SampleRatio(
+            chi_square,
+            df,
+            float(special.chdtrc(df, chi_square)) if df else 1.0,
+            exact=False,
+        )
     n, distance = int(observed.sum()), abs(float(observed[0] - expected[0]))
     slack = 1e-9 * max(1.0, expected[0])  # equal but for rounding
-    least, most = np.floor(expected[0] - distance + slack), np.ceil(expected[0] + distance - slack)
+    least, most = (
+        np.floor(expected[0] - distance + slack),
+        np.ceil(expected[0] + distance - slack),
+    )
     if least >= most:
         return SampleRatio(chi_square, df, 1.0, exact=True)
     below = float(special.bdtr(least, n, shares[0])) if least >= 0 else 0.0

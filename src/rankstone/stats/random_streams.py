@@ -68,9 +68,14 @@ def draws(rows: int, seed: int, resamples: range) -> Floats:
 
 def check_count(name: str, value: object, least: int, most: int) -> int:
     """Return a whole number within limits, or refuse it."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or not least <= value <= most
+    ):
         raise BadOption(
-            f"{name}={value!r} is out of range", expected=f"a whole number from {least:,} to {most:,}"
+            f"{name}={value!r} is out of range",
+            expected=f"a whole number from {least:,} to {most:,}",
         )
     return value
 
@@ -96,14 +101,22 @@ class Whole(Record):
     def of(cls, values: Floats, most: int = 1) -> Whole:
         """Scale values; ``most`` is how often a row may be taken, on average over rows."""
         largest = np.abs(values).max(axis=0, initial=0.0) * (max(len(values), 1) * most)
-        bits = np.where(largest > 0, _EXACT_BITS - np.frexp(largest)[1], 0).astype(np.int32)
+        bits = np.where(largest > 0, _EXACT_BITS - np.frexp(largest)[1], 0).astype(
+            np.int32
+        )
         return cls(np.rint(np.ldexp(values, bits)), bits)
 
     def summed(self, counts: Floats) -> Floats:
         """Return sums over rows, each taken as often as counted, float64 ``[…, columns]``."""
         rows = _ALONE // max(self.whole.size, 1)
-        parts = np.array_split(counts, -(-len(counts) // rows) or 1) if rows > _FEW else [counts]
-        sums: Floats = np.ldexp(np.concatenate([part @ self.whole for part in parts]), -self.bits)
+        parts = (
+            np.array_split(counts, -(-len(counts) // rows) or 1)
+            if rows > _FEW
+            else [counts]
+        )
+        sums: Floats = np.ldexp(
+            np.concatenate([part @ self.whole for part in parts]), -self.bits
+        )
         return sums
 
 
@@ -135,7 +148,9 @@ def in_blocks(
         return
     pool = ThreadPoolExecutor(threads)
     try:
-        waiting = deque(pool.submit(work, block) for block in range(min(2 * threads, blocks)))
+        waiting = deque(
+            pool.submit(work, block) for block in range(min(2 * threads, blocks))
+        )
         for block in range(blocks):
             done = waiting.popleft().result()
             if (after := block + 2 * threads) < blocks:
@@ -149,4 +164,8 @@ def in_blocks(
 
 def _processors() -> int:
     """Return on how many processors this process may run."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1
+    )

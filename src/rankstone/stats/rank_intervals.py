@@ -139,14 +139,21 @@ class MeanErrors(Record):
 
         items, sources = self.shared.shape
         count = int(np.clip(_ALL // items**2, _LEAST, _MOST))
-        numbers = raw(self.seed, _ERRORS, size=count * (2 * items + sources)) >> np.uint64(11)
-        normal = special.ndtri((numbers.astype(np.float64) + 0.5) * 2.0**-53).reshape(count, -1)
+        numbers = raw(
+            self.seed, _ERRORS, size=count * (2 * items + sources)
+        ) >> np.uint64(11)
+        normal = special.ndtri((numbers.astype(np.float64) + 0.5) * 2.0**-53).reshape(
+            count, -1
+        )
         errors: Floats = normal[:, :items] * np.sqrt(self.own)
         errors += normal[:, items : items + sources] @ self.shared.T
         if np.isfinite(self.df).all():  # each variance is estimated, or one for all
             chi_square = normal[:, items + sources :][:, : len(self.df)]
             for df in np.unique(self.df):
-                roots, at = np.cbrt(special.chdtri(df, special.ndtr(_NORMAL))), self.df == df
+                roots, at = (
+                    np.cbrt(special.chdtri(df, special.ndtr(_NORMAL))),
+                    self.df == df,
+                )
                 chi_square[:, at] = np.interp(chi_square[:, at], _NORMAL, roots) ** 3
             errors *= np.sqrt(self.df / chi_square)
         return errors
@@ -232,7 +239,10 @@ def rank_intervals(
 
     def largest(draws: NDArray[np.float32], shift: Floats | None = None) -> Floats:
         """Return the largest statistic of each row in each draw, float64 ``[draws, items]``."""
-        moved, each = None if shift is None else shift.astype(np.float32), max(1, _BLOCK // items**2)
+        moved, each = (
+            None if shift is None else shift.astype(np.float32),
+            max(1, _BLOCK // items**2),
+        )
 
         def block(at: int) -> Floats:
             drawn = draws[at * each : (at + 1) * each]
@@ -244,7 +254,9 @@ def rank_intervals(
                 found -= moved
             return np.asarray(found.max(axis=2), np.float64)
 
-        return np.concatenate(list(in_blocks(block, -(-len(draws) // each), threads, progress)))
+        return np.concatenate(
+            list(in_blocks(block, -(-len(draws) // each), threads, progress))
+        )
 
     rows = largest(every)
     first = _critical(rows.max(axis=1), _FIRST_STAGE * alpha)

@@ -57,7 +57,9 @@ def _power(effect: Floats, n: Floats | Ints, alpha: Floats) -> Floats:
     least = -special.stdtrit(df, alpha / 2)
     above, below = special.nctdtr(df, shift, least), special.nctdtr(df, shift, -least)
     for at in np.flatnonzero(np.isnan(above)):
-        above[at] = 0.5 * math.erfc((shift[at] - least[at]) / math.sqrt(2))  # normal: the limit
+        above[at] = 0.5 * math.erfc(
+            (shift[at] - least[at]) / math.sqrt(2)
+        )  # normal: the limit
     found: Floats = 1.0 - above + np.where(np.isnan(below), 0.0, below)
     return found
 
@@ -86,11 +88,16 @@ def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
     # the normal distribution, with half its squared quantile for the t-test, is off by one or two
     quantile = -special.ndtri(alpha / 2)
     with np.errstate(divide="ignore"):
-        near = np.minimum(((quantile + special.ndtri(power)) / effect) ** 2 + quantile**2 / 2, MOST / 2)
+        near = np.minimum(
+            ((quantile + special.ndtri(power)) / effect) ** 2 + quantile**2 / 2,
+            MOST / 2,
+        )
     found, at = np.zeros(len(effect)), np.flatnonzero(effect)
     at = at[(near[at] < MOST / 2) | enough(np.full(len(at), float(MOST)), at)]
     low, high = np.floor(np.maximum(near - 1, 1)), np.ceil(near + 1)
-    found[at] = _on_threads(lambda some: _smallest(enough, some, 1.0, low[some], high[some]), at)
+    found[at] = _on_threads(
+        lambda some: _smallest(enough, some, 1.0, low[some], high[some]), at
+    )
     return [int(n) or None for n in found]
 
 
@@ -110,9 +117,16 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
 
 def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
     """Return :func:`detectable` of each number of queries at its level."""
-    (n, alpha), place = np.unique([n, alpha], axis=1, return_inverse=True)  # equal ones share a search
-    found, at = np.full(len(n), math.inf), np.flatnonzero(n > 1)  # one query has no spread
-    found[at] = _on_threads(lambda some: _smallest_effect(n[some], alpha[some], power), at)
+    (n, alpha), place = np.unique(
+        [n, alpha], axis=1, return_inverse=True
+    )  # equal ones share a search
+    found, at = (
+        np.full(len(n), math.inf),
+        np.flatnonzero(n > 1),
+    )  # one query has no spread
+    found[at] = _on_threads(
+        lambda some: _smallest_effect(n[some], alpha[some], power), at
+    )
     return found[place.ravel()]
 
 
@@ -156,7 +170,11 @@ def _on_threads(search: Callable[[Ints], Floats], at: Ints) -> Floats:
 
 
 def _smallest(
-    enough: Callable[[Floats, Ints], Bools], at: Ints, begin: float, low: Floats, high: Floats
+    enough: Callable[[Floats, Ints], Bools],
+    at: Ints,
+    begin: float,
+    low: Floats,
+    high: Floats,
 ) -> Floats:
     """Return the smallest value that is enough for each place: a whole number, if they begin at 1.
 
@@ -203,7 +221,9 @@ def power_among(effect: float, n: int, systems: int, *, alpha: float = 0.05) -> 
     return float(_power_among(np.array([effect]), np.array([n]), systems, alpha)[0])
 
 
-def _power_among(effect: Floats, n: Floats | Ints, systems: int, alpha: float) -> Floats:
+def _power_among(
+    effect: Floats, n: Floats | Ints, systems: int, alpha: float
+) -> Floats:
     from scipy import special
 
     df = systems - 1, (systems - 1) * (n - 1)
@@ -220,7 +240,9 @@ def expected_width(n: int, *, alpha: float = 0.05) -> float:
     """
     from scipy import special
 
-    mean_of_s = math.exp(special.gammaln(n / 2) - special.gammaln((n - 1) / 2)) * math.sqrt(2 / (n - 1))
+    mean_of_s = math.exp(
+        special.gammaln(n / 2) - special.gammaln((n - 1) / 2)
+    ) * math.sqrt(2 / (n - 1))
     return float(-2 * special.stdtrit(n - 1, alpha / 2)) * mean_of_s / math.sqrt(n)
 
 
@@ -236,11 +258,15 @@ def smallest_n(enough: Callable[[int], bool]) -> int | None:
     while not enough(high):
         low, high = high, 2 * high
     while high - low > 1:
-        low, high = (low, middle) if enough(middle := (low + high) // 2) else (middle, high)
+        low, high = (
+            (low, middle) if enough(middle := (low + high) // 2) else (middle, high)
+        )
     return high
 
 
-def detectable_among(n: int, systems: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
+def detectable_among(
+    n: int, systems: int, *, alpha: float = 0.05, power: float = 0.8
+) -> float:
     """Return the smallest range that a number of queries shows among systems with this power.
 
     >>> round(detectable_among(34, 2), 3), round(detectable_among(34, 10), 3)
@@ -271,6 +297,11 @@ def upper_deviation(df: int, share: float = 0.8) -> float:
 def _check(alpha: float, power: float) -> None:
     for name, value in (("alpha", alpha), ("power", power)):
         if not 0 < value < 1:
-            raise BadOption(f"{name}={value!r} is out of range", expected=f"0 < {name} < 1")
+            raise BadOption(
+                f"{name}={value!r} is out of range", expected=f"0 < {name} < 1"
+            )
     if power <= alpha:
-        raise BadOption(f"power={power!r} is not more than alpha={alpha!r}", expected="such as power=0.8")
+        raise BadOption(
+            f"power={power!r} is not more than alpha={alpha!r}",
+            expected="such as power=0.8",
+        )

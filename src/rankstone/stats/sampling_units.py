@@ -46,7 +46,13 @@ class Units(Record):
     clustered: bool = False
 
     @classmethod
-    def of(cls, values: Floats, *, weight: Floats | None = None, cluster: Ints | None = None) -> Units:
+    def of(
+        cls,
+        values: Floats,
+        *,
+        weight: Floats | None = None,
+        cluster: Ints | None = None,
+    ) -> Units:
         """Make units of scores per query.
 
         Parameters
@@ -64,7 +70,11 @@ class Units(Record):
             return cls(total, size)
         groups = int(cluster.max(initial=-1)) + 1
         columns = [_by_cluster(column, cluster, groups) for column in total.T]
-        return cls(np.stack(columns, axis=1), _by_cluster(size, cluster, groups), clustered=True)
+        return cls(
+            np.stack(columns, axis=1),
+            _by_cluster(size, cluster, groups),
+            clustered=True,
+        )
 
     def __len__(self) -> int:
         return len(self.size)
@@ -124,7 +134,9 @@ class Units(Record):
             return self.standard_error(), len(self) - 1
         share = self.size[:, None] / math.fsum(self.size)
         squares = self.scatter() ** 2 / remainder(share)
-        error: Floats = np.sqrt([math.fsum(column) for column in squares.T]) / math.fsum(self.size)
+        error: Floats = np.sqrt(
+            [math.fsum(column) for column in squares.T]
+        ) / math.fsum(self.size)
         return error, effective_df(self.size)
 
 

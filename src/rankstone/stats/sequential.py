@@ -95,5 +95,9 @@ def always_valid_ratio(counts: Sequence[int], shares: Sequence[float]) -> float:
     prior = [_NEAR * share for share in shares]
     factor = special.gammaln(_NEAR) - special.gammaln(_NEAR + sum(counts))
     for count, share, near in zip(counts, shares, prior, strict=True):
-        factor += special.gammaln(near + count) - special.gammaln(near) - count * math.log(share)
+        factor += (
+            special.gammaln(near + count)
+            - special.gammaln(near)
+            - count * math.log(share)
+        )
     return min(1.0, math.exp(min(-float(factor), 0.0)))

@@ -124,7 +124,9 @@ def flipped_max_t(
     gaps = sums[:, None] - sums[None]
     statistic = np.abs(gaps) / roots
     low, high = _inverted(totals, sizes, gaps, critical(largest, alpha))
-    return MaxT(statistic, _without_diagonal(p_values(statistic, largest)), low, high, largest)
+    return MaxT(
+        statistic, _without_diagonal(p_values(statistic, largest)), low, high, largest
+    )
 
 
 def _ones(totals: Floats) -> Floats:
@@ -139,33 +141,47 @@ def _without_diagonal(p: Floats) -> Floats:
 def _differences(totals: Floats, one: int) -> Floats:
     """Return a system less every system, ``[units, systems, measures]``; what is only rounding is 0."""
     found: Floats = totals[:, one, None] - totals
-    found[np.abs(found) <= _ROUNDING * np.abs(totals).max(axis=(0, 1), initial=0.0)] = 0.0
+    found[np.abs(found) <= _ROUNDING * np.abs(totals).max(axis=(0, 1), initial=0.0)] = (
+        0.0
+    )
     return found
 
 
 def _roots(totals: Floats) -> Floats:
     """Return the root of each pair's sum of squares; infinite for systems whose scores are the same."""
-    squares = [(_differences(totals, one) ** 2).sum(axis=0) for one in range(totals.shape[1])]
+    squares = [
+        (_differences(totals, one) ** 2).sum(axis=0) for one in range(totals.shape[1])
+    ]
     roots: Floats = np.sqrt(np.stack(squares))
     roots[roots == 0] = np.inf
     return roots
 
 
-def _signs(units: int, flips: int, seed: int) -> tuple[Callable[[int, int], Floats], int]:
+def _signs(
+    units: int, flips: int, seed: int
+) -> tuple[Callable[[int, int], Floats], int]:
     """Return what gives rows of random signs, or of all ways they can fall but the observed, and how many."""
     ways = 2 ** (units - 1)  # the other half is the mirror image
     if ways - 1 <= flips:
         place = np.arange(units)
 
         def every(begin: int, end: int) -> Floats:
-            return np.where(np.arange(begin + 1, end + 1)[:, None] >> place & 1, -1.0, 1.0)
+            return np.where(
+                np.arange(begin + 1, end + 1)[:, None] >> place & 1, -1.0, 1.0
+            )
 
         return every, ways - 1
     words = -(-units // 64)
 
     def drawn(begin: int, end: int) -> Floats:
-        bits = raw(seed, _FLIPS, begin, size=(end - begin) * words).astype("<u8").view(np.uint8)
-        rows = np.unpackbits(bits.reshape(end - begin, -1), axis=1, count=units, bitorder="little")
+        bits = (
+            raw(seed, _FLIPS, begin, size=(end - begin) * words)
+            .astype("<u8")
+            .view(np.uint8)
+        )
+        rows = np.unpackbits(
+            bits.reshape(end - begin, -1), axis=1, count=units, bitorder="little"
+        )
         return np.where(rows, -1.0, 1.0)
 
     return drawn, flips
@@ -183,7 +199,9 @@ def _largest(sums: Floats, roots: Floats) -> Floats:
     return found
 
 
-def _inverted(totals: Floats, sizes: Floats, gaps: Floats, limit: float) -> tuple[Floats, Floats]:
+def _inverted(
+    totals: Floats, sizes: Floats, gaps: Floats, limit: float
+) -> tuple[Floats, Floats]:
     """Return the ends of all differences d under which |sum of D - d·size| over its root is within the limit.
 
     For units of one size these are mean ± t·se.
@@ -233,8 +251,13 @@ def resampled_max_t(
     """
     sizes = _ones(totals) if sizes is None else sizes
     units, systems, measures = totals.shape
-    whole = [Whole.of(_moments(_differences(totals, one), sizes)) for one in range(systems)]
-    observed = [_studentised(part.summed(np.ones((1, units))), measures, units) for part in whole]
+    whole = [
+        Whole.of(_moments(_differences(totals, one), sizes)) for one in range(systems)
+    ]
+    observed = [
+        _studentised(part.summed(np.ones((1, units))), measures, units)
+        for part in whole
+    ]
     each = max(1, _BLOCK // max(units, 4 * systems * measures))
 
     def block(at: int) -> Floats:
@@ -246,7 +269,9 @@ def resampled_max_t(
             np.maximum(found, t.max(axis=(1, 2)), out=found)
         return found
 
-    largest = np.sort(np.concatenate(list(in_blocks(block, -(-resamples // each), threads, progress))))[::-1]
+    largest = np.sort(
+        np.concatenate(list(in_blocks(block, -(-resamples // each), threads, progress)))
+    )[::-1]
     gaps, errors = (np.concatenate([one[part] for one in observed]) for part in (0, 1))
     statistic = _over(np.abs(gaps), errors)
     reach = np.where(errors > 0, critical(largest, alpha) * errors, np.inf)
@@ -265,11 +290,16 @@ def _studentised(sums: Floats, measures: int, units: int) -> tuple[Floats, Float
 
     The error is that of a ratio of sums, as in :meth:`rankstone.stats.Units.standard_error`.
     """
-    weight, weights = (part[:, None] for part in np.split(sums[:, -2 * measures :], 2, axis=1))
-    first, squares, products = (
-        part.reshape(len(sums), -1, measures) for part in np.split(sums[:, : -2 * measures], 3, axis=1)
+    weight, weights = (
+        part[:, None] for part in np.split(sums[:, -2 * measures :], 2, axis=1)
     )
-    weight = np.where(weight > 0, weight, np.inf)  # units that weigh nothing together say nothing
+    first, squares, products = (
+        part.reshape(len(sums), -1, measures)
+        for part in np.split(sums[:, : -2 * measures], 3, axis=1)
+    )
+    weight = np.where(
+        weight > 0, weight, np.inf
+    )  # units that weigh nothing together say nothing
     mean = first / weight
     rest = squares - 2 * mean * products + mean**2 * weights
     rest[rest <= _ROUNDING * squares] = 0.0
@@ -353,7 +383,9 @@ def randomised_tukey(
     (True, True)
     """
     families = [(totals, _ones(totals) if sizes is None else sizes)]
-    return randomised_tukeys(families, shuffles=shuffles, seed=seed, threads=threads, progress=progress)[0]
+    return randomised_tukeys(
+        families, shuffles=shuffles, seed=seed, threads=threads, progress=progress
+    )[0]
 
 
 def randomised_tukeys(
@@ -375,7 +407,8 @@ def randomised_tukeys(
     """
     scales = [_scale(totals, sizes) for totals, sizes in families]
     scaled = [
-        totals / (scale * _weights(sizes)) for (totals, sizes), scale in zip(families, scales, strict=True)
+        totals / (scale * _weights(sizes))
+        for (totals, sizes), scale in zip(families, scales, strict=True)
     ]
     found = _largest_range(scaled, shuffles, seed, threads, progress)
     return [_compared(*one) for one in zip(scaled, scales, found, strict=True)]
@@ -387,14 +420,23 @@ def _weights(sizes: Floats) -> Floats:
 
 def _scale(totals: Floats, sizes: Floats) -> Floats:
     """Return the error of a mean of each measure, float64 ``[measures]``."""
-    scale: Floats = np.array([_error(totals[:, :, at]) for at in range(totals.shape[2])]) / _weights(sizes)
+    scale: Floats = np.array(
+        [_error(totals[:, :, at]) for at in range(totals.shape[2])]
+    ) / _weights(sizes)
     return scale
 
 
 def _compared(scaled: Floats, scale: Floats, largest: Floats) -> RandomisedTukey:
-    means = np.array([[math.fsum(column) for column in measure.T] for measure in np.moveaxis(scaled, 2, 0)])
+    means = np.array(
+        [
+            [math.fsum(column) for column in measure.T]
+            for measure in np.moveaxis(scaled, 2, 0)
+        ]
+    )
     gaps = np.moveaxis(means[:, :, None] - means[:, None, :], 0, 2)
-    return RandomisedTukey(gaps * scale, _without_diagonal(p_values(np.abs(gaps), largest)), largest, scale)
+    return RandomisedTukey(
+        gaps * scale, _without_diagonal(p_values(np.abs(gaps), largest)), largest, scale
+    )
 
 
 def _error(totals: Floats) -> float:
@@ -415,8 +457,14 @@ def _largest_range(
     """
     units, systems = scaled[0].shape[:2]
     # one power of two for all measures of a family: their gaps are compared
-    bits = [_EXACT_BITS - math.frexp(float(np.abs(one).max(initial=0.0)) * units)[1] for one in scaled]
-    whole = [np.rint(np.ldexp(one, bit)).astype(np.int64) for one, bit in zip(scaled, bits, strict=True)]
+    bits = [
+        _EXACT_BITS - math.frexp(float(np.abs(one).max(initial=0.0)) * units)[1]
+        for one in scaled
+    ]
+    whole = [
+        np.rint(np.ldexp(one, bit)).astype(np.int64)
+        for one, bit in zip(scaled, bits, strict=True)
+    ]
     begins = np.cumsum([0, *(one.shape[2] for one in whole[:-1])])
     table = np.concatenate(whole, axis=2).reshape(units * systems, -1)
     narrow = systems <= _NARROW
@@ -428,7 +476,9 @@ def _largest_range(
     def block(at: int) -> Ints:
         count = min(each, shuffles - at * each)
         words = each * units * systems
-        keys: Any = raw(seed, at, size=-(-words // 2) if narrow else words).view(width)[:words]
+        keys: Any = raw(seed, at, size=-(-words // 2) if narrow else words).view(width)[
+            :words
+        ]
         keys = keys.reshape(each, units, systems)[:count]
         keys &= (~low).astype(width)
         keys |= np.arange(systems, dtype=width)
@@ -438,9 +488,15 @@ def _largest_range(
         places = (keys.astype(np.int64) if narrow else keys.view(np.int64)).ravel()
         drawn = table.take(places, axis=0, mode="clip").reshape(count, units, -1)
         sums = drawn.sum(axis=1).reshape(count, systems, -1)
-        gaps: Ints = np.maximum.reduceat(sums.max(axis=1) - sums.min(axis=1), begins, axis=1)
+        gaps: Ints = np.maximum.reduceat(
+            sums.max(axis=1) - sums.min(axis=1), begins, axis=1
+        )
         return gaps
 
-    found = np.concatenate(list(in_blocks(block, -(-shuffles // each), threads, progress)))
-    largest = np.sort(np.ldexp(found.astype(np.float64), [-bit for bit in bits]), axis=0)[::-1]
+    found = np.concatenate(
+        list(in_blocks(block, -(-shuffles // each), threads, progress))
+    )
+    largest = np.sort(
+        np.ldexp(found.astype(np.float64), [-bit for bit in bits]), axis=0
+    )[::-1]
     return [np.ascontiguousarray(column) for column in largest.T]

@@ -94,14 +94,21 @@ class Gaps(Record):
 
     def statistics(self, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return gap, standard error, degrees of freedom and z of each slice."""
-        sums, squares = (self.summed(part[None])[0] for part in (values, values * values))
+        sums, squares = (
+            self.summed(part[None])[0] for part in (values, values * values)
+        )
         gap, *parts = self._moments(sums, squares, values)
         if self.cluster is None:
             error, df = parts
         else:
-            own = np.concatenate([(part**2).sum(axis=0) for part in self._contributions(values)])
+            own = np.concatenate(
+                [(part**2).sum(axis=0) for part in self._contributions(values)]
+            )
             clusters = self.cluster.max() + 1
-            error, df = np.sqrt(own * clusters / (clusters - 1)), np.full(len(gap), clusters - 1.0)
+            error, df = (
+                np.sqrt(own * clusters / (clusters - 1)),
+                np.full(len(gap), clusters - 1.0),
+            )
         return gap, error, df, _normal(gap, error, df)
 
     @cached_property
@@ -112,7 +119,11 @@ class Gaps(Record):
         return found
 
     def largest(
-        self, values: Floats, permutations: int, seed: int, progress: Callable[[int], None] | None = None
+        self,
+        values: Floats,
+        permutations: int,
+        seed: int,
+        progress: Callable[[int], None] | None = None,
     ) -> Floats:
         """Return the largest evidence of all slices in each permutation, float64 ``[permutations]``.
 
@@ -120,25 +131,33 @@ class Gaps(Record):
         instead, those of a cluster together.
         """
         centred = values - (0.0 if self.zero else values.mean())
-        work = self._flipped if self.zero or self.cluster is not None else self._permuted
+        work = (
+            self._flipped if self.zero or self.cluster is not None else self._permuted
+        )
         blocks = -(-permutations // _BLOCK)
         sizes = [min(_BLOCK, permutations - at * _BLOCK) for at in range(blocks)]
         each = work(centred, seed)
-        return np.concatenate(list(in_blocks(lambda at: each(at, sizes[at]), blocks, progress=progress)))
+        return np.concatenate(
+            list(in_blocks(lambda at: each(at, sizes[at]), blocks, progress=progress))
+        )
 
     def _permuted(self, values: Floats, seed: int) -> Callable[[int, int], Floats]:
         """Return what draws a block of permutations."""
         whole = Whole.of(np.stack([values, values * values], axis=1))
 
         def draw(block: int, count: int) -> Floats:
-            bits = raw(seed, _STREAM, block, size=count * len(values)).reshape(count, -1)
+            bits = raw(seed, _STREAM, block, size=count * len(values)).reshape(
+                count, -1
+            )
             order = np.argsort(bits, axis=1)
             sums, squares = (
                 np.ldexp(self.summed(column[order]), -bit)
                 for column, bit in zip(whole.whole.T, whole.bits.tolist(), strict=True)
             )
             gap, error, df = self._moments(sums, squares, values)
-            most: Floats = (_normal(gap, error, df) ** 2 / 2 + self.log_share).max(axis=-1)
+            most: Floats = (_normal(gap, error, df) ** 2 / 2 + self.log_share).max(
+                axis=-1
+            )
             return most
 
         return draw
@@ -151,9 +170,15 @@ class Gaps(Record):
             bits = raw(seed, _STREAM, block, size=count * clusters).reshape(count, -1)
             signs = np.where(bits >> np.uint64(63), 1.0, -1.0)
             most = np.full(count, -np.inf)
-            for at, part in zip(self._chunks(), self._contributions(values), strict=True):
+            for at, part in zip(
+                self._chunks(), self._contributions(values), strict=True
+            ):
                 gap, own = signs @ part, (part**2).sum(axis=0)
-                spread = np.maximum(own - gap * gap / clusters, 1e-300) * clusters / (clusters - 1)
+                spread = (
+                    np.maximum(own - gap * gap / clusters, 1e-300)
+                    * clusters
+                    / (clusters - 1)
+                )
                 z = _normal(gap, np.sqrt(spread), np.full(1, clusters - 1.0))
                 np.maximum(most, (z**2 / 2 + self.log_share[at]).max(axis=1), out=most)
             return most
@@ -168,7 +193,11 @@ class Gaps(Record):
     def summed(self, values: Floats) -> Floats:
         """Return the sums of members, float64 ``[…, slices]``."""
         return np.concatenate(
-            [values @ self.members[:, part].astype(np.float64) for part in self._chunks()], axis=-1
+            [
+                values @ self.members[:, part].astype(np.float64)
+                for part in self._chunks()
+            ],
+            axis=-1,
         )
 
     def _contributions(self, values: Floats) -> list[Floats]:
@@ -182,12 +211,16 @@ class Gaps(Record):
                 each -= values[:, None] * ((1 - inside) / (len(values) - size))
             if self.cluster is not None:
                 order = np.argsort(self.cluster, kind="stable")
-                begins = np.searchsorted(self.cluster[order], np.arange(self.cluster.max() + 1))
+                begins = np.searchsorted(
+                    self.cluster[order], np.arange(self.cluster.max() + 1)
+                )
                 each = np.add.reduceat(each[order], begins, axis=0)
             found.append(each)
         return found
 
-    def _moments(self, sums: Floats, squares: Floats, values: Floats) -> tuple[Floats, Floats, Floats]:
+    def _moments(
+        self, sums: Floats, squares: Floats, values: Floats
+    ) -> tuple[Floats, Floats, Floats]:
         """Return gap, standard error and degrees of freedom of each slice (Welch 1947)."""
         n, size = len(values), self.members.sum(axis=0)
         total, every = values.sum(), (values * values).sum()
@@ -199,12 +232,18 @@ class Gaps(Record):
         inside = np.maximum(squares - sums * mean, 0.0)
         inside = (_PRIOR * common + inside) / (_PRIOR + size - 1) / size
         if held:
-            return mean, np.sqrt(inside), np.broadcast_to(_PRIOR + size - 1.0, mean.shape)
+            return (
+                mean,
+                np.sqrt(inside),
+                np.broadcast_to(_PRIOR + size - 1.0, mean.shape),
+            )
         outside = np.maximum(every - squares - (total - sums) * rest, 0.0)
         outside = (_PRIOR * common + outside) / (_PRIOR + other - 1) / other
         both = inside + outside
         with np.errstate(invalid="ignore", divide="ignore"):
-            df = both**2 / (inside**2 / (_PRIOR + size - 1) + outside**2 / (_PRIOR + other - 1))
+            df = both**2 / (
+                inside**2 / (_PRIOR + size - 1) + outside**2 / (_PRIOR + other - 1)
+            )
         return mean - rest, np.sqrt(both), np.where(both > 0, df, n - 1.0)
 
 
@@ -212,7 +251,12 @@ def _normal(gap: Floats, error: Floats, df: Floats) -> Floats:
     """Return the normal deviate of a t-value (Wallace 1959, within .02 from five degrees of freedom on)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         squared = np.where(gap == 0, 0.0, (gap / error) ** 2)
-    found: Floats = np.sign(gap) * (8 * df + 1) / (8 * df + 3) * np.sqrt(df * np.log1p(squared / df))
+    found: Floats = (
+        np.sign(gap)
+        * (8 * df + 1)
+        / (8 * df + 3)
+        * np.sqrt(df * np.log1p(squared / df))
+    )
     return found
 
 
@@ -256,7 +300,15 @@ def slice_tests(
     evidence = z**2 / 2 + gaps.log_share
     reached = permutations - np.searchsorted(largest, evidence - 1e-9)
     place = min(int(np.ceil(confidence * (permutations + 1))), permutations) - 1
-    return SliceTests(gap, error, df, z, evidence, (1 + reached) / (permutations + 1), float(largest[place]))
+    return SliceTests(
+        gap,
+        error,
+        df,
+        z,
+        evidence,
+        (1 + reached) / (permutations + 1),
+        float(largest[place]),
+    )
 
 
 def critical_z(critical: float, log_share: Floats) -> Floats:

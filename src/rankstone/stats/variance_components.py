@@ -72,9 +72,16 @@ def variance_components(
     """
     from scipy import special
 
-    cells, levels = (scores.mean(axis=-1) if replicated else scores), scores.shape[: len(factors)]
+    cells, levels = (
+        (scores.mean(axis=-1) if replicated else scores),
+        scores.shape[: len(factors)],
+    )
     within = scores.shape[-1] if replicated else 1
-    effects = [one for size in range(1, len(levels) + 1) for one in combinations(range(len(levels)), size)]
+    effects = [
+        one
+        for size in range(1, len(levels) + 1)
+        for one in combinations(range(len(levels)), size)
+    ]
     found: dict[tuple[int, ...], tuple[int, float]] = {}
     parts: dict[tuple[int, ...], Floats] = {(): np.asarray(cells.mean(keepdims=True))}
     for effect in effects:
@@ -93,12 +100,16 @@ def variance_components(
     for effect in reversed(effects):
         # a mean square expects each component that contains its factors, as often as a mean is of such cells
         expected = rest + sum(
-            within * math.prod(levels[axis] for axis in range(len(levels)) if axis not in one) * variance[one]
+            within
+            * math.prod(levels[axis] for axis in range(len(levels)) if axis not in one)
+            * variance[one]
             for one in variance
             if set(effect) < set(one)
         )
         df, squares = found[effect]
-        times = within * math.prod(levels[axis] for axis in range(len(levels)) if axis not in effect)
+        times = within * math.prod(
+            levels[axis] for axis in range(len(levels)) if axis not in effect
+        )
         variance[effect] = (squares / df - expected) / times
         above = [one for one in effects if set(effect) < set(one)]
         # with one interaction above, or none and replicates, its mean square is the denominator
@@ -113,11 +124,15 @@ def variance_components(
         sources.append(VarianceSource(name, df, squares, variance[effect], f, p))
     sources.reverse()
     if replicated:
-        sources.append(VarianceSource("residual", df_error, error, rest, math.nan, math.nan))
+        sources.append(
+            VarianceSource("residual", df_error, error, rest, math.nan, math.nan)
+        )
     return sources
 
 
-def order_components(scores: Floats, factors: Sequence[str]) -> list[tuple[str, float, float | None]]:
+def order_components(
+    scores: Floats, factors: Sequence[str]
+) -> list[tuple[str, float, float | None]]:
     """Return the components of crossed factors, and what each adds to the squared error of an order.
 
     Parameters
@@ -140,8 +155,17 @@ def order_components(scores: Floats, factors: Sequence[str]) -> list[tuple[str, 
     sizes, found = dict(zip(factors, scores.shape, strict=True)), []
     for one in variance_components(scores, factors):
         own, *others = factors if one.name == "residual" else one.name.split(" × ")
-        variance, times = max(one.variance, 0.0), math.prod(sizes[other] for other in others)
-        found.append((one.name, variance, variance / times if own == factors[0] and others else None))
+        variance, times = (
+            max(one.variance, 0.0),
+            math.prod(sizes[other] for other in others),
+        )
+        found.append(
+            (
+                one.name,
+                variance,
+                variance / times if own == factors[0] and others else None,
+            )
+        )
     return found
 
 
@@ -190,18 +214,36 @@ class Reliability(Record):
         """
         n, items = means.shape
         system, dataset, rest = variance_components(means.T, ["system", "dataset"])
-        inner = [variance_components(one.T, ["system", "query"]) for one in queries if len(one) > 1]
+        inner = [
+            variance_components(one.T, ["system", "query"])
+            for one in queries
+            if len(one) > 1
+        ]
         df = [sum(one[at].df for one in inner) for at in (1, 2)]
-        squares = [sum(one[at].squares for one in inner) / df[at - 1] if inner else 0.0 for at in (1, 2)]
+        squares = [
+            sum(one[at].squares for one in inner) / df[at - 1] if inner else 0.0
+            for at in (1, 2)
+        ]
         noise, of_queries = squares[1], max(squares[0] - squares[1], 0.0) / items
         each = float(np.mean([1 / len(one) for one in queries])) if queries else 0.0
         return cls(
-            items, n, max(system.variance, 0.0), max(rest.mean_square - noise * each, 0.0),
-            max(dataset.variance - of_queries * each, 0.0), of_queries, noise, each, system.f,
-        )  # fmt: skip
+            items,
+            n,
+            max(system.variance, 0.0),
+            max(rest.mean_square - noise * each, 0.0),
+            max(dataset.variance - of_queries * each, 0.0),
+            of_queries,
+            noise,
+            each,
+            system.f,
+        )
 
     def coefficient(
-        self, *, absolute: bool = False, datasets: float | None = None, queries: float | None = None
+        self,
+        *,
+        absolute: bool = False,
+        datasets: float | None = None,
+        queries: float | None = None,
     ) -> float:
         """Return the share of the variance of means that is between systems.
 
@@ -214,7 +256,11 @@ class Reliability(Record):
             For so many data sets, and queries in each; by default as they are.
         """
         each = self.each if queries is None else 1 / queries
-        error = self.interaction + self.noise * each + (self.level + self.queries * each) * absolute
+        error = (
+            self.interaction
+            + self.noise * each
+            + (self.level + self.queries * each) * absolute
+        )
         whole = self.between + error / (self.datasets if datasets is None else datasets)
         return self.between / whole if whole > 0 else 0.0
 
@@ -226,7 +272,10 @@ class Reliability(Record):
         if not self.ratio > 0:
             return 0.0, 1.0
         shares = (1 + confidence) / 2, (1 - confidence) / 2
-        low, high = (max(1 - float(special.fdtri(df, rest, one)) / self.ratio, 0.0) for one in shares)
+        low, high = (
+            max(1 - float(special.fdtri(df, rest, one)) / self.ratio, 0.0)
+            for one in shares
+        )
         return low, high
 
     def datasets_needed(self, target: float, *, absolute: bool = False) -> int | None:
@@ -238,6 +287,12 @@ class Reliability(Record):
 
     def queries_needed(self, target: float, *, absolute: bool = False) -> int | None:
         """Return how many queries in each of these data sets do; ``None`` where no number is enough."""
-        most = self.datasets * self.between * (1 - target) / target - self.interaction - self.level * absolute
+        most = (
+            self.datasets * self.between * (1 - target) / target
+            - self.interaction
+            - self.level * absolute
+        )
         noise = self.noise + self.queries * absolute
-        return max(1, math.ceil(noise / most - 1e-9)) if most > 0 and noise > 0 else None
+        return (
+            max(1, math.ceil(noise / most - 1e-9)) if most > 0 and noise > 0 else None
+        )

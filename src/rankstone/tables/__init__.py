@@ -7,7 +7,5 @@ computed here.
 from rankstone import lazy_names
 
 #: module → its public names, imported at first use; the stub is generated from this table
-PUBLIC = {
-    "sheet": ("Kind", "Part", "Sheet", "Table", "cell", "number"),
-}
+PUBLIC = {"sheet": ("Kind", "Part", "Sheet", "Table", "cell", "number")}
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 MARKS: Final = "abcdefghijklmnopqrstuvwxyz"
 COLOURS: Final = ("cyan", "yellow", "magenta", "green", "blue", "red")
 
-_CODES: Final = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "dim": 2}
+_CODES: Final = {
+    "red": 31,
+    "green": 32,
+    "yellow": 33,
+    "blue": 34,
+    "magenta": 35,
+    "cyan": 36,
+    "dim": 2,
+}
 #: the least and the largest width of a drawing, and its height
 _NARROWEST, _WIDEST, _HEIGHT = 40, 100, 15
 #: the longest name below a drawing
@@ -66,16 +74,28 @@ class Drawing(Record):
     def rows(self, width: int, *, styled: bool = False) -> list[str]:
         """Return the rows of the drawing, as wide as the page within limits."""
         wide = min(max(width, _NARROWEST), _WIDEST)
-        rows = drawn(list(self.lines.values()), wide, _HEIGHT, self.top, logarithmic=self.logarithmic)
+        rows = drawn(
+            list(self.lines.values()),
+            wide,
+            _HEIGHT,
+            self.top,
+            logarithmic=self.logarithmic,
+        )
         if self.named:
             names = enumerate(self.lines)
             rows.append(
                 [
-                    (f"{MARKS[at % len(MARKS)]} {printable(name, _NAME)}   ", COLOURS[at % len(COLOURS)])
+                    (
+                        f"{MARKS[at % len(MARKS)]} {printable(name, _NAME)}   ",
+                        COLOURS[at % len(COLOURS)],
+                    )
                     for at, name in names
                 ]
             )
-        return ["".join(_coloured(*piece) if styled else piece[0] for piece in row).rstrip() for row in rows]
+        return [
+            "".join(_coloured(*piece) if styled else piece[0] for piece in row).rstrip()
+            for row in rows
+        ]
 
 
 def _coloured(text: str, colour: str) -> str:
@@ -88,7 +108,12 @@ def is_logarithmic(x: Sequence[float]) -> bool:
 
 
 def drawn(
-    lines: Sequence[Line], width: int, height: int, top: float | None = None, *, logarithmic: bool = False
+    lines: Sequence[Line],
+    width: int,
+    height: int,
+    top: float | None = None,
+    *,
+    logarithmic: bool = False,
 ) -> list[list[Piece]]:
     """Return rows of coloured pieces: the lines, the y axis with three labels, the x axis below.
 
@@ -104,7 +129,10 @@ def drawn(
         True if the x axis is logarithmic.
     """
     place = math.log if logarithmic else float
-    left, right = min(place(line.x[0]) for line in lines), max(place(line.x[-1]) for line in lines)
+    left, right = (
+        min(place(line.x[0]) for line in lines),
+        max(place(line.x[-1]) for line in lines),
+    )
     high = top if top is not None else max(max(line.y) for line in lines)
     low = min(0.0, *(min(line.y) for line in lines))
     labels = [f"{low + (high - low) * share:.3g}" for share in (1.0, 0.5, 0.0)]
@@ -112,7 +140,8 @@ def drawn(
     canvas = _Canvas(max(width - margin, 10), height)
     for at, line in enumerate(lines):
         spots = [
-            (_share(place(x), left, right), _share(y, low, high)) for x, y in zip(line.x, line.y, strict=True)
+            (_share(place(x), left, right), _share(y, low, high))
+            for x, y in zip(line.x, line.y, strict=True)
         ]
         canvas.line(spots, at, len(lines))
     named = {0: labels[0], height // 2: labels[1], height - 1: labels[2]}
@@ -151,7 +180,9 @@ class _Canvas:
         for (x0, y0), (x1, y1) in zip(ends, ends[1:] or ends, strict=False):
             steps = max(abs(x1 - x0), abs(y1 - y0), 1)
             for step in range(steps + 1):
-                self._dot(x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps, number)
+                self._dot(
+                    x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps, number
+                )
         if of > 1:
             for column in range(_APART * number // of, self.width, _APART):
                 self._put_mark(column, number)
@@ -164,7 +195,9 @@ class _Canvas:
 
     def _put_mark(self, column: int, number: int) -> None:
         rows = [
-            row for row in range(self.height) if self._dots[row][column] and self._of[row][column] == number
+            row
+            for row in range(self.height)
+            if self._dots[row][column] and self._of[row][column] == number
         ]
         if rows:
             self._mark[rows[len(rows) // 2]][column] = MARKS[number % len(MARKS)]
@@ -172,8 +205,12 @@ class _Canvas:
     def row(self, row: int) -> list[Piece]:
         """Return a row as pieces of one colour each; blanks belong to the piece before them."""
         shown, colour = [], ""
-        for dots, mark, number in zip(self._dots[row], self._mark[row], self._of[row], strict=True):
+        for dots, mark, number in zip(
+            self._dots[row], self._mark[row], self._of[row], strict=True
+        ):
             colour = COLOURS[number % len(COLOURS)] if dots else colour
             shown.append((mark or chr(_BLANK + dots) if dots else " ", colour))
         runs = groupby(shown, key=lambda piece: piece[1])
-        return [("".join(char for char, _ in pieces), colour) for colour, pieces in runs]
+        return [
+            ("".join(char for char, _ in pieces), colour) for colour, pieces in runs
+        ]

@@ -70,8 +70,12 @@ def _escaped_markdown(text: str) -> str:
 
 def markdown(sheet: Sheet) -> str:
     """Return a sheet as Markdown."""
-    blocks: list[list[str]] = [[f"### {_escaped_markdown(sheet.title)}"]] if sheet.title else []
-    blocks += [[_escaped_markdown(text)] for text in (sheet.formula, sheet.symbols) if text]
+    blocks: list[list[str]] = (
+        [[f"### {_escaped_markdown(sheet.title)}"]] if sheet.title else []
+    )
+    blocks += [
+        [_escaped_markdown(text)] for text in (sheet.formula, sheet.symbols) if text
+    ]
     for part in sheet.readable:
         title, items = (part.title, ()) if isinstance(part, Table) else part
         blocks += [[f"**{_escaped_markdown(title)}**"]] if title else []
@@ -82,9 +86,17 @@ def markdown(sheet: Sheet) -> str:
         lines = [_table_row(map(_escaped_markdown, part.head)), _table_row(rule)]
         last = len(part.rows) - part.total
         for at, cells in enumerate(part.marked("**{}**", escape=_escaped_markdown)):
-            lines.append(_table_row(f"**{cell}**" if at >= last and cell else cell for cell in cells))
+            lines.append(
+                _table_row(
+                    f"**{cell}**" if at >= last and cell else cell for cell in cells
+                )
+            )
         blocks.append(lines)
-    blocks += [[f"- {_escaped_markdown(line)}" for line in sheet.brief]] if sheet.brief else []
+    blocks += (
+        [[f"- {_escaped_markdown(line)}" for line in sheet.brief]]
+        if sheet.brief
+        else []
+    )
     return "\n\n".join(map("\n".join, blocks)) + "\n"
 
 
@@ -105,10 +117,16 @@ def escaped_latex(text: str) -> str:
 
 def latex(sheet: Sheet) -> str:
     """Return a sheet as LaTeX: put it into a document that uses booktabs and amsmath."""
-    above = (r"\\" + "\n").join(map(escaped_latex, filter(None, (sheet.formula, sheet.symbols))))
+    above = (r"\\" + "\n").join(
+        map(escaped_latex, filter(None, (sheet.formula, sheet.symbols)))
+    )
     lines = [f"% {line}" for line in sheet.notes]
     lines += (
-        [rf"\paragraph{{{escaped_latex(sheet.title)}}}", *([above] if above else []), ""]
+        [
+            rf"\paragraph{{{escaped_latex(sheet.title)}}}",
+            *([above] if above else []),
+            "",
+        ]
         if sheet.title
         else []
     )
@@ -126,7 +144,9 @@ def latex(sheet: Sheet) -> str:
         last = len(part.rows) - part.total
         for at, row in enumerate(part.marked(r"\textbf{{{}}}", escape=escaped_latex)):
             lines += [r"\midrule"] if at == last and part.total else []
-            guard = "{}" if row[0][:1] in ("[", "*") else ""  # these would belong to the line above
+            guard = (
+                "{}" if row[0][:1] in ("[", "*") else ""
+            )  # these would belong to the line above
             lines.append(guard + " & ".join(row) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}\par"]
     return "\n".join(lines) + "\n"
@@ -137,7 +157,11 @@ def html(sheet: Sheet) -> str:
     escape = escaping.escape
     lines = [f"<style>{_STYLE}</style>", '<div class="rankstone">']
     lines += [f"<h3>{escape(sheet.title)}</h3>"] if sheet.title else []
-    lines += [f'<p class="formula">{escape(text)}</p>' for text in (sheet.formula, sheet.symbols) if text]
+    lines += [
+        f'<p class="formula">{escape(text)}</p>'
+        for text in (sheet.formula, sheet.symbols)
+        if text
+    ]
     for part in sheet.readable:
         if not isinstance(part, Table):
             title, texts = part
@@ -145,13 +169,20 @@ def html(sheet: Sheet) -> str:
             lines.append(_items(texts))
             continue
         kinds = [' class="n"' if numeric else "" for numeric in part.numeric]
-        head = "".join(f"<th{kind}>{escape(cell)}</th>" for kind, cell in zip(kinds, part.head, strict=True))
+        head = "".join(
+            f"<th{kind}>{escape(cell)}</th>"
+            for kind, cell in zip(kinds, part.head, strict=True)
+        )
         lines += [f"<h4>{escape(part.title)}</h4>"] if part.title else []
         lines.append(f"<table><thead><tr>{head}</tr></thead><tbody>")
         last = len(part.rows) - part.total
         for at, row in enumerate(part.marked("<b>{}</b>", escape=escape)):
-            cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True))
-            lines.append(f'<tr class="sum">{cells}</tr>' if at >= last else f"<tr>{cells}</tr>")
+            cells = "".join(
+                f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)
+            )
+            lines.append(
+                f'<tr class="sum">{cells}</tr>' if at >= last else f"<tr>{cells}</tr>"
+            )
         lines.append("</tbody></table>")
     lines += [_items(sheet.brief)] if sheet.brief else []
     return "\n".join([*lines, "</div>"])

@@ -21,7 +21,11 @@ def check_language(lang: str) -> None:
 @cache
 def _language(lang: str) -> dict[str, Any]:
     check_language(lang)
-    return tomllib.loads((files("rankstone.tables") / "locales" / f"{lang}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        (files("rankstone.tables") / "locales" / f"{lang}.toml").read_text(
+            encoding="utf-8"
+        )
+    )
 
 
 def phrases(section: str, lang: str) -> dict[str, str]:

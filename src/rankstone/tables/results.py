@@ -55,11 +55,17 @@ class Result:
         """Return what is shown, with this many decimals."""
         from rankstone.tables.sheet import Sheet, Table
 
-        return Sheet("", parts=(Table.of(self.to_frame(), digits=digits),), notes=(self._notes(),))
+        return Sheet(
+            "",
+            parts=(Table.of(self.to_frame(), digits=digits),),
+            notes=(self._notes(),),
+        )
 
     def _notes(self) -> Details:
         """Return the audit, and the options that the numbers depend on."""
-        return data_notes(getattr(self, "audit", None), getattr(self, "conventions", None))
+        return data_notes(
+            getattr(self, "audit", None), getattr(self, "conventions", None)
+        )
 
     def text(self, width: int = 80, *, verbose: bool = False) -> str:
         """Return it as text for a page of ``width`` columns; ``verbose``: with the whole audit."""
@@ -115,7 +121,11 @@ class Result:
             When the suffix is not known.  Pages are written by ``rankstone.report(result, path)``.
         """
         suffix = Path(path).suffix.lower()
-        texts = {".json": lambda: as_json(self.report()), ".md": self.to_markdown, ".tex": self.to_latex}
+        texts = {
+            ".json": lambda: as_json(self.report()),
+            ".md": self.to_markdown,
+            ".tex": self.to_latex,
+        }
         if suffix not in (*texts, *_LINES, ".csv", ".parquet", ".pq"):
             page = suffix in (".html", ".htm")
             raise UsageError(
@@ -135,10 +145,19 @@ class Result:
             """Raise the error for an unknown name, with the replacement of a removed one."""
             kinds = [kind.__name__ for kind in type(self).__mro__]
             instead = next(
-                (_removed()[key] for kind in kinds if (key := f"{kind}.{name}") in _removed()), None
+                (
+                    _removed()[key]
+                    for kind in kinds
+                    if (key := f"{kind}.{name}") in _removed()
+                ),
+                None,
             )
             message = f"{type(self).__name__!r} has no attribute {name!r}"
-            raise AttributeError(f"{message}: write {instead}" if instead else message, name=name, obj=self)
+            raise AttributeError(
+                f"{message}: write {instead}" if instead else message,
+                name=name,
+                obj=self,
+            )
 
 
 class Findings(Result):
@@ -176,9 +195,13 @@ class Findings(Result):
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
         known = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type] # a dataclass
-        return given(**{name: one for name, one in known.items() if name not in ("lang", "digits")}) | {
-            "findings": list(self.findings())
-        }
+        return given(
+            **{
+                name: one
+                for name, one in known.items()
+                if name not in ("lang", "digits")
+            }
+        ) | {"findings": list(self.findings())}
 
     def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
         """Return tables, findings and method."""
@@ -187,7 +210,9 @@ class Findings(Result):
         shown = self.digits if digits is None else digits
         parts: list[Part] = [*self.tables(shown, verbose=verbose)]
         lists = {"findings": [*self.findings(shown)], "method": [*self.method_lines()]}
-        parts += [(self.say(name), tuple(lines)) for name, lines in lists.items() if lines]
+        parts += [
+            (self.say(name), tuple(lines)) for name, lines in lists.items() if lines
+        ]
         return Sheet(self.title(), parts=tuple(parts), notes=(self._notes(),))
 
 
@@ -197,7 +222,9 @@ def _removed() -> dict[str, str]:
     import tomllib
     from importlib.resources import files
 
-    return tomllib.loads((files("rankstone.tables") / "removed.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        (files("rankstone.tables") / "removed.toml").read_text(encoding="utf-8")
+    )
 
 
 class Averaged(Protocol):
@@ -219,7 +246,9 @@ class Averaged(Protocol):
     def inputs(self) -> Mapping[str, Any]:
         """The sources of all inputs."""
 
-    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+    def mean(
+        self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()
+    ) -> pl.DataFrame:
         """Return one row per run and measure."""
 
     def has(self, status: str) -> bool:
@@ -242,7 +271,9 @@ class HasMeans(Result):
             means.setdefault(run, {})[measure] = value
         return means
 
-    def to_flat_dict(self: Averaged, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+    def to_flat_dict(
+        self: Averaged, prefix: str = "", *, plain: bool = False
+    ) -> dict[str, float]:
         """Return the means by one name each, for experiment trackers; undefined means are omitted.
 
         Parameters
@@ -267,17 +298,30 @@ class HasMeans(Result):
         means = self.to_dict()
         name = plain_name if plain else str
         several = len(means) > 1
-        rows = [(run, measure, value) for run, of in means.items() for measure, value in of.items()]
-        flat = {f"{prefix}{name(r) + '/' if several else ''}{name(m)}": value for r, m, value in rows}
+        rows = [
+            (run, measure, value)
+            for run, of in means.items()
+            for measure, value in of.items()
+        ]
+        flat = {
+            f"{prefix}{name(r) + '/' if several else ''}{name(m)}": value
+            for r, m, value in rows
+        }
         if len(flat) < len(rows):
-            raise BadParameter("two means have the same name", given=", ".join(flat), fix="remove plain=True")
+            raise BadParameter(
+                "two means have the same name",
+                given=", ".join(flat),
+                fix="remove plain=True",
+            )
         return {name: value for name, value in flat.items() if value is not None}
 
     def report(self: Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
         """Return all data as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
         audit = self.audit.to_dict()
         for without in ("missing", "no_relevant"):
-            means = self.mean(without=[without]).iter_rows() if self.has(without) else ()
+            means = (
+                self.mean(without=[without]).iter_rows() if self.has(without) else ()
+            )
             for run, measure, value, n, _ in means:
                 others = audit["runs"][run].setdefault(f"means_without_{without}", {})
                 others[measure] = {"value": value, "n": n}
@@ -292,7 +336,9 @@ class HasMeans(Result):
 
     def table(self: Averaged) -> pl.DataFrame:
         """Return the means as one row per run and one column per measure."""
-        return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
+        return self.mean().pivot(
+            "measure", index="run", values="value", maintain_order=True
+        )
 
 
 def plain_name(name: str) -> str:
@@ -301,7 +347,11 @@ def plain_name(name: str) -> str:
     >>> plain_name("AP(rel=2)@5")
     'AP_rel_2_at_5'
     """
-    return re.sub(r"\W+", "_", name.replace("@", "_at_")).replace("__at_", "_at_").strip("_")
+    return (
+        re.sub(r"\W+", "_", name.replace("@", "_at_"))
+        .replace("__at_", "_at_")
+        .strip("_")
+    )
 
 
 def given(**named: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever results hold
@@ -318,10 +368,18 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
         return value.to_dicts()
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    return dict(value) if hasattr(value, "keys") else list(value) if isinstance(value, tuple) else value
+    return (
+        dict(value)
+        if hasattr(value, "keys")
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+    )
 
 
-def write_rows(rows: pl.LazyFrame, path: str | os.PathLike[str], formulas: str = "keep") -> None:
+def write_rows(
+    rows: pl.LazyFrame, path: str | os.PathLike[str], formulas: str = "keep"
+) -> None:
     """Write rows atomically in the format of the suffix: Parquet, CSV or JSON lines."""
     suffix = Path(path).suffix.lower()
     with atomic(path) as unfinished:
@@ -341,25 +399,37 @@ def as_json(report: object) -> str:
 def as_json_lines(frame: pl.DataFrame) -> str:
     """Return the rows of a frame as JSON lines."""
     rows = frame.iter_rows(named=True)
-    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+    return "".join(
+        json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows
+    )
 
 
 def as_csv(frame: pl.DataFrame, formulas: str = "keep") -> str:
     """Return the rows of a frame as CSV; items of a list are separated by blanks."""
-    text: str = without_formulas(_without_lists(frame.lazy()), formulas).collect().write_csv()
+    text: str = (
+        without_formulas(_without_lists(frame.lazy()), formulas).collect().write_csv()
+    )
     return text
 
 
 def _without_lists(rows: pl.LazyFrame) -> pl.LazyFrame:
-    lists = [name for name, kind in rows.collect_schema().items() if isinstance(kind, pl.List)]
-    return rows.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists)
+    lists = [
+        name
+        for name, kind in rows.collect_schema().items()
+        if isinstance(kind, pl.List)
+    ]
+    return rows.with_columns(
+        pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists
+    )
 
 
 def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not imported here
     """Return a frame as a pandas frame; texts and lists are Python objects, numbers NumPy's."""
     pandas = installed("pandas", "pandas", 'pip install "rankstone[pandas]"')
     columns = frame.get_columns()
-    return pandas.DataFrame({c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns})
+    return pandas.DataFrame(
+        {c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns}
+    )
 
 
 # -- notes below results -----------------------------------------------------------------------------------
@@ -368,11 +438,15 @@ def data_notes(audit: Any, conventions: Mapping[str, Any] | None) -> Details:  #
     from rankstone.tables.sheet import Details
 
     audits = ((), ()) if audit is None else (audit.lines(), audit.brief())
-    whole, brief = (conventions_lines(conventions or {}, brief=brief) for brief in (False, True))
+    whole, brief = (
+        conventions_lines(conventions or {}, brief=brief) for brief in (False, True)
+    )
     return Details((*audits[0], *whole), (*audits[1], *brief))
 
 
-def conventions_lines(conventions: Mapping[str, Any], *, brief: bool = False) -> list[str]:
+def conventions_lines(
+    conventions: Mapping[str, Any], *, brief: bool = False
+) -> list[str]:
     """Return the lines about the conventions of numbers; ``brief``: only what differs from the defaults.
 
     >>> known = {"alignment": {"order": "score", "ties": "input"}, "defaults": {"AP.denom": "R"}}
@@ -384,31 +458,58 @@ def conventions_lines(conventions: Mapping[str, Any], *, brief: bool = False) ->
     if "convention" in conventions:
         lines = [f"convention  {conventions['convention']}"]
         for text, meaning in conventions["meaning"].items():
-            options = " ".join(f"{name}={value}" for name, value in meaning["options"].items())
+            options = " ".join(
+                f"{name}={value}" for name, value in meaning["options"].items()
+            )
             note = f": {meaning['note']}" if meaning.get("note") else ""
-            ours = "a measure of this library alone" if meaning["ours"] == text else meaning["ours"]
-            lines.append(f"  {text} is {ours}{f' with {options}' if options else ''}{note}")
+            ours = (
+                "a measure of this library alone"
+                if meaning["ours"] == text
+                else meaning["ours"]
+            )
+            lines.append(
+                f"  {text} is {ours}{f' with {options}' if options else ''}{note}"
+            )
         return lines
     if "alignment" not in conventions:
-        known = {name: value for name, value in conventions.items() if value is not None}
-        shown = [f"{name}={printable(_listed(value), 40)}" for name, value in known.items()]
+        known = {
+            name: value for name, value in conventions.items() if value is not None
+        }
+        shown = [
+            f"{name}={printable(_listed(value), 40)}" for name, value in known.items()
+        ]
         return [f"conventions  {' '.join(shown)}"] if shown else []
-    shown = [f"{name}={value}" for name, value in conventions["alignment"].items() if value is not None]
+    shown = [
+        f"{name}={value}"
+        for name, value in conventions["alignment"].items()
+        if value is not None
+    ]
     if brief:
         changed = conventions.get("changed", {})
-        defaults = {name.rpartition(".")[2]: value for name, value in conventions["defaults"].items()}
+        defaults = {
+            name.rpartition(".")[2]: value
+            for name, value in conventions["defaults"].items()
+        }
         usual = [f"{name}={defaults[name]}" for name in _USUAL if name in defaults]
         usual += [
-            one for one in shown if one.partition("=")[0] in _USUAL and one.partition("=")[0] not in changed
+            one
+            for one in shown
+            if one.partition("=")[0] in _USUAL and one.partition("=")[0] not in changed
         ]
         other = [
             one if changed[name] is None else f"{one} (default {changed[name]})"
             for one in shown
             if (name := one.partition("=")[0]) in changed
         ]
-        return [f"conventions  {' '.join([*other, *(['·'] if other else []), 'defaults:', *usual, '…'])}"]
+        return [
+            f"conventions  {' '.join([*other, *(['·'] if other else []), 'defaults:', *usual, '…'])}"
+        ]
     parameters = [f"{name}={value}" for name, value in conventions["defaults"].items()]
-    return ["conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")]
+    return [
+        "conventions  "
+        + " ".join(shown)
+        + (" · " + " ".join(parameters) if parameters else "")
+    ]
 
 
 def _listed(value: object) -> object:

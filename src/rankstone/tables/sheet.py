@@ -30,7 +30,19 @@ _DIGITS: Final = 4
 #: a smaller p is shown as being below this
 _LEAST: Final = 0.0001
 _IDS: Final = frozenset(
-    ["run", "system", "versus", "query_id", "doc_id", "user", "item", "unit", "a", "b", "other"]
+    [
+        "run",
+        "system",
+        "versus",
+        "query_id",
+        "doc_id",
+        "user",
+        "item",
+        "unit",
+        "a",
+        "b",
+        "other",
+    ]
 )
 _P: Final = ("p", "p_adjusted", "p_sign", "p_randomisation")
 _NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -64,9 +76,13 @@ class Table:
     best: frozenset[tuple[int, int]] = frozenset()
     starred: bool = False
 
-    def marked(self, best: str, other: str = "{}", escape: Callable[[str], str] = str) -> list[list[str]]:
+    def marked(
+        self, best: str, other: str = "{}", escape: Callable[[str], str] = str
+    ) -> list[list[str]]:
         """Return the rows, with a format for the best cells and one for the others of their columns."""
-        formats = {column: other for _, column in self.best} | dict.fromkeys(self.best, best)
+        formats = {column: other for _, column in self.best} | dict.fromkeys(
+            self.best, best
+        )
         return [
             [
                 formats.get((at, column), formats.get(column, "{}")).format(escape(one))
@@ -111,12 +127,20 @@ class Table:
         >>> Table.of(pl.DataFrame({"run": ["bm25"], "p_adjusted": [0.00001], "n": [1200]})).rows
         (('bm25', '<0.0001', '1,200'),)
         """
-        by_name = {name: kinds.get(name) or _kind(name, dtype) for name, dtype in frame.schema.items()}
+        by_name = {
+            name: kinds.get(name) or _kind(name, dtype)
+            for name, dtype in frame.schema.items()
+        }
         rows = tuple(
-            tuple(cell(value, name, digits) for name, value in zip(by_name, row, strict=True))
+            tuple(
+                cell(value, name, digits)
+                for name, value in zip(by_name, row, strict=True)
+            )
             for row in frame.iter_rows()
         )
-        head = tuple(printable(names.get(name, name.replace("_", " ")), 40) for name in by_name)
+        head = tuple(
+            printable(names.get(name, name.replace("_", " ")), 40) for name in by_name
+        )
         return cls(title, head, rows, tuple(by_name.values()))
 
 
@@ -172,9 +196,14 @@ class Sheet:
         """Escape control characters: a text is one line in every format, also in a comment of LaTeX."""
         for name in ("title", "formula", "symbols"):
             object.__setattr__(self, name, one_line(getattr(self, name)))
-        notes = [Details((one,), (one,)) if isinstance(one, str) else one for one in self.notes]
+        notes = [
+            Details((one,), (one,)) if isinstance(one, str) else one
+            for one in self.notes
+        ]
         for name, of in (("notes", "whole"), ("brief", "brief")):
-            lines = tuple(one_line(line) for note in notes for line in getattr(note, of))
+            lines = tuple(
+                one_line(line) for note in notes for line in getattr(note, of)
+            )
             object.__setattr__(self, name, lines)
 
     def verbose(self) -> Sheet:
@@ -225,11 +254,21 @@ def cell(value: object, name: str = "", digits: int = _DIGITS) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         if name in _P:
-            return f"<{_LEAST}" if value < _LEAST else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"  # noqa: PLR2004
+            return (
+                f"<{_LEAST}"
+                if value < _LEAST
+                else f"{value:.2g}"
+                if value < 0.1  # noqa: PLR2004 - of titled tables with room
+                else f"{value:.2f}"
+            )
         return f"{value:+.{digits}f}" if name == "difference" else f"{value:.{digits}f}"
     if isinstance(value, (list, tuple)):
         return " ".join(map(str, value))
-    return f"{value:,}" if isinstance(value, int) and name not in _IDS else printable(value, 300)
+    return (
+        f"{value:,}"
+        if isinstance(value, int) and name not in _IDS
+        else printable(value, 300)
+    )
 
 
 #: the least number of characters of a name
@@ -291,7 +330,9 @@ def page_width() -> int:
     return _PAPER
 
 
-def text(sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = False) -> str:
+def text(
+    sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = False
+) -> str:
     """Return a sheet as text for a page.
 
     Parameters
@@ -324,7 +365,9 @@ def text(sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = F
     notes_below = [row for line in sheet.brief for row in wrapped(line, notes or width)]
     if notes_below and (sheet.title or len(sheet.parts) > 1):
         lines.append("")
-    lines += [f"{_DIM}{line}{_PLAIN}" for line in notes_below] if styled else notes_below
+    lines += (
+        [f"{_DIM}{line}{_PLAIN}" for line in notes_below] if styled else notes_below
+    )
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -349,7 +392,9 @@ def _words(line: str) -> Iterator[str]:
     word = ""
     for sign, after in zip(line, [*line[1:], " "], strict=False):
         word += sign
-        if (sign == " " and after != " ") or (cell_len(sign) > 1 and after not in "，。；：、）"):
+        if (sign == " " and after != " ") or (
+            cell_len(sign) > 1 and after not in "，。；：、）"
+        ):
             yield word
             word = ""
     yield word
@@ -375,14 +420,18 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
     # every block begins with the names, and with ranks before them
     names = soft[0] if soft and soft[0] <= _BEFORE else 0
     first = next((at for at in range(names, len(numeric)) if numeric[at]), len(numeric))
-    if first < len(need) and fixed + sum(least.values()) > room:  # then numbers are split into blocks
+    if (
+        first < len(need) and fixed + sum(least.values()) > room
+    ):  # then numbers are split into blocks
         front = [*range(first)]
         left = room - max((need[at] for at in range(first, len(need))), default=0)
         taken = sum(need[at] for at in range(names))
         _shrink(need, least, front[names:], max(left, width // 2) - taken)
         blocks: list[list[int]] = []
         for at in range(first, len(need)):
-            taken = sum(need[other] + gap for other in (*front, *(blocks[-1] if blocks else ())))
+            taken = sum(
+                need[other] + gap for other in (*front, *(blocks[-1] if blocks else ()))
+            )
             if not blocks or taken + need[at] + sides > width:
                 blocks.append([])
             blocks[-1].append(at)
@@ -411,7 +460,10 @@ def _block(
 ) -> Iterator[str]:
     """Yield the lines of some columns."""
     heads = {at: wrapped(table.head[at], need[at]) for at in shown}
-    lines_of = {at: [*heads[at], *(line for lines in cells[at] for line in lines)] for at in shown}
+    lines_of = {
+        at: [*heads[at], *(line for lines in cells[at] for line in lines)]
+        for at in shown
+    }
     wide = {at: max(map(cell_len, lines), default=0) for at, lines in lines_of.items()}
     side = " " if gap == 3 else ""  # noqa: PLR2004 - of titled tables with room
     between = " " * gap
@@ -450,7 +502,9 @@ def _least(column: list[str], need: int, kind: object) -> int:
     return min(need, max([_NAME, *words]))
 
 
-def _shrink(need: list[int], least: dict[int, int], soft: Sequence[int], room: int) -> None:
+def _shrink(
+    need: list[int], least: dict[int, int], soft: Sequence[int], room: int
+) -> None:
     """Narrow the widest of some columns until they fit."""
     while sum(need[at] for at in soft) > room:
         narrower = [at for at in soft if need[at] > least[at]]
@@ -462,7 +516,11 @@ def _shrink(need: list[int], least: dict[int, int], soft: Sequence[int], room: i
 def _widen(need: list[int], heads: Sequence[int], room: int) -> None:
     """Widen columns of numbers to their headings where there is room, those that lack least first."""
     for at in sorted(range(len(need)), key=lambda at: heads[at] - need[at]):
-        need[at] += max(heads[at] - need[at], 0) if heads[at] - need[at] <= room - sum(need) else 0
+        need[at] += (
+            max(heads[at] - need[at], 0)
+            if heads[at] - need[at] <= room - sum(need)
+            else 0
+        )
 
 
 def _fitted(cells: list[str], width: int) -> list[list[str]]:
@@ -480,7 +538,9 @@ def _indented(one: str, width: int) -> list[str]:
 def _broken(line: str, width: int) -> Iterator[str]:
     """Yield a line, split where a word is wider than the column."""
     while cell_len(line) > width:
-        at = max((n for n in range(1, len(line)) if cell_len(line[:n]) <= width), default=1)
+        at = max(
+            (n for n in range(1, len(line)) if cell_len(line[:n]) <= width), default=1
+        )
         yield line[:at]
         line = line[at:]
     yield line

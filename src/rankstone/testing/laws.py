@@ -69,10 +69,14 @@ class Law:
 
     def broken(self, measure: Measure, world: World, seed: int) -> Violation | None:
         """Return a query for which the law does not hold and the violation, or ``None``."""
-        return self.check(measure, world, np.random.Generator(np.random.Philox(seed + 1)))
+        return self.check(
+            measure, world, np.random.Generator(np.random.Philox(seed + 1))
+        )
 
 
-def check_measure(measure: str | Measure, *, queries: int = 120, seed: int = 0) -> list[str]:
+def check_measure(
+    measure: str | Measure, *, queries: int = 120, seed: int = 0
+) -> list[str]:
     """Check a measure against every law that applies to it, on small random queries.
 
     Parameters
@@ -101,13 +105,18 @@ def check_measure(measure: str | Measure, *, queries: int = 120, seed: int = 0) 
     """
     kind = parse_measure(measure)
     if not isinstance(kind, Measure):
-        raise UsageError(f"{kind} is not a measure of a run against judgments", fix=f"use {kind.computed_by}")
+        raise UsageError(
+            f"{kind} is not a measure of a run against judgments",
+            fix=f"use {kind.computed_by}",
+        )
     kept = []
     for name, violation in _value_laws(kind):
         if violation:
             raise LawBroken(f"{kind}: {name}: {violation}")
         kept.append(name)
-    worlds = {ties: small_world(kind, queries, seed, ties=ties) for ties in (False, True)}
+    worlds = {
+        ties: small_world(kind, queries, seed, ties=ties) for ties in (False, True)
+    }
     for law in LAWS:
         if law.applies(kind) and law.claimed(kind.claims):
             _check_law(law, kind, worlds[law.ties], seed)
@@ -122,7 +131,9 @@ def _check_law(law: Law, measure: Measure, world: World, seed: int) -> None:
         raise LawBroken(f"{measure}: {law.name}: {error}") from error
     if violation:
         query, what = violation
-        raise LawBroken(f"{measure}: {law.name}: query {query}: {what}\n{world.only([query])}")
+        raise LawBroken(
+            f"{measure}: {law.name}: query {query}: {what}\n{world.only([query])}"
+        )
 
 
 # -- laws of the value itself --------------------------------------------------------------------------
@@ -130,7 +141,9 @@ def _value_laws(measure: Measure) -> Iterator[tuple[str, str | None]]:
     again = parse_measure(str(measure))
     yield (
         "its text parses back to it",
-        None if again == measure and str(again) == str(measure) else f"parses as {again!r}",
+        None
+        if again == measure and str(again) == str(measure)
+        else f"parses as {again!r}",
     )
     yield "it is an immutable value", _value(measure, again)
     empty = [
@@ -159,7 +172,9 @@ def _in_span(measure: Measure, world: World, _draw: Draw) -> Violation | None:
         for query, (value, *_) in world.under(**under).values(measure).items():
             if value is None:
                 continue
-            inside = (low is None or value >= low - _WITHIN) and (high is None or value <= high + _WITHIN)
+            inside = (low is None or value >= low - _WITHIN) and (
+                high is None or value <= high + _WITHIN
+            )
             if not inside or not math.isfinite(value):
                 return query, f"{value} under {under}"
     return None
@@ -172,8 +187,15 @@ def _row_order(measure: Measure, world: World, draw: Draw) -> Violation | None:
 
 def _renamed_documents(measure: Measure, world: World, draw: Draw) -> Violation | None:
     """Rename documents without changing the order of names."""
-    names = pl.concat([world.judgments["doc_id"], world.run["doc_id"]]).unique().sort().to_list()
-    other = {name: f"{chr(97 + at)}{draw.integers(1000)}" for at, name in enumerate(names)}
+    names = (
+        pl.concat([world.judgments["doc_id"], world.run["doc_id"]])
+        .unique()
+        .sort()
+        .to_list()
+    )
+    other = {
+        name: f"{chr(97 + at)}{draw.integers(1000)}" for at, name in enumerate(names)
+    }
     renamed = pl.col("doc_id").replace(other)
     chunks = None if world.documents is None else world.documents.with_columns(renamed)
     judged, run = world.judgments.with_columns(renamed), world.run.with_columns(renamed)
@@ -182,7 +204,9 @@ def _renamed_documents(measure: Measure, world: World, draw: Draw) -> Violation 
 
 
 def _scores(measure: Measure, world: World, _draw: Draw) -> Violation | None:
-    curved = replace(world, run=world.run.with_columns(score=pl.col("score").exp() * 3 - 7))
+    curved = replace(
+        world, run=world.run.with_columns(score=pl.col("score").exp() * 3 - 7)
+    )
     return _difference(world.values(measure), curved.values(measure))
 
 
@@ -201,28 +225,48 @@ def _below_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | No
     rows: list[Row] = []
     for of_query in world.lists().values():
         rows += of_query[: measure.k]
-        rows += [(query, f"unknown {doc}", score) for query, doc, score in of_query[measure.k :]]
+        rows += [
+            (query, f"unknown {doc}", score)
+            for query, doc, score in of_query[measure.k :]
+        ]
     return _difference(world.values(measure), world.ranked(rows).values(measure))
 
 
 def _promotion(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     """Exchange two neighbours of a list so that the one with the better grade comes first."""
-    grade = {(q, d): g for q, d, g in world.judgments.select("query_id", "doc_id", "relevance").iter_rows()}
+    grade = {
+        (q, d): g
+        for q, d, g in world.judgments.select(
+            "query_id", "doc_id", "relevance"
+        ).iter_rows()
+    }
     orders: dict[str, list[list[str]]] = {}
     for query, rows in world.lists().items():
         docs = [doc for _, doc, _ in rows]
         worth = [_worth(grade.get((query, doc)), **world.options) for doc in docs]
         worse = [at for at in range(len(docs) - 1) if worth[at] < worth[at + 1]]
-        orders[query] = [docs, *([*docs[:at], docs[at + 1], docs[at], *docs[at + 2 :]] for at in worse)]
+        orders[query] = [
+            docs,
+            *([*docs[:at], docs[at + 1], docs[at], *docs[at + 2 :]] for at in worse),
+        ]
     sign = 1.0 if measure.card.direction == "higher" else -1.0
     for query, (value, *others) in _in_orders(measure, world, orders).items():
         for changed, moved in zip(others, orders[query][1:], strict=True):
-            if value is not None and changed is not None and sign * (changed - value) < -_WITHIN:
-                return query, f"{value} became {changed} when a better document moved up: {moved}"
+            if (
+                value is not None
+                and changed is not None
+                and sign * (changed - value) < -_WITHIN
+            ):
+                return (
+                    query,
+                    f"{value} became {changed} when a better document moved up: {moved}",
+                )
     return None
 
 
-def _worth(grade: float | None, negative: str = "", unjudged: float | str = "", **_: object) -> float:
+def _worth(
+    grade: float | None, negative: str = "", unjudged: float | str = "", **_: object
+) -> float:
     """Return what a document is worth: an unjudged one is between one judged 0 and one judged below."""
     if grade is not None and grade < 0 and negative != "keep":
         grade = 0.0 if negative == "zero" else None
@@ -238,7 +282,10 @@ def _expected(measure: Measure, world: World, _draw: Draw) -> Violation | None:
             return query, f"ties=expected gives {value}, the orders {orders}"
         mean = math.fsum(orders) / len(orders) if value is not None else None
         if value is not None and mean is not None and abs(mean - value) > _WITHIN:
-            return query, f"the mean over all orders is {mean}, ties=expected gives {value}"
+            return (
+                query,
+                f"the mean over all orders is {mean}, ties=expected gives {value}",
+            )
     return None
 
 
@@ -263,22 +310,37 @@ def _every_order(measure: Measure, world: World) -> dict[str, list[Any]]:
     """Return the values of each query under every order of its tied documents, if these are few."""
     orders: dict[str, list[list[str]]] = {}
     for query, ranked in world.lists().items():
-        blocks = [[doc for _, doc, _ in block] for _, block in groupby(ranked, key=itemgetter(2))]
+        blocks = [
+            [doc for _, doc, _ in block]
+            for _, block in groupby(ranked, key=itemgetter(2))
+        ]
         if math.prod(math.factorial(len(block)) for block in blocks) <= _MOST_ORDERS:
             each = product(*(permutations(block) for block in blocks))
             orders[query] = [list(chain.from_iterable(order)) for order in each]
     return _in_orders(measure, world, orders)
 
 
-def _in_orders(measure: Measure, world: World, orders: dict[str, list[list[str]]]) -> dict[str, list[Any]]:
+def _in_orders(
+    measure: Measure, world: World, orders: dict[str, list[list[str]]]
+) -> dict[str, list[Any]]:
     """Return the values of each query with its documents in each of some orders."""
-    copies = [(query, f"{query}#{at}", docs) for query in orders for at, docs in enumerate(orders[query])]
+    copies = [
+        (query, f"{query}#{at}", docs)
+        for query in orders
+        for at, docs in enumerate(orders[query])
+    ]
     of_copy = pl.DataFrame(
-        [row[:2] for row in copies], {"query_id": pl.String, "copy": pl.String}, orient="row"
+        [row[:2] for row in copies],
+        {"query_id": pl.String, "copy": pl.String},
+        orient="row",
     )
     judged = of_copy.join(world.judgments, on="query_id", maintain_order="left")
     judged = judged.drop("query_id").rename({"copy": "query_id"})
-    rows = [(copy, doc, -float(at)) for _, copy, docs in copies for at, doc in enumerate(docs)]
+    rows = [
+        (copy, doc, -float(at))
+        for _, copy, docs in copies
+        for at, doc in enumerate(docs)
+    ]
     scored = replace(world, judgments=judged).ranked(rows).values(measure)
     values: dict[str, list[Any]] = {query: [] for query in orders}
     for query, copy, _ in copies:
@@ -286,7 +348,9 @@ def _in_orders(measure: Measure, world: World, orders: dict[str, list[list[str]]
     return values
 
 
-def _difference(one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]]) -> Violation | None:
+def _difference(
+    one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]]
+) -> Violation | None:
     """Return the first query whose numbers are not the same, to the last bit."""
     for query in sorted(one.keys() | other.keys()):
         if one.get(query) != other.get(query):
@@ -299,7 +363,9 @@ def _deeper_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | N
         after = world.values(deep)
         for query, (value, *_) in world.values(shallow).items():
             changed = after[query][0]
-            appears = (value is None) != (changed is None)  # then a mean over queries may fall
+            appears = (value is None) != (
+                changed is None
+            )  # then a mean over queries may fall
             if appears or (value is not None and changed < value - _WITHIN):
                 return query, f"{value} at {shallow.k} became {changed} at {deep.k}"
     return None
@@ -329,7 +395,11 @@ LAWS: Final = (
         check=_scores,
         applies=lambda m: m.budget is None or m.budget.adds,
     ),
-    Law("values of a query do not depend on other queries", ties=True, check=_single_queries),
+    Law(
+        "values of a query do not depend on other queries",
+        ties=True,
+        check=_single_queries,
+    ),
     Law(
         "documents below the cutoff do not matter",
         ties=False,

@@ -45,7 +45,9 @@ class World(Record):
     run: pl.DataFrame
     options: dict[str, Any] = field(default_factory=dict)
     documents: pl.DataFrame | None = None
-    _values: dict[Measure, dict[str, tuple[Any, ...]]] = field(default_factory=dict, init=False)
+    _values: dict[Measure, dict[str, tuple[Any, ...]]] = field(
+        default_factory=dict, init=False
+    )
 
     def under(self, **options: Any) -> World:  # noqa: ANN401 - alignment options
         """Return the same rows under other options."""
@@ -58,12 +60,18 @@ class World(Record):
     def only(self, queries: Iterable[str]) -> World:
         """Return the world of some queries."""
         kept = pl.col("query_id").is_in(list(queries))
-        return replace(self, judgments=self.judgments.filter(kept), run=self.run.filter(kept))
+        return replace(
+            self, judgments=self.judgments.filter(kept), run=self.run.filter(kept)
+        )
 
     def lists(self) -> dict[str, list[Row]]:
         """Return the rows of each judged query in the run, best score first."""
-        ordered = self.run.sort("query_id", "score", descending=[False, True], maintain_order=True)
-        rows: dict[str, list[Row]] = {query: [] for query in self.judgments["query_id"].unique().sort()}
+        ordered = self.run.sort(
+            "query_id", "score", descending=[False, True], maintain_order=True
+        )
+        rows: dict[str, list[Row]] = {
+            query: [] for query in self.judgments["query_id"].unique().sort()
+        }
         for row in ordered.iter_rows():
             if row[0] in rows:
                 rows[row[0]].append(row)
@@ -74,8 +82,12 @@ class World(Record):
         if measure in self._values:
             return self._values[measure]
         tables = self.tables(measure)
-        scored = evaluate(self.judgments, self.run, measure, **tables, **self.options).per_query
-        rows = scored.select("query_id", "value", "numerator", "denominator", "status").iter_rows()
+        scored = evaluate(
+            self.judgments, self.run, measure, **tables, **self.options
+        ).per_query
+        rows = scored.select(
+            "query_id", "value", "numerator", "denominator", "status"
+        ).iter_rows()
         none = dict.fromkeys(self.judgments["query_id"], (None, None, None, "dropped"))
         self._values[measure] = none | {query: tuple(rest) for query, *rest in rows}
         return self._values[measure]
@@ -90,18 +102,25 @@ class World(Record):
             names = {*self.judgments["query_id"], *self.run["query_id"]}
             queries = {query: {"session": query, "position": 2} for query in names}
         elif "abstained" in measure.brings:
-            best = self.judgments.group_by("query_id").agg(pl.col("relevance").max() > 0)
+            best = self.judgments.group_by("query_id").agg(
+                pl.col("relevance").max() > 0
+            )
             queries = {query: {"answerable": some} for query, some in best.iter_rows()}
         return {"queries": queries or None, "documents": self.documents}
 
     def __str__(self) -> str:
         lines = []
         for name, table in (("judgments", self.judgments), ("run", self.run)):
-            lines += [f"{name} ({', '.join(table.columns)}):", *(f"  {row}" for row in table.rows())]
+            lines += [
+                f"{name} ({', '.join(table.columns)}):",
+                *(f"  {row}" for row in table.rows()),
+            ]
         return "\n".join([*lines, f"options: {self.options}"])
 
 
-def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bool = False) -> World:
+def small_world(
+    measure: str | Measure, queries: int, seed: int = 0, *, ties: bool = False
+) -> World:
     """Return random judgments and a run with the columns that a measure reads; small queries come first.
 
     Parameters
@@ -128,8 +147,12 @@ def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bo
         if at and draw.integers(8) == 0:
             continue  # a judged query that is not in the run
         size = int(draw.integers(1, docs + 1))
-        scores = draw.integers(0, 3, size) if ties else draw.permutation(size * 3)[:size]
-        for doc, score in zip(draw.permutation(names)[:size].tolist(), scores.tolist(), strict=True):
+        scores = (
+            draw.integers(0, 3, size) if ties else draw.permutation(size * 3)[:size]
+        )
+        for doc, score in zip(
+            draw.permutation(names)[:size].tolist(), scores.tolist(), strict=True
+        ):
             shown.append((query, doc, float(score)))
     shown.append(("unjudged query", "d0", 1.0))
     judgments, options = pl.DataFrame(judged), {"candidates": _CANDIDATES}
@@ -144,18 +167,39 @@ def _chunks(draw: np.random.Generator) -> pl.DataFrame:
         start = int(draw.integers(0, 12))
         of = name if name.startswith("unknown") else f"D{draw.integers(2)}"
         end, tokens = start + int(draw.integers(1, 6)), float(draw.integers(0, 9))
-        rows.append({"doc_id": name, "document": of, "start": start, "end": end, "tokens": tokens})
+        rows.append(
+            {
+                "doc_id": name,
+                "document": of,
+                "start": start,
+                "end": end,
+                "tokens": tokens,
+            }
+        )
     return pl.DataFrame(rows)
 
 
-def _judgments(kind: Measure, draw: np.random.Generator, query: str, doc: str) -> list[dict[str, Any]]:
+def _judgments(
+    kind: Measure, draw: np.random.Generator, query: str, doc: str
+) -> list[dict[str, Any]]:
     """Return the judgments of one document: one, or one for each of some subtopics."""
     row = {"query_id": query, "doc_id": doc}
-    more: dict[str, Any] = {name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns}
+    more: dict[str, Any] = {
+        name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns
+    }
     if "spans" in kind.brings:
         start = int(draw.integers(0, 12))
-        more |= {"start": start, "end": start + float(draw.integers(1, 6)), "nugget": f"n{draw.integers(3)}"}
+        more |= {
+            "start": start,
+            "end": start + float(draw.integers(1, 6)),
+            "nugget": f"n{draw.integers(3)}",
+        }
     if "groups" not in kind.brings:
         return [{**row, "relevance": float(draw.choice(_GRADES)), **more}]
-    chosen = draw.permutation(_SUBTOPICS)[: draw.integers(1, len(_SUBTOPICS) + 1)].tolist()
-    return [{**row, "subtopic": s, "relevance": float(draw.choice(_GRADES)), **more} for s in chosen]
+    chosen = draw.permutation(_SUBTOPICS)[
+        : draw.integers(1, len(_SUBTOPICS) + 1)
+    ].tolist()
+    return [
+        {**row, "subtopic": s, "relevance": float(draw.choice(_GRADES)), **more}
+        for s in chosen
+    ]

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 LIBRARY = "catboost-1.2"
-REQUIRES = ["--no-deps", "catboost==1.2.10", "numpy", "pandas", "python-dateutil", "pytz", "six", "scipy"]
+REQUIRES = [
+    "--no-deps",
+    "catboost==1.2.10",
+    "numpy",
+    "pandas",
+    "python-dateutil",
+    "pytz",
+    "six",
+    "scipy",
+]
 #: weights of grades by how often they come
 TRAITS = {"grades": [0, 0, 0, 1, 1, 2, 3, 0.25, 0.5, 0.75, -1], "duplicates": True}
 #: it sees the labels of rows, and no other judgments
@@ -62,7 +71,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     for measure in measures:
         try:
             found[measure] = eval_metric(
-                labels, [s for _, _, s in rows], measure, group_id=[q for q, _, _ in rows], thread_count=1
+                labels,
+                [s for _, _, s in rows],
+                measure,
+                group_id=[q for q, _, _ in rows],
+                thread_count=1,
             )[0]
         except CatBoostError as error:
             found[measure] = {"error": str(error)}

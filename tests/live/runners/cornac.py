@@ -8,7 +8,12 @@ from typing import Any
 
 LIBRARY = "cornac-3.0"
 REQUIRES = ["cornac==3.0.1"]
-TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
+TRAITS = {
+    "grades": [0, 0.5, 1, 2, 3],
+    "duplicates": True,
+    "missing": True,
+    "extra": True,
+}
 _NAMES = ("NDCG", "NCRR", "Precision", "Recall", "F1", "HitRatio")
 MEASURES = [
     *(name + cutoff for name in _NAMES for cutoff in ("@<k>", "@-1")),
@@ -29,10 +34,19 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     number = _numbered(case)
     for user, listed in case["run"].items():
         # as ranking_eval reads ratings: relevant from its rating_threshold, 1.0, up
-        liked = [number[d] for d, grade in case["qrels"].get(user, {}).items() if grade >= 1.0]
+        liked = [
+            number[d]
+            for d, grade in case["qrels"].get(user, {}).items()
+            if grade >= 1.0
+        ]
         items = np.array([number[doc] for doc, _ in listed], dtype=int)
         scores = np.array([score for _, score in listed])
-        given = {"gt_pos": np.array(liked), "pd_rank": items, "item_indices": items, "pd_scores": scores}
+        given = {
+            "gt_pos": np.array(liked),
+            "pd_rank": items,
+            "item_indices": items,
+            "pd_scores": scores,
+        }
         lists.append(given)
         users += [given] if liked else []
     found: dict[str, Any] = {}
@@ -42,7 +56,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         kind = getattr(ranking, {"F1": "FMeasure"}.get(name, name))
         metric = kind(k=int(k)) if k else kind()
         try:
-            found[measure] = float(sum(metric.compute(**user) for user in met) / len(met))
+            found[measure] = float(
+                sum(metric.compute(**user) for user in met) / len(met)
+            )
         except (ValueError, ZeroDivisionError) as error:
             found[measure] = {"error": repr(error)}
     return found
@@ -51,5 +67,8 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 def _numbered(case: dict[str, Any]) -> dict[str, int]:
     """Return a number for every item."""
     judged, listed = case["qrels"].values(), case["run"].values()
-    items = [*(doc for docs in judged for doc in docs), *(doc for docs in listed for doc, _ in docs)]
+    items = [
+        *(doc for docs in judged for doc in docs),
+        *(doc for docs in listed for doc, _ in docs),
+    ]
     return {doc: at for at, doc in enumerate(dict.fromkeys(items))}

@@ -19,11 +19,24 @@ _STOPPING = [
     "NERReq9CWLMetric(<k>)",
 ]  # fmt: skip
 MEASURES = [
-    *(name + column for name in _MODELS for column in ("", "[EC]", "[ED]", "[ResEU]", "[ResED]")),
+    *(
+        name + column
+        for name in _MODELS
+        for column in ("", "[EC]", "[ED]", "[ResEU]", "[ResED]")
+    ),
     *(
         name + column
         for name in _STOPPING
-        for column in ("", "[EC]", "[ED]", "[ETU]", "[ETC]", "[ResEU]", "[ResED]", "[ResETU]")
+        for column in (
+            "",
+            "[EC]",
+            "[ED]",
+            "[ETU]",
+            "[ETC]",
+            "[ResEU]",
+            "[ResED]",
+            "[ResETU]",
+        )
     ),
 ]
 _COLUMNS = {

@@ -17,7 +17,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the mean of the library's numbers}, over queries with judgments and a list."""
     os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "YES"
     values = [
-        _contextual_precision([case["qrels"][query].get(doc, 0) > 0 for doc, _ in listed])
+        _contextual_precision(
+            [case["qrels"][query].get(doc, 0) > 0 for doc, _ in listed]
+        )
         for query, listed in case["run"].items()
         if case["qrels"].get(query)
     ]
@@ -27,7 +29,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 def _contextual_precision(verdicts: list[bool]) -> float:
     from deepeval.metrics.contextual_precision import contextual_precision as theirs
 
-    metric: Any = object.__new__(theirs.ContextualPrecisionMetric)  # its constructor wants a language model
+    metric: Any = object.__new__(
+        theirs.ContextualPrecisionMetric
+    )  # its constructor wants a language model
     metric.strict_mode, metric.threshold = False, 0.5
     said = theirs.Verdict.YES, theirs.Verdict.NO
     metric.verdicts = [_Verdict(said[0] if good else said[1]) for good in verdicts]

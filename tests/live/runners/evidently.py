@@ -22,7 +22,11 @@ _NAMES = {
 }
 #: it sees the labels of rows, and no other judgments
 ROWS = True
-MEASURES = [f"{name}(k=<k>{more})" for name in _NAMES for more in ("", ", no_feedback_users=True")]
+MEASURES = [
+    f"{name}(k=<k>{more})"
+    for name in _NAMES
+    for more in ("", ", no_feedback_users=True")
+]
 
 
 def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
@@ -30,7 +34,10 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     from tests.live.worlds import cases as drawn
 
     below = replace(traits, grades=(-1, *traits.grades))
-    return [*drawn(seed, count - count // 4, traits), *drawn(seed + 7, count // 4, below)]
+    return [
+        *drawn(seed, count - count // 4, traits),
+        *drawn(seed + 7, count // 4, below),
+    ]
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -77,11 +84,18 @@ def _value(metric: Any, k: int) -> Any:
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell where k is deeper than anything stands, and of ideal lists below 0."""
     lists = [
-        [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()
+        [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed]
+        for q, listed in case["run"].items()
     ]
-    counted = [listed for listed in lists if "True" in measure or any(grade > 0 for grade, _ in listed)]
+    counted = [
+        listed
+        for listed in lists
+        if "True" in measure or any(grade > 0 for grade, _ in listed)
+    ]
     by_place = measure.startswith(("NDCG", "MRR", "HitRate"))
-    deepest = max(map(_lowest, counted), default=0) if by_place else max(map(len, lists))
+    deepest = (
+        max(map(_lowest, counted), default=0) if by_place else max(map(len, lists))
+    )
     if case["k"] > deepest:
         return "k is beyond the lowest place"
     if measure.startswith("NDCG") and any(
@@ -95,7 +109,10 @@ def _odd(grades: list[float], k: int) -> bool:
     from math import log2
 
     best = sorted(grades, reverse=True)[:k]
-    return min(grades) < 0 and sum(grade / log2(rank + 1) for rank, grade in enumerate(best, 1)) <= 0
+    return (
+        min(grades) < 0
+        and sum(grade / log2(rank + 1) for rank, grade in enumerate(best, 1)) <= 0
+    )
 
 
 def _lowest(listed: list[tuple[float, float]]) -> int:

@@ -35,7 +35,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     spec = importlib.util.find_spec("ir_measures")
     assert spec is not None
     assert spec.origin is not None
-    topics = {query: number for number, query in enumerate({**case["qrels"], **case["run"]})}
+    topics = {
+        query: number for number, query in enumerate({**case["qrels"], **case["run"]})
+    }
     script = Path(spec.origin).parent / "bin" / "gdeval.pl"
     with tempfile.TemporaryDirectory() as folder:
         qrels, run = Path(folder, "qrels"), Path(folder, "run")
@@ -60,6 +62,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     if done.returncode:
         return {measure: {"error": done.stderr.strip()} for measure in measures}
     rows = [line.split(",")[2:] for line in done.stdout.splitlines()[1:]]
-    columns = {"ndcg": [float(row[0]) for row in rows], "err": [float(row[1]) for row in rows]}
-    means = {name: sum(values) / len(values) if values else None for name, values in columns.items()}
+    columns = {
+        "ndcg": [float(row[0]) for row in rows],
+        "err": [float(row[1]) for row in rows],
+    }
+    means = {
+        name: sum(values) / len(values) if values else None
+        for name, values in columns.items()
+    }
     return {measure: means[measure.partition("@")[0]] for measure in measures}

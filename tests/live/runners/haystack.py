@@ -29,7 +29,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         [Document(content=doc, score=grade) for doc, grade in its.items() if grade > 0]
         for its in case["qrels"].values()
     ]
-    retrieved = [[Document(content=doc) for doc, _ in case["run"].get(query, ())] for query in case["qrels"]]
+    retrieved = [
+        [Document(content=doc) for doc, _ in case["run"].get(query, ())]
+        for query in case["qrels"]
+    ]
     found = {}
     for measure in measures:
         name, mode = re.fullmatch(r"(\w+)(?:\(mode=(\w+)\))?", measure).groups()  # type: ignore[union-attr]

@@ -6,7 +6,12 @@ from typing import Any
 
 LIBRARY = "implicit-0.7"
 REQUIRES = ["implicit==0.7.3"]
-TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
+TRAITS = {
+    "grades": [0, 0.5, 1, 2, 3],
+    "duplicates": True,
+    "missing": True,
+    "extra": True,
+}
 MEASURES = ["precision@<k>", "map@<k>", "ndcg@<k>", "auc@<k>"]
 #: items of the catalogue: more than anybody likes, since nothing disliked is a division by zero
 ITEMS = 1500
@@ -19,7 +24,13 @@ class Told:
     def __init__(self, lists: list[list[int]]) -> None:
         self.lists = lists
 
-    def recommend(self, users: Any, _liked: Any, N: int = 10, **_: Any) -> tuple[Any, Any]:  # noqa: N803
+    def recommend(
+        self,
+        users: Any,
+        _liked: Any,
+        N: int = 10,  # noqa: N803
+        **_: Any,
+    ) -> tuple[Any, Any]:
         """Return item numbers and scores, ``[users, N]`` both."""
         import numpy as np
 
@@ -37,18 +48,29 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from scipy.sparse import csr_matrix
 
     judged, listed = case["qrels"].values(), case["run"].values()
-    items = [*(doc for docs in judged for doc in docs), *(doc for docs in listed for doc, _ in docs)]
+    items = [
+        *(doc for docs in judged for doc in docs),
+        *(doc for docs in listed for doc, _ in docs),
+    ]
     number = {doc: at for at, doc in enumerate(dict.fromkeys(items))}
     users = list({**case["qrels"], **case["run"]})
     likes = np.zeros((len(users), ITEMS), np.float32)
     for row, user in enumerate(users):
         for doc, grade in case["qrels"].get(user, {}).items():
             likes[row, number[doc]] = grade
-    told = Told([[number[doc] for doc, _ in case["run"].get(user, [])] for user in users])
+    told = Told(
+        [[number[doc] for doc, _ in case["run"].get(user, [])] for user in users]
+    )
     try:
         everything = ranking_metrics_at_k(
-            told, csr_matrix(likes.shape), csr_matrix(likes), K=case["k"], show_progress=False
+            told,
+            csr_matrix(likes.shape),
+            csr_matrix(likes),
+            K=case["k"],
+            show_progress=False,
         )
     except ZeroDivisionError as error:
         return {measure: {"error": repr(error)} for measure in measures}
-    return {measure: float(everything[measure.partition("@")[0]]) for measure in measures}
+    return {
+        measure: float(everything[measure.partition("@")[0]]) for measure in measures
+    }

@@ -60,7 +60,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     warnings.simplefilter("ignore")
     ir_measures.providers.cwl_eval.logger.disabled = True
-    topics = {query: str(number) for number, query in enumerate({**case["qrels"], **case["run"]})}
+    topics = {
+        query: str(number)
+        for number, query in enumerate({**case["qrels"], **case["run"]})
+    }
     qrels = {
         topics[query]: {doc: int(grade) for doc, grade in judged.items()}
         for query, judged in case["qrels"].items()
@@ -75,7 +78,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
             if len(group) == 1:
                 found[group[0]] = {"error": type(error).__name__}
             else:  # what one stumbles over costs no other
-                found |= {name: value for one in group for name, value in score(case, [one]).items()}
+                found |= {
+                    name: value
+                    for one in group
+                    for name, value in score(case, [one]).items()
+                }
             continue
         found |= {measure: float(values[one]) for measure, one in asked.items()}
     return found
@@ -86,7 +93,9 @@ def _apart(measures: list[str]) -> list[list[str]]:
     alone = [measure for measure in measures if measure.startswith("Accuracy")]
     condensed = [measure for measure in measures if "judged_only" in measure]
     rest = [measure for measure in measures if measure not in (*alone, *condensed)]
-    return [group for group in (rest, condensed, *([measure] for measure in alone)) if group]
+    return [
+        group for group in (rest, condensed, *([measure] for measure in alone)) if group
+    ]
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
@@ -95,15 +104,25 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
         return "a query without any judgment counts 0 there, and one without a relevant document has no value"
     for query in case["qrels"].keys() & case["run"].keys():
         judged, listed = case["qrels"][query], case["run"][query]
-        if measure.startswith(("IPrec", "Compat")) and not listed and not _needed(judged, measure):
-            return "an empty list where no relevant document is needed: it divides 0 by 0"
+        if (
+            measure.startswith(("IPrec", "Compat"))
+            and not listed
+            and not _needed(judged, measure)
+        ):
+            return (
+                "an empty list where no relevant document is needed: it divides 0 by 0"
+            )
         if measure.startswith("Accuracy@"):
             top = [judged.get(doc, 0) >= 1 for doc, _ in listed[: case["k"]]]
             if all(top):
-                return "Accuracy divides by 0 where a list shows relevant documents only"
+                return (
+                    "Accuracy divides by 0 where a list shows relevant documents only"
+                )
         if measure.startswith("Compat") and _equals(judged, dict(listed)):
             return "Compat's ideal list has equals in the order of the judgments, unretrieved ones at score 0"
-        if measure.startswith("BPM(T=2.0") and _rounded([judged.get(doc, 0) for doc, _ in listed]):
+        if measure.startswith("BPM(T=2.0") and _rounded(
+            [judged.get(doc, 0) for doc, _ in listed]
+        ):
             return "BPM does not see that a goal is reached: 3/3 + 2/3 + 1/3 is less than 2 there"
     return None
 
@@ -112,7 +131,11 @@ def _needed(judged: dict[str, float], measure: str) -> int:
     """Return how many relevant documents make the recall that is looked at; all there are for Compat."""
     least = int(measure.partition("rel=")[2][:1] or 1)
     known = sum(grade >= least for grade in judged.values())
-    return int(float(measure.partition("@")[2]) * known + 0.9) if measure.startswith("IPrec") else known
+    return (
+        int(float(measure.partition("@")[2]) * known + 0.9)
+        if measure.startswith("IPrec")
+        else known
+    )
 
 
 def _equals(judged: dict[str, float], scores: dict[str, float]) -> bool:
@@ -120,7 +143,9 @@ def _equals(judged: dict[str, float], scores: dict[str, float]) -> bool:
     for grade in {grade for grade in judged.values() if grade > 0}:
         alike = [scores.get(doc) for doc, its in judged.items() if its == grade]
         known = [score for score in alike if score is not None]
-        if len(set(known)) < len(known) or (None in alike and any(score <= 0 for score in known)):
+        if len(set(known)) < len(known) or (
+            None in alike and any(score <= 0 for score in known)
+        ):
             return True
     return False
 

@@ -41,6 +41,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for doc, served in judged.items()
         for subtopic, grade in served.items()
     ]
-    run = [ir_measures.ScoredDoc(q, doc, score) for q, listed in case["run"].items() for doc, score in listed]
+    run = [
+        ir_measures.ScoredDoc(q, doc, score)
+        for q, listed in case["run"].items()
+        for doc, score in listed
+    ]
     asked = {measure: ir_measures.parse_measure(measure) for measure in measures}
-    return {m: float(ir_measures.calc_aggregate([one], qrels, run)[one]) for m, one in asked.items()}
+    return {
+        m: float(ir_measures.calc_aggregate([one], qrels, run)[one])
+        for m, one in asked.items()
+    }

@@ -52,8 +52,22 @@ REQUIRES = [
     "wcwidth",
     "xopen",
 ]
-TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
-_NAMES = ("NDCG", "DCG", "AveragePrecision", "RecipRank", "Precision", "Recall", "Hit", "RBP")
+TRAITS = {
+    "grades": [0, 0.5, 1, 2, 3],
+    "duplicates": True,
+    "missing": True,
+    "extra": True,
+}
+_NAMES = (
+    "NDCG",
+    "DCG",
+    "AveragePrecision",
+    "RecipRank",
+    "Precision",
+    "Recall",
+    "Hit",
+    "RBP",
+)
 MEASURES = [
     *(name + cutoff for name in _NAMES for cutoff in ("@<k>", "")),
     "NDCG(n=<k>, weight=LogRankWeight(offset=1))",
@@ -98,15 +112,22 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     for user, listed in case["run"].items():
         items, scores = [item for item, _ in listed], [score for _, score in listed]
         shown = (
-            ItemList(item_ids=items, scores=scores, ordered=True) if listed else ItemList([], ordered=True)
+            ItemList(item_ids=items, scores=scores, ordered=True)
+            if listed
+            else ItemList([], ordered=True)
         )
         outputs.add(shown, user_id=user)
     for user, judged in case["qrels"].items():
         kept = {item: grade for item, grade in judged.items() if grade > 0}
         if kept:
-            test.add(ItemList(item_ids=list(kept), rating=list(kept.values())), user_id=user)
+            test.add(
+                ItemList(item_ids=list(kept), rating=list(kept.values())), user_id=user
+            )
         ratings = {"rating": list(kept.values())} if kept else {}
-        everybody.add(ItemList(item_ids=list(kept), **ratings) if kept else ItemList([]), user_id=user)
+        everybody.add(
+            ItemList(item_ids=list(kept), **ratings) if kept else ItemList([]),
+            user_id=user,
+        )
     return {
         measure: _mean(measure.removesuffix(_SINGLE), outputs, everybody)
         if measure.endswith(_SINGLE)
@@ -132,7 +153,11 @@ def _mean(measure: str, outputs: Any, test: Any) -> Any:
     import numpy as np
 
     metric, keys = _metric(measure), set(outputs.keys())
-    judged = [(outputs.lookup(key), test.lookup(key)) for key in test.keys() if key in keys]  # noqa: SIM118 - iterating gives lists
+    judged = [
+        (outputs.lookup(key), test.lookup(key))
+        for key in test.keys()  # noqa: SIM118 - iterating gives lists
+        if key in keys
+    ]
     try:
         return float(np.mean([metric.measure_list(*pair) for pair in judged]))
     except (ZeroDivisionError, KeyError) as error:
@@ -153,7 +178,9 @@ def _score(measure: str, outputs: Any, test: Any) -> Any:
 def _metric(measure: str) -> Any:
     from lenskit.metrics import ranking
 
-    name, cutoff, settings = re.fullmatch(r"(\w+)@?(\d*)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
+    name, cutoff, settings = re.fullmatch(
+        r"(\w+)@?(\d*)(?:\((.*)\))?", measure
+    ).groups()  # type: ignore[union-attr]
     said = dict(re.findall(r"(\w+)=('\w+'|[\d.]+|True|\w+\(.*?\))", settings or ""))
     made: dict[str, Any] = {"n": int(cutoff) if cutoff else None}
     for word, text in said.items():
@@ -162,7 +189,9 @@ def _metric(measure: str) -> Any:
 
             made[word] = LogRankWeight(offset=int(re.findall(r"\d+", text)[0]))
         elif word != "n":
-            made[word] = text.strip("'") if text[0] == "'" else text == "True" or float(text)
+            made[word] = (
+                text.strip("'") if text[0] == "'" else text == "True" or float(text)
+            )
         else:
             made[word] = int(text)
     return getattr(ranking, name)(**made)

@@ -10,9 +10,13 @@ TRAITS = {"grades": [0, 1, 2, 3, 4], "duplicates": True}
 #: it sees the labels of rows, and no other judgments
 ROWS = True
 MEASURES = [
-    "ndcg@<k>", "ndcg@<k>[label_gain=0,1,2.5,7,7]", "ndcg@<k>[label_gain=0,1,3]", "map@<k>", "auc",
+    "ndcg@<k>",
+    "ndcg@<k>[label_gain=0,1,2.5,7,7]",
+    "ndcg@<k>[label_gain=0,1,3]",
+    "map@<k>",
+    "auc",
     "average_precision",
-]  # fmt: skip
+]
 BINARY = MEASURES
 
 
@@ -21,7 +25,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     import numpy as np
 
     lists = case["run"].items()
-    labels = np.array([case["qrels"].get(q, {}).get(d, 0.0) for q, listed in lists for d, _ in listed])
+    labels = np.array(
+        [case["qrels"].get(q, {}).get(d, 0.0) for q, listed in lists for d, _ in listed]
+    )
     scores = np.array([score for _, listed in lists for _, score in listed])
     sizes = np.array([len(listed) for _, listed in lists])
     return {measure: _one(measure, labels, scores, sizes) for measure in measures}
@@ -36,9 +42,13 @@ def _one(measure: str, labels: Any, scores: Any, sizes: Any) -> Any:
     params = {"objective": "none", "metric": metric, "verbosity": -1, "num_threads": 1}
     params |= {"eval_at": [int(k)]} if k else {}
     params |= {"label_gain": gains} if gains else {}
-    train = lightgbm.Dataset(np.arange(40.0).reshape(40, 1), label=np.zeros(40), group=[40])
+    train = lightgbm.Dataset(
+        np.arange(40.0).reshape(40, 1), label=np.zeros(40), group=[40]
+    )
     rows = np.arange(float(len(labels))).reshape(-1, 1)
-    valid = lightgbm.Dataset(rows, label=labels, group=sizes, init_score=scores, reference=train)
+    valid = lightgbm.Dataset(
+        rows, label=labels, group=sizes, init_score=scores, reference=train
+    )
     try:
         booster = lightgbm.Booster(params, train).add_valid(valid, "valid")
         return next(value for _, told, value, _ in booster.eval_valid() if told == name)

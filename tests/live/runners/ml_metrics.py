@@ -35,7 +35,15 @@ def _loaded() -> Any:
     try:
         module = importlib.import_module("ml_metrics.average_precision")
     except ModuleNotFoundError:
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps"]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-build-isolation",
+            "--no-deps",
+        ]
         subprocess.run([*pip, "ml_metrics==0.1.4"], check=True, stdout=sys.stderr)
         importlib.invalidate_caches()
         module = importlib.import_module("ml_metrics.average_precision")

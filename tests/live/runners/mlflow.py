@@ -11,11 +11,41 @@ LIBRARY = "mlflow-3.18"
 REQUIRES = [
     "--no-deps",
     "mlflow==3.18.*",
-    *("numpy==2.*", "pandas", "scikit-learn==1.9.*", "scipy", "joblib", "threadpoolctl", "narwhals"),
+    *(
+        "numpy==2.*",
+        "pandas",
+        "scikit-learn==1.9.*",
+        "scipy",
+        "joblib",
+        "threadpoolctl",
+        "narwhals",
+    ),
     *("python-dateutil", "pytz", "tzdata", "six"),
-    *("cachetools", "click", "cloudpickle", "databricks-sdk", "google-auth", "fastapi", "starlette"),
-    *("annotated-doc", "anyio", "idna", "gitpython", "gitdb", "smmap", "importlib-metadata<9", "zipp"),
-    *("opentelemetry-api", "opentelemetry-sdk", "opentelemetry-proto", "opentelemetry-semantic-conventions"),
+    *(
+        "cachetools",
+        "click",
+        "cloudpickle",
+        "databricks-sdk",
+        "google-auth",
+        "fastapi",
+        "starlette",
+    ),
+    *(
+        "annotated-doc",
+        "anyio",
+        "idna",
+        "gitpython",
+        "gitdb",
+        "smmap",
+        "importlib-metadata<9",
+        "zipp",
+    ),
+    *(
+        "opentelemetry-api",
+        "opentelemetry-sdk",
+        "opentelemetry-proto",
+        "opentelemetry-semantic-conventions",
+    ),
     *(
         "packaging",
         "protobuf",
@@ -50,7 +80,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     shown = pd.Series([[d for d, _ in listed] for listed in case["run"].values()])
     judged = [case["qrels"].get(q, {}) for q in case["run"]]
-    relevant = pd.Series([[d for d, grade in docs.items() if grade > 0] for docs in judged])
+    relevant = pd.Series(
+        [[d for d, grade in docs.items() if grade > 0] for docs in judged]
+    )
     found = {}
     for measure in measures:
         name, k = re.fullmatch(r"(\w+)\((\d+)\)", measure).groups()  # type: ignore[union-attr]
@@ -63,7 +95,8 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell of rows without retrieved and without relevant ids, which count 1 in nDCG and recall."""
     qrels = case["qrels"]
     bare = any(
-        not listed and max(qrels.get(q, {}).values(), default=0) <= 0 for q, listed in case["run"].items()
+        not listed and max(qrels.get(q, {}).values(), default=0) <= 0
+        for q, listed in case["run"].items()
     )
     if bare and not measure.startswith("precision"):
         return "nothing retrieved where nothing is relevant counts 1"

@@ -22,7 +22,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for query, judged in case["qrels"].items()
         if max(judged.values(), default=0) > 0
     }
-    run = {query: {doc: float(score) for doc, score in listed} for query, listed in case["run"].items()}
+    run = {
+        query: {doc: float(score) for doc, score in listed}
+        for query, listed in case["run"].items()
+    }
     asked = ir_measures.RR @ case["k"]
     rows = ir_measures.msmarco.evaluator([asked], reference).iter_calc(run)
     total = sum(row.value for row in rows)

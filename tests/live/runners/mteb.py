@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 LIBRARY = "mteb-2.26"
-REQUIRES = ["--no-deps", "mteb==2.26.24", "pytrec-eval-terrier==0.5.11", "numpy", "packaging"]
+REQUIRES = [
+    "--no-deps",
+    "mteb==2.26.24",
+    "pytrec-eval-terrier==0.5.11",
+    "numpy",
+    "packaging",
+]
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
 MEASURES = [
-    "ndcg_at_<k>", "map_at_<k>", "recall_at_<k>", "accuracy", "precision_at_<k>", "hit_rate_at_<k>",
-    "mrr_at_<k>", "R_cap_at_<k>", "Hole_at_<k>",
-]  # fmt: skip
+    "ndcg_at_<k>",
+    "map_at_<k>",
+    "recall_at_<k>",
+    "accuracy",
+    "precision_at_<k>",
+    "hit_rate_at_<k>",
+    "mrr_at_<k>",
+    "R_cap_at_<k>",
+    "Hole_at_<k>",
+]
 _OWN = "[ignore_identical_ids=True]"
 MEASURES += [measure + _OWN for measure in MEASURES]
 #: half of the fifth decimal: a mean that ends there may be rounded either way
@@ -31,17 +44,32 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     metrics = _loaded()
     k = case["k"]
-    qrels = {q: {doc: _whole(grade) for doc, grade in judged.items()} for q, judged in case["qrels"].items()}
-    everything = {q: {doc: float(score) for doc, score in listed} for q, listed in case["run"].items()}
+    qrels = {
+        q: {doc: _whole(grade) for doc, grade in judged.items()}
+        for q, judged in case["qrels"].items()
+    }
+    everything = {
+        q: {doc: float(score) for doc, score in listed}
+        for q, listed in case["run"].items()
+    }
     found: dict[str, Any] = {}
     for spelling in measures:
         measure, run = spelling.removesuffix(_OWN), everything
         if spelling != measure:  # as its evaluator does where a task says so
-            run = {q: {doc: s for doc, s in rows.items() if doc != q} for q, rows in everything.items()}
+            run = {
+                q: {doc: s for doc, s in rows.items() if doc != q}
+                for q, rows in everything.items()
+            }
         try:
             if measure.startswith(("R_cap", "Hole")):
-                function = metrics.recall_cap if measure.startswith("R_cap") else metrics.hole
-                values = [value for value in function(qrels, run, [k])[measure] if value is not None]
+                function = (
+                    metrics.recall_cap if measure.startswith("R_cap") else metrics.hole
+                )
+                values = [
+                    value
+                    for value in function(qrels, run, [k])[measure]
+                    if value is not None
+                ]
                 found[spelling] = sum(values) / len(values) if values else None
                 continue
             given = metrics.calculate_retrieval_scores(run, qrels, sorted({1, k}))
@@ -89,7 +117,10 @@ def _loaded() -> Any:
     for name, content in (
         ("pandas", {}),  # for the change of ranks under instructions
         ("sklearn", {}),
-        ("sklearn.metrics", {"auc": lambda x, y: float(np.trapezoid(y, x))}),  # for abstention
+        (
+            "sklearn.metrics",
+            {"auc": lambda x, y: float(np.trapezoid(y, x))},
+        ),  # for abstention
         ("mteb.types", {"RetrievalEvaluationResult": SimpleNamespace}),
     ):
         sys.modules[name] = ModuleType(name)
@@ -102,6 +133,9 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     if measure.startswith("Hole"):
         judged = {doc for its in case["qrels"].values() for doc in its}
         for query, rows in case["run"].items():
-            if any(doc in judged and doc not in case["qrels"].get(query, ()) for doc, _ in rows):
+            if any(
+                doc in judged and doc not in case["qrels"].get(query, ())
+                for doc, _ in rows
+            ):
                 return "Hole takes a document for judged that another query judges"
     return None

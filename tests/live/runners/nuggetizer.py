@@ -20,7 +20,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     for query, its in case["qrels"].items():
         said = dict(case["run"].get(query, ()))
         nuggets = [
-            {"importance": "vital" if grade >= 2 else "okay", "assignment": _assignment(said.get(doc, 0.0))}
+            {
+                "importance": "vital" if grade >= 2 else "okay",
+                "assignment": _assignment(said.get(doc, 0.0)),
+            }
             for doc, grade in its.items()
             if grade > 0
         ]
@@ -30,4 +33,6 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
 
 def _assignment(score: float) -> str:
-    return "support" if score >= 1 else "partial_support" if score > 0 else "not_support"
+    return (
+        "support" if score >= 1 else "partial_support" if score > 0 else "not_support"
+    )

@@ -18,14 +18,23 @@ REQUIRES = [
 #: the libraries compute in float64, like rankstone
 WITHIN = 1e-9
 TRAITS = {"duplicates": True, "strange": False}
-MEASURES = ["ndcg(<k>)", "ndcg", "precision(<k>)", "precision", "reciprocal_rank", "hit"]
+MEASURES = [
+    "ndcg(<k>)",
+    "ndcg",
+    "precision(<k>)",
+    "precision",
+    "reciprocal_rank",
+    "hit",
+]
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the mean of the library's numbers}, over queries with judgments and a list."""
     metrics = _module()
     evaluated = [
-        metrics.RetrievalMetrics([case["qrels"][query].get(doc, 0.0) for doc, _ in listed])
+        metrics.RetrievalMetrics(
+            [case["qrels"][query].get(doc, 0.0) for doc, _ in listed]
+        )
         for query, listed in case["run"].items()
         if case["qrels"].get(query)
     ]
@@ -39,10 +48,14 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
 def _module() -> Any:
     """Return the module of the metrics; the package around it imports a server."""
-    path = str(distribution(PACKAGE).locate_file("phoenix/metrics/retrieval_metrics.py"))
+    path = str(
+        distribution(PACKAGE).locate_file("phoenix/metrics/retrieval_metrics.py")
+    )
     spec = spec_from_file_location("retrieval_metrics", path)
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[spec.name] = module_from_spec(spec)  # dataclasses look for it there
+    module = sys.modules[spec.name] = module_from_spec(
+        spec
+    )  # dataclasses look for it there
     spec.loader.exec_module(module)
     return module

@@ -38,7 +38,9 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
                 served = rng.permutation(5)[: rng.integers(1, 4)].tolist()
                 others = rng.choice(traits.grades, len(served)).tolist()
                 grades = [grade] * len(served) if worthless else [grade, *others[1:]]
-                judged[doc] = {f"s{at}": float(g) for at, g in zip(served, grades, strict=True)}
+                judged[doc] = {
+                    f"s{at}": float(g) for at, g in zip(served, grades, strict=True)
+                }
     return drawn
 
 
@@ -52,12 +54,19 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for doc, served in judged.items()
         for subtopic, grade in served.items()
     ]
-    run = [pyndeval.ScoredDoc(q, doc, score) for q, listed in case["run"].items() for doc, score in listed]
+    run = [
+        pyndeval.ScoredDoc(q, doc, score)
+        for q, listed in case["run"].items()
+        for doc, score in listed
+    ]
     found: dict[str, Any] = {}
     for measure in measures:
         name, _, settings = measure.rstrip("]").partition("[")
         given = dict(setting.split("=") for setting in settings.split(", ") if setting)
-        options = {key: int(value) if value.isdigit() else float(value) for key, value in given.items()}
+        options = {
+            key: int(value) if value.isdigit() else float(value)
+            for key, value in given.items()
+        }
         rows = pyndeval.RelevanceEvaluator(qrels, [name], **options).evaluate(run)
         found[measure] = sum(row[name] for row in rows.values()) / len(rows)
     return found

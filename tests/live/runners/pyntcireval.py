@@ -25,7 +25,9 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     from tests.live import worlds
 
     rich = replace(traits, empty=False, extra=False)
-    return worlds.cases(seed, count - count // 2, traits) + worlds.cases(seed + 1, count // 2, rich)
+    return worlds.cases(seed, count - count // 2, traits) + worlds.cases(
+        seed + 1, count // 2, rich
+    )
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -52,19 +54,29 @@ def differs(case: dict[str, Any], measure: str) -> str | None:  # noqa: ARG001 -
     return None
 
 
-def _labelled(judged: dict[str, float], listed: list[list[Any]]) -> list[tuple[str, int | None]]:
+def _labelled(
+    judged: dict[str, float], listed: list[list[Any]]
+) -> list[tuple[str, int | None]]:
     from pyNTCIREVAL import Labeler
 
-    return Labeler({doc: int(grade) for doc, grade in judged.items()}).label([doc for doc, _ in listed])  # type: ignore[no-any-return]
+    return Labeler({doc: int(grade) for doc, grade in judged.items()}).label(
+        [doc for doc, _ in listed]
+    )  # type: ignore[no-any-return]
 
 
 def _metric(measure: str, judged: dict[str, float]) -> Any:
     """Build the metric of one topic."""
     from pyNTCIREVAL import Labeler, metrics
 
-    name, cutoff, settings = re.fullmatch(r"(\w+)(?:@(\d+))?(?:\[(.*)\])?", measure).groups()  # type: ignore[union-attr]
-    said = dict(setting.split("=") for setting in (settings or "").split(", ") if setting)
-    counts = Labeler({doc: int(grade) for doc, grade in judged.items()}).compute_per_level_doc_num(4)
+    name, cutoff, settings = re.fullmatch(
+        r"(\w+)(?:@(\d+))?(?:\[(.*)\])?", measure
+    ).groups()  # type: ignore[union-attr]
+    said = dict(
+        setting.split("=") for setting in (settings or "").split(", ") if setting
+    )
+    counts = Labeler(
+        {doc: int(grade) for doc, grade in judged.items()}
+    ).compute_per_level_doc_num(4)
     given: list[Any] = [] if name in ("RR", "Precision", "Hit") else [counts, [1, 2, 3]]
     if name.endswith("Measure"):
         given.append(float(said.get("beta", 1)))

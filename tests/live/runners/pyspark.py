@@ -54,13 +54,21 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     rows = []
     for q, listed in case["run"].items():
         rows.append(([numbers[d] for d, _ in listed], case["qrels"].get(q, {})))
-    graded = [(shown, [numbers[d] for d in judged], list(judged.values())) for shown, judged in rows]
-    pairs = [(shown, [numbers[d] for d, grade in judged.items() if grade > 0]) for shown, judged in rows]
+    graded = [
+        (shown, [numbers[d] for d in judged], list(judged.values()))
+        for shown, judged in rows
+    ]
+    pairs = [
+        (shown, [numbers[d] for d, grade in judged.items() if grade > 0])
+        for shown, judged in rows
+    ]
     by_evaluator = case["k"] > 2 and any(relevant for _, relevant in pairs)
     plain = [m for m in measures if "[" not in m]
     found = _of_evaluator(pairs, plain) if by_evaluator else _of_metrics(pairs, plain)
     found |= _of_metrics(graded, [m for m in measures if m.endswith("[relevance]")])
-    return found | _of_scala(graded, [m for m in measures if m.endswith("[scala, graded]")])
+    return found | _of_scala(
+        graded, [m for m in measures if m.endswith("[scala, graded]")]
+    )
 
 
 def _asked(measure: str) -> tuple[str, int | None]:
@@ -89,21 +97,29 @@ def _of_scala(rows: list[Any], measures: list[str]) -> dict[str, Any]:
     tuples = jvm.java.util.ArrayList()
     for each in rows:
         arrays = []
-        for kind, values in zip((jvm.java.lang.Double, jvm.java.lang.Double, jvm.double), each, strict=True):
+        for kind, values in zip(
+            (jvm.java.lang.Double, jvm.java.lang.Double, jvm.double), each, strict=True
+        ):
             array = gateway.new_array(kind, len(values))
             for at, value in enumerate(values):
                 array[at] = value
             arrays.append(array)
         tuples.add(jvm.scala.Tuple3(*arrays))
-    tag = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("java.lang.Double"))
-    metrics = jvm.org.apache.spark.mllib.evaluation.RankingMetrics(java.parallelize(tuples, 1).rdd(), tag)
+    tag = jvm.scala.reflect.ClassTag.apply(
+        jvm.java.lang.Class.forName("java.lang.Double")
+    )
+    metrics = jvm.org.apache.spark.mllib.evaluation.RankingMetrics(
+        java.parallelize(tuples, 1).rdd(), tag
+    )
     return {measure: metrics.ndcgAt(_asked(measure)[1]) for measure in measures}
 
 
 def _of_evaluator(pairs: list[Any], measures: list[str]) -> dict[str, Any]:
     from pyspark.ml.evaluation import RankingEvaluator
 
-    table = _session().createDataFrame(pairs, "prediction array<double>, label array<double>")
+    table = _session().createDataFrame(
+        pairs, "prediction array<double>, label array<double>"
+    )
     found = {}
     for measure in measures:
         name, k = _asked(measure)
@@ -118,6 +134,9 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
         return None
     for query in case["run"]:
         labels = list(case["qrels"].get(query, {}).values())[: case["k"]]
-        if sum((2**label - 1) / log2(rank + 2) for rank, label in enumerate(labels)) < 0:
+        if (
+            sum((2**label - 1) / log2(rank + 2) for rank, label in enumerate(labels))
+            < 0
+        ):
             return "labels that gain less than 0 in all"
     return None

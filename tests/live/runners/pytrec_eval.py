@@ -48,8 +48,14 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell of empty lists of queries that nothing is relevant to."""
-    hollow = [query for query, listed in case["run"].items() if not listed and query in case["qrels"]]
-    if measure.startswith("iprec") and any(max(case["qrels"][q].values(), default=0) <= 0 for q in hollow):
+    hollow = [
+        query
+        for query, listed in case["run"].items()
+        if not listed and query in case["qrels"]
+    ]
+    if measure.startswith("iprec") and any(
+        max(case["qrels"][q].values(), default=0) <= 0 for q in hollow
+    ):
         return "an empty list of a query that nothing is relevant to: it divides 0 by 0"
     return None
 
@@ -59,10 +65,16 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     import pytrec_eval
 
     qrels = {
-        query: {doc: int(grade) if grade == int(grade) else grade for doc, grade in judged.items()}
+        query: {
+            doc: int(grade) if grade == int(grade) else grade
+            for doc, grade in judged.items()
+        }
         for query, judged in case["qrels"].items()
     }
-    run = {query: {doc: float(score) for doc, score in listed} for query, listed in case["run"].items()}
+    run = {
+        query: {doc: float(score) for doc, score in listed}
+        for query, listed in case["run"].items()
+    }
     found: dict[str, Any] = {}
     by_settings: dict[str, list[str]] = {}
     for measure in measures:
@@ -74,7 +86,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         closing = f"[{settings}]" if settings else ""
         try:
             asked = {re.sub(r"_(?=\d)", ".", name) for name in names}
-            rows = pytrec_eval.RelevanceEvaluator(qrels, asked, **given).evaluate(run).values()
+            rows = (
+                pytrec_eval.RelevanceEvaluator(qrels, asked, **given)
+                .evaluate(run)
+                .values()
+            )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
             found |= {name + closing: {"error": type(error).__name__} for name in names}
             continue

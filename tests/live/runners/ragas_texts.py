@@ -24,16 +24,25 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:  # noqa: 
     for _ in range(count):
         texts: dict[str, tuple[list[str], list[str]]] = {}
         for query in range(1, int(rng.integers(2, 6))):
-            words = ["".join(rng.choice(list("abé ."), int(rng.integers(1, 9)))) for _ in range(8)]
+            words = [
+                "".join(rng.choice(list("abé ."), int(rng.integers(1, 9))))
+                for _ in range(8)
+            ]
             sizes = rng.integers(0 if rng.random() < 0.1 else 1, 8, 2).tolist()
-            texts[f"q{query}"] = tuple(rng.choice(words, size).tolist() for size in sizes)  # type: ignore[assignment]
+            texts[f"q{query}"] = tuple(
+                rng.choice(words, size).tolist() for size in sizes
+            )  # type: ignore[assignment]
         records = [
-            {"query_id": q, "reference_contexts": a, "retrieved_contexts": b} for q, (a, b) in texts.items()
+            {"query_id": q, "reference_contexts": a, "retrieved_contexts": b}
+            for q, (a, b) in texts.items()
         ]
         qrels: dict[str, Any] = {query: {} for query in texts}
         for query, subtopic, text, grade in judge_by_similarity(records)[0].iter_rows():
             qrels[query].setdefault(text, {})[subtopic] = grade
-        run = {query: [[text, -at] for at, text in enumerate(found)] for query, (_, found) in texts.items()}
+        run = {
+            query: [[text, -at] for at, text in enumerate(found)]
+            for query, (_, found) in texts.items()
+        }
         drawn.append({"qrels": qrels, "run": run, "texts": texts, "k": 10})
     return drawn
 
@@ -43,15 +52,22 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from ragas.dataset_schema import SingleTurnSample
 
     metrics = {
-        MEASURES[0]: import_module("ragas.metrics._context_precision").NonLLMContextPrecisionWithReference(),
-        MEASURES[1]: import_module("ragas.metrics._context_recall").NonLLMContextRecall(),
+        MEASURES[0]: import_module(
+            "ragas.metrics._context_precision"
+        ).NonLLMContextPrecisionWithReference(),
+        MEASURES[1]: import_module(
+            "ragas.metrics._context_recall"
+        ).NonLLMContextRecall(),
     }
     found = {}
     for measure in measures:
         values = [
             asyncio.run(
                 metrics[measure]._single_turn_ascore(  # noqa: SLF001
-                    SingleTurnSample(reference_contexts=expected, retrieved_contexts=retrieved), None
+                    SingleTurnSample(
+                        reference_contexts=expected, retrieved_contexts=retrieved
+                    ),
+                    None,
                 )
             )
             for expected, retrieved in case["texts"].values()
@@ -63,7 +79,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Return why a number is another here."""
-    if any(not expected and not retrieved for expected, retrieved in case["texts"].values()):
+    if any(
+        not expected and not retrieved for expected, retrieved in case["texts"].values()
+    ):
         alone = {MEASURES[0]: "reference", MEASURES[1]: "retrieved"}[measure]
         return f"a question without both contexts is no error there, though one without {alone} ones is"
     return None

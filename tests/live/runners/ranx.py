@@ -10,12 +10,35 @@ TRAITS = {"grades": [-1, 0, 1, 2, 3]}
 #: grades reach it as whole numbers
 WHOLE = True
 _CUT = [
-    "precision", "recall", "f1", "hit_rate", "hits", "mrr", "map", "dcg", "dcg_burges", "ndcg",
+    "precision",
+    "recall",
+    "f1",
+    "hit_rate",
+    "hits",
+    "mrr",
+    "map",
+    "dcg",
+    "dcg_burges",
+    "ndcg",
     "ndcg_burges",
-]  # fmt: skip
+]
 _NAMES = [
-    *(name + cutoff + level for name in _CUT for cutoff in ("@<k>", "") for level in ("", "-l2")),
-    *("hits-l3", "r-precision", "r-precision-l2", "bpref", "bpref-l2", "rbp.5", "rbp.8", "rbp.95"),
+    *(
+        name + cutoff + level
+        for name in _CUT
+        for cutoff in ("@<k>", "")
+        for level in ("", "-l2")
+    ),
+    *(
+        "hits-l3",
+        "r-precision",
+        "r-precision-l2",
+        "bpref",
+        "bpref-l2",
+        "rbp.5",
+        "rbp.8",
+        "rbp.95",
+    ),
 ]
 _COMPARABLE = "[make_comparable=True]"
 MEASURES = [name + comparable for name in _NAMES for comparable in ("", _COMPARABLE)]
@@ -26,9 +49,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from ranx import Qrels, Run, evaluate
 
     judged = {
-        query: {doc: int(grade) for doc, grade in grades.items()} for query, grades in case["qrels"].items()
+        query: {doc: int(grade) for doc, grade in grades.items()}
+        for query, grades in case["qrels"].items()
     }
-    listed = {query: {doc: float(score) for doc, score in rows} for query, rows in case["run"].items()}
+    listed = {
+        query: {doc: float(score) for doc, score in rows}
+        for query, rows in case["run"].items()
+    }
     found: dict[str, Any] = {}
     qrels, comparable = Qrels(judged), Run(listed).make_comparable(Qrels(judged))
     for measure in measures:

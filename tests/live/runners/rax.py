@@ -8,8 +8,14 @@ LIBRARY = "rax-0.4"
 REQUIRES = ["rax==0.4.*", "jax", "jaxlib"]
 TRAITS = {"grades": [0, 0, 1, 1, 2, 3, 4, 0.5, -1], "duplicates": True}
 MEASURES = [
-    *(f"{name}_metric(topn=<k>)" for name in ("ndcg", "dcg", "ap", "mrr", "precision", "recall")),
-    *(f"{name}_metric" for name in ("ndcg", "dcg", "ap", "mrr", "precision", "recall", "opa")),
+    *(
+        f"{name}_metric(topn=<k>)"
+        for name in ("ndcg", "dcg", "ap", "mrr", "precision", "recall")
+    ),
+    *(
+        f"{name}_metric"
+        for name in ("ndcg", "dcg", "ap", "mrr", "precision", "recall", "opa")
+    ),
 ]
 #: lists are brought to one of these lengths, so that little is compiled twice
 _LENGTHS = (16, 64, 512)
@@ -27,9 +33,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     mask = np.zeros((len(lists), length), bool)
     for at, (query, listed) in enumerate(lists):
         scores[at, : len(listed)] = [score for _, score in listed]
-        labels[at, : len(listed)] = [case["qrels"].get(query, {}).get(doc, 0.0) for doc, _ in listed]
+        labels[at, : len(listed)] = [
+            case["qrels"].get(query, {}).get(doc, 0.0) for doc, _ in listed
+        ]
         mask[at, : len(listed)] = True
-    return {measure: float(_metric(measure)(scores, labels, mask)) for measure in measures}
+    return {
+        measure: float(_metric(measure)(scores, labels, mask)) for measure in measures
+    }
 
 
 def _metric(measure: str) -> Any:

@@ -23,7 +23,12 @@ REQUIRES = [
 ]
 #: our means are rounded to four decimals; its own are asked for unrounded, lest rounding noise differ
 WITHIN = 0.5001e-4
-TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": False, "missing": True, "extra": True}
+TRAITS = {
+    "grades": [0, 0.5, 1, 2, 3],
+    "duplicates": False,
+    "missing": True,
+    "extra": True,
+}
 _TOP = ("ndcg", "map", "mrr", "recall", "precision", "hit")
 MEASURES = [*(f"{name}@<k>" for name in _TOP), "gauc", "auc"]
 
@@ -50,7 +55,9 @@ class Kept:
 def _split(kept: Kept, sizes: list[int], dim: int) -> tuple[Kept, ...]:
     import numpy as np
 
-    return tuple(Kept(part) for part in np.split(kept.array, np.cumsum(sizes)[:-1], axis=dim))
+    return tuple(
+        Kept(part) for part in np.split(kept.array, np.cumsum(sizes)[:-1], axis=dim)
+    )
 
 
 def _theirs() -> Any:
@@ -84,7 +91,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     theirs = _theirs()
     warnings.simplefilter("ignore")
     config = {"topk": [case["k"]], "metric_decimal_place": 15}
-    classes = {"ndcg": "NDCG", "hit": "Hit", "recall": "Recall", "precision": "Precision"}
+    classes = {
+        "ndcg": "NDCG",
+        "hit": "Hit",
+        "recall": "Recall",
+        "precision": "Precision",
+    }
     data, found = _data(case), {}
     for measure in measures:
         name = measure.partition("@")[0]
@@ -111,6 +123,11 @@ def _data(case: dict[str, Any]) -> dict[str, Kept]:
         own = np.array([score for _, score in listed])
         ranks.append([rankdata(-own)[hit].sum(), len(hit), sum(hit)])
         rows += zip(own, hit, strict=True)
-    scores, labels = (Kept(np.array(column, float)[:, None]) for column in zip(*rows, strict=True))
-    tables = {"rec.topk": Kept(np.array(top)), "rec.meanrank": Kept(np.array(ranks, float))}
+    scores, labels = (
+        Kept(np.array(column, float)[:, None]) for column in zip(*rows, strict=True)
+    )
+    tables = {
+        "rec.topk": Kept(np.array(top)),
+        "rec.meanrank": Kept(np.array(ranks, float)),
+    }
     return {**tables, "rec.score": scores, "data.label": labels}

@@ -24,7 +24,12 @@ REQUIRES = [
     "tzdata",
     "six",
 ]
-TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
+TRAITS = {
+    "grades": [0, 0.5, 1, 2, 3],
+    "duplicates": True,
+    "missing": True,
+    "extra": True,
+}
 MEASURES = [
     "precision_at_k(k=<k>)",
     "recall_at_k(k=<k>)",
@@ -44,14 +49,21 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from recommenders.evaluation import python_evaluation as theirs
 
     warnings.simplefilter("ignore")
-    rows = [(q, d, g) for q, judged in case["qrels"].items() for d, g in judged.items() if g > 0]
+    rows = [
+        (q, d, g)
+        for q, judged in case["qrels"].items()
+        for d, g in judged.items()
+        if g > 0
+    ]
     true = pd.DataFrame(rows, columns=["userID", "itemID", "rating"])
     shown = [(q, d, s) for q, listed in case["run"].items() for d, s in listed]
     pred = pd.DataFrame(shown, columns=["userID", "itemID", "prediction"])
     found: dict[str, Any] = {}
     for measure in measures:
         name, settings = re.fullmatch(r"(\w+)\((.*)\)", measure).groups()  # type: ignore[union-attr]
-        said = {key: _value(word) for key, word in re.findall(r"(\w+)='?(\w+)'?", settings)}
+        said = {
+            key: _value(word) for key, word in re.findall(r"(\w+)='?(\w+)'?", settings)
+        }
         try:
             found[measure] = float(getattr(theirs, name)(true, pred, **said))
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
@@ -65,6 +77,16 @@ def _value(word: str) -> Any:
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell where nobody has a hit, which is 0 to one measure before it averages."""
-    true = {q: {d for d, grade in docs.items() if grade > 0} for q, docs in case["qrels"].items()}
-    tops = [true.get(q, set()) & {d for d, _ in listed[: case["k"]]} for q, listed in case["run"].items()]
-    return None if any(tops) or not measure.startswith("r_precision") else "no hit at all is 0"
+    true = {
+        q: {d for d, grade in docs.items() if grade > 0}
+        for q, docs in case["qrels"].items()
+    }
+    tops = [
+        true.get(q, set()) & {d for d, _ in listed[: case["k"]]}
+        for q, listed in case["run"].items()
+    ]
+    return (
+        None
+        if any(tops) or not measure.startswith("r_precision")
+        else "no hit at all is 0"
+    )

@@ -8,7 +8,12 @@ from typing import Any
 
 LIBRARY = "rectools-0.19"
 REQUIRES = ["rectools==0.19.*", "pyarrow<21"]
-TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
+TRAITS = {
+    "grades": [0, 0.5, 1, 2, 3],
+    "duplicates": True,
+    "missing": True,
+    "extra": True,
+}
 MEASURES = [
     "Precision@<k>",
     "Precision@<k>[r_precision=True]",
@@ -34,15 +39,27 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from rectools.metrics import calc_metrics
 
     warnings.simplefilter("ignore")
-    pairs = [(q, d) for q, judged in case["qrels"].items() for d, grade in judged.items() if grade > 0]
+    pairs = [
+        (q, d)
+        for q, judged in case["qrels"].items()
+        for d, grade in judged.items()
+        if grade > 0
+    ]
     test = pd.DataFrame(pairs, columns=["user_id", "item_id"])
-    shown = [(q, d, rank) for q, listed in case["run"].items() for rank, (d, _) in enumerate(listed, 1)]
+    shown = [
+        (q, d, rank)
+        for q, listed in case["run"].items()
+        for rank, (d, _) in enumerate(listed, 1)
+    ]
     reco = pd.DataFrame(shown, columns=["user_id", "item_id", "rank"])
     made = {measure: _metric(theirs, measure) for measure in measures}
     try:
         return dict(calc_metrics(made, reco=reco, interactions=test))
     except Exception:  # noqa: BLE001 - asked together, one spoils the others
-        return {measure: _alone(calc_metrics, metric, reco, test) for measure, metric in made.items()}
+        return {
+            measure: _alone(calc_metrics, metric, reco, test)
+            for measure, metric in made.items()
+        }
 
 
 def _alone(calc_metrics: Any, metric: Any, reco: Any, test: Any) -> Any:

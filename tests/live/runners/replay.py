@@ -8,7 +8,12 @@ from typing import Any
 
 LIBRARY = "replay-0.22"
 REQUIRES = ["replay-rec==0.22.*"]
-TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
+TRAITS = {
+    "grades": [0, 0.5, 1, 2, 3],
+    "duplicates": True,
+    "missing": True,
+    "extra": True,
+}
 _NAMES = ("NDCG", "MAP", "MRR", "Precision", "Recall", "HitRate", "RocAuc")
 MEASURES = [f"{name}@<k>{how}" for name in _NAMES for how in ("", "[pandas]")]
 
@@ -18,17 +23,23 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from replay import metrics as theirs
 
     warnings.simplefilter("ignore")
-    relevant = {q: [d for d, grade in docs.items() if grade > 0] for q, docs in case["qrels"].items()}
+    relevant = {
+        q: [d for d, grade in docs.items() if grade > 0]
+        for q, docs in case["qrels"].items()
+    }
     truth = {q: docs for q, docs in relevant.items() if docs}
     lists = {q: [(d, s) for d, s in listed] for q, listed in case["run"].items()}
-    frames = _frame(lists, "rating"), _frame({q: [(d, 1.0) for d in ds] for q, ds in truth.items()}, "one")
+    frames = (
+        _frame(lists, "rating"),
+        _frame({q: [(d, 1.0) for d in ds] for q, ds in truth.items()}, "one"),
+    )
     found: dict[str, Any] = {}
     for measure in measures:
         name, k, frame = re.fullmatch(r"(\w+)@(\d+)(.*)", measure).groups()  # type: ignore[union-attr]
         try:
-            found[measure] = getattr(theirs, name)(int(k))(*(frames if frame else (lists, truth)))[
-                f"{name}@{k}"
-            ]
+            found[measure] = getattr(theirs, name)(int(k))(
+                *(frames if frame else (lists, truth))
+            )[f"{name}@{k}"]
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
             found[measure] = {"error": f"{type(error).__name__}: {error}"}
     return found

@@ -9,7 +9,12 @@ REQUIRES = ["sentence-transformers==6.2.0", "torch==2.13.0+cpu"]
 TRAITS = {"grades": [0, 0, 1, 2]}
 #: of a similarity, and of positive and negative documents
 _RETRIEVED = ("accuracy", "precision", "recall", "mrr", "ndcg", "map")
-MEASURES = [*(f"cosine_{name}@<k>" for name in _RETRIEVED), "map", "mrr@<k>", "ndcg@<k>"]
+MEASURES = [
+    *(f"cosine_{name}@<k>" for name in _RETRIEVED),
+    "map",
+    "mrr@<k>",
+    "ndcg@<k>",
+]
 
 #: rows that PyTorch sorts in a stable way everywhere
 LONGEST_STABLE = 16
@@ -44,10 +49,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
 def _retrieval(case: dict[str, Any], k: int) -> dict[str, Any]:
     """Return what is computed of the lists, which a model would have made of a whole corpus."""
-    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+    from sentence_transformers.sentence_transformer.evaluation import (
+        InformationRetrievalEvaluator,
+    )
 
     relevant = {
-        query: {doc for doc, grade in its.items() if grade > 0} for query, its in case["qrels"].items()
+        query: {doc for doc, grade in its.items() if grade > 0}
+        for query, its in case["qrels"].items()
     }
     queries = {query: query for query in (*case["qrels"], *case["run"])}
     places = ("mrr", "ndcg", "accuracy", "precision_recall", "map")
@@ -55,7 +63,10 @@ def _retrieval(case: dict[str, Any], k: int) -> dict[str, Any]:
     evaluator = InformationRetrievalEvaluator(queries, {}, relevant, **ks)
     lists = [case["run"].get(query, []) for query in evaluator.queries_ids]
     found: dict[str, Any] = evaluator.compute_metrics(
-        [[{"corpus_id": doc, "score": score} for doc, score in listed] for listed in lists]
+        [
+            [{"corpus_id": doc, "score": score} for doc, score in listed]
+            for listed in lists
+        ]
     )
     return found
 
@@ -69,17 +80,26 @@ def _reranking(case: dict[str, Any], k: int) -> dict[str, float]:
         sides: dict[bool, list[str]] = {True: [], False: []}
         for doc, score in listed:
             sides[case["qrels"].get(query, {}).get(doc, 0) > 0].append(str(score))
-        samples.append({"query": query, "positive": sides[True], "negative": sides[False]})
-    evaluator = RerankingEvaluator(samples, at_k=k, similarity_fct=lambda _query, documents: documents)
+        samples.append(
+            {"query": query, "positive": sides[True], "negative": sides[False]}
+        )
+    evaluator = RerankingEvaluator(
+        samples, at_k=k, similarity_fct=lambda _query, documents: documents
+    )
     if not evaluator.samples:
         return dict.fromkeys(("map", "mrr", "ndcg"), float("nan"))
-    return {name: float(value) for name, value in evaluator.compute_metrics(Model()).items()}
+    return {
+        name: float(value) for name, value in evaluator.compute_metrics(Model()).items()
+    }
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell of lists that PyTorch's sort leaves in an order of its own."""
     for query, listed in case["run"].items():
-        sides = {(score, case["qrels"].get(query, {}).get(doc, 0) > 0) for doc, score in listed}
+        sides = {
+            (score, case["qrels"].get(query, {}).get(doc, 0) > 0)
+            for doc, score in listed
+        }
         mixed = len({score for score, _ in sides}) < len(sides)
         if measure.startswith("mrr") and mixed and len(listed) > LONGEST_STABLE:
             return "PyTorch's sort brings ties of more than 16 rows into an order that is the processor's"

@@ -14,10 +14,32 @@ REQUIRES = [
     "tensorflow-cpu==2.15.1",
     "keras==2.15.*",
     "numpy==1.26.*",
-    *("absl-py", "astunparse", "flatbuffers", "gast", "google-pasta", "grpcio", "h5py", "ml-dtypes==0.3.*"),
-    *("opt-einsum", "packaging", "protobuf==4.*", "setuptools<81", "six", "termcolor", "typing-extensions"),
+    *(
+        "absl-py",
+        "astunparse",
+        "flatbuffers",
+        "gast",
+        "google-pasta",
+        "grpcio",
+        "h5py",
+        "ml-dtypes==0.3.*",
+    ),
+    *(
+        "opt-einsum",
+        "packaging",
+        "protobuf==4.*",
+        "setuptools<81",
+        "six",
+        "termcolor",
+        "typing-extensions",
+    ),
     *("requests", "certifi", "charset-normalizer", "idna", "urllib3"),
-    *("wheel", "wrapt==1.14.*", "tensorflow-estimator==2.15.*", "tensorflow-io-gcs-filesystem"),
+    *(
+        "wheel",
+        "wrapt==1.14.*",
+        "tensorflow-estimator==2.15.*",
+        "tensorflow-io-gcs-filesystem",
+    ),
 ]
 TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True}
 _NAMES = ("NDCG", "DCG", "MeanAveragePrecision", "MRR", "Precision", "Recall")
@@ -53,7 +75,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     labels = np.full((len(lists), length), -1.0, np.float32)
     scores = np.zeros((len(lists), length), np.float32)
     for at, (query, listed) in enumerate(lists):
-        labels[at, : len(listed)] = [case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed]
+        labels[at, : len(listed)] = [
+            case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed
+        ]
         scores[at, : len(listed)] = [score for _, score in listed]
     return {measure: _mean(measure, labels, scores) for measure in measures}
 
@@ -62,7 +86,9 @@ def _mean(measure: str, labels: Any, scores: Any) -> float:
     """Return a Keras metric's result; bpref is none, and is averaged as those are."""
     name, k = re.fullmatch(r"(\w+)(?:\(topn=(\d+)\))?", measure).groups()  # type: ignore[union-attr]
     if name == "BPrefMetric":
-        values, weights = _loaded("metrics_impl").BPrefMetric(name, topn=None).compute(labels, scores)
+        values, weights = (
+            _loaded("metrics_impl").BPrefMetric(name, topn=None).compute(labels, scores)
+        )
         return float((values * weights).numpy().sum() / weights.numpy().sum())
     if measure not in _METRICS:
         kind = getattr(_loaded("keras.metrics"), name)
@@ -88,7 +114,11 @@ def _loaded(module: str) -> Any:
         assert spec is not None
         assert spec.origin is not None
         root = Path(spec.origin).parent
-        for name in ("tensorflow_ranking", "tensorflow_ranking.python", "tensorflow_ranking.python.keras"):
+        for name in (
+            "tensorflow_ranking",
+            "tensorflow_ranking.python",
+            "tensorflow_ranking.python.keras",
+        ):
             package = ModuleType(name)
             package.__path__ = [str(root.joinpath(*name.split(".")[1:]))]
             sys.modules[name] = package
@@ -97,14 +127,22 @@ def _loaded(module: str) -> Any:
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell of labels below zero, which are padding there, and of ties, where the order matters."""
-    if min((grade for docs in case["qrels"].values() for grade in docs.values()), default=0) < 0:
+    if (
+        min(
+            (grade for docs in case["qrels"].values() for grade in docs.values()),
+            default=0,
+        )
+        < 0
+    ):
         return "labels below 0, which mark padding, are refused here"
     if measure in ("PrecisionMetric", "RecallMetric"):
         return None
     for query, listed in case["run"].items():
         labels: dict[float, set[float]] = {}
         for doc, score in listed:
-            labels.setdefault(score, set()).add(case["qrels"].get(query, {}).get(doc, 0.0))
+            labels.setdefault(score, set()).add(
+                case["qrels"].get(query, {}).get(doc, 0.0)
+            )
         if any(len(tied) > 1 for tied in labels.values()):
             return "tied rows of different labels stand in an order drawn at random"
     return None

@@ -11,22 +11,43 @@ from typing import Any
 LIBRARY = "torchmetrics-1.9"
 REQUIRES = ["torchmetrics==1.9.*", "torch==2.13.0+cpu", "numpy"]
 TRAITS = {"grades": [0, 0.5, 1, 2, 3]}
-_ACTIONS = ("", "empty_target_action='pos'", "empty_target_action='skip'", "empty_target_action='error'")
+_ACTIONS = (
+    "",
+    "empty_target_action='pos'",
+    "empty_target_action='skip'",
+    "empty_target_action='error'",
+)
 
 
 def _spelled(name: str, *more: str) -> list[str]:
     said = [", ".join(word for word in (*more, action) if word) for action in _ACTIONS]
-    said = [settings.replace("'pos'", "'neg'") for settings in said] if name == "RetrievalFallOut" else said
+    said = (
+        [settings.replace("'pos'", "'neg'") for settings in said]
+        if name == "RetrievalFallOut"
+        else said
+    )
     return [f"{name}({settings})" if settings else name for settings in said]
 
 
 _CUT = (
-    *("RetrievalMAP", "RetrievalMRR", "RetrievalPrecision", "RetrievalRecall", "RetrievalHitRate"),
+    *(
+        "RetrievalMAP",
+        "RetrievalMRR",
+        "RetrievalPrecision",
+        "RetrievalRecall",
+        "RetrievalHitRate",
+    ),
     *("RetrievalAUROC", "RetrievalFallOut"),
 )
-MEASURES = _spelled("RetrievalNormalizedDCG") + _spelled("RetrievalNormalizedDCG", "top_k=<k>")
+MEASURES = _spelled("RetrievalNormalizedDCG") + _spelled(
+    "RetrievalNormalizedDCG", "top_k=<k>"
+)
 BINARY = [
-    *(text for name in _CUT for text in (*_spelled(name), *_spelled(name, "top_k=<k>"))),
+    *(
+        text
+        for name in _CUT
+        for text in (*_spelled(name), *_spelled(name, "top_k=<k>"))
+    ),
     *_spelled("RetrievalRPrecision"),
     *_spelled("RetrievalPrecision", "top_k=<k>", "adaptive_k=True"),
 ]
@@ -36,9 +57,16 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     """Draw half of the cases without ties, and grades below zero in some."""
     from tests.live.worlds import cases as drawn
 
-    below = traits if traits.grades == (0, 1) else replace(traits, grades=(-1, *traits.grades))
+    below = (
+        traits
+        if traits.grades == (0, 1)
+        else replace(traits, grades=(-1, *traits.grades))
+    )
     half = count // 2
-    return [*drawn(seed, count - half, traits), *drawn(seed + 7, half, replace(below, ties=False))]
+    return [
+        *drawn(seed, count - half, traits),
+        *drawn(seed + 7, half, replace(below, ties=False)),
+    ]
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -53,14 +81,21 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for d, s in listed
     ]
     whole = all(grade == int(grade) for _, _, grade in rows)
-    indexes, scores, labels = (torch.tensor(column) for column in zip(*rows, strict=True))
+    indexes, scores, labels = (
+        torch.tensor(column) for column in zip(*rows, strict=True)
+    )
     labels = labels.long() if whole else labels
     found: dict[str, Any] = {}
     for measure in measures:
         name, settings = re.fullmatch(r"(\w+)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
-        said = {key: _value(word) for key, word in re.findall(r"(\w+)='?(\w+)", settings or "")}
+        said = {
+            key: _value(word)
+            for key, word in re.findall(r"(\w+)='?(\w+)", settings or "")
+        }
         try:
-            found[measure] = float(getattr(theirs, name)(**said)(scores, labels, indexes))
+            found[measure] = float(
+                getattr(theirs, name)(**said)(scores, labels, indexes)
+            )
         except ValueError as error:
             found[measure] = {"error": str(error)}
     return found
@@ -73,14 +108,19 @@ def _value(word: str) -> Any:
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell of ties, for which only nDCG has a rule, and of scores that its logistic function makes equal."""
     lists = [
-        [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()
+        [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed]
+        for q, listed in case["run"].items()
     ]
     if measure.startswith("RetrievalNormalizedDCG"):
         return None
-    by_topk = measure.startswith(("RetrievalMAP", "RetrievalMRR", "RetrievalPrecision", "RetrievalAUROC"))
+    by_topk = measure.startswith(
+        ("RetrievalMAP", "RetrievalMRR", "RetrievalPrecision", "RetrievalAUROC")
+    )
     if any(map(_mixed, lists)) and (by_topk or sum(map(len, lists)) > 16):
         return "tied documents of different labels stand in no order of their own"
-    if measure.startswith("RetrievalAUROC") and any(not -87 < s < 16 for listed in lists for _, s in listed):
+    if measure.startswith("RetrievalAUROC") and any(
+        not -87 < s < 16 for listed in lists for _, s in listed
+    ):
         return "the logistic function in single precision ties scores far from 0"
     return None
 

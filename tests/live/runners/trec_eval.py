@@ -90,7 +90,10 @@ def _program() -> Any:
 
 def _write(case: dict[str, Any], program: Any, qrels: Path, run: Path) -> None:
     """Write both files, with query ids never used before: trec_eval remembers the last ones."""
-    fresh = {query: program.fresh_id(query) for query in sorted(case["qrels"].keys() | case["run"].keys())}
+    fresh = {
+        query: program.fresh_id(query)
+        for query in sorted(case["qrels"].keys() | case["run"].keys())
+    }
     qrels.write_text(
         "".join(
             f"{fresh[query]} 0 {doc} {int(grade)}\n"

@@ -39,7 +39,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for query, listed in case["run"].items()
         for rank, (doc, score) in enumerate(listed, 1)
     ]
-    judged = [(q, "0", doc, int(grade)) for q, docs in case["qrels"].items() for doc, grade in docs.items()]
+    judged = [
+        (q, "0", doc, int(grade))
+        for q, docs in case["qrels"].items()
+        for doc, grade in docs.items()
+    ]
     run, qrels = TrecRun(), TrecQrel()
     run.read_run(StringIO("\n".join(lines)))
     qrels.qrels_data = pd.DataFrame(judged, columns=["query", "q0", "docid", "rel"])
@@ -48,7 +52,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     for measure in measures:
         name, k, settings = re.fullmatch(r"(\w+)@(\d+)(.*)", measure).groups()  # type: ignore[union-attr]
         try:
-            found[measure] = float(getattr(evaluation, _CALLS[name])(depth=int(k), trec_eval=not settings))
+            found[measure] = float(
+                getattr(evaluation, _CALLS[name])(depth=int(k), trec_eval=not settings)
+            )
         except KeyError as error:
             found[measure] = {"error": repr(error)}
     return found

@@ -12,7 +12,13 @@ REQUIRES = ["trulens-feedback==2.16.*"]
 #: the libraries compute in float64, like rankstone
 WITHIN = 1e-9
 TRAITS = {"duplicates": True}
-MEASURES = ["ndcg_at_k(<k>)", "precision_at_k(<k>)", "recall_at_k(<k>)", "mrr", "ir_hit_rate(<k>)"]
+MEASURES = [
+    "ndcg_at_k(<k>)",
+    "precision_at_k(<k>)",
+    "recall_at_k(<k>)",
+    "mrr",
+    "ir_hit_rate(<k>)",
+]
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -25,10 +31,18 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         values = []
         for query, its in case["qrels"].items():
             if query in case["run"]:
-                expected = _Expected([(doc, grade) for doc, grade in its.items() if grade > 0])
+                expected = _Expected(
+                    [(doc, grade) for doc, grade in its.items() if grade > 0]
+                )
                 chunks = [doc for doc, _ in case["run"][query]]
                 given = {"k": int(k)} if k else {}
-                values.append(float(getattr(GroundTruthAgreement, name)(expected, query, chunks, **given)))
+                values.append(
+                    float(
+                        getattr(GroundTruthAgreement, name)(
+                            expected, query, chunks, **given
+                        )
+                    )
+                )
         known = [value for value in values if not math.isnan(value)]
         found[measure] = sum(known) / len(known) if known else None
     return found
@@ -40,5 +54,7 @@ class _Expected:
     def __init__(self, chunks: list[tuple[str, float]]) -> None:
         self.chunks = chunks
 
-    def _find_golden_context_chunks_and_scores(self, _query: str) -> list[tuple[str, float]] | None:
+    def _find_golden_context_chunks_and_scores(
+        self, _query: str
+    ) -> list[tuple[str, float]] | None:
         return self.chunks or None

@@ -32,8 +32,13 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     from tests.live import worlds
 
     rng, few = random.Random(seed), 0 if traits.grades == (0, 1) else count // 5
-    odd = replace(traits, grades=(-1, 0, 0.5, 1, 2), unretrieved=False, missing=False)  # it sees them all
-    drawn = [*worlds.cases(seed, count - few, traits), *worlds.cases(seed + 7, few, odd)]
+    odd = replace(
+        traits, grades=(-1, 0, 0.5, 1, 2), unretrieved=False, missing=False
+    )  # it sees them all
+    drawn = [
+        *worlds.cases(seed, count - few, traits),
+        *worlds.cases(seed + 7, few, odd),
+    ]
     for case in drawn:
         for query, listed in case["run"].items():
             if rng.random() < 0.25:
@@ -42,7 +47,9 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
                     worst -= rng.choice((0, 0.5))
                     listed.append([f"x{number}", worst])
                     if query in case["qrels"] and rng.random() < 0.2:
-                        case["qrels"][query][f"x{number}"] = float(rng.choice(traits.grades))
+                        case["qrels"][query][f"x{number}"] = float(
+                            rng.choice(traits.grades)
+                        )
             if rng.random() < 0.5:
                 rng.shuffle(listed)
     return drawn
@@ -54,15 +61,24 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     import xgboost
 
     lists = case["run"].items()
-    labels = [case["qrels"].get(q, {}).get(d, 0.0) for q, listed in lists for d, _ in listed]
+    labels = [
+        case["qrels"].get(q, {}).get(d, 0.0) for q, listed in lists for d, _ in listed
+    ]
     margins = [score for _, listed in lists for _, score in listed]
     found: dict[str, Any] = {}
     for measure in measures:
         metric, _, settings = measure.partition("[")
-        data = xgboost.DMatrix(np.zeros((len(labels), 1)), label=np.array(labels, np.float32))
+        data = xgboost.DMatrix(
+            np.zeros((len(labels), 1)), label=np.array(labels, np.float32)
+        )
         data.set_group([len(listed) for _, listed in lists])
         data.set_base_margin(np.array(margins, np.float32))
-        params = {"objective": "rank:pairwise", "eval_metric": metric, "base_score": 0.0, "nthread": 1}
+        params = {
+            "objective": "rank:pairwise",
+            "eval_metric": metric,
+            "base_score": 0.0,
+            "nthread": 1,
+        }
         params |= {"disable_default_eval_metric": 1, "verbosity": 0}
         params |= {"ndcg_exp_gain": False} if settings else {}
         try:

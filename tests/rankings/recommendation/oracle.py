@@ -40,11 +40,15 @@ def catalogue(world: World) -> tuple[int, set[str] | None]:
         return world.options["catalogue_size"], None
     if "items" not in world.options:
         return len(world.items), set(world.items)
-    return len({item for _, item, _ in world.history}), {item for _, item, _ in world.history}
+    return len({item for _, item, _ in world.history}), {
+        item for _, item, _ in world.history
+    }
 
 
 def relevant(measure: Any, world: World, user: str) -> set[str]:
-    return {item for item, grade in world.qrels.get(user, {}).items() if measure.rel(grade)}
+    return {
+        item for item, grade in world.qrels.get(user, {}).items() if measure.rel(grade)
+    }
 
 
 def past_of(world: World, user: str) -> list[str]:
@@ -61,7 +65,9 @@ def met_by(world: World, item: str, of: str = "users") -> float:
 def met(world: World) -> list[str]:
     """Return the items somebody met, most popular first, equal ones by id, larger first."""
     there = {item for _, item, _ in world.history}
-    return sorted(there, key=lambda item: (met_by(world, item), item.encode()), reverse=True)
+    return sorted(
+        there, key=lambda item: (met_by(world, item), item.encode()), reverse=True
+    )
 
 
 def mean(values: list[float]) -> float | None:
@@ -99,7 +105,9 @@ def among(measure: Any, world: World, lists: Lists) -> tuple[int, set[str] | Non
 
 
 def shown(lists: Lists, known: set[str] | None) -> Counter[str]:
-    return Counter(i for items in lists.values() for i in items if known is None or i in known)
+    return Counter(
+        i for items in lists.values() for i in items if known is None or i in known
+    )
 
 
 def coverage(measure: Any, world: World, lists: Lists) -> float:
@@ -110,9 +118,17 @@ def coverage(measure: Any, world: World, lists: Lists) -> float:
 
 def user_coverage(measure: Any, world: World, lists: Lists) -> float | None:
     least = 1 if measure.at_least == "one" else measure.k
-    liking = {user for user, grades in world.qrels.items() if any(g > 0 for g in grades.values())}
-    everybody = {"known": set(world.users), "run": set(lists), "relevant": liking}[measure.among]
-    covered = sum(len(items) >= least for user, items in lists.items() if user in everybody)
+    liking = {
+        user
+        for user, grades in world.qrels.items()
+        if any(g > 0 for g in grades.values())
+    }
+    everybody = {"known": set(world.users), "run": set(lists), "relevant": liking}[
+        measure.among
+    ]
+    covered = sum(
+        len(items) >= least for user, items in lists.items() if user in everybody
+    )
     if measure.scale == "count":
         return covered
     return covered / len(everybody) if everybody else None
@@ -153,7 +169,11 @@ def personalization(measure: Any, _world: World, lists: Lists) -> float | None:
     longest = max(len(items) for items in lists.values())
     alike = [
         len(set(a) & set(b))
-        / ((measure.k or longest) if measure.similarity == "overlap" else (len(a) * len(b)) ** 0.5)
+        / (
+            (measure.k or longest)
+            if measure.similarity == "overlap"
+            else (len(a) * len(b)) ** 0.5
+        )
         for a, b in permutations(lists.values(), 2)
     ]
     return 1 - math.fsum(alike) / len(alike) if alike else None
@@ -161,14 +181,22 @@ def personalization(measure: Any, _world: World, lists: Lists) -> float | None:
 
 # -- novelty ---------------------------------------------------------------------------------------
 def novelty(measure: Any, world: World, lists: Lists) -> PerUser:
-    everybody = len({who for who, _, _ in world.history}) if measure.count == "users" else len(world.history)
+    everybody = (
+        len({who for who, _, _ in world.history})
+        if measure.count == "users"
+        else len(world.history)
+    )
     least = min(met_by(world, item, measure.count) for item in met(world))
 
     def of(item: str) -> float | None:
         count = met_by(world, item, measure.count)
         if count:
             return -math.log2(count / everybody)
-        stand_in = {"one": -math.log2(1 / everybody), "rarest": -math.log2(least / everybody), "zero": 0.0}
+        stand_in = {
+            "one": -math.log2(1 / everybody),
+            "rarest": -math.log2(least / everybody),
+            "zero": 0.0,
+        }
         return stand_in.get(measure.cold)
 
     def one(_: str, items: list[str]) -> float | None:
@@ -176,7 +204,11 @@ def novelty(measure: Any, world: World, lists: Lists) -> PerUser:
         most = math.log2(everybody) if measure.scale == "share" else 1.0
         if not values or not most:
             return None
-        return math.fsum(values) / (len(values) if measure.denom == "n" else measure.k) / most
+        return (
+            math.fsum(values)
+            / (len(values) if measure.denom == "n" else measure.k)
+            / most
+        )
 
     return per_user(lists, one)
 
@@ -192,9 +224,17 @@ def discovery(measure: Any, world: World, lists: Lists) -> PerUser:
         return -math.log2((met_by(world, item) or rarest) / pairs)
 
     def one(user: str, items: list[str]) -> float:
-        good = set(items) if measure.relevance_by == "all" else relevant(measure, world, user)
+        good = (
+            set(items)
+            if measure.relevance_by == "all"
+            else relevant(measure, world, user)
+        )
         whole = math.fsum(attention(measure, r) for r in range(1, len(items) + 1))
-        seen = [attention(measure, r) * worth(i) for r, i in enumerate(items, 1) if i in good]
+        seen = [
+            attention(measure, r) * worth(i)
+            for r, i in enumerate(items, 1)
+            if i in good
+        ]
         return math.fsum(seen) / whole
 
     return per_user(lists, one)
@@ -210,14 +250,18 @@ def unexpectedness(measure: Any, world: World, lists: Lists) -> PerUser:
             return 0.0 if measure.absent == "zero" else None
         else:
             expected = set(world.baseline[user][: measure.k])
-        return 1 - len(expected & set(items)) / (len(items) if measure.denom == "n" else measure.k)
+        return 1 - len(expected & set(items)) / (
+            len(items) if measure.denom == "n" else measure.k
+        )
 
     return per_user(lists, one)
 
 
 def serendipity(measure: Any, world: World, lists: Lists) -> PerUser:
     m = catalogue(world)[0]
-    levels = sorted({met_by(world, item, measure.count) for item in met(world)}, reverse=True)
+    levels = sorted(
+        {met_by(world, item, measure.count) for item in met(world)}, reverse=True
+    )
 
     def popular(rank: int, item: str) -> float:
         count = met_by(world, item, measure.count)
@@ -230,17 +274,29 @@ def serendipity(measure: Any, world: World, lists: Lists) -> PerUser:
             return None
         if not featured(world, measure.features, item):
             return 1.0
-        return 1 - math.fsum(cosine(world, measure.features, item, j) for j in past) / len(past)
+        return 1 - math.fsum(
+            cosine(world, measure.features, item, j) for j in past
+        ) / len(past)
 
     def one(user: str, items: list[str]) -> float | None:
         good = relevant(measure, world, user)
         norm = len(items) if measure.denom == "n" or measure.k is None else measure.k
         if measure.expected == "popular":
-            return math.fsum(popular(r, i) for r, i in enumerate(items, 1) if i in good) / norm
+            return (
+                math.fsum(popular(r, i) for r, i in enumerate(items, 1) if i in good)
+                / norm
+            )
         apart = [distance(user, i) for i in items]
         if apart[0] is None:
             return None
-        return math.fsum(a for i, a in zip(items, apart, strict=True) if i in good and a is not None) / norm
+        return (
+            math.fsum(
+                a
+                for i, a in zip(items, apart, strict=True)
+                if i in good and a is not None
+            )
+            / norm
+        )
 
     return per_user(lists, one)
 
@@ -252,7 +308,9 @@ def popularity(measure: Any, world: World, lists: Lists) -> PerUser:
     def of(item: str) -> float:
         count = met_by(world, item, measure.count)
         if measure.scale in ("share", "max"):
-            return count / (math.fsum(order) if measure.scale == "share" else max(order))
+            return count / (
+                math.fsum(order) if measure.scale == "share" else max(order)
+            )
         if measure.scale == "quantile":
             if not count:
                 return 0.0
@@ -261,7 +319,9 @@ def popularity(measure: Any, world: World, lists: Lists) -> PerUser:
         return count
 
     def one(_: str, items: list[str]) -> float | None:
-        return mean([of(i) for i in items if measure.cold == "zero" or met_by(world, i)])
+        return mean(
+            [of(i) for i in items if measure.cold == "zero" or met_by(world, i)]
+        )
 
     return per_user(lists, one)
 
@@ -308,7 +368,11 @@ def cosine(world: World, features: str, a: str, b: str) -> float:
         return len(x & y) / math.sqrt(len(x) * len(y))
     u, v = (vector(world, tuple(features.split("+")), i) or [] for i in (a, b))
     lengths = math.hypot(*u) * math.hypot(*v)
-    return math.fsum(p * q for p, q in zip(u, v, strict=True)) / lengths if lengths else 0.0
+    return (
+        math.fsum(p * q for p, q in zip(u, v, strict=True)) / lengths
+        if lengths
+        else 0.0
+    )
 
 
 def apart(world: World, features: str, distance: str, a: str, b: str) -> float:
@@ -328,7 +392,9 @@ def diversity(measure: Any, world: World, lists: Lists) -> PerUser:
 
     def one(_: str, items: list[str]) -> float | None:
         some = [i for i in items if featured(world, measure.features, i)]
-        distances = [apart(world, measure.features, kind, a, b) for a, b in combinations(some, 2)]
+        distances = [
+            apart(world, measure.features, kind, a, b) for a, b in combinations(some, 2)
+        ]
         if measure.name == "ILS":
             return 1 - math.fsum(distances) / len(distances) if distances else None
         if len(items) == 1 and measure.lone == "zero":
@@ -341,7 +407,9 @@ def diversity(measure: Any, world: World, lists: Lists) -> PerUser:
 
 
 # -- calibration and fairness ----------------------------------------------------------------------
-def mix(world: World, column: str, weighted: list[tuple[str, float]]) -> dict[str, float] | None:
+def mix(
+    world: World, column: str, weighted: list[tuple[str, float]]
+) -> dict[str, float] | None:
     amounts: Counter[str] = Counter()
     for item, weight in weighted:
         for label in labels(world, column, item):
@@ -350,7 +418,9 @@ def mix(world: World, column: str, weighted: list[tuple[str, float]]) -> dict[st
     return {label: a / whole for label, a in amounts.items()} if whole else None
 
 
-def divergence(p: dict[str, float], q: dict[str, float], log: Callable[[float], float] = math.log) -> float:
+def divergence(
+    p: dict[str, float], q: dict[str, float], log: Callable[[float], float] = math.log
+) -> float:
     return math.fsum(share * log(share / q[c]) for c, share in p.items() if share)
 
 
@@ -360,18 +430,32 @@ def halfway(p: dict[str, float], q: dict[str, float]) -> dict[str, float]:
 
 def calibration(measure: Any, world: World, lists: Lists) -> PerUser:
     def one(user: str, items: list[str]) -> float | None:
-        past = [(i, w if measure.weight else 1.0) for who, i, w in world.history if who == user]
+        past = [
+            (i, w if measure.weight else 1.0)
+            for who, i, w in world.history
+            if who == user
+        ]
         p = mix(world, measure.category, past)
-        q = mix(world, measure.category, [(i, attention(measure, r)) for r, i in enumerate(items, 1)])
+        q = mix(
+            world,
+            measure.category,
+            [(i, attention(measure, r)) for r, i in enumerate(items, 1)],
+        )
         if p is None or q is None:
             return None
         if measure.distance == "hellinger":
             return math.sqrt(
-                math.fsum((math.sqrt(p.get(c, 0)) - math.sqrt(q.get(c, 0))) ** 2 for c in {*p, *q}) / 2
+                math.fsum(
+                    (math.sqrt(p.get(c, 0)) - math.sqrt(q.get(c, 0))) ** 2
+                    for c in {*p, *q}
+                )
+                / 2
             )
         if measure.distance == "js":
             return (divergence(p, halfway(p, q)) + divergence(q, halfway(p, q))) / 2
-        return divergence(p, {c: (1 - measure.alpha) * q.get(c, 0) + measure.alpha * p[c] for c in p})
+        return divergence(
+            p, {c: (1 - measure.alpha) * q.get(c, 0) + measure.alpha * p[c] for c in p}
+        )
 
     return per_user(lists, one)
 
@@ -389,7 +473,9 @@ def groups(world: World) -> list[str]:
     return sorted({g for item in world.items for g in labels(world, "group", item)})
 
 
-def exposures(measure: Any, world: World, lists: Lists, *, good: bool = False) -> dict[str, float]:
+def exposures(
+    measure: Any, world: World, lists: Lists, *, good: bool = False
+) -> dict[str, float]:
     found: Counter[str] = Counter()
     for user, items in lists.items():
         for rank, item in enumerate(items, 1):
@@ -404,11 +490,17 @@ def parity(measure: Any, world: World, lists: Lists) -> float | None:
         due = dict.fromkeys(world.items, 1.0)
     else:
         due = dict(Counter(i for user in lists for i in relevant(measure, world, user)))
-    mine = {g: (of_group(world, g, got), of_group(world, g, due)) for g in groups(world)}
+    mine = {
+        g: (of_group(world, g, got), of_group(world, g, due)) for g in groups(world)
+    }
     if measure.protected not in mine:
         raise KeyError(measure.protected)
     x, dx = mine.pop(measure.protected)
-    y, dy = (math.fsum(side) for side in zip(*mine.values(), strict=True)) if mine else (0.0, 0.0)
+    y, dy = (
+        (math.fsum(side) for side in zip(*mine.values(), strict=True))
+        if mine
+        else (0.0, 0.0)
+    )
     if measure.name == "DP" and measure.per == "group" and dx and dy:
         dx = dy = 1.0
     if not dx or not dy or not y or (measure.scale == "log" and not x):
@@ -419,29 +511,48 @@ def parity(measure: Any, world: World, lists: Lists) -> float | None:
 
 def awrf(measure: Any, world: World, lists: Lists) -> PerUser:
     def one(user: str, items: list[str]) -> float | None:
-        got = mix(world, "group", [(i, attention(measure, r)) for r, i in enumerate(items, 1)])
+        got = mix(
+            world, "group", [(i, attention(measure, r)) for r, i in enumerate(items, 1)]
+        )
         due: dict[str, float] | None
         if measure.target == "equal":
             due = {g: 1 / len(groups(world)) for g in groups(world)}
         elif measure.target == "population":
             due = mix(world, "group", [(i, 1.0) for i in world.items])
         else:
-            due = mix(world, "group", [(i, 1.0) for i in relevant(measure, world, user)])
+            due = mix(
+                world, "group", [(i, 1.0) for i in relevant(measure, world, user)]
+            )
         if got is None or due is None:
             return None
         if measure.distance == "l1":
-            return 1 - math.fsum(abs(got.get(g, 0) - due.get(g, 0)) for g in groups(world)) / 2
+            return (
+                1
+                - math.fsum(abs(got.get(g, 0) - due.get(g, 0)) for g in groups(world))
+                / 2
+            )
         middle = halfway(got, due)
-        return 1 - (divergence(got, middle, math.log2) + divergence(due, middle, math.log2)) / 2
+        return (
+            1
+            - (divergence(got, middle, math.log2) + divergence(due, middle, math.log2))
+            / 2
+        )
 
     return per_user(lists, one)
 
 
 def iaa(measure: Any, world: World, lists: Lists) -> float | None:
     got = exposures(measure, world, lists)
-    due = {i: float(c) for i, c in Counter(i for u in lists for i in relevant(measure, world, u)).items()}
+    due = {
+        i: float(c)
+        for i, c in Counter(
+            i for u in lists for i in relevant(measure, world, u)
+        ).items()
+    }
     if measure.by == "group":
-        got, due = ({g: of_group(world, g, side) for g in groups(world)} for side in (got, due))
+        got, due = (
+            {g: of_group(world, g, side) for g in groups(world)} for side in (got, due)
+        )
     a, r = math.fsum(got.values()), math.fsum(due.values())
     if not a or not r:
         return None
@@ -454,7 +565,11 @@ def chances(measure: Any, world: World, lists: Lists) -> float | None:
         placed = possible = 0.0
         for user, items in lists.items():
             past = set(past_of(world, user))
-            able = set(world.items) if measure.name == "RSP" else relevant(measure, world, user)
+            able = (
+                set(world.items)
+                if measure.name == "RSP"
+                else relevant(measure, world, user)
+            )
             top = [i for i in items if measure.name == "RSP" or i in able]
             placed += of_group(world, group, dict.fromkeys(top, 1.0))
             possible += of_group(world, group, dict.fromkeys(able - past, 1.0))
@@ -469,21 +584,32 @@ def chances(measure: Any, world: World, lists: Lists) -> float | None:
 
 def due_exposure(measure: Any, world: World, lists: Lists) -> dict[str, float]:
     """Return what relevance deserves: the mean over all orders that show relevant items first."""
-    m, depth = len(world.items), measure.k or max(len(items) for items in lists.values())
+    m, depth = (
+        len(world.items),
+        measure.k or max(len(items) for items in lists.values()),
+    )
     weights = [attention(measure, r) for r in range(1, min(depth, m) + 1)]
     due: Counter[str] = Counter()
     for user in lists:
         good = relevant(measure, world, user) & set(world.items)
         for item in world.items:
             places = range(len(good)) if item in good else range(len(good), m)
-            due[item] += math.fsum(weights[p] for p in places if p < len(weights)) / len(places) / len(lists)  # type: ignore[assignment]
+            due[item] += (
+                math.fsum(weights[p] for p in places if p < len(weights))
+                / len(places)
+                / len(lists)
+            )  # type: ignore[assignment]
     if measure.by == "group":
         return {g: of_group(world, g, dict(due)) for g in groups(world)}
     return dict(due)
 
 
 def expected(measure: Any, world: World, lists: Lists) -> float:
-    got = {i: a / len(lists) for i, a in exposures(measure, world, lists).items() if i in world.items}
+    got = {
+        i: a / len(lists)
+        for i, a in exposures(measure, world, lists).items()
+        if i in world.items
+    }
     if measure.by == "group":
         got = {g: of_group(world, g, got) for g in groups(world)}
     if measure.name == "EED":

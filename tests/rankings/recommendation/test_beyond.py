@@ -40,10 +40,18 @@ def only(scores: rankstone.BeyondScores) -> dict[str, float | None]:
 def test_every_way_to_give_a_table(tmp_path: Path) -> None:
     """Files of all formats, frames of any library and dicts say the same."""
     items = pl.DataFrame(
-        {"doc_id": ["a", "b", "c", "d"], "category": ["x|y", "x", "z", None], "n": [1.0, 2.0, 3.0, 4.0]}
+        {
+            "doc_id": ["a", "b", "c", "d"],
+            "category": ["x|y", "x", "z", None],
+            "n": [1.0, 2.0, 3.0, 4.0],
+        }
     )
     past = pl.DataFrame(
-        {"query_id": ["u1", "u1", "u2", "u4"], "doc_id": ["d", "e", "b", "a"], "weight": [1.0, 2.0, 1.0, 1.0]}
+        {
+            "query_id": ["u1", "u1", "u2", "u4"],
+            "doc_id": ["d", "e", "b", "a"],
+            "weight": [1.0, 2.0, 1.0, 1.0],
+        }
     )
     run = pl.DataFrame(
         {
@@ -64,15 +72,38 @@ def test_every_way_to_give_a_table(tmp_path: Path) -> None:
     )
     wanted = only(rankstone.beyond(run, measures, items=items, history=past))
     for suffix in ("csv", "tsv", "jsonl", "parquet", "arrow"):
-        table = {name: str(tmp_path / f"{name}.{suffix}") for name in ("items", "past", "run")}
+        table = {
+            name: str(tmp_path / f"{name}.{suffix}")
+            for name in ("items", "past", "run")
+        }
         assert (
-            only(rankstone.beyond(table["run"], measures, items=table["items"], history=table["past"]))
+            only(
+                rankstone.beyond(
+                    table["run"], measures, items=table["items"], history=table["past"]
+                )
+            )
             == wanted
         )
-    as_pandas = [pd.DataFrame(frame.to_dict(as_series=False)) for frame in (run, items, past)]
-    assert only(rankstone.beyond(as_pandas[0], measures, items=as_pandas[1], history=as_pandas[2])) == wanted
+    as_pandas = [
+        pd.DataFrame(frame.to_dict(as_series=False)) for frame in (run, items, past)
+    ]
     assert (
-        only(rankstone.beyond(run.to_arrow(), measures, items=items.to_arrow(), history=past.to_arrow()))
+        only(
+            rankstone.beyond(
+                as_pandas[0], measures, items=as_pandas[1], history=as_pandas[2]
+            )
+        )
+        == wanted
+    )
+    assert (
+        only(
+            rankstone.beyond(
+                run.to_arrow(),
+                measures,
+                items=items.to_arrow(),
+                history=past.to_arrow(),
+            )
+        )
         == wanted
     )
 
@@ -90,10 +121,19 @@ def test_other_names_of_columns() -> None:
     run = pl.DataFrame({"user": ["u", "u"], "item": ["a", "b"], "score": [2.0, 1.0]})
     past = pl.DataFrame({"user": ["u", "v"], "item": ["c", "a"]})
     items = pl.DataFrame({"item": ["a", "b", "c"], "genre": ["x", "y", "x"]})
-    found = rankstone.beyond(run, "Coverage Novelty ILD(features=genre)", items=items, history=past,
-                             columns={"user": "query_id", "item": "doc_id"})  # fmt: skip
+    found = rankstone.beyond(
+        run,
+        "Coverage Novelty ILD(features=genre)",
+        items=items,
+        history=past,
+        columns={"user": "query_id", "item": "doc_id"},
+    )
 
-    assert only(found) == {"Coverage": 2 / 3, "Novelty": 1.0, "ILD(features=genre)": 1.0}
+    assert only(found) == {
+        "Coverage": 2 / 3,
+        "Novelty": 1.0,
+        "ILD(features=genre)": 1.0,
+    }
 
 
 def test_order_is_that_of_an_evaluation() -> None:
@@ -117,7 +157,9 @@ def test_order_is_that_of_an_evaluation() -> None:
     second = ["é", "a", "a", "z", "a", "é"]
     for options, item in zip(at, second, strict=True):
         found = rankstone.beyond(run, "Coverage@2", catalogue_size=9, **options)
-        tops = rankstone.beyond(run, "Unexpectedness(against=baseline)@2", baseline={"u": [item]}, **options)
+        tops = rankstone.beyond(
+            run, "Unexpectedness(against=baseline)@2", baseline={"u": [item]}, **options
+        )
         assert only(found) == {"Coverage@2": 2 / 9}
         assert only(tops)["Unexpectedness(against=baseline)@2"] == 1 / 2, options
     with pytest.raises(rankstone.InputError, match="3 items tie"):
@@ -126,7 +168,13 @@ def test_order_is_that_of_an_evaluation() -> None:
 
 def test_scattered_rows_are_brought_together() -> None:
     """A user's rows need not stand together."""
-    rows = [("u1", "a", 3.0), ("u2", "a", 2.0), ("u1", "b", 2.0), ("u2", "d", 1.0), ("u1", "c", 1.0)]
+    rows = [
+        ("u1", "a", 3.0),
+        ("u2", "a", 2.0),
+        ("u1", "b", 2.0),
+        ("u2", "d", 1.0),
+        ("u1", "c", 1.0),
+    ]
     run = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
 
     assert only(rankstone.beyond(run, "Personalization Entropy")) == only(
@@ -136,7 +184,13 @@ def test_scattered_rows_are_brought_together() -> None:
 
 def test_duplicates() -> None:
     """An item twice in a list is an error; or the first or last copy goes, before the list is cut."""
-    run = pl.DataFrame({"query_id": ["u"] * 4, "doc_id": ["a", "b", "a", "c"], "score": [4.0, 3.0, 2.0, 1.0]})
+    run = pl.DataFrame(
+        {
+            "query_id": ["u"] * 4,
+            "doc_id": ["a", "b", "a", "c"],
+            "score": [4.0, 3.0, 2.0, 1.0],
+        }
+    )
     with pytest.raises(rankstone.InputError, match="duplicate item a in the list of u"):
         rankstone.beyond(run, "Entropy")
     past = {"v": ["a"], "w": ["b"], "x": ["c"]}
@@ -146,10 +200,16 @@ def test_duplicates() -> None:
         assert "1 duplicate row dropped" in str(found.audit)
         del expected
     first = rankstone.beyond(
-        run, "Unexpectedness(against=baseline)@1", baseline={"u": ["a"]}, duplicates="first_drop"
+        run,
+        "Unexpectedness(against=baseline)@1",
+        baseline={"u": ["a"]},
+        duplicates="first_drop",
     )
     last = rankstone.beyond(
-        run, "Unexpectedness(against=baseline)@1", baseline={"u": ["a"]}, duplicates="last_drop"
+        run,
+        "Unexpectedness(against=baseline)@1",
+        baseline={"u": ["a"]},
+        duplicates="last_drop",
     )
     assert only(first)["Unexpectedness(against=baseline)@1"] == 0.0
     assert only(last)["Unexpectedness(against=baseline)@1"] == 1.0
@@ -166,7 +226,9 @@ def test_users_keep_the_order_of_the_run() -> None:
     """Values per user stand in the order of the run, wherever the stream was cut."""
     run = {f"u{n}": [f"i{n}", "a"] for n in range(50)}
 
-    assert rankstone.beyond(run, "Unexpectedness", history=PAST).per_query["query_id"].to_list() == list(run)
+    assert rankstone.beyond(run, "Unexpectedness", history=PAST).per_query[
+        "query_id"
+    ].to_list() == list(run)
 
 
 def test_several_runs_share_the_tables() -> None:
@@ -183,7 +245,11 @@ def test_several_runs_share_the_tables() -> None:
 @pytest.mark.parametrize(
     ("measure", "tables", "said"),
     [
-        ("Coverage@10", {}, "--catalogue-size N (in Python catalogue_size=…), --items FILE or"),
+        (
+            "Coverage@10",
+            {},
+            "--catalogue-size N (in Python catalogue_size=…), --items FILE or",
+        ),
         ("Novelty@10", {}, "add --history FILE"),
         ("EPC@10", {"history": PAST}, "add --qrels FILE"),
         ("ILD@10", {}, "add --items FILE"),
@@ -196,11 +262,17 @@ def test_several_runs_share_the_tables() -> None:
         ("UserCoverage(at_least=k)", {}, "UserCoverage(at_least=k)@10"),
         ("Unexpectedness(against=baseline)@10", {}, "--expected RUN"),
         ("Popularity@10", {"items": ITEMS}, "column `popularity`"),
-        ("Calibration(alpha=0)@10", {"items": ITEMS, "history": PAST}, "kl is infinite with alpha=0"),
+        (
+            "Calibration(alpha=0)@10",
+            {"items": ITEMS, "history": PAST},
+            "kl is infinite with alpha=0",
+        ),
         ("nDCG@10", {}, "is not a measure of whole lists"),
     ],
 )
-def test_a_missing_table_is_refused_before_any_work(measure: str, tables: dict[str, Any], said: str) -> None:
+def test_a_missing_table_is_refused_before_any_work(
+    measure: str, tables: dict[str, Any], said: str
+) -> None:
     """What a measure lacks is said with the option that brings it, and the run is not even opened."""
     with pytest.raises(rankstone.RankstoneError) as caught:
         rankstone.beyond("no such file.run", measure, **tables)
@@ -235,12 +307,18 @@ def test_parameters_are_checked(text: str, said: str) -> None:
     ("options", "said"),
     [
         ({"catalogue_size": 0}, "catalogue_size=0"),
-        ({"catalogue_size": 2}, "4 distinct items in the lists, more than the catalogue has"),
+        (
+            {"catalogue_size": 2},
+            "4 distinct items in the lists, more than the catalogue has",
+        ),
         ({"ties": "expected", "catalogue_size": 9}, "ties='expected'"),
         ({"missing": "zero", "catalogue_size": 9}, "missing has no effect"),
         ({"history": {}, "catalogue_size": 9}, "there are no queries"),
         ({"items": {"zz": 1}}, "no item of the run is in the table of items"),
-        ({"qrels": {"nobody": {"a": 1}}, "catalogue_size": 9}, "no user of the run is judged"),
+        (
+            {"qrels": {"nobody": {"a": 1}}, "catalogue_size": 9},
+            "no user of the run is judged",
+        ),
         ({"history": {"nobody": ["zz"]}, "catalogue_size": 9}, "no user and no item"),
     ],
 )
@@ -267,7 +345,9 @@ def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
         rankstone.beyond(RUN, "ILD(features=v)", items=endless)
     file = tmp_path / "items.txt"
     file.write_text("a x\n")
-    with pytest.raises(rankstone.InputError, match="a table with column names is needed"):
+    with pytest.raises(
+        rankstone.InputError, match="a table with column names is needed"
+    ):
         rankstone.beyond(RUN, "ILD", items=str(file))
     with pytest.raises(rankstone.InputError, match="there is no column weight"):
         rankstone.beyond(
@@ -282,10 +362,18 @@ def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
 def test_notes_tell_what_is_unknown() -> None:
     """Unknown items, users without a past or a list, ties: each is counted."""
     run = pl.DataFrame(
-        {"query_id": ["u1", "u1", "u1", "u2"], "doc_id": ["a", "b", "zz", "a"], "score": [1.0, 1.0, 0.5, 1.0]}
+        {
+            "query_id": ["u1", "u1", "u1", "u2"],
+            "doc_id": ["a", "b", "zz", "a"],
+            "score": [1.0, 1.0, 0.5, 1.0],
+        }
     )
     found = rankstone.beyond(
-        run, "Coverage", items=ITEMS, history={"u1": ["a"]}, users={"u1": 1, "u2": 2, "u3": 3}
+        run,
+        "Coverage",
+        items=ITEMS,
+        history={"u1": ["a"]},
+        users={"u1": 1, "u2": 2, "u3": 3},
     )
     line = found.audit.lines()[-1]
 
@@ -306,15 +394,21 @@ def test_undefined_is_a_state() -> None:
     assert scored["value"].to_list() == [None]
     assert scored["status"].to_list() == ["undefined"]
     assert found.mean()["n_undefined"][0] == 1
-    assert only(found)["ILD(features=v)"] == pytest.approx((1 + 2 * (1 - 1 / 2**0.5)) / 3)
+    assert only(found)["ILD(features=v)"] == pytest.approx(
+        (1 + 2 * (1 - 1 / 2**0.5)) / 3
+    )
 
 
 def test_users_without_a_relevant_item_count_zero() -> None:
     """As in an evaluation; the mean without them is at hand."""
-    found = rankstone.beyond(RUN, "EPC@2", history=PAST, qrels={"u1": {"a": 1}, "u2": {"a": 0}})
+    found = rankstone.beyond(
+        RUN, "EPC@2", history=PAST, qrels={"u1": {"a": 1}, "u2": {"a": 0}}
+    )
 
     assert found.per_query["status"].to_list() == ["ok", "no_relevant"]
-    assert found.mean(without=["no_relevant"])["value"][0] == pytest.approx(2 * (only(found)["EPC@2"] or 0))
+    assert found.mean(without=["no_relevant"])["value"][0] == pytest.approx(
+        2 * (only(found)["EPC@2"] or 0)
+    )
 
 
 def test_the_usual_measures_are_those_the_tables_allow() -> None:
@@ -325,9 +419,14 @@ def test_the_usual_measures_are_those_the_tables_allow() -> None:
         "Personalization@10",
     ]
     every = rankstone.beyond(RUN, items=ITEMS, history=PAST, qrels=QRELS)
-    assert {"Coverage@10", "Novelty@10", "Calibration@10", "DP@10", "EUR@10", "Serendipity@10"} <= set(
-        only(every)
-    )
+    assert {
+        "Coverage@10",
+        "Novelty@10",
+        "Calibration@10",
+        "DP@10",
+        "EUR@10",
+        "Serendipity@10",
+    } <= set(only(every))
 
 
 def test_results_are_written_and_printed(tmp_path: Path) -> None:
@@ -337,7 +436,10 @@ def test_results_are_written_and_printed(tmp_path: Path) -> None:
     found.write(tmp_path / "users.parquet")
     found.write(tmp_path / "all.json")
 
-    assert pl.read_csv(tmp_path / "users.csv")["measure"].to_list() == ["Novelty", "Novelty"]
+    assert pl.read_csv(tmp_path / "users.csv")["measure"].to_list() == [
+        "Novelty",
+        "Novelty",
+    ]
     assert pl.read_parquet(tmp_path / "users.parquet").equals(found.per_query)
     told = json.loads((tmp_path / "all.json").read_text())
     assert told["runs"]["run"] == only(found)
@@ -383,9 +485,14 @@ def test_means_by_users_need_values_of_users() -> None:
     """A measure of whole runs has no mean over some users; beside one that has, it is left out."""
     about = {"u1": {"plan": "free"}, "u2": {"plan": "paid"}}
     found = rankstone.beyond(RUN, "Personalization", users=about)
-    with pytest.raises(rankstone.UsageError, match="no means by plan: Personalization describes whole runs"):
+    with pytest.raises(
+        rankstone.UsageError,
+        match="no means by plan: Personalization describes whole runs",
+    ):
         found.mean(by="plan")
-    both = rankstone.beyond(RUN, "Personalization Popularity", users=about, history={"u1": ["a"]})
+    both = rankstone.beyond(
+        RUN, "Personalization Popularity", users=about, history={"u1": ["a"]}
+    )
     assert both.mean(by="plan")["measure"].unique().to_list() == ["Popularity"]
 
 
@@ -406,7 +513,9 @@ def test_equal_items_are_told_by_id() -> None:
 
     assert told("Coverage@3") == told("Entropy@3") == ["b", "a", "x", "y", "z"]
     # 1, 1, 1, 1, 2 showings: places 1 to 5 from the bottom, by id among equals; weights 2j − m − 1
-    places = lists.explain("Gini@3").tables[0].frame.select("item", "place").sort("place")
+    places = (
+        lists.explain("Gini@3").tables[0].frame.select("item", "place").sort("place")
+    )
     assert places["item"].to_list() == ["a", "x", "y", "z", "b"]
 
 
@@ -441,7 +550,9 @@ def test_the_past_is_numbered_first(slow: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(beyond_accuracy, "Codes", Kept)
     run, past = {"u1": ["a", "b"], "u2": ["c", "a"]}, {"u2": ["z", "b"], "u3": ["y"]}
     rankstone.beyond(run, "Unexpectedness@2", history=past)
-    numbered = [codes.ids(np.arange(len(codes), dtype=np.uint32)).to_list() for codes in kept]
+    numbered = [
+        codes.ids(np.arange(len(codes), dtype=np.uint32)).to_list() for codes in kept
+    ]
 
     assert numbered == [["z", "b", "y", "a", "c"], ["u2", "u3", "u1"]]
 
@@ -452,15 +563,28 @@ def test_sums_over_a_past_are_the_same_bits_every_time(
     """Sums over the past of users, of shares of categories and of vectors, do not depend on who was first."""
     draw, users, items = np.random.default_rng(3), 400, 900
     seen = pl.DataFrame(
-        {"query_id": draw.integers(0, users, 40_000), "doc_id": draw.integers(0, items, 40_000)}
+        {
+            "query_id": draw.integers(0, users, 40_000),
+            "doc_id": draw.integers(0, items, 40_000),
+        }
     )
-    seen = seen.select(pl.format("{}{}", pl.lit(n[0]), n).alias(n) for n in seen.columns)
-    seen.unique(maintain_order=True).write_parquet(tmp_path / "past.parquet", row_group_size=500)
+    seen = seen.select(
+        pl.format("{}{}", pl.lit(n[0]), n).alias(n) for n in seen.columns
+    )
+    seen.unique(maintain_order=True).write_parquet(
+        tmp_path / "past.parquet", row_group_size=500
+    )
     shown = [draw.choice(items, 10, replace=False) for _ in range(users)]
-    run = {f"q{user}": [f"d{item}" for item in listed] for user, listed in enumerate(shown)}
-    kinds = [[f"c{at}" for at in draw.choice(20, draw.integers(1, 6), replace=False)] for _ in range(items)]
+    run = {
+        f"q{user}": [f"d{item}" for item in listed] for user, listed in enumerate(shown)
+    }
+    kinds = [
+        [f"c{at}" for at in draw.choice(20, draw.integers(1, 6), replace=False)]
+        for _ in range(items)
+    ]
     table = {
-        f"d{i}": {"category": "|".join(kinds[i]), "v": draw.normal(size=8).tolist()} for i in range(items)
+        f"d{i}": {"category": "|".join(kinds[i]), "v": draw.normal(size=8).tolist()}
+        for i in range(items)
     }
     qrels = {query: {listed[3]: 1} for query, listed in run.items()}
 
@@ -482,5 +606,7 @@ def test_sums_over_a_past_are_the_same_bits_every_time(
             self.kept = pl.Series(sorted(table, reverse=True)).cast(self._kind)
 
     first = values()
-    monkeypatch.setattr("rankstone.rankings.recommendation.beyond_accuracy.Codes", ReadByAnother)
+    monkeypatch.setattr(
+        "rankstone.rankings.recommendation.beyond_accuracy.Codes", ReadByAnother
+    )
     assert values() == first

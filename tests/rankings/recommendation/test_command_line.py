@@ -35,7 +35,12 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_a_table_of_measures(files: dict[str, str]) -> None:
     """One line a measure, one column a run, notes and conventions below."""
     out = call(
-        files["one.run"], files["two.csv"], "-m", "Coverage@2 Entropy@1", "--items", files["items.csv"]
+        files["one.run"],
+        files["two.csv"],
+        "-m",
+        "Coverage@2 Entropy@1",
+        "--items",
+        files["items.csv"],
     ).stdout.splitlines()
 
     assert out[0].split() == ["measure", "one", "two"]
@@ -47,28 +52,64 @@ def test_a_table_of_measures(files: dict[str, str]) -> None:
 
 def test_groups_of_users(files: dict[str, str]) -> None:
     """--by adds a line for each group, and the largest gap between two."""
-    arguments = ["--history", files["past.csv"], "--queries", files["users.csv"], "--by", "sex"]
+    arguments = [
+        "--history",
+        files["past.csv"],
+        "--queries",
+        files["users.csv"],
+        "--by",
+        "sex",
+    ]
     out = call(files["one.run"], "-m", "Novelty@2", *arguments).stdout.splitlines()
 
-    assert [line.split()[0] for line in out[1:5]] == ["Novelty@2", "sex=f", "sex=m", "largest"]
+    assert [line.split()[0] for line in out[1:5]] == [
+        "Novelty@2",
+        "sex=f",
+        "sex=m",
+        "largest",
+    ]
     assert "1 user without a list" in out[-2]
 
 
 def test_every_format(files: dict[str, str]) -> None:
     """JSON holds everything, CSV and JSON lines the values, Markdown the table."""
-    arguments = [files["one.run"], "-m", "Novelty@2 Coverage@2", "--history", files["past.csv"]]
+    arguments = [
+        files["one.run"],
+        "-m",
+        "Novelty@2 Coverage@2",
+        "--history",
+        files["past.csv"],
+    ]
     told = json.loads(call(*arguments, "--format", "json").stdout)
 
     assert set(told["runs"]["one"]) == {"Novelty@2", "Coverage@2"}
-    assert call(*arguments, "--format", "csv").stdout.splitlines()[0] == "run,measure,value,n,n_undefined"
-    assert json.loads(call(*arguments, "--format", "jsonl").stdout.splitlines()[1])["measure"] == "Coverage@2"
-    assert call(*arguments, "--format", "md").stdout.splitlines()[0] == "| measure | one |"
+    assert (
+        call(*arguments, "--format", "csv").stdout.splitlines()[0]
+        == "run,measure,value,n,n_undefined"
+    )
+    assert (
+        json.loads(call(*arguments, "--format", "jsonl").stdout.splitlines()[1])[
+            "measure"
+        ]
+        == "Coverage@2"
+    )
+    assert (
+        call(*arguments, "--format", "md").stdout.splitlines()[0] == "| measure | one |"
+    )
 
 
 def test_values_per_user(files: dict[str, str], tmp_path: Path) -> None:
     """--per-query writes them, and inputs are spared."""
     out = tmp_path / "users.parquet"
-    call(files["one.run"], "-m", "Novelty@2", "--history", files["past.csv"], "--per-query", str(out))
+    call(
+        files["one.run"],
+        "-m",
+        "Novelty@2",
+        "--history",
+        files["past.csv"],
+        "--per-query",
+        str(out),
+    )
 
     assert pl.read_parquet(out)["query_id"].to_list() == ["u1", "u2"]
     spared = call(files["one.run"], "-m", "Entropy", "-o", files["one.run"], code=2)
@@ -82,14 +123,26 @@ def test_what_is_missing_is_said(files: dict[str, str]) -> None:
         "error: ILD@2 needs a table of items\n"
         "  fix:      add --items FILE (in Python items=…): doc_id and columns of attributes\n"
     )
-    assert "--by needs a table of users" in call(files["one.run"], "--by", "sex", code=2).stderr
+    assert (
+        "--by needs a table of users"
+        in call(files["one.run"], "--by", "sex", code=2).stderr
+    )
     assert "a run is needed" in call(code=2).stderr
     assert "no such file" in call("nothing.run", "-m", "Entropy", code=3).stderr
 
 
 def test_the_usual_measures(files: dict[str, str]) -> None:
     """Without -m, everything usual that the tables allow."""
-    tables = ["--items", files["items.csv"], "--history", files["past.csv"], "--qrels", files["qrels.txt"]]
+    tables = [
+        "--items",
+        files["items.csv"],
+        "--history",
+        files["past.csv"],
+        "--qrels",
+        files["qrels.txt"],
+    ]
     out = call(files["one.run"], *tables).stdout
 
-    assert {"Coverage@10", "Novelty@10", "Serendipity@10"} <= {line.split()[0] for line in out.splitlines()}
+    assert {"Coverage@10", "Novelty@10", "Serendipity@10"} <= {
+        line.split()[0] for line in out.splitlines()
+    }

@@ -29,13 +29,24 @@ def differences(drawn: World, texts: tuple[str, ...]) -> list[str]:
     if not texts:
         return []
     found = drawn.beyond(list(texts))
-    per_user = {(m, u): v for m, u, v in found.per_query.select("measure", "query_id", "value").iter_rows()}
+    per_user = {
+        (m, u): v
+        for m, u, v in found.per_query.select(
+            "measure", "query_id", "value"
+        ).iter_rows()
+    }
     whole = dict(found.mean().select("measure", "value").iter_rows())
     wrong = []
     for text in texts:
         wanted = oracle.value(text, drawn)
-        got = {u: per_user[text, u] for u in wanted} if isinstance(wanted, dict) else {"": whole[text]}
-        for user, expected in (wanted if isinstance(wanted, dict) else {"": wanted}).items():
+        got = (
+            {u: per_user[text, u] for u in wanted}
+            if isinstance(wanted, dict)
+            else {"": whole[text]}
+        )
+        for user, expected in (
+            wanted if isinstance(wanted, dict) else {"": wanted}
+        ).items():
             if not _same(got[user], expected):
                 wrong.append(f"{text} {user}: {got[user]} is not {expected}")
     return wrong
@@ -56,13 +67,18 @@ def _same(a: float | None, b: float | None) -> bool:
 def test_engine_and_loops_agree(family: str) -> None:
     """Every measure has the value that obvious loops over its card's formula give, in every world."""
     for seed in range(WORLDS):
-        assert differences(world(np.random.default_rng(seed)), BY_FAMILY[family]) == [], seed
+        assert (
+            differences(world(np.random.default_rng(seed)), BY_FAMILY[family]) == []
+        ), seed
 
 
 @pytest.mark.parametrize("options", [{"catalogue_size": 30}, {"items": None}])
 def test_other_catalogues(options: dict[str, object]) -> None:
     """The number of items may be said, or come from the past."""
-    texts = (*(t for t in BY_FAMILY["catalogue"] if "UserCoverage" not in t), "Serendipity")
+    texts = (
+        *(t for t in BY_FAMILY["catalogue"] if "UserCoverage" not in t),
+        "Serendipity",
+    )
     for seed in range(WORLDS // 3):
         drawn = replace(world(np.random.default_rng(seed)), options=options)
         assert differences(drawn, texts) == [], seed
@@ -73,7 +89,11 @@ def test_every_measure_is_in_the_table() -> None:
     names = {rankstone.parse_measure(text).name for text in ALL}
     assert (
         names
-        == {n for n, kind in rankstone.measures.MEASURES.items() if "beyond" in kind.computed_by}
+        == {
+            n
+            for n, kind in rankstone.measures.MEASURES.items()
+            if "beyond" in kind.computed_by
+        }
         == set(oracle.ORACLES)
     )
 

@@ -48,12 +48,23 @@ def test_real_lists(lists: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     """
     runs, truth = lists
     if os.environ.get("CI"):
-        runs = runs.filter(pl.col("Algorithm").is_in(sorted(set(runs["Algorithm"]))[:2]))
+        runs = runs.filter(
+            pl.col("Algorithm").is_in(sorted(set(runs["Algorithm"]))[:2])
+        )
     past = truth.filter(pl.col("user") % 2 == 1)
     names = {"user": "query_id", "item": "doc_id", "rating": "relevance"}
-    shown = {str(name): part.drop("Algorithm") for (name,), part in runs.group_by("Algorithm")}
+    shown = {
+        str(name): part.drop("Algorithm")
+        for (name,), part in runs.group_by("Algorithm")
+    }
     found = rankstone.beyond(
-        shown, list(MEASURES), history=past, qrels=truth, catalogue_size=6040, columns=names, order="rank"
+        shown,
+        list(MEASURES),
+        history=past,
+        qrels=truth,
+        catalogue_size=6040,
+        columns=names,
+        order="rank",
     )
     history = [(str(u), str(i), 1.0) for u, i, _ in past.iter_rows()]
     qrels: dict[str, dict[str, float]] = {}
@@ -64,18 +75,22 @@ def test_real_lists(lists: tuple[pl.DataFrame, pl.DataFrame]) -> None:
         for user, rank, item in part.select("user", "rank", "item").iter_rows():
             run.setdefault(str(user), {})[str(item)] = -rank
         drawn = World(run, {}, history, qrels, {}, {}, {"catalogue_size": 6040})
-        rows = found.per_query.filter(run=name).select("measure", "query_id", "value").iter_rows()
+        rows = (
+            found.per_query.filter(run=name)
+            .select("measure", "query_id", "value")
+            .iter_rows()
+        )
         per_user = {(measure, user): value for measure, user, value in rows}
         for text in MEASURES:
             wanted: Any = oracle.value(text, drawn)
             if not isinstance(wanted, dict):
-                assert math.isclose(found.to_dict()[name][text] or 0.0, wanted, rel_tol=1e-12), (name, text)
+                assert math.isclose(
+                    found.to_dict()[name][text] or 0.0, wanted, rel_tol=1e-12
+                ), (name, text)
                 continue
             for user, value in wanted.items():
                 got = per_user[text, user]
                 assert (got is None) is (value is None)
-                assert got is None or math.isclose(got, value, rel_tol=1e-12, abs_tol=1e-12), (
-                    name,
-                    text,
-                    user,
-                )
+                assert got is None or math.isclose(
+                    got, value, rel_tol=1e-12, abs_tol=1e-12
+                ), (name, text, user)

@@ -24,7 +24,11 @@ def chance(n: int, m: int, rank: int, above: int, *, replacement: bool) -> float
     if replacement:
         share = (rank - 1) / (n - 1)
         return math.comb(m, above) * share**above * (1 - share) ** (m - above)
-    return math.comb(rank - 1, above) * math.comb(n - rank, m - above) / math.comb(n - 1, m)
+    return (
+        math.comb(rank - 1, above)
+        * math.comb(n - rank, m - above)
+        / math.comb(n - 1, m)
+    )
 
 
 def worth(text: str, rank: int, n: int) -> float:
@@ -48,7 +52,9 @@ def test_chances(replacement: bool, n: int, data: st.DataObject) -> None:  # noq
     m = data.draw(st.integers(1, n - 1 if not replacement else 30))
     found = sampling.chances(np.arange(1, n + 1), n, m, replacement=replacement)
     for rank in range(1, n + 1):
-        wanted = [chance(n, m, rank, above, replacement=replacement) for above in range(m + 1)]
+        wanted = [
+            chance(n, m, rank, above, replacement=replacement) for above in range(m + 1)
+        ]
         assert found[rank - 1] == pytest.approx(wanted, abs=1e-12)
 
 
@@ -56,7 +62,9 @@ def test_chances(replacement: bool, n: int, data: st.DataObject) -> None:  # noq
 def test_the_naive_value_to_expect(n: int, m: int, data: st.DataObject) -> None:
     """It is the sum over sampled ranks; that of AUC is AUC; with one sampled item all measures are AUC."""
     ranks = data.draw(st.lists(st.integers(1, n), min_size=1, max_size=6))
-    found = rankstone.rankings.expected_sampled(ranks, list(MEASURES), items=n, sampled=m)
+    found = rankstone.rankings.expected_sampled(
+        ranks, list(MEASURES), items=n, sampled=m
+    )
     for text in MEASURES:
         wanted = [
             sum(
@@ -68,7 +76,9 @@ def test_the_naive_value_to_expect(n: int, m: int, data: st.DataObject) -> None:
         assert found[text] == pytest.approx(sum(wanted) / len(wanted))
     exact = sum(worth("AUC(negatives=candidates)", r, n) for r in ranks) / len(ranks)
     assert found["AUC(negatives=candidates)"] == pytest.approx(exact)
-    one = rankstone.rankings.expected_sampled(ranks, "R@1 AUC(negatives=candidates)", items=n, sampled=1)
+    one = rankstone.rankings.expected_sampled(
+        ranks, "R@1 AUC(negatives=candidates)", items=n, sampled=1
+    )
     assert one["R@1"] == pytest.approx(exact)
 
 
@@ -76,7 +86,9 @@ def objective(estimate: Floats, text: str, n: int, m: int, gamma: float) -> floa
     """Return squared bias plus gamma times variance, over equally likely ranks, by loops."""
     total = 0.0
     for rank in range(1, n + 1):
-        chances = [chance(n, m, rank, above, replacement=True) for above in range(m + 1)]
+        chances = [
+            chance(n, m, rank, above, replacement=True) for above in range(m + 1)
+        ]
         mean = sum(c * e for c, e in zip(chances, estimate, strict=True))
         square = sum(c * e * e for c, e in zip(chances, estimate, strict=True))
         total += ((mean - worth(text, rank, n)) ** 2 + gamma * (square - mean**2)) / n
@@ -88,7 +100,9 @@ def objective(estimate: Floats, text: str, n: int, m: int, gamma: float) -> floa
 def test_bv_is_the_best_balance(text: str, gamma: float) -> None:
     """No step away from the estimate lowers squared bias + γ · variance: it is that quadratic's minimum."""
     n, m = 30, 6
-    found = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m, gamma=gamma).estimates[text]
+    found = rankstone.rankings.correct_sampled(
+        [1], text, items=n, sampled=m, gamma=gamma
+    ).estimates[text]
     best = objective(found, text, n, m, gamma)
     rng = np.random.default_rng(3)
     for _ in range(40):
@@ -100,35 +114,55 @@ def test_bv_is_the_best_balance(text: str, gamma: float) -> None:
 def test_cls_keeps_its_promise(text: str) -> None:
     """The estimate never rises nor falls below 0, and no other such estimate has less squared bias."""
     n, m = 25, 5
-    found = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m, method="cls").estimates[text]
+    found = rankstone.rankings.correct_sampled(
+        [1], text, items=n, sampled=m, method="cls"
+    ).estimates[text]
     best = objective(found, text, n, m, 0.0)
 
     assert (np.diff(found) <= 1e-12).all()
     assert found.min() >= -1e-12
     rng = np.random.default_rng(4)
     for _ in range(300):
-        other = np.sort(np.maximum(found + rng.standard_normal(m + 1) * 10.0 ** rng.integers(-4, 1), 0))[::-1]
+        other = np.sort(
+            np.maximum(
+                found + rng.standard_normal(m + 1) * 10.0 ** rng.integers(-4, 1), 0
+            )
+        )[::-1]
         assert objective(other, text, n, m, 0.0) >= best - 1e-12
 
 
 def test_the_second_implementation() -> None:
     """BV and least squares are what the published formulas give, inverted and solved by other means."""
-    optimize = pytest.importorskip("scipy.optimize", reason="SciPy solves the same problem its own way")
+    optimize = pytest.importorskip(
+        "scipy.optimize", reason="SciPy solves the same problem its own way"
+    )
     n, m = 200, 20
     a = (
-        np.array([[chance(n, m, r, j, replacement=True) for j in range(m + 1)] for r in range(1, n + 1)])
+        np.array(
+            [
+                [chance(n, m, r, j, replacement=True) for j in range(m + 1)]
+                for r in range(1, n + 1)
+            ]
+        )
         / n**0.5
     )
     for text in MEASURES:
         b = np.array([worth(text, r, n) for r in range(1, n + 1)]) / n**0.5
         c = np.diag((a / n**0.5).sum(axis=0))
         wanted = np.linalg.inv(0.9 * a.T @ a + 0.1 * c) @ a.T @ b
-        found = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m).estimates[text]
+        found = rankstone.rankings.correct_sampled(
+            [1], text, items=n, sampled=m
+        ).estimates[text]
         assert found == pytest.approx(wanted, abs=1e-10)
         steps, _ = optimize.nnls(np.cumsum(a, axis=1), b)
-        cls = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m, method="cls").estimates[text]
+        cls = rankstone.rankings.correct_sampled(
+            [1], text, items=n, sampled=m, method="cls"
+        ).estimates[text]
         theirs = np.cumsum(steps[::-1])[::-1]
-        assert np.linalg.norm(a @ cls - b) <= np.linalg.norm(a @ theirs - b) * (1 + 1e-12) + 1e-13
+        assert (
+            np.linalg.norm(a @ cls - b)
+            <= np.linalg.norm(a @ theirs - b) * (1 + 1e-12) + 1e-13
+        )
 
 
 def test_corrections_come_nearer() -> None:
@@ -139,7 +173,9 @@ def test_corrections_come_nearer() -> None:
     drawn = 1 + rng.binomial(m, (exact - 1) / (n - 1))
     truth = float((exact <= 10).mean())
     for method in ("bv", "cls", "rank"):
-        found = rankstone.rankings.correct_sampled(drawn, "R@10", items=n, sampled=m, method=method)
+        found = rankstone.rankings.correct_sampled(
+            drawn, "R@10", items=n, sampled=m, method=method
+        )
         naive = found.values["naive"][0]
         assert abs(found.to_dict()["R@10"] - truth) < abs(naive - truth) / 2, method
         assert "value is an estimate" in found.warning
@@ -164,7 +200,12 @@ def test_bounds_hold_where_ranks_follow_zipf(items: int) -> None:
         chance = zipf(items, exponent)
         rank = rng.choice(items, 400, p=chance) + 1
         drawn = 1 + rng.hypergeometric(rank - 1, items - rank, 99)
-        given: dict[str, Any] = {"items": items, "sampled": 99, "replacement": False, "method": "rank"}
+        given: dict[str, Any] = {
+            "items": items,
+            "sampled": 99,
+            "replacement": False,
+            "method": "rank",
+        }
         found = rankstone.rankings.correct_sampled(drawn, "R@10", **given)
         lower, upper = found.values.select("lower", "upper").row(0)
         truth = float(chance[:10].sum())
@@ -183,7 +224,9 @@ def test_one_sampled_item_tells_the_mean_rank_only(share: float) -> None:
     """
     n, many = 50, 400_000
     drawn = np.repeat([1, 2], [round(many * (1 - share)), round(many * share)])
-    found = rankstone.rankings.correct_sampled(drawn, "R@1 AUC(negatives=candidates)", items=n, sampled=1)
+    found = rankstone.rankings.correct_sampled(
+        drawn, "R@1 AUC(negatives=candidates)", items=n, sampled=1
+    )
     (low, high), (least, most) = found.values.select("lower", "upper").rows()
 
     assert low == pytest.approx(0, abs=1e-6)
@@ -194,9 +237,13 @@ def test_one_sampled_item_tells_the_mean_rank_only(share: float) -> None:
 def test_every_item_sampled_leaves_sampling_of_users_only() -> None:
     """Among all items ranks are known: the bounds are an exact interval of the share of users."""
     drawn = np.repeat([1, 5], [30, 70])
-    lower, upper = rankstone.rankings.correct_sampled(
-        drawn, "R@1", items=5, sampled=4, replacement=False
-    ).values.select("lower", "upper").row(0)  # fmt: skip
+    lower, upper = (
+        rankstone.rankings.correct_sampled(
+            drawn, "R@1", items=5, sampled=4, replacement=False
+        )
+        .values.select("lower", "upper")
+        .row(0)
+    )
     level = 0.05 / 4 / 2  # four shares are bounded at once, from two sides
 
     def tail(p: float, hits: range) -> float:
@@ -224,7 +271,9 @@ def test_bounds_widen_where_users_have_several_items() -> None:
 
 def test_samples_that_no_ranking_gives() -> None:
     """Half the users beat ten of twenty, and none beats nine or eleven: no uniform sample looks like that."""
-    found = rankstone.rankings.correct_sampled([11] * 5_000, "R@10", items=1_000, sampled=20)
+    found = rankstone.rankings.correct_sampled(
+        [11] * 5_000, "R@10", items=1_000, sampled=20
+    )
 
     assert found.values.select("lower", "upper").row(0) == (None, None)
     assert "were items drawn uniformly?" in found.warning
@@ -233,7 +282,9 @@ def test_samples_that_no_ranking_gives() -> None:
 def test_a_guess_outside_its_bounds_is_told() -> None:
     """Naive values are within a model's bounds only by chance."""
     drawn = 1 + np.random.default_rng(2).binomial(20, 0.1, 3_000)
-    found = rankstone.rankings.correct_sampled(drawn, "R@10", items=2_000, sampled=20, method="naive")
+    found = rankstone.rankings.correct_sampled(
+        drawn, "R@10", items=2_000, sampled=20, method="naive"
+    )
 
     assert found.values["value"][0] > found.values["upper"][0]
     assert found.warning.endswith("Do not trust an estimate outside its bounds: R@10.")
@@ -241,7 +292,9 @@ def test_a_guess_outside_its_bounds_is_told() -> None:
 
 def test_the_rank_estimator() -> None:
     """M at 1 + ⌊(n − 1)(r̃ − 1)/m⌋."""
-    found = rankstone.rankings.correct_sampled([1, 2, 3], "RR", items=101, sampled=10, method="rank")
+    found = rankstone.rankings.correct_sampled(
+        [1, 2, 3], "RR", items=101, sampled=10, method="rank"
+    )
 
     assert found.per_user("RR").tolist() == [1 / 1, 1 / 11, 1 / 21]
 
@@ -258,7 +311,10 @@ def test_the_rank_estimator() -> None:
         ({"gamma": 0}, "gamma=0"),
         ({"items": 5, "replacement": False}, "sampled=10 of 4 other items"),
         ({"prior": [1, 2]}, "prior is not a distribution"),
-        ({"sampled": 500, "ranks": [1], "method": "cls", "items": 1000}, "takes too long"),
+        (
+            {"sampled": 500, "ranks": [1], "method": "cls", "items": 1000},
+            "takes too long",
+        ),
         ({"items": 1}, "leaves nothing to sample from"),
         ({"sampled": 0}, "sampled=0"),
         ({"confidence": 1.0}, "confidence=1.0"),
@@ -267,7 +323,12 @@ def test_the_rank_estimator() -> None:
 )
 def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
     """Ranks that cannot be, and methods nobody knows."""
-    usual: dict[str, Any] = {"ranks": [1, 2], "measures": "R@10", "items": 100, "sampled": 10}
+    usual: dict[str, Any] = {
+        "ranks": [1, 2],
+        "measures": "R@10",
+        "items": 100,
+        "sampled": 10,
+    }
     with pytest.raises(rankstone.RankstoneError) as caught:
         rankstone.rankings.correct_sampled(**{**usual, **arguments})
     assert said in str(caught.value)

@@ -49,7 +49,9 @@ class World:
     def lists(self, k: int | None) -> dict[str, list[str]]:
         """Return each user's list, best first: by score, then by the id's bytes, larger first."""
         return {
-            user: sorted(scores, key=lambda item: (scores[item], item.encode()), reverse=True)[:k]
+            user: sorted(
+                scores, key=lambda item: (scores[item], item.encode()), reverse=True
+            )[:k]
             for user, scores in self.run.items()
             if scores
         }
@@ -58,7 +60,9 @@ class World:
         """Return the tables as arguments of :func:`rankstone.beyond`."""
         columns = ("category", "group", "features", "x", "y", "popularity")
         cells = {c: [about.get(c) for about in self.items.values()] for c in columns}
-        cells["category"] = [None if c is None else "|".join(c) for c in cells["category"]]
+        cells["category"] = [
+            None if c is None else "|".join(c) for c in cells["category"]
+        ]
         kinds: dict[str, Any] = {
             "features": pl.List(pl.Float64),
             "x": pl.Float64,
@@ -66,25 +70,35 @@ class World:
             "popularity": pl.Float64,
         }
         kinds |= {"category": pl.String, "group": pl.List(pl.String)}
-        items = pl.DataFrame({"doc_id": list(self.items), **cells}, schema_overrides=kinds)
+        items = pl.DataFrame(
+            {"doc_id": list(self.items), **cells}, schema_overrides=kinds
+        )
         past = pl.DataFrame(
             self.history,
             schema={"query_id": pl.String, "doc_id": pl.String, "weight": pl.Float64},
             orient="row",
         )
-        users = pl.DataFrame({"query_id": list(self.users), "group": list(self.users.values())})
+        users = pl.DataFrame(
+            {"query_id": list(self.users), "group": list(self.users.values())}
+        )
         found = {"items": items, "history": past, "qrels": self.qrels, "users": users}
         return {**found, "baseline": self.baseline, **self.options}
 
-    def beyond(self, measures: str | list[str], **options: Any) -> rankstone.BeyondScores:
+    def beyond(
+        self, measures: str | list[str], **options: Any
+    ) -> rankstone.BeyondScores:
         """Compute measures of the world."""
-        return rankstone.beyond({"run": self.frame()}, measures, **{**self.tables(), **options})
+        return rankstone.beyond(
+            {"run": self.frame()}, measures, **{**self.tables(), **options}
+        )
 
     def frame(self) -> pl.DataFrame:
         """Return the run as a table."""
         rows = [(u, i, s) for u, scores in self.run.items() for i, s in scores.items()]
         return pl.DataFrame(
-            rows, schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}, orient="row"
+            rows,
+            schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64},
+            orient="row",
         )
 
 
@@ -101,14 +115,18 @@ def world(rng: np.random.Generator) -> World:
     }
     first_user = users[0]
     first_item = next(iter(run[str(first_user)]))
-    known = {str(i) for i in rng.permutation(ITEMS)[: rng.integers(2, len(ITEMS) + 1)]} | {first_item}
+    known = {
+        str(i) for i in rng.permutation(ITEMS)[: rng.integers(2, len(ITEMS) + 1)]
+    } | {first_item}
     items = {item: _item(rng) for item in sorted(known)}
     history = [
         (str(rng.choice(USERS)), str(rng.choice(ITEMS)), float(rng.integers(1, 4)))
         for _ in range(rng.integers(0, 15))
     ]
     history.append((str(rng.choice(users)), first_item, 2.0))
-    qrels: dict[str, dict[str, float]] = {str(first_user): {first_item: float(rng.integers(0, 4))}}
+    qrels: dict[str, dict[str, float]] = {
+        str(first_user): {first_item: float(rng.integers(0, 4))}
+    }
     for _ in range(rng.integers(0, 12)):
         user, item = str(rng.choice(USERS)), str(rng.choice(ITEMS))
         qrels.setdefault(user, {})[item] = float(rng.choice([0, 0, 1, 2, 3]))
@@ -125,15 +143,21 @@ def world(rng: np.random.Generator) -> World:
 
 def _item(rng: np.random.Generator) -> dict[str, Any]:
     def some(names: tuple[str, ...]) -> list[str]:
-        return [str(n) for n in rng.permutation(names)[: rng.integers(1, len(names) + 1)]]
+        return [
+            str(n) for n in rng.permutation(names)[: rng.integers(1, len(names) + 1)]
+        ]
 
     about: dict[str, Any] = {}
     if rng.random() < 0.85:
         about["category"] = some(CATEGORIES)
     if rng.random() < 0.9:
-        about["group"] = some(GROUPS[:2]) if rng.random() < 0.2 else [str(rng.choice(GROUPS))]
+        about["group"] = (
+            some(GROUPS[:2]) if rng.random() < 0.2 else [str(rng.choice(GROUPS))]
+        )
     if rng.random() < 0.85:
-        about["features"] = [float(v) for v in rng.choice([-1.0, 0.0, 0.5, 1.0, 2.0], 3)]
+        about["features"] = [
+            float(v) for v in rng.choice([-1.0, 0.0, 0.5, 1.0, 2.0], 3)
+        ]
     if rng.random() < 0.9:
         about["x"] = float(rng.choice([0.0, 1.0, 2.0]))
     about["y"] = float(rng.choice([0.0, 1.0]))

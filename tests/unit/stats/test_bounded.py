@@ -14,7 +14,13 @@ from scipy import stats
 
 from rankstone.stats import Units, difference_estimate, estimates, mean_estimates
 from rankstone.stats.automatic_intervals import difference_estimates
-from rankstone.stats.bounded_means import adaptive, difference_p, share_limits, worst_case, worst_case_p
+from rankstone.stats.bounded_means import (
+    adaptive,
+    difference_p,
+    share_limits,
+    worst_case,
+    worst_case_p,
+)
 from rankstone.stats.sampling_units import effective_df
 
 ALPHA = 0.025
@@ -24,7 +30,9 @@ def column(*values: float) -> np.ndarray:
     return np.array(values)[:, None]
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 10), (1, 10), (9, 10), (10, 10), (199, 200)])
+@pytest.mark.parametrize(
+    ("hits", "n"), [(0, 10), (1, 10), (9, 10), (10, 10), (199, 200)]
+)
 def test_shares_have_the_limits_of_clopper_and_pearson(hits: int, n: int) -> None:
     """For 0 and 1 the worst case is the beta quantile."""
     values = column(*[1.0] * hits, *[0.0] * (n - hits))
@@ -41,7 +49,9 @@ def test_the_saddlepoint_is_near_what_it_approximates() -> None:
     weights = draw.exponential(size=(1_000_000, 13))
     means = (weights[:, :12] @ values) / weights.sum(axis=1)[:, None]
 
-    assert worst_case(values, ALPHA) == pytest.approx(np.quantile(means, ALPHA, axis=0), rel=0.01)
+    assert worst_case(values, ALPHA) == pytest.approx(
+        np.quantile(means, ALPHA, axis=0), rel=0.01
+    )
 
 
 def test_levels_and_limits_are_inverse() -> None:
@@ -50,7 +60,9 @@ def test_levels_and_limits_are_inverse() -> None:
     values = draw.normal(0, 0.2, (15, 4))
     moved = adaptive(values, np.ones(15), 1.0)
     assert moved.p(moved.limit(0.01)) == pytest.approx([0.01] * 4, rel=1e-9)
-    assert worst_case_p(values + 1, worst_case(values + 1, 0.01)) == pytest.approx([0.01] * 4, rel=1e-6)
+    assert worst_case_p(values + 1, worst_case(values + 1, 0.01)) == pytest.approx(
+        [0.01] * 4, rel=1e-6
+    )
     found = difference_estimate(Units.of(values[:, :1]), (0.0, 1.0))
     low, high = found.limits(0.01)
     assert found.p_above(low) == pytest.approx(0.01, rel=1e-6)
@@ -59,12 +71,15 @@ def test_levels_and_limits_are_inverse() -> None:
 
 def test_the_interval_turned_round() -> None:
     """Limits of b - a are those of a - b turned round."""
-    values = np.random.default_rng(6).normal(0.05, 0.3, (20, 1)) * (np.arange(20) % 3 > 0)[:, None]
+    values = (
+        np.random.default_rng(6).normal(0.05, 0.3, (20, 1))
+        * (np.arange(20) % 3 > 0)[:, None]
+    )
     low, high = difference_estimate(Units.of(values), (0.0, 1.0)).interval()
 
-    assert difference_estimate(Units.of(-values), (0.0, 1.0)).interval() == pytest.approx(
-        (-high, -low), rel=1e-12
-    )
+    assert difference_estimate(
+        Units.of(-values), (0.0, 1.0)
+    ).interval() == pytest.approx((-high, -low), rel=1e-12)
 
 
 def test_t_and_the_adaptive_limit_meet() -> None:
@@ -75,15 +90,22 @@ def test_t_and_the_adaptive_limit_meet() -> None:
     assert ours == pytest.approx(estimates(Units.of(values))[0].interval(), abs=1e-4)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.sampled_from(["auto", "worst_case"]))
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=30),
+    st.sampled_from(["auto", "worst_case"]),
+)
 def test_never_outside_never_without_width(values: list[float], method: str) -> None:
     """Whatever the scores: inside the range, of some width, and around the mean."""
-    low, high = mean_estimates(Units.of(column(*values)), [(0.0, 1.0)], method)[0].interval()
+    low, high = mean_estimates(Units.of(column(*values)), [(0.0, 1.0)], method)[
+        0
+    ].interval()
     mean = math.fsum(values) / len(values)
     assert 0 <= low < high <= 1
     assert low - 1e-9 <= mean <= high + 1e-9
     differences = column(*(2 * value - 1 for value in values))
-    low, high = difference_estimate(Units.of(differences), (0.0, 1.0), method).interval()
+    low, high = difference_estimate(
+        Units.of(differences), (0.0, 1.0), method
+    ).interval()
     assert -1 <= low < high <= 1
 
 
@@ -92,9 +114,9 @@ def test_ranges_are_scales() -> None:
     values = np.random.default_rng(8).integers(0, 6, (20, 1)).astype(float)
     low, high = mean_estimates(Units.of(values), [(0.0, 5.0)])[0].interval()
 
-    assert mean_estimates(Units.of(values / 5), [(0.0, 1.0)])[0].interval() == pytest.approx(
-        (low / 5, high / 5)
-    )
+    assert mean_estimates(Units.of(values / 5), [(0.0, 1.0)])[
+        0
+    ].interval() == pytest.approx((low / 5, high / 5))
 
 
 def _naive_df(sizes: np.ndarray) -> float:
@@ -109,16 +131,28 @@ def _naive_df(sizes: np.ndarray) -> float:
     return float(np.trace(inner) ** 2 / (inner**2).sum())
 
 
-@pytest.mark.parametrize("sizes", [[8, 1, 1, 1, 1], [3, 3, 3], [1, 2, 3, 4, 5, 6], [20, 1, 7]])
+@pytest.mark.parametrize(
+    "sizes", [[8, 1, 1, 1, 1], [3, 3, 3], [1, 2, 3, 4, 5, 6], [20, 1, 7]]
+)
 def test_degrees_of_freedom_of_clusters(sizes: list[int]) -> None:
     """As the matrices of the definition say; one less than the clusters where these are of one size."""
-    assert effective_df(np.array(sizes, float)) == pytest.approx(_naive_df(np.array(sizes)), rel=1e-9)
+    assert effective_df(np.array(sizes, float)) == pytest.approx(
+        _naive_df(np.array(sizes)), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(
-    "sizes", [[1.0, 145525420674.0, 1.0], [1.0, 1.0, 1.0, 1e9], [1e17, 1.0, 2.0], [1e90, 1.0, 1e-90]]
+    "sizes",
+    [
+        [1.0, 145525420674.0, 1.0],
+        [1.0, 1.0, 1.0, 1e9],
+        [1e17, 1.0, 2.0],
+        [1e90, 1.0, 1e-90],
+    ],
 )
-def test_one_unit_that_weighs_nearly_everything_leaves_one_degree_of_freedom(sizes: list[float]) -> None:
+def test_one_unit_that_weighs_nearly_everything_leaves_one_degree_of_freedom(
+    sizes: list[float],
+) -> None:
     """By the formula in fractions, where nothing cancels; limits are numbers then."""
     weights = [Fraction(one) for one in sizes]
     whole = sum(weights)
@@ -129,7 +163,9 @@ def test_one_unit_that_weighs_nearly_everything_leaves_one_degree_of_freedom(siz
 
     assert effective_df(np.array(sizes)) == pytest.approx(float(exact), rel=3e-5)
     assert not np.isnan(adaptive(total, np.array(sizes), 1.0).limit(ALPHA)).any()
-    assert not np.isnan(adaptive(total, np.array(sizes), 1.0, guarded=False).limit(ALPHA)).any()
+    assert not np.isnan(
+        adaptive(total, np.array(sizes), 1.0, guarded=False).limit(ALPHA)
+    ).any()
 
 
 def test_clusters_of_unequal_size_have_cr2() -> None:
@@ -137,7 +173,13 @@ def test_clusters_of_unequal_size_have_cr2() -> None:
     cluster = np.repeat(np.arange(4), [5, 1, 2, 2])
     values = np.random.default_rng(9).normal(0, 1, 10)
     rest = values - values.mean()
-    square = sum(rest[cluster == g].sum() ** 2 / (1 - (cluster == g).mean()) for g in range(4)) / 100
+    square = (
+        sum(
+            rest[cluster == g].sum() ** 2 / (1 - (cluster == g).mean())
+            for g in range(4)
+        )
+        / 100
+    )
     units = Units.of(values[:, None], cluster=cluster)
 
     assert units.robust_error()[0][0] == pytest.approx(math.sqrt(square), rel=1e-12)
@@ -174,7 +216,9 @@ def _skewed(draw: np.random.Generator, n: int, count: int) -> np.ndarray:
     return -draw.beta(0.3, 3, (n, count))
 
 
-@pytest.mark.parametrize(("world", "true"), [(_few_changes, -0.1 / 3), (_skewed, -0.3 / 3.3)])
+@pytest.mark.parametrize(
+    ("world", "true"), [(_few_changes, -0.1 / 3), (_skewed, -0.3 / 3.3)]
+)
 @pytest.mark.parametrize("n", [20, 50, 200])
 def test_graded_losses_seldom_pass_falsely(world: Any, true: float, n: int) -> None:
     """Losses of a tenth of the queries, and skewed ones of all; 4,000 samples, of which t lets more pass."""
@@ -189,14 +233,22 @@ def test_graded_losses_seldom_pass_falsely(world: Any, true: float, n: int) -> N
 def test_many_differences_have_the_bits_of_each_alone() -> None:
     """Limits, levels of a margin and spreads of many pairs are those of each pair by itself."""
     draw = np.random.default_rng(4)
-    values = draw.normal(0, 0.2, (37, 60)).clip(-1, 1) * (draw.random((37, 60)) < draw.random(60))
+    values = draw.normal(0, 0.2, (37, 60)).clip(-1, 1) * (
+        draw.random((37, 60)) < draw.random(60)
+    )
     cluster = np.arange(37) // 2
-    for units in (Units.of(values), Units.of(values, cluster=cluster), Units.of(values[:1])):
+    for units in (
+        Units.of(values),
+        Units.of(values, cluster=cluster),
+        Units.of(values[:1]),
+    ):
         for method in ("auto", "worst_case"):
             found = difference_estimates(units, (0.0, 1.0), method)
             alone = [
                 difference_estimate(
-                    Units(column[:, None], units.size, clustered=units.clustered), (0.0, 1.0), method
+                    Units(column[:, None], units.size, clustered=units.clustered),
+                    (0.0, 1.0),
+                    method,
                 )
                 for column in units.total.T
             ]

@@ -38,11 +38,17 @@ def test_sidak_is_the_chance_of_one_of_independent_tests() -> None:
     """1 - (1 - p)^m, also where p is tiny or 1; in steps the smallest is among m, the next among m - 1."""
     p = np.array([0.01, 1e-18, 0.2, 1.0])
 
-    assert adjusted(p, "sidak") == pytest.approx([1 - 0.99**4, 4e-18, 1 - 0.8**4, 1.0], rel=1e-12)
-    assert adjusted(p, "holm_sidak") == pytest.approx([1 - 0.99**3, 4e-18, 1 - 0.8**2, 1.0], rel=1e-12)
+    assert adjusted(p, "sidak") == pytest.approx(
+        [1 - 0.99**4, 4e-18, 1 - 0.8**4, 1.0], rel=1e-12
+    )
+    assert adjusted(p, "holm_sidak") == pytest.approx(
+        [1 - 0.99**3, 4e-18, 1 - 0.8**2, 1.0], rel=1e-12
+    )
 
 
-@pytest.mark.parametrize("correction", ["holm_sidak", "sidak", "hommel", "hochberg", "holm"])
+@pytest.mark.parametrize(
+    "correction", ["holm_sidak", "sidak", "hommel", "hochberg", "holm"]
+)
 def test_the_familys_level_separates_claims_from_the_rest(correction: str) -> None:
     """A corrected p is at most alpha exactly where p is at most the level of the intervals."""
     for seed in range(200):

@@ -41,13 +41,17 @@ def test_nothing_varies(method: str) -> None:
     low, high = estimates(units, method, span=(0.0, 1.0))[0].interval()
 
     assert all(map(math.isnan, estimates(units, method)[0].interval()))
-    assert (low, high) == pytest.approx((0.25 * 0.025 ** (1 / 9), 1 - 0.75 * 0.025 ** (1 / 9)), rel=1e-12)
+    assert (low, high) == pytest.approx(
+        (0.25 * 0.025 ** (1 / 9), 1 - 0.75 * 0.025 ** (1 / 9)), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_query_says_nothing(method: str) -> None:
     """One query has no spread, so there is no interval."""
-    assert all(map(math.isnan, estimates(Units.of(np.array([[0.5]])), method)[0].interval()))
+    assert all(
+        map(math.isnan, estimates(Units.of(np.array([[0.5]])), method)[0].interval())
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -66,7 +70,10 @@ def test_columns_do_not_touch_each_other(method: str) -> None:
     both = np.concatenate([skewed(1), 1000 * skewed(2)], axis=1)
     alone = estimates(Units.of(both[:, :1]), method, resamples=300)[0]
 
-    assert estimates(Units.of(both), method, resamples=300)[0].interval() == alone.interval()
+    assert (
+        estimates(Units.of(both), method, resamples=300)[0].interval()
+        == alone.interval()
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -75,7 +82,10 @@ def test_clusters_of_one_query_are_queries(method: str) -> None:
     values = skewed()
     clustered = Units.of(values, cluster=np.arange(60))
 
-    assert estimates(clustered, method)[0].interval() == estimates(Units.of(values), method)[0].interval()
+    assert (
+        estimates(clustered, method)[0].interval()
+        == estimates(Units.of(values), method)[0].interval()
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -85,7 +95,9 @@ def test_queries_that_say_the_same_are_one(method: str) -> None:
     four = Units.of(np.repeat(values, 4, axis=0), cluster=np.repeat(np.arange(60), 4))
     found = estimates(four, method)[0].interval()
 
-    assert found == pytest.approx(estimates(Units.of(values), method)[0].interval(), abs=1e-9)
+    assert found == pytest.approx(
+        estimates(Units.of(values), method)[0].interval(), abs=1e-9
+    )
 
 
 def test_clusters_widen_what_depends() -> None:
@@ -104,7 +116,9 @@ def test_threads_change_no_bit(method: str) -> None:
     """One thread or four: the same bits; another seed: others."""
     units = Units.of(skewed(n=5000))
     one, four, other = (
-        estimates(units, method, resamples=900, seed=seed, threads=threads)[0].interval()
+        estimates(units, method, resamples=900, seed=seed, threads=threads)[
+            0
+        ].interval()
         for seed, threads in ((5, 1), (5, 4), (6, 4))
     )
 
@@ -126,7 +140,11 @@ def test_the_library_of_matrix_products_changes_no_bit() -> None:
     found = {
         subprocess.run(
             [sys.executable, "-c", CODE],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            env={
+                **os.environ,
+                "OPENBLAS_NUM_THREADS": threads,
+                "OMP_NUM_THREADS": threads,
+            },
             capture_output=True,
             check=True,
         ).stdout
@@ -137,7 +155,10 @@ def test_the_library_of_matrix_products_changes_no_bit() -> None:
 
 def test_streams_are_put_together_in_any_order() -> None:
     """Parts of a stream, merged in another order, are the stream, bit by bit."""
-    values, keys = skewed(n=900), np.random.default_rng(8).integers(0, 2**63, 900).astype(np.uint64)
+    values, keys = (
+        skewed(n=900),
+        np.random.default_rng(8).integers(0, 2**63, 900).astype(np.uint64),
+    )
     whole = PoissonBootstrap(1, resamples=200, seed=4)
     whole.add(values, np.ones(900), keys)
     parts = [PoissonBootstrap(1, resamples=200, seed=4) for _ in range(3)]
@@ -154,7 +175,9 @@ def test_streams_are_put_together_in_any_order() -> None:
 def test_streams_of_two_seeds_do_not_mix() -> None:
     """Counts of two seeds have nothing to do with each other."""
     with pytest.raises(BadOption, match="belong together"):
-        PoissonBootstrap(1, resamples=5, seed=1).merge(PoissonBootstrap(1, resamples=5, seed=2))
+        PoissonBootstrap(1, resamples=5, seed=1).merge(
+            PoissonBootstrap(1, resamples=5, seed=2)
+        )
 
 
 def test_sums_that_would_not_be_exact_are_refused() -> None:

@@ -7,27 +7,41 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from rankstone.stats import Units, flipped_max_t, paired_t, randomised_tukeys, resampled_max_t, sign_flips
+from rankstone.stats import (
+    Units,
+    flipped_max_t,
+    paired_t,
+    randomised_tukeys,
+    resampled_max_t,
+    sign_flips,
+)
 from rankstone.stats.random_streams import draws
 
 
 def scores(seed: int, queries: int = 12, systems: int = 4) -> np.ndarray:
     """Return scores of systems of different spreads, one measure."""
     draw = np.random.default_rng(seed)
-    return (draw.normal(size=(queries, systems)) * np.arange(1, systems + 1) + np.arange(systems) / 2)[
-        :, :, None
-    ]
+    return (
+        draw.normal(size=(queries, systems)) * np.arange(1, systems + 1)
+        + np.arange(systems) / 2
+    )[:, :, None]
 
 
 def t_of(differences: np.ndarray, about: float = 0.0) -> float:
     """Return |t| of the mean of differences."""
-    return float(abs(differences.mean() - about) / (differences.std(ddof=1) / len(differences) ** 0.5))
+    return float(
+        abs(differences.mean() - about)
+        / (differences.std(ddof=1) / len(differences) ** 0.5)
+    )
 
 
 def test_flips_are_all_the_ways_signs_can_fall() -> None:
     """Few queries: p is the share of all sign patterns whose largest |t| is at least the pair's."""
     table = scores(1, queries=8)[:, :, 0]
-    apart = {pair: table[:, pair[0]] - table[:, pair[1]] for pair in combinations(range(4), 2)}
+    apart = {
+        pair: table[:, pair[0]] - table[:, pair[1]]
+        for pair in combinations(range(4), 2)
+    }
     ways = [np.array(way) for way in product((1, -1), repeat=len(table))]
     largest = np.array([max(t_of(way * one) for one in apart.values()) for way in ways])
     found = flipped_max_t(table[:, :, None])
@@ -49,14 +63,24 @@ def test_resamples_are_studentised_about_what_was_seen() -> None:
     """P, interval and t of the bootstrap are those of resamples that are made query by query."""
     table = scores(3)[:, :, 0]
     n, seed, count = len(table), 5, 199
-    apart = {pair: table[:, pair[0]] - table[:, pair[1]] for pair in combinations(range(4), 2)}
-    again = [np.repeat(np.arange(n), times.astype(int)) for times in draws(n, seed, range(count))]
-    largest = np.array([max(t_of(one[rows], one.mean()) for one in apart.values()) for rows in again])
+    apart = {
+        pair: table[:, pair[0]] - table[:, pair[1]]
+        for pair in combinations(range(4), 2)
+    }
+    again = [
+        np.repeat(np.arange(n), times.astype(int))
+        for times in draws(n, seed, range(count))
+    ]
+    largest = np.array(
+        [max(t_of(one[rows], one.mean()) for one in apart.values()) for rows in again]
+    )
     limit = np.sort(largest)[::-1][9]
     found = resampled_max_t(table[:, :, None], resamples=count, seed=seed)
 
     for pair, one in apart.items():
-        assert found.p[*pair, 0] == pytest.approx((1 + (largest >= t_of(one)).sum()) / (1 + count))
+        assert found.p[*pair, 0] == pytest.approx(
+            (1 + (largest >= t_of(one)).sum()) / (1 + count)
+        )
         reach = limit * one.std(ddof=1) / n**0.5
         assert found.high[*pair, 0] == pytest.approx(one.mean() + reach)
 
@@ -92,7 +116,10 @@ def test_one_seed_is_one_answer_on_any_number_of_threads(procedure: object) -> N
 def test_equal_scores_say_nothing_and_stop_nothing() -> None:
     """Systems with the same scores have p = 1, and the other pairs are what they are."""
     table = scores(5, queries=30, systems=3)
-    for found in (flipped_max_t(table[:, [0, 0, 2]]), resampled_max_t(table[:, [0, 0, 2]], resamples=999)):
+    for found in (
+        flipped_max_t(table[:, [0, 0, 2]]),
+        resampled_max_t(table[:, [0, 0, 2]], resamples=999),
+    ):
         assert found.p[0, 1, 0] == 1.0
         assert found.p[0, 2, 0] == found.p[1, 2, 0] < 0.5
         assert np.isfinite(found.p).all()
@@ -109,7 +136,9 @@ def test_unequal_spreads_break_tukey_and_not_both_together() -> None:
     near = draw.normal(0, 0.02, (samples, n, 9))
     odd = 0.3 * (draw.exponential(size=(samples, n, 1)) - 1)
     tables = np.concatenate([near, odd], axis=2)[..., None]
-    shuffled = randomised_tukeys([(one, np.ones((n, 1))) for one in tables], shuffles=199)
+    shuffled = randomised_tukeys(
+        [(one, np.ones((n, 1))) for one in tables], shuffles=199
+    )
     tukey = np.array([(one.p <= 0.05).any() for one in shuffled])
     both = [
         (np.maximum(one.p, flipped_max_t(table, flips=199).p) <= 0.05).any()
@@ -126,4 +155,6 @@ def test_a_t_test_is_what_one_pair_of_many_queries_gives() -> None:
     p = paired_t(Units.of(table[:, :, 0]).difference(0, 1))
 
     assert flipped_max_t(table, flips=20_000).p[0, 1, 0] == pytest.approx(p, abs=0.015)
-    assert resampled_max_t(table, resamples=20_000).p[0, 1, 0] == pytest.approx(p, abs=0.015)
+    assert resampled_max_t(table, resamples=20_000).p[0, 1, 0] == pytest.approx(
+        p, abs=0.015
+    )

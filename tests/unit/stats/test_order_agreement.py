@@ -16,7 +16,9 @@ def test_tau_is_that_of_scipy() -> None:
     """With ties, without, and where all is equal."""
     rng = np.random.default_rng(1)
     one, other = rng.integers(0, 6, (40, 9)) / 7, rng.integers(0, 6, (40, 9)) / 7
-    expected = [stats.kendalltau(*pair).statistic for pair in zip(one, other, strict=True)]
+    expected = [
+        stats.kendalltau(*pair).statistic for pair in zip(one, other, strict=True)
+    ]
     assert taus(one, other) == pytest.approx(expected, abs=1e-12)
     assert math.isnan(taus(np.ones((1, 3)), np.ones((1, 3)))[0])
 
@@ -31,7 +33,10 @@ def test_the_interval_depends_on_the_seed_and_holds_the_observed_order() -> None
     rng = np.random.default_rng(2)
     true = rng.normal(0, 0.1, 20)
     one, other = (true + rng.normal(0, 0.2, (50, 20)) for _ in range(2))
-    first, again = order_agreement(one, other, seed=3), order_agreement(one, other, seed=3)
+    first, again = (
+        order_agreement(one, other, seed=3),
+        order_agreement(one, other, seed=3),
+    )
     assert (first.low, first.high) == (again.low, again.high)
     assert -1 <= first.low <= first.tau <= first.high <= 1
     few = order_agreement(one[:10], other[:10])
@@ -42,7 +47,9 @@ def test_the_interval_depends_on_the_seed_and_holds_the_observed_order() -> None
 
 
 @pytest.mark.parametrize(("queries", "systems"), [(1, 5), (20, 4)])
-def test_too_few_queries_or_systems_have_no_interval(queries: int, systems: int) -> None:
+def test_too_few_queries_or_systems_have_no_interval(
+    queries: int, systems: int
+) -> None:
     """A correlation, but nothing to go by."""
     scores = np.random.default_rng(6).random((queries, systems))
     found = order_agreement(scores, scores[:, ::-1])
@@ -65,7 +72,9 @@ def test_fieller_by_hand() -> None:
 
 def test_no_limits_where_the_original_effect_may_be_0() -> None:
     """Anything is possible then."""
-    value, low, high = effect_ratio(np.array([0.1, -0.1, 0.2, -0.15]), np.array([0.1, 0.2, 0.1, 0.3]))
+    value, low, high = effect_ratio(
+        np.array([0.1, -0.1, 0.2, -0.15]), np.array([0.1, 0.2, 0.1, 0.3])
+    )
     assert math.isfinite(value)
     assert math.isnan(low)
     assert math.isnan(high)
@@ -79,5 +88,10 @@ def test_relative_change_of_two_samples() -> None:
     value, low, high = relative_change(pairs[0], pairs[1], paired=False)
     ratios = [a.mean() / b.mean() for a, b in pairs]
     assert value == pytest.approx(ratios[0] - ratios[1])
-    parts = [((a - r * b) / b.mean()).var(ddof=1) / 15 for (a, b), r in zip(pairs, ratios, strict=True)]
-    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 14) * math.sqrt(sum(parts)))
+    parts = [
+        ((a - r * b) / b.mean()).var(ddof=1) / 15
+        for (a, b), r in zip(pairs, ratios, strict=True)
+    ]
+    assert (high - low) / 2 == pytest.approx(
+        stats.t.ppf(0.975, 14) * math.sqrt(sum(parts))
+    )

@@ -37,7 +37,9 @@ def test_t_of_clusters_of_one_size_is_t_of_their_means() -> None:
     values = np.random.default_rng(2).normal(0.1, 1, 30)[:, None]
     clustered = Units.of(values, cluster=np.repeat(np.arange(10), 3))
 
-    assert paired_t(clustered) == pytest.approx(paired_t(Units.of(values.reshape(10, 3).mean(1)[:, None])))
+    assert paired_t(clustered) == pytest.approx(
+        paired_t(Units.of(values.reshape(10, 3).mean(1)[:, None]))
+    )
 
 
 def test_nothing_varies() -> None:
@@ -49,7 +51,9 @@ def test_nothing_varies() -> None:
 
 def test_sign_test_is_a_coin() -> None:
     """Six wins, one loss, two ties: 2 (1 + 7) / 2^7."""
-    assert sign_test(of(1, 2, 3, 4, 5, 6, -1, 0, 0)) == pytest.approx(2 * (1 + 7) / 2**7)
+    assert sign_test(of(1, 2, 3, 4, 5, 6, -1, 0, 0)) == pytest.approx(
+        2 * (1 + 7) / 2**7
+    )
 
 
 def test_mcnemar_is_the_coin_of_what_changed() -> None:
@@ -79,7 +83,9 @@ def test_margin_is_above_zero() -> None:
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3])
 @each("correction", CORRECTIONS)
-def test_the_level_of_a_family_draws_the_same_line(correction: str, alpha: float) -> None:
+def test_the_level_of_a_family_draws_the_same_line(
+    correction: str, alpha: float
+) -> None:
     """A claim stands after correction exactly where p is at most the family's level."""
     draw = np.random.default_rng(5)
     for size in (1, 2, 5, 12):
@@ -124,7 +130,9 @@ def test_power_of_nothing_is_alpha() -> None:
     assert needed(0.0) is None
 
 
-@pytest.mark.parametrize(("n", "alpha"), [(40, 1e-3), (40, 1e-17), (40, 1e-100), (400, 1e-300)])
+@pytest.mark.parametrize(
+    ("n", "alpha"), [(40, 1e-3), (40, 1e-17), (40, 1e-100), (400, 1e-300)]
+)
 def test_levels_beyond_doubt(n: int, alpha: float) -> None:
     """A level however small has its effect, and its number of queries; or it has none, and that is told."""
     least = detectable(n, alpha=alpha)

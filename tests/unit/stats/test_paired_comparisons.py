@@ -9,7 +9,12 @@ import pytest
 from scipy import optimize
 
 from rankstone.errors import NotComparable
-from rankstone.stats.paired_comparisons import Battles, circular_triads, elo, fit_strengths
+from rankstone.stats.paired_comparisons import (
+    Battles,
+    circular_triads,
+    elo,
+    fit_strengths,
+)
 
 
 def drawn(seed: int, items: int = 5, n: int = 300, ties: float = 0.2) -> Battles:
@@ -26,7 +31,11 @@ def drawn(seed: int, items: int = 5, n: int = 300, ties: float = 0.2) -> Battles
 def log_likelihood(battles: Battles, model: str, at: np.ndarray) -> float:
     """Return the log-likelihood as the papers write it, on the scale of odds."""
     items, several = battles.items, battles.covariates.shape[1]
-    delta = at[battles.left] - at[battles.right] + battles.covariates @ at[items : items + several]
+    delta = (
+        at[battles.left]
+        - at[battles.right]
+        + battles.covariates @ at[items : items + several]
+    )
     one, other = np.exp(delta / 2), np.exp(-delta / 2)
     if model == "davidson":  # π₁ : π₂ : ν √(π₁ π₂)
         nu = math.exp(at[-1])
@@ -35,9 +44,16 @@ def log_likelihood(battles: Battles, model: str, at: np.ndarray) -> float:
         theta = math.exp(at[-1]) if model == "rao_kupper" else 1.0
         wins = one / (one + theta * other), other / (other + theta * one)
         chances = np.stack(
-            [*wins, 1 - wins[0] - wins[1] if model == "rao_kupper" else np.sqrt(wins[0] * wins[1])]
+            [
+                *wins,
+                1 - wins[0] - wins[1]
+                if model == "rao_kupper"
+                else np.sqrt(wins[0] * wins[1]),
+            ]
         )
-    return float((battles.weight * np.log(chances[battles.outcome, np.arange(len(delta))])).sum())
+    return float(
+        (battles.weight * np.log(chances[battles.outcome, np.arange(len(delta))])).sum()
+    )
 
 
 @pytest.mark.parametrize("model", ["bradley_terry", "davidson", "rao_kupper"])
@@ -48,21 +64,31 @@ def test_the_maximum_of_the_likelihood(model: str, covariates: int) -> None:
     one = drawn(3)
     more = rng.normal(size=(len(one.left), covariates))
     battles = Battles.of(
-        one.left, one.right, one.outcome, rng.integers(1, 4, len(one.left)).astype(float), more
+        one.left,
+        one.right,
+        one.outcome,
+        rng.integers(1, 4, len(one.left)).astype(float),
+        more,
     )
     fit = fit_strengths(battles, model)
-    at = np.concatenate([fit.strengths, fit.effects, [fit.tie] if model != "bradley_terry" else []])
+    at = np.concatenate(
+        [fit.strengths, fit.effects, [fit.tie] if model != "bradley_terry" else []]
+    )
     found = log_likelihood(battles, model, at)
 
     def loss(x: np.ndarray) -> float:
-        with np.errstate(invalid="ignore", over="ignore"):  # beyond the thresholds that are possible
+        with np.errstate(
+            invalid="ignore", over="ignore"
+        ):  # beyond the thresholds that are possible
             return float(np.nan_to_num(-log_likelihood(battles, model, x), nan=1e9))
 
     best = optimize.minimize(loss, at + 0.02, method="BFGS")
 
     assert found >= -best.fun - 1e-7
     assert abs(fit.strengths.sum()) < 1e-12
-    assert best.x[: battles.items] - best.x[: battles.items].mean() == pytest.approx(fit.strengths, abs=1e-3)
+    assert best.x[: battles.items] - best.x[: battles.items].mean() == pytest.approx(
+        fit.strengths, abs=1e-3
+    )
 
 
 def test_two_items_by_hand() -> None:
@@ -72,7 +98,9 @@ def test_two_items_by_hand() -> None:
     plain = fit_strengths(battles).strengths
     assert math.exp(plain[0] - plain[1]) == pytest.approx((5 + 1.5) / (2 + 1.5))
     davidson = fit_strengths(battles, "davidson")
-    assert math.exp(davidson.strengths[0] - davidson.strengths[1]) == pytest.approx(5 / 2)
+    assert math.exp(davidson.strengths[0] - davidson.strengths[1]) == pytest.approx(
+        5 / 2
+    )
     assert math.exp(davidson.tie) == pytest.approx(3 / math.sqrt(5 * 2))
     kupper = fit_strengths(battles, "rao_kupper")
     # .5 = 1 / (1 + θ / r) and .2 = 1 / (1 + θ r): θ / r = 1, θ r = 4
@@ -88,15 +116,21 @@ def test_weights_are_counts() -> None:
     whole = Battles.of(one.left[rows], one.right[rows], one.outcome[rows])
     weighted = Battles.of(one.left, one.right, one.outcome, weight.astype(float))
 
-    assert fit_strengths(weighted).strengths == pytest.approx(fit_strengths(whole).strengths)
+    assert fit_strengths(weighted).strengths == pytest.approx(
+        fit_strengths(whole).strengths
+    )
     assert weighted.wins == pytest.approx(whole.wins)
 
 
 def test_an_advantage_of_the_left() -> None:
     """A constant covariate is the log odds of the left side between equal items."""
     left = np.array([0, 1] * 50)
-    outcome = np.where(np.arange(100) // 2 % 4 == 3, 1, 0)  # the left wins three of four, whichever it is
-    fit = fit_strengths(Battles.of(left, 1 - left, outcome, covariates=np.ones((100, 1))))
+    outcome = np.where(
+        np.arange(100) // 2 % 4 == 3, 1, 0
+    )  # the left wins three of four, whichever it is
+    fit = fit_strengths(
+        Battles.of(left, 1 - left, outcome, covariates=np.ones((100, 1)))
+    )
 
     assert fit.effects[0] == pytest.approx(math.log(76 / 24))
 
@@ -126,7 +160,9 @@ def test_covariates_that_decide_everything() -> None:
     one = drawn(1, ties=0.0)
     separating = np.where(one.outcome == 0, 1.0, -1.0)[:, None]
     with pytest.raises(NotComparable, match="decide every battle"):
-        fit_strengths(Battles.of(one.left, one.right, one.outcome, covariates=separating))
+        fit_strengths(
+            Battles.of(one.left, one.right, one.outcome, covariates=separating)
+        )
     with pytest.raises(NotComparable, match="needs ties"):
         fit_strengths(one, "davidson")
 
@@ -161,9 +197,13 @@ def test_two_ways_of_clustering() -> None:
     single = fit.covariance()
     both = fit.covariance(judge) + fit.covariance(prompt) - single
 
-    assert fit.covariance(judge, judge) == pytest.approx(fit.covariance(judge), abs=1e-12)
+    assert fit.covariance(judge, judge) == pytest.approx(
+        fit.covariance(judge), abs=1e-12
+    )
     values = np.linalg.eigvalsh(both)
-    assert np.linalg.eigvalsh(fit.covariance(judge, prompt)).max() == pytest.approx(values.max())
+    assert np.linalg.eigvalsh(fit.covariance(judge, prompt)).max() == pytest.approx(
+        values.max()
+    )
 
 
 def test_circular_triads() -> None:
@@ -177,4 +217,7 @@ def test_circular_triads() -> None:
 def test_elo_by_hand() -> None:
     """One win of equal ones is half of k; the order of battles matters."""
     assert elo([0], [1], [0], 2, k=32).tolist() == [1016.0, 984.0]
-    assert elo([0, 0], [1, 1], [0, 1], 2).tolist() != elo([0, 0], [1, 1], [1, 0], 2).tolist()
+    assert (
+        elo([0, 0], [1, 1], [0, 1], 2).tolist()
+        != elo([0, 0], [1, 1], [1, 0], 2).tolist()
+    )

@@ -52,7 +52,9 @@ def test_wilson_of_nobody_is_nothing() -> None:
         ((10, 10), (0, 10), 0.6075, 1.0),
     ],
 )
-def test_newcombes_examples(one: tuple[int, int], other: tuple[int, int], low: float, high: float) -> None:
+def test_newcombes_examples(
+    one: tuple[int, int], other: tuple[int, int], low: float, high: float
+) -> None:
     """The intervals of his table, to their last digit."""
     found = proportion_difference(one, other)
 
@@ -70,7 +72,9 @@ def test_apart_it_is_pearsons(one: tuple[int, int], other: tuple[int, int]) -> N
     assert found.low <= found.value <= found.high
     if 0 < a + b < n + m:
         table = [[a, n - a], [b, m - b]]
-        assert found.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue, abs=1e-12)
+        assert found.p == pytest.approx(
+            stats.chi2_contingency(table, correction=False).pvalue, abs=1e-12
+        )
     else:
         assert found.p == 1
 
@@ -81,10 +85,14 @@ def test_of_the_same_people_it_is_mcnemars(pairs: list[tuple[bool, bool]]) -> No
     n, one, other = len(pairs), sum(x for x, _ in pairs), sum(y for _, y in pairs)
     shared = Shared(n, one, other, sum(x and y for x, y in pairs))
     found = proportion_difference((one, n), (other, n), shared)
-    b, c = (sum(pair == way for pair in pairs) for way in ((True, False), (False, True)))
+    b, c = (
+        sum(pair == way for pair in pairs) for way in ((True, False), (False, True))
+    )
 
     if b + c:
-        assert found.p == pytest.approx(stats.chi2.sf((b - c) ** 2 / (b + c), 1), abs=1e-9)
+        assert found.p == pytest.approx(
+            stats.chi2.sf((b - c) ** 2 / (b + c), 1), abs=1e-9
+        )
     else:
         assert (found.p, found.value) == (1, 0)
     assert found.low <= found.value <= found.high
@@ -105,10 +113,15 @@ def test_the_intervals_hold() -> None:
     n, both, held = 120, 60, 0
     for _ in range(600):
         lean = rng.random(n + both) < 0.5  # who leans one way does so in both segments
-        came = rng.random((2, n + both)) < np.where(lean, 0.6, 0.2) + np.array([[0.1], [0.0]])
+        came = rng.random((2, n + both)) < np.where(lean, 0.6, 0.2) + np.array(
+            [[0.1], [0.0]]
+        )
         one, other = came[0, :n], came[1, both:]
         shared = Shared(
-            n - both, one[both:].sum(), other[: n - both].sum(), (one[both:] & other[: n - both]).sum()
+            n - both,
+            one[both:].sum(),
+            other[: n - both].sum(),
+            (one[both:] & other[: n - both]).sum(),
         )
         found = proportion_difference((one.sum(), n), (other.sum(), n), shared)
         held += found.low <= 0.1 <= found.high
@@ -119,4 +132,6 @@ def test_of_nobody_nothing_is_known() -> None:
     """Without people in one of them there is no difference."""
     found = proportion_difference((0, 0), (1, 2))
 
-    assert all(math.isnan(value) for value in (found.value, found.low, found.high, found.p))
+    assert all(
+        math.isnan(value) for value in (found.value, found.low, found.high, found.p)
+    )

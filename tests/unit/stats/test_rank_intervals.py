@@ -9,7 +9,12 @@ import pytest
 from scipy import stats
 
 from rankstone.stats.anova_and_friedman import two_way
-from rankstone.stats.rank_intervals import DrawnErrors, MeanErrors, moderated_variances, rank_intervals
+from rankstone.stats.rank_intervals import (
+    DrawnErrors,
+    MeanErrors,
+    moderated_variances,
+    rank_intervals,
+)
 
 
 def known(own: list[float], seed: int = 0) -> MeanErrors:
@@ -26,7 +31,9 @@ def test_two_items_are_the_paired_t_test() -> None:
     found = rank_intervals(scores.mean(axis=0), errors)
     difference = scores[:, 0] - scores[:, 1]
 
-    assert errors.of_differences[0, 1] == pytest.approx(difference.std(ddof=1) / np.sqrt(10), rel=1e-12)
+    assert errors.of_differences[0, 1] == pytest.approx(
+        difference.std(ddof=1) / np.sqrt(10), rel=1e-12
+    )
     assert found.critical == pytest.approx(stats.t.isf(0.045 / 2, 9), rel=0.05)
 
 
@@ -35,7 +42,9 @@ def test_equal_variances_are_tukeys_range() -> None:
     errors = MeanErrors(np.full(8, 0.1), np.array([63.0]), np.zeros((8, 0)))
     found = rank_intervals(np.zeros(8), errors)
 
-    assert found.critical == pytest.approx(stats.studentized_range.ppf(0.955, 8, 63) / np.sqrt(2), rel=0.02)
+    assert found.critical == pytest.approx(
+        stats.studentized_range.ppf(0.955, 8, 63) / np.sqrt(2), rel=0.02
+    )
     assert found.low.tolist() == [1] * 8
     assert found.high.tolist() == [8] * 8
 
@@ -57,7 +66,10 @@ def test_claims_step_down_over_the_pairs_without_one() -> None:
         drawn = rng.normal(size=(3000, 9))
         found = rank_intervals(means, DrawnErrors(drawn))
         error = DrawnErrors(drawn).of_differences + np.diag(np.full(9, np.inf))
-        statistic, gaps = (means[:, None] - means) / error, (drawn[:, :, None] - drawn[:, None, :]) / error
+        statistic, gaps = (
+            (means[:, None] - means) / error,
+            (drawn[:, :, None] - drawn[:, None, :]) / error,
+        )
 
         def limit(moved: Any, alpha: float, gaps: Any = gaps) -> float:
             largest = np.sort((gaps - moved).max(axis=(1, 2)))[::-1]
@@ -70,7 +82,9 @@ def test_claims_step_down_over_the_pairs_without_one() -> None:
             steps.append(limit(np.where(claimed, np.inf, moved), 0.045))
         assert found.critical == pytest.approx(steps[-1], rel=1e-5)
         assert np.array_equal(found.better, claimed)
-        assert (len(steps) > 1) == bool(means.any()), "nothing steps down where nothing is claimed"
+        assert (len(steps) > 1) == bool(means.any()), (
+            "nothing steps down where nothing is claimed"
+        )
 
 
 def test_shared_errors_cancel() -> None:
@@ -78,20 +92,26 @@ def test_shared_errors_cancel() -> None:
     shared = np.array([[1.0, 5.0], [1.0, 5.0], [1.0, 0.0]])
     errors = MeanErrors(np.zeros(3), np.array([np.inf]), shared)
 
-    assert errors.of_differences == pytest.approx(np.array([[0, 0, 5], [0, 0, 5], [5, 5, 0]], float))
+    assert errors.of_differences == pytest.approx(
+        np.array([[0, 0, 5], [0, 0, 5], [5, 5, 0]], float)
+    )
     drawn = errors.drawn
     assert drawn[:, 0] == pytest.approx(drawn[:, 1])
 
 
 def test_draws_have_the_variances_and_tails_they_stand_for() -> None:
     """Own errors follow t distributions, pooled ones share their scale; given draws have their own spread."""
-    errors = MeanErrors(np.array([1.0, 4.0]), np.array([5.0, 8.0]), np.zeros((2, 0)), seed=3)
+    errors = MeanErrors(
+        np.array([1.0, 4.0]), np.array([5.0, 8.0]), np.zeros((2, 0)), seed=3
+    )
     drawn = errors.drawn
     assert drawn.shape == (4000, 2)
     for column, (scale, df) in enumerate(((1.0, 5.0), (2.0, 8.0))):
         assert stats.kstest(drawn[:, column] / scale, "t", args=(df,)).pvalue > 0.001
     given = DrawnErrors(drawn)
-    assert given.of_differences[0, 1] == pytest.approx(np.sqrt(np.mean((drawn[:, 0] - drawn[:, 1]) ** 2)))
+    assert given.of_differences[0, 1] == pytest.approx(
+        np.sqrt(np.mean((drawn[:, 0] - drawn[:, 1]) ** 2))
+    )
 
 
 def test_a_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
@@ -128,7 +148,9 @@ def test_moderation_pools_what_agrees_and_keeps_what_differs() -> None:
     observed = variances * rng.chisquare(df, 20_000) / df
     found, total = moderated_variances(observed, np.full(20_000, df))
     assert total[0] - df == pytest.approx(prior, rel=0.1)
-    assert found == pytest.approx((total[0] - df) / total[0] * centre + df / total[0] * observed, rel=0.1)
+    assert found == pytest.approx(
+        (total[0] - df) / total[0] * centre + df / total[0] * observed, rel=0.1
+    )
 
     equal = 2.0 * rng.chisquare(df, 2_000) / df
     found, total = moderated_variances(equal, np.full(2_000, df))
@@ -138,7 +160,9 @@ def test_moderation_pools_what_agrees_and_keeps_what_differs() -> None:
 
 def test_items_without_degrees_of_freedom_get_the_centre() -> None:
     """A system with a single score borrows the variance of the others."""
-    found, total = moderated_variances(np.array([1.0, 4.0, 0.25, 0.0]), np.array([9.0, 9.0, 9.0, 0.0]))
+    found, total = moderated_variances(
+        np.array([1.0, 4.0, 0.25, 0.0]), np.array([9.0, 9.0, 9.0, 0.0])
+    )
 
     assert 0.25 < found[3] < 4.0
     assert total[3] == pytest.approx(total[0] - 9.0)

@@ -20,9 +20,12 @@ def test_f_is_the_analysis_of_variance_of_ranks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("systems", "quantile"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (10, 3.164)]
+    ("systems", "quantile"),
+    [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (10, 3.164)],
 )
-def test_the_critical_difference_is_the_published_one(systems: int, quantile: float) -> None:
+def test_the_critical_difference_is_the_published_one(
+    systems: int, quantile: float
+) -> None:
     """Without ties it is q·sqrt(k(k + 1)/(6n)), with q as tabulated by Demšar (2006)."""
     table, n = np.random.default_rng(2).random((30, systems)), 30
 

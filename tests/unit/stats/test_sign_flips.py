@@ -14,12 +14,20 @@ def every_way(differences: list[float]) -> float:
     """Return p by writing down every way the signs can fall."""
     observed = abs(sum(differences))
     signs = list(product((1, -1), repeat=len(differences)))
-    sums = [abs(sum(s * d for s, d in zip(one, differences, strict=True))) for one in signs]
+    sums = [
+        abs(sum(s * d for s, d in zip(one, differences, strict=True))) for one in signs
+    ]
     return sum(total >= observed - 1e-9 for total in sums) / len(signs)
 
 
 @pytest.mark.parametrize(
-    "differences", [[0.5], [0.1, 0.2, 0.4], [0.1, -0.2, 0.3, 0.3], [0.25, 0.25, -0.25, 0.0, 1.0, 0.125]]
+    "differences",
+    [
+        [0.5],
+        [0.1, 0.2, 0.4],
+        [0.1, -0.2, 0.3, 0.3],
+        [0.25, 0.25, -0.25, 0.0, 1.0, 0.125],
+    ],
 )
 def test_few_queries_are_exact(differences: list[float]) -> None:
     """Up to 20 differences p is the share of all 2^n ways."""
@@ -67,7 +75,9 @@ def test_sampled_flips_meet_the_exact_p() -> None:
     sampled = sign_flips(np.concatenate([draw, [1e-9]])[:, None], flips=100_000)[0]
 
     assert not sampled.exact
-    assert sampled.p == pytest.approx(exact, abs=5 * (exact * (1 - exact) / 100_000) ** 0.5)
+    assert sampled.p == pytest.approx(
+        exact, abs=5 * (exact * (1 - exact) / 100_000) ** 0.5
+    )
 
 
 def test_columns_do_not_touch_each_other() -> None:
@@ -75,38 +85,55 @@ def test_columns_do_not_touch_each_other() -> None:
     draw = np.random.default_rng(5).normal(0.02, 0.2, (70, 3))
     together = sign_flips(draw, flips=5000, seed=9)
 
-    assert together == [sign_flips(draw[:, [at]], flips=5000, seed=9)[0] for at in range(3)]
+    assert together == [
+        sign_flips(draw[:, [at]], flips=5000, seed=9)[0] for at in range(3)
+    ]
 
 
 @pytest.mark.parametrize(("queries", "digits"), [(12, 1), (40, 1), (70, 16), (33, 2)])
-def test_pairs_of_systems_are_what_their_differences_are(queries: int, digits: int) -> None:
+def test_pairs_of_systems_are_what_their_differences_are(
+    queries: int, digits: int
+) -> None:
     """A pair's p is that of its column of differences, exact or drawn, ties and near-duplicates included."""
     draw = np.random.default_rng(8).random((queries, 7))
     draw[:, 1] = draw[:, 0] + 1e-7 * draw[:, 2]
     scores = draw.round(digits)
     scores[:, 3] = scores[:, 4]
-    pairs = np.array([(one, other) for other in range(7) for one in range(other + 1, 7)])
-    alone = sign_flips(scores[:, pairs[:, 0]] - scores[:, pairs[:, 1]], flips=5000, seed=2)
+    pairs = np.array(
+        [(one, other) for other in range(7) for one in range(other + 1, 7)]
+    )
+    alone = sign_flips(
+        scores[:, pairs[:, 0]] - scores[:, pairs[:, 1]], flips=5000, seed=2
+    )
 
     assert sign_flips(scores, pairs=pairs, flips=5000, seed=2) == alone
     turned = pairs[::-1, ::-1]
-    assert sign_flips(scores, pairs=turned, flips=5000, seed=2, threads=3) == alone[::-1]
+    assert (
+        sign_flips(scores, pairs=turned, flips=5000, seed=2, threads=3) == alone[::-1]
+    )
 
 
 def test_order_of_systems_changes_no_bit() -> None:
     """Columns in another order give the same p for the same pair."""
     scores = np.random.default_rng(9).random((50, 6))
     order = np.array([3, 0, 5, 1, 4, 2])
-    pairs = np.array([(one, other) for other in range(6) for one in range(other + 1, 6)])
+    pairs = np.array(
+        [(one, other) for other in range(6) for one in range(other + 1, 6)]
+    )
     found = sign_flips(scores, pairs=pairs, flips=3000)
 
-    assert sign_flips(scores[:, np.argsort(order)], pairs=order[pairs], flips=3000) == found
+    assert (
+        sign_flips(scores[:, np.argsort(order)], pairs=order[pairs], flips=3000)
+        == found
+    )
 
 
 def test_threads_change_no_bit() -> None:
     """One thread or five: the same p, and another seed gives another."""
     draw = np.random.default_rng(6).normal(0.02, 0.2, (300, 2))
-    found = [sign_flips(draw, flips=30_000, seed=3, threads=threads) for threads in (1, 2, 5)]
+    found = [
+        sign_flips(draw, flips=30_000, seed=3, threads=threads) for threads in (1, 2, 5)
+    ]
 
     assert found[0] == found[1] == found[2]
     assert found[0] != sign_flips(draw, flips=30_000, seed=4)
@@ -117,4 +144,6 @@ def test_size_of_the_test() -> None:
     draw = np.random.default_rng(7).normal(0, 1, (40, 2000))
     p = np.array([found.p for found in sign_flips(draw, flips=1000)])
 
-    assert (p <= 0.05).mean() == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 2000) ** 0.5)
+    assert (p <= 0.05).mean() == pytest.approx(
+        0.05, abs=4 * (0.05 * 0.95 / 2000) ** 0.5
+    )

@@ -18,7 +18,9 @@ VALUES = RNG.normal(0, 0.2, 200)
 def moderated(values: Any, every: Any) -> tuple[float, float]:
     """Return the squared error of a mean, and its degrees of freedom, with ten values of common variance."""
     df = 10 + len(values) - 1
-    return (10 * every.var(ddof=1) + (len(values) - 1) * values.var(ddof=1)) / df / len(values), df
+    return (10 * every.var(ddof=1) + (len(values) - 1) * values.var(ddof=1)) / df / len(
+        values
+    ), df
 
 
 def test_gaps_and_errors_by_hand() -> None:
@@ -26,7 +28,10 @@ def test_gaps_and_errors_by_hand() -> None:
     gap, error, df, z = Gaps(MEMBERS).statistics(VALUES)
     for at in range(30):
         inside, outside = VALUES[MEMBERS[:, at]], VALUES[~MEMBERS[:, at]]
-        (one, df_one), (other, df_other) = moderated(inside, VALUES), moderated(outside, VALUES)
+        (one, df_one), (other, df_other) = (
+            moderated(inside, VALUES),
+            moderated(outside, VALUES),
+        )
         assert gap[at] == pytest.approx(inside.mean() - outside.mean())
         assert error[at] == pytest.approx(np.sqrt(one + other))
         welch = (one + other) ** 2 / (one**2 / df_one + other**2 / df_other)
@@ -49,13 +54,19 @@ def test_the_interval_belongs_to_the_critical_value() -> None:
     """A gap at the end of its interval has the critical z."""
     found = slice_tests(VALUES, Gaps(MEMBERS))
     t = found.reach() / found.error
-    assert stats.norm.sf(found.critical_z) == pytest.approx(stats.t.sf(t, found.df), rel=0.05)
-    assert ((np.abs(found.gap) > found.reach()) == (found.evidence > found.critical)).all()
+    assert stats.norm.sf(found.critical_z) == pytest.approx(
+        stats.t.sf(t, found.df), rel=0.05
+    )
+    assert (
+        (np.abs(found.gap) > found.reach()) == (found.evidence > found.critical)
+    ).all()
     share = np.minimum(MEMBERS.mean(axis=0), 1 - MEMBERS.mean(axis=0))
     assert found.evidence == pytest.approx(found.z**2 / 2 + np.log(share))
 
 
-@pytest.mark.parametrize("how", ["rest", "zero", "clusters", "unequal variances", "ties"])
+@pytest.mark.parametrize(
+    "how", ["rest", "zero", "clusters", "unequal variances", "ties"]
+)
 def test_chance_is_seldom_taken_for_a_finding(how: str) -> None:
     """Among 40 slices of 200 units any is found in about 5 % of 200 tables without a difference."""
     rng, found = np.random.default_rng(8), 0
@@ -79,7 +90,11 @@ def test_chance_is_seldom_taken_for_a_finding(how: str) -> None:
 def test_every_way_finds_a_large_gap() -> None:
     """Against the rest, against zero, and in clusters."""
     values = VALUES - 0.4 * MEMBERS[:, 3]
-    for gaps in (Gaps(MEMBERS), Gaps(MEMBERS, zero=True), Gaps(MEMBERS, cluster=np.arange(200) // 2)):
+    for gaps in (
+        Gaps(MEMBERS),
+        Gaps(MEMBERS, zero=True),
+        Gaps(MEMBERS, cluster=np.arange(200) // 2),
+    ):
         found = slice_tests(values, gaps)
         assert int(found.z.argmin()) == 3
         assert found.p[3] == pytest.approx(1 / 2001)
@@ -87,7 +102,9 @@ def test_every_way_finds_a_large_gap() -> None:
 
 def test_the_scale_does_not_matter() -> None:
     """Means and intervals are multiplied, p-values stay to the last bit; a seed gives the same again."""
-    one, other = (slice_tests(factor * VALUES, Gaps(MEMBERS), seed=5) for factor in (1.0, 4.0))
+    one, other = (
+        slice_tests(factor * VALUES, Gaps(MEMBERS), seed=5) for factor in (1.0, 4.0)
+    )
     assert (one.p == other.p).all()
     assert 4 * one.reach() == pytest.approx(other.reach())
     assert (slice_tests(VALUES, Gaps(MEMBERS), seed=5).p == one.p).all()
@@ -96,7 +113,11 @@ def test_the_scale_does_not_matter() -> None:
 
 def test_values_without_any_difference() -> None:
     """Nothing is found, and no number is missing."""
-    for gaps in (Gaps(MEMBERS), Gaps(MEMBERS, zero=True), Gaps(MEMBERS, cluster=np.arange(200) // 2)):
+    for gaps in (
+        Gaps(MEMBERS),
+        Gaps(MEMBERS, zero=True),
+        Gaps(MEMBERS, cluster=np.arange(200) // 2),
+    ):
         found = slice_tests(np.zeros(200), gaps, permutations=200)
         assert (found.p == 1).all()
         assert np.isfinite(found.reach()).all()

@@ -20,13 +20,18 @@ from rankstone.stats.sample_size import (
 @pytest.mark.parametrize("systems", [3, 5, 20])
 @pytest.mark.parametrize("n", [2, 10, 50, 400])
 @pytest.mark.parametrize("effect", [0.05, 0.3, 1.0])
-def test_power_among_systems_is_the_noncentral_f(systems: int, n: int, effect: float) -> None:
+def test_power_among_systems_is_the_noncentral_f(
+    systems: int, n: int, effect: float
+) -> None:
     """A Poisson mixture of beta distributions, summed here."""
     dfn, dfd = systems - 1, (systems - 1) * (n - 1)
     limit, shift = stats.f.ppf(0.95, dfn, dfd), n * effect**2
     share = dfn * limit / (dfn * limit + dfd)
     counts = np.arange(3000)
-    below = (stats.poisson.pmf(counts, shift / 2) * stats.beta.cdf(share, dfn / 2 + counts, dfd / 2)).sum()
+    below = (
+        stats.poisson.pmf(counts, shift / 2)
+        * stats.beta.cdf(share, dfn / 2 + counts, dfd / 2)
+    ).sum()
     assert power_among(effect, n, systems) == pytest.approx(1 - below, abs=1e-6)
 
 
@@ -36,8 +41,12 @@ def test_power_of_two_is_the_noncentral_t(n: int) -> None:
     limit, shift = stats.t.ppf(0.975, n - 1), 0.4 * np.sqrt(n)
 
     def of(spread: float) -> float:
-        outside = stats.norm.sf(limit * spread - shift) + stats.norm.cdf(-limit * spread - shift)
-        return float(outside * stats.chi.pdf(spread * np.sqrt(n - 1), n - 1) * np.sqrt(n - 1))
+        outside = stats.norm.sf(limit * spread - shift) + stats.norm.cdf(
+            -limit * spread - shift
+        )
+        return float(
+            outside * stats.chi.pdf(spread * np.sqrt(n - 1), n - 1) * np.sqrt(n - 1)
+        )
 
     expected = integrate.quad(of, 0, np.inf, epsabs=1e-10, limit=400)[0]
     assert power_of(0.4, n) == pytest.approx(expected, abs=1e-6)
@@ -52,8 +61,12 @@ def test_simulated_power_among_systems() -> None:
     means = np.array([-0.25, 0.25, 0, 0, 0, 0])
     limit = stats.f.ppf(0.95, systems - 1, (systems - 1) * (n - 1))
     for _ in range(4000):
-        scores = means + rng.normal(size=(n, systems)) / np.sqrt(2) + rng.normal(size=(n, 1))
-        residual = scores - scores.mean(0) - scores.mean(1, keepdims=True) + scores.mean()
+        scores = (
+            means + rng.normal(size=(n, systems)) / np.sqrt(2) + rng.normal(size=(n, 1))
+        )
+        residual = (
+            scores - scores.mean(0) - scores.mean(1, keepdims=True) + scores.mean()
+        )
         error = (residual**2).sum() / ((systems - 1) * (n - 1))
         rejected += n * scores.mean(0).var(ddof=1) / error > limit
     assert rejected / 4000 == pytest.approx(power_among(0.5, n, systems), abs=0.02)
@@ -76,7 +89,11 @@ def test_plans() -> None:
     """Of a number: among two systems is the t-test; a width shrinks with the square root of the queries."""
     assert power(0.2, 0.05, among=2).table["needed"].item() == needed(0.25)
     many = power(0.2, 0.05, among=30)
-    assert many.table["needed"].item() > power(0.2, 0.05, among=3).table["needed"].item() > needed(0.25)
+    assert (
+        many.table["needed"].item()
+        > power(0.2, 0.05, among=3).table["needed"].item()
+        > needed(0.25)
+    )
     assert "range of 30 systems" in many.text()
     widths = power(0.2, widths=[0.1, 0.05]).table["needed"].to_list()
     assert widths[1] / widths[0] == pytest.approx(4, rel=0.05)

@@ -7,28 +7,50 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from rankstone.stats import paired_t, randomised_tukey, randomised_tukeys, sign_flips, tukey_hsd, two_way
+from rankstone.stats import (
+    paired_t,
+    randomised_tukey,
+    randomised_tukeys,
+    sign_flips,
+    tukey_hsd,
+    two_way,
+)
 from rankstone.stats.sampling_units import Units
 
 
-def scores(seed: int, queries: int = 40, systems: int = 4, measures: int = 1) -> np.ndarray:
+def scores(
+    seed: int, queries: int = 40, systems: int = 4, measures: int = 1
+) -> np.ndarray:
     draw = np.random.default_rng(seed)
     level = draw.random((queries, 1, 1))
-    return level + 0.2 * draw.random((queries, systems, measures)) + 0.03 * np.arange(systems)[:, None]
+    return (
+        level
+        + 0.2 * draw.random((queries, systems, measures))
+        + 0.03 * np.arange(systems)[:, None]
+    )
 
 
 def test_it_is_the_share_of_all_orders() -> None:
     """With three queries of three systems there are 6^3 orders; their share is what p comes to."""
     table = scores(1, queries=3, systems=3)
-    orders = [table[at, list(order), 0] for at in range(3) for order in permutations(range(3))]
+    orders = [
+        table[at, list(order), 0] for at in range(3) for order in permutations(range(3))
+    ]
     every = product(range(6), repeat=3)
-    sums = np.array([np.sum([orders[at * 6 + pick] for at, pick in enumerate(one)], axis=0) for one in every])
+    sums = np.array(
+        [
+            np.sum([orders[at * 6 + pick] for at, pick in enumerate(one)], axis=0)
+            for one in every
+        ]
+    )
     largest = np.ptp(sums, axis=1) / 3
     found = randomised_tukey(table, shuffles=50_000)
 
     for one, other in ((0, 1), (0, 2), (1, 2)):
         gap = abs(table[:, one, 0].mean() - table[:, other, 0].mean())
-        assert found.p[one, other, 0] == pytest.approx((largest >= gap - 1e-12).mean(), abs=0.01)
+        assert found.p[one, other, 0] == pytest.approx(
+            (largest >= gap - 1e-12).mean(), abs=0.01
+        )
 
 
 def test_two_systems_are_the_paired_test() -> None:
@@ -45,7 +67,9 @@ def test_gaps_are_differences_of_means() -> None:
     table = scores(3)
     found = randomised_tukey(table, shuffles=100)
 
-    assert found.gap[0, 2, 0] == pytest.approx(table[:, 0].mean() - table[:, 2].mean(), abs=1e-15)
+    assert found.gap[0, 2, 0] == pytest.approx(
+        table[:, 0].mean() - table[:, 2].mean(), abs=1e-15
+    )
     assert np.array_equal(found.p, found.p.swapaxes(0, 1))
     assert (found.p[np.arange(4), np.arange(4)] == 1).all()
 
@@ -83,7 +107,8 @@ def test_families_are_what_each_is_alone() -> None:
     """Families that share their shuffles do not touch each other."""
     rng = np.random.default_rng(3)
     families = [
-        (rng.random((12, 4, n)) * size, rng.random((12, n)) + 1) for n, size in ((1, 1), (2, 50), (1, 0))
+        (rng.random((12, 4, n)) * size, rng.random((12, n)) + 1)
+        for n, size in ((1, 1), (2, 50), (1, 0))
     ]
 
     together = randomised_tukeys(families, shuffles=500, seed=5)
@@ -98,7 +123,10 @@ def test_families_are_what_each_is_alone() -> None:
 def test_threads_change_no_bit(systems: int) -> None:
     """One thread or four, narrow keys or wide: the same bits."""
     table = scores(5, queries=60, systems=systems)
-    one, four = (randomised_tukey(table, shuffles=3000, seed=2, threads=threads) for threads in (1, 4))
+    one, four = (
+        randomised_tukey(table, shuffles=3000, seed=2, threads=threads)
+        for threads in (1, 4)
+    )
 
     assert np.array_equal(one.p, four.p)
     assert np.array_equal(one.largest, four.largest)
@@ -121,7 +149,9 @@ def test_sums_of_squares() -> None:
     found = two_way(table)
     total = ((table - table.mean()) ** 2).sum()
 
-    assert found.systems + found.queries + found.residual == pytest.approx(total, rel=1e-12)
+    assert found.systems + found.queries + found.residual == pytest.approx(
+        total, rel=1e-12
+    )
     assert found.df == (3, 39, 117)
 
 

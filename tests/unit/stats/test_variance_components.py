@@ -27,7 +27,9 @@ def test_components_of_three_factors_are_unbiased() -> None:
     rng = np.random.default_rng(2)
     found = []
     for _ in range(200):
-        one, two, three = (rng.normal(size=size) for size in ((10, 1, 1), (1, 9, 1), (1, 1, 4)))
+        one, two, three = (
+            rng.normal(size=size) for size in ((10, 1, 1), (1, 9, 1), (1, 1, 4))
+        )
         table = (
             one
             + 0.7 * two
@@ -35,9 +37,13 @@ def test_components_of_three_factors_are_unbiased() -> None:
             + 0.8 * rng.normal(size=(10, 9, 1))
             + 0.4 * rng.normal(size=(10, 9, 4))
         )
-        found.append([source.variance for source in variance_components(table, ["a", "b", "c"])])
+        found.append(
+            [source.variance for source in variance_components(table, ["a", "b", "c"])]
+        )
 
-    assert np.mean(found, axis=0) == pytest.approx([1, 0.49, 0.25, 0.64, 0, 0, 0.16], abs=0.1)
+    assert np.mean(found, axis=0) == pytest.approx(
+        [1, 0.49, 0.25, 0.64, 0, 0, 0.16], abs=0.1
+    )
 
 
 def test_reliability_by_its_formula() -> None:

@@ -67,13 +67,24 @@ class Facts:
 
     @classmethod
     def of(
-        cls, audit: JudgmentsAudit, run: RunAudit, judgments: Judgments, table: Table, order: str
+        cls,
+        audit: JudgmentsAudit,
+        run: RunAudit,
+        judgments: Judgments,
+        table: Table,
+        order: str,
     ) -> Facts:
         """Collect facts that are not in the audits: about grades, scores, and the order of rows."""
         above = np.unique(judgments.grade[judgments.grade > 0]).tolist()
-        best = judgments.ideal.relevant_count(Threshold(above[-1])) if above else np.zeros(1)
+        best = (
+            judgments.ideal.relevant_count(Threshold(above[-1]))
+            if above
+            else np.zeros(1)
+        )
         empty = table.unanswered is not None and len(table.unanswered) > 0
-        return cls(audit, run, tuple(above), not best.all(), *_score_facts(table, order), empty)
+        return cls(
+            audit, run, tuple(above), not best.all(), *_score_facts(table, order), empty
+        )
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -93,9 +104,21 @@ class Facts:
     def to_dict(self) -> dict[str, Any]:
         """Return the facts that decide which choices matter."""
         run = self.run
-        facts = {"queries": self.queries, "rows": run.rows, "tied": run.tied, "missing": run.missing}
-        facts |= {"extra": run.extra, "without_relevant": self.judgments.empty, "duplicates": run.duplicates}
-        return facts | {"negative": self.judgments.negative, "grades": list(self.grades)}
+        facts = {
+            "queries": self.queries,
+            "rows": run.rows,
+            "tied": run.tied,
+            "missing": run.missing,
+        }
+        facts |= {
+            "extra": run.extra,
+            "without_relevant": self.judgments.empty,
+            "duplicates": run.duplicates,
+        }
+        return facts | {
+            "negative": self.judgments.negative,
+            "grades": list(self.grades),
+        }
 
     @property
     def _matters(self) -> dict[str, bool]:
@@ -107,9 +130,12 @@ class Facts:
             "duplicate_judgments": self.judgments.duplicates > 0,
             "negative": self.judgments.negative > 0,
             "unjudged": self.run.retrieved > self.run.judged,
-            "pool": self.judgments.judgments - self.judgments.negative > self.run.judged,
+            "pool": self.judgments.judgments - self.judgments.negative
+            > self.run.judged,
             "no_results": self.unanswered,
-            **dict.fromkeys(("missing", "extra", "empty"), False),  # decided when queries are aggregated
+            **dict.fromkeys(
+                ("missing", "extra", "empty"), False
+            ),  # decided when queries are aggregated
         }
 
     def alignments(self, defaults: AlignmentOptions) -> Iterator[tuple[str, Any]]:
@@ -124,7 +150,13 @@ class Facts:
     def effective(self, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         """Return the options that make a difference here: a key for equal alignments."""
         matters = self._matters
-        return tuple(sorted((name, value) for name, value in options.items() if matters.get(name, True)))
+        return tuple(
+            sorted(
+                (name, value)
+                for name, value in options.items()
+                if matters.get(name, True)
+            )
+        )
 
     def counted(self, defaults: AlignmentOptions) -> dict[str, tuple[str, ...]]:
         """Return the options that decide which queries count, with their values, the default first."""
@@ -134,10 +166,17 @@ class Facts:
             "extra": self.run.extra > 0,
         }
         choices = {}
-        others_than = {"error", "unanswerable"}  # the latter leaves out the queries that drop does
+        others_than = {
+            "error",
+            "unanswerable",
+        }  # the latter leaves out the queries that drop does
         for option, does in matters.items():
             own = getattr(defaults, option)
-            others = [value for value in CHOICES[option] if value not in {*others_than, own}] if does else []
+            others = (
+                [value for value in CHOICES[option] if value not in {*others_than, own}]
+                if does
+                else []
+            )
             choices[option] = (own, *others)
         return choices
 
@@ -147,7 +186,9 @@ def _score_facts(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
     if "score" not in table.columns:
         return False, ()
     score, query = pl.col("score"), pl.col("query_id")
-    frame = table.collect(*(name for name in ("query_id", "score", "rank") if name in table.columns))
+    frame = table.collect(
+        *(name for name in ("query_id", "score", "rank") if name in table.columns)
+    )
     same = query == query.shift(1)
     facts = frame.select(
         narrows=(score.cast(pl.Float32).cast(pl.Float64) != score).any(),
@@ -156,7 +197,11 @@ def _score_facts(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
     other = ["input"] if facts[1] else []
     if "rank" in table.columns and not frame["rank"].null_count():
         rank = pl.col("rank")
-        crossed = frame.select(((rank < rank.shift(1)) == (score < score.shift(1))) & same).to_series().any()
+        crossed = (
+            frame.select(((rank < rank.shift(1)) == (score < score.shift(1))) & same)
+            .to_series()
+            .any()
+        )
         other += ["rank"] if crossed or facts[1] else []
     if order == "rank":
         other += ["score"]
@@ -220,7 +265,9 @@ class Sweeper:
         pipeline, table = self._ready.pipeline(self.lists)
         _, audit = pipeline.map_chunks(table, pipeline.measure)
         judgments_audit = self._ready.judgments_audit()
-        return Facts.of(judgments_audit, audit, pipeline.judged, self.lists, self.options.order)
+        return Facts.of(
+            judgments_audit, audit, pipeline.judged, self.lists, self.options.order
+        )
 
     def sweep(
         self,
@@ -246,11 +293,15 @@ class Sweeper:
         RankstoneError
             When the run cannot be aligned under these options.
         """
-        alignment = AlignmentOptions(**{**{n: v for n, v in options.items() if n != "one_group"}, **_ALL})
+        alignment = AlignmentOptions(
+            **{**{n: v for n, v in options.items() if n != "one_group"}, **_ALL}
+        )
         able = [measure for measure in measures if self._can(measure, alignment)]
         ready = self._ready.under(alignment, one_group=bool(options.get("one_group")))
         pipeline, table = ready.pipeline(self.lists)
-        pipeline = replace(pipeline, options=alignment, measures=tuple(able), audited=False)
+        pipeline = replace(
+            pipeline, options=alignment, measures=tuple(able), audited=False
+        )
         chunks, _ = pipeline.align(table, lambda chunk, hits: (chunk, hits))
         parts = [_Part(*one) for one in _joined_chunks(chunks)]
         several = len(pipeline.judged.queries) > 1
@@ -260,11 +311,15 @@ class Sweeper:
                 rules = tuple(measures[measure])
                 scores[measure] = _scored(measure, parts, rules)
                 if rounded:
-                    written[measure] = _rounded(measure, parts, rules[0], several=several)
+                    written[measure] = _rounded(
+                        measure, parts, rules[0], several=several
+                    )
             except RankstoneError:  # grades it has no gain for, values out of range
                 continue
         missing = np.concatenate([~part.hits.found for part in parts])
-        return Swept(scores, written, missing, np.concatenate([part.codes for part in parts]) < 0)
+        return Swept(
+            scores, written, missing, np.concatenate([part.codes for part in parts]) < 0
+        )
 
     def _can(self, measure: Measure, alignment: AlignmentOptions) -> bool:
         """Return True if a measure can be computed from the data under these options."""
@@ -288,17 +343,29 @@ class _Part(Record):
         return scored.without_value() if self.undefined else scored
 
 
-def _joined_chunks(chunks: Sequence[tuple[Chunk, Hits]]) -> Iterator[tuple[Hits, Any, bool]]:
+def _joined_chunks(
+    chunks: Sequence[tuple[Chunk, Hits]],
+) -> Iterator[tuple[Hits, Any, bool]]:
     """Join hits, because measuring a few queries takes as long as measuring many."""
-    plain = [(chunk, hits) for chunk, hits in chunks if not chunk.undefined and hits.pool is None]
+    plain = [
+        (chunk, hits)
+        for chunk, hits in chunks
+        if not chunk.undefined and hits.pool is None
+    ]
     if plain:
-        yield joined([hits for _, hits in plain]), np.concatenate([chunk.codes for chunk, _ in plain]), False
+        yield (
+            joined([hits for _, hits in plain]),
+            np.concatenate([chunk.codes for chunk, _ in plain]),
+            False,
+        )
     for chunk, hits in chunks:
         if chunk.undefined or hits.pool is not None:
             yield hits, chunk.codes, chunk.undefined
 
 
-def _scored(measure: Measure, parts: Sequence[_Part], rules: Sequence[str]) -> dict[str, Scored]:
+def _scored(
+    measure: Measure, parts: Sequence[_Part], rules: Sequence[str]
+) -> dict[str, Scored]:
     """Score under every rule for queries without a relevant document, where there are such queries."""
     counts = [measure.relevant_count(part.hits) for part in parts]
     empty = any(count is not None and not count.all() for count in counts)
@@ -315,7 +382,12 @@ def _rounded(
     """Score with rounded intermediate numbers."""
     scored = [(part.hits, part.scored(measure, empty)) for part in parts]
     return {
-        one: _together([replace(found, value=one.values(measure, hits, found)) for hits, found in scored])
+        one: _together(
+            [
+                replace(found, value=one.values(measure, hits, found))
+                for hits, found in scored
+            ]
+        )
         for one in roundings(several=several)
     }
 

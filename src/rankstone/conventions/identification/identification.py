@@ -15,8 +15,16 @@ from rankstone._basics import Record
 from rankstone.conventions.convention_files import refused, refused_grade, witnesses
 from rankstone.conventions.identification.candidate_values import Sweeper
 from rankstone.conventions.identification.identification_result import Identification
-from rankstone.conventions.identification.reported_number import Printed, ReportedMeasure
-from rankstone.conventions.identification.search_space import Way, around, library_measures, starts
+from rankstone.conventions.identification.reported_number import (
+    Printed,
+    ReportedMeasure,
+)
+from rankstone.conventions.identification.search_space import (
+    Way,
+    around,
+    library_measures,
+    starts,
+)
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
@@ -123,9 +131,14 @@ def identify(
     values = value if isinstance(value, (list, tuple)) else [value]
     printed = [Printed.of(one, digits) for one in values]
     searches = _searches(qrels, name_runs(runs), measure, progress, options)
-    taken_for = list(searches) if len(printed) == len(searches) else [next(iter(searches))] * len(printed)
+    taken_for = (
+        list(searches)
+        if len(printed) == len(searches)
+        else [next(iter(searches))] * len(printed)
+    )
     found = tuple(
-        _identified(one, name, measure, searches) for one, name in zip(printed, taken_for, strict=True)
+        _identified(one, name, measure, searches)
+        for one, name in zip(printed, taken_for, strict=True)
     )
     return found[0] if values is not value else found
 
@@ -136,7 +149,11 @@ def _identified(
     """Compare all values with a number, and with rounded intermediate numbers where nothing near fits."""
     ways = [way.against(printed) for search in searches.values() for way in search.ways]
     if not any(way.how is not None and way.away <= _NEAR for way in ways):
-        ways += [way.against(printed) for search in searches.values() for way in search.rounded]
+        ways += [
+            way.against(printed)
+            for search in searches.values()
+            for way in search.rounded
+        ]
     facts = {name: search.facts for name, search in searches.items()}
     defaults = searches[taken_for].sweeper.options
     return Identification.of(printed, taken_for, measure, ways, facts, defaults)
@@ -152,8 +169,13 @@ def _searches(
     """Read the data, with duplicates that some library allows; judgments once for all runs."""
     reported = None if measure is None else ReportedMeasure.of(measure)
     options = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
-    ready = Prepared(qrels, (reported and reported.measure) or "nDCG", **options).in_memory()
-    return {name: _Search(name, Sweeper(ready, run, name), reported, progress) for name, run in runs.items()}
+    ready = Prepared(
+        qrels, (reported and reported.measure) or "nDCG", **options
+    ).in_memory()
+    return {
+        name: _Search(name, Sweeper(ready, run, name), reported, progress)
+        for name, run in runs.items()
+    }
 
 
 class _Job(Record):
@@ -172,7 +194,11 @@ class _Search:
     """The search for one run: its data, and its start."""
 
     def __init__(
-        self, name: str, sweeper: Sweeper, reported: ReportedMeasure | None, progress: Progress | None
+        self,
+        name: str,
+        sweeper: Sweeper,
+        reported: ReportedMeasure | None,
+        progress: Progress | None,
     ) -> None:
         self.sweeper = sweeper
         self.facts: Facts = sweeper.facts()
@@ -213,23 +239,33 @@ class _Search:
         reach = min(self._reach, _NEAR) if self._reported is not None else 0
         known = dict(self._around(reach))
         rule = (self._defaults.empty,)
-        swept = self.sweeper.sweep(dict.fromkeys(known, rule), self._defaults.as_dict(), rounded=True)
+        swept = self.sweeper.sweep(
+            dict.fromkeys(known, rule), self._defaults.as_dict(), rounded=True
+        )
         for measure, by_rounding in swept.rounded.items():
             for rounding, scored in by_rounding.items():
-                counted = _counted(swept, scored, measure, self._defaults.missing, self._defaults.extra)
+                counted = _counted(
+                    swept, scored, measure, self._defaults.missing, self._defaults.extra
+                )
                 value = _value(measure, scored, counted)
-                yield self._way(value, str(measure), {}, known[measure] + 1, rounding=str(rounding))
+                yield self._way(
+                    value, str(measure), {}, known[measure] + 1, rounding=str(rounding)
+                )
 
     # -- the jobs ---------------------------------------------------------------------------------------
     def _plan(self) -> Iterable[_Job]:
         """Group work by alignment, so that the run is processed as few times as possible."""
         jobs: dict[Any, _Job] = {}
         here = list(self._around(self._reach))
-        self._job_under(jobs, {}).ours.extend((measure, steps, {}) for measure, steps in here)
+        self._job_under(jobs, {}).ours.extend(
+            (measure, steps, {}) for measure, steps in here
+        )
         for option, value in self.facts.alignments(self._defaults):
             near = [one for one in here if one[1] < self._reach - 1 or one[1] == 0]
             own = {option: value}
-            self._job_under(jobs, own).ours.extend((m, steps + 1, own) for m, steps in near)
+            self._job_under(jobs, own).ours.extend(
+                (m, steps + 1, own) for m, steps in near
+            )
         self._plan_libraries(jobs)
         return jobs.values()
 
@@ -237,7 +273,9 @@ class _Search:
         """Yield measures with their steps from the start; a cutoff counts as given."""
         for start in starts(self._reported):
             given = (
-                self._reported.given if self._reported is not None else frozenset({"k"} if start.k else ())
+                self._reported.given
+                if self._reported is not None
+                else frozenset({"k"} if start.k else ())
             )
             yield from around(start, self.facts, reach, given)
 
@@ -251,19 +289,29 @@ class _Search:
         for meant in library_measures(self._reported, self.facts):
             if refused_grade(meant.entry, grades) is None:
                 declared = meant.entry.declared or not self.facts.judgments.declared
-                self._job_under(jobs, {**library_options, **meant.aligned}, declared=declared).meant.append(
-                    meant
-                )
+                self._job_under(
+                    jobs, {**library_options, **meant.aligned}, declared=declared
+                ).meant.append(meant)
 
-    def _job_under(self, jobs: dict[Any, _Job], options: Mapping[str, Any], *, declared: bool = True) -> _Job:
+    def _job_under(
+        self,
+        jobs: dict[Any, _Job],
+        options: Mapping[str, Any],
+        *,
+        declared: bool = True,
+    ) -> _Job:
         """Return the job for an alignment."""
         whole = {**self._defaults.as_dict(), **options}
-        return jobs.setdefault((self.facts.effective(whole), declared), _Job(whole, declared))
+        return jobs.setdefault(
+            (self.facts.effective(whole), declared), _Job(whole, declared)
+        )
 
     def _run(self, job: _Job) -> Iterator[Way]:
         empties = self._counted["empty"]
         witnessing = witnesses((one.entry for one in job.meant), self._defaults)
-        needed: dict[Measure, dict[str, None]] = {m: dict.fromkeys(empties) for m, _, _ in job.ours}
+        needed: dict[Measure, dict[str, None]] = {
+            m: dict.fromkeys(empties) for m, _, _ in job.ours
+        }
         for measure in witnessing.values():
             needed.setdefault(measure, {})[empties[0]] = None
         meant = []
@@ -272,81 +320,151 @@ class _Search:
                 needed.setdefault(one.measure, {})[one.empty] = None
                 meant.append(one)
         try:
-            swept = (self.sweeper if job.declared else self._without_empty_entries).sweep(needed, job.options)
+            swept = (
+                self.sweeper if job.declared else self._without_empty_entries
+            ).sweep(needed, job.options)
         except RankstoneError:  # a library refuses such lists or judgments
             return
         for measure, steps, options in job.ours:
             if measure in swept.scores:
                 yield from self._ours(swept, measure, steps, options)
-        observed = {n: swept.scores[one][empties[0]] for n, one in witnessing.items() if one in swept.scores}
+        observed = {
+            n: swept.scores[one][empties[0]]
+            for n, one in witnessing.items()
+            if one in swept.scores
+        }
         for one in meant:
             if one.measure in swept.scores:
                 yield from self._library(swept, one, observed)
 
     # -- our measures -----------------------------------------------------------------------------------
-    def _ours(self, swept: Swept, measure: Measure, steps: int, options: Mapping[str, Any]) -> Iterator[Way]:
+    def _ours(
+        self, swept: Swept, measure: Measure, steps: int, options: Mapping[str, Any]
+    ) -> Iterator[Way]:
         """Yield the ways of a measure under one alignment, for all rules about which queries count."""
         for values in product(*self._counted.values()):
             rule = dict(zip(self._counted, values, strict=True))
-            changed_rules = {name: value for name, value in rule.items() if value != self._counted[name][0]}
+            changed_rules = {
+                name: value
+                for name, value in rule.items()
+                if value != self._counted[name][0]
+            }
             if steps + len(changed_rules) <= max(self._reach, 1):
                 scored = swept.scores[measure][rule["empty"]]
-                counted = _counted(swept, scored, measure, rule["missing"], rule["extra"])
+                counted = _counted(
+                    swept, scored, measure, rule["missing"], rule["extra"]
+                )
                 changed = {**options, **changed_rules}
-                yield from self._aggregates(measure, scored, counted, changed, steps + len(changed_rules))
+                yield from self._aggregates(
+                    measure, scored, counted, changed, steps + len(changed_rules)
+                )
 
     def _aggregates(
-        self, measure: Measure, scored: Scored, counted: Bools, options: Mapping[str, Any], steps: int
+        self,
+        measure: Measure,
+        scored: Scored,
+        counted: Bools,
+        options: Mapping[str, Any],
+        steps: int,
     ) -> Iterator[Way]:
         """Yield the ways with all aggregations over queries."""
         yield self._way(_value(measure, scored, counted), str(measure), options, steps)
-        if steps <= 1 and measure.agg == "mean" and self.facts.queries > 1 and counted.any():
-            for agg in (*_AGGREGATES, *(("weighted",) if scored.weight is not None else ())):
-                with suppress(RankstoneError):  # values with different cutoffs cannot be pooled
+        if (
+            steps <= 1
+            and measure.agg == "mean"
+            and self.facts.queries > 1
+            and counted.any()
+        ):
+            for agg in (
+                *_AGGREGATES,
+                *(("weighted",) if scored.weight is not None else ()),
+            ):
+                with suppress(
+                    RankstoneError
+                ):  # values with different cutoffs cannot be pooled
                     other = replace(measure, agg=agg)
-                    yield self._way(_value(other, scored, counted), str(other), options, steps + 1)
+                    yield self._way(
+                        _value(other, scored, counted), str(other), options, steps + 1
+                    )
 
-    def _way(self, value: float, measure: str, options: Mapping[str, Any], steps: int, **library: str) -> Way:
-        return Way(value, measure, dict(options), steps, how=None, off=0.0, run=self._name, **library)
+    def _way(
+        self,
+        value: float,
+        measure: str,
+        options: Mapping[str, Any],
+        steps: int,
+        **library: str,
+    ) -> Way:
+        return Way(
+            value,
+            measure,
+            dict(options),
+            steps,
+            how=None,
+            off=0.0,
+            run=self._name,
+            **library,
+        )
 
     # -- libraries --------------------------------------------------------------------------------------
-    def _library(self, swept: Swept, meant: LibraryMeasure, observed: Mapping[str, Scored]) -> Iterator[Way]:
+    def _library(
+        self, swept: Swept, meant: LibraryMeasure, observed: Mapping[str, Scored]
+    ) -> Iterator[Way]:
         """Yield the value that a library prints, unless it refuses."""
         entry, options = meant.entry, meant.entry.options
         missing, extra = options.get("missing", "zero"), options.get("extra", "drop")
-        if (missing == "error" and swept.missing.any()) or (extra == "error" and swept.extra.any()):
+        if (missing == "error" and swept.missing.any()) or (
+            extra == "error" and swept.extra.any()
+        ):
             return
         scored = swept.scores[meant.measure][meant.empty]
         present = _present(swept, missing, extra)
         undefined = scored.status == Status.undefined
         if options.get("empty") == "error" and (present & undefined).any():
             return
-        if refused(entry, scored.of(present), {name: one.of(present) for name, one in observed.items()}):
+        if refused(
+            entry,
+            scored.of(present),
+            {name: one.of(present) for name, one in observed.items()},
+        ):
             return
         counted = present & ~np.isin(
             scored.status, uncounted(undefined_propagates=entry.undefined_propagates)
         )
         empty = entry.no_queries == "zero" and not counted.any()
         value = 0.0 if empty else _value(meant.measure, scored, counted)
-        steps = int(self._reported is not None and self._reported.k not in (None, meant.measure.k))
+        steps = int(
+            self._reported is not None
+            and self._reported.k not in (None, meant.measure.k)
+        )
         named = {"library": str(meant.library), "spelling": meant.spelling}
-        yield self._way(value, meant.ours, self._relevant_options(options), steps, **named)
+        yield self._way(
+            value, meant.ours, self._relevant_options(options), steps, **named
+        )
 
     def _relevant_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of a library that differ from the defaults and matter here."""
         matter = {name for name, _ in self.facts.effective(options)}
         matter |= {name for name, values in self._counted.items() if len(values) > 1}
         defaults = self._defaults.as_dict()
-        return {n: value for n, value in options.items() if defaults.get(n) != value and n in matter}
+        return {
+            n: value
+            for n, value in options.items()
+            if defaults.get(n) != value and n in matter
+        }
 
 
 def _present(swept: Swept, missing: str, extra: str) -> Bools:
     """Return which queries are present under rules for missing and extra ones, bool ``[queries]``."""
-    present: Bools = ~((swept.missing & (missing == "drop")) | (swept.extra & (extra == "drop")))
+    present: Bools = ~(
+        (swept.missing & (missing == "drop")) | (swept.extra & (extra == "drop"))
+    )
     return present
 
 
-def _counted(swept: Swept, scored: Scored, measure: Measure, missing: str, extra: str) -> Bools:
+def _counted(
+    swept: Swept, scored: Scored, measure: Measure, missing: str, extra: str
+) -> Bools:
     """Return which queries are part of the mean, bool ``[queries]``."""
     counted: Bools = _present(swept, missing, extra) & ~np.isin(
         scored.status, uncounted(undefined_propagates=measure.undefined_propagates)

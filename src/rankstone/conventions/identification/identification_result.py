@@ -112,25 +112,45 @@ class Identification(Result):
         groups = grouped(list(ways))
         fitting = tuple(group for group in groups if group.how is not None)
         others = tuple(group for group in groups if group.how is None)[:_NEAREST]
-        chosen = {n: v for n, v in usual.changed().items() if not n.startswith("duplicate")}
+        chosen = {
+            n: v for n, v in usual.changed().items() if not n.startswith("duplicate")
+        }
         name = None if measure is None else str(measure)
         chance = printed_by_chance([group.value for group in groups], printed)
         inputs = {run: one.to_dict() for run, one in facts.items()}
         sizes = len(ways), len(groups), chance
         by_name = tuple(way for way in ways if way.library and way.spelling == name)
         copies = usual.duplicates if usual.duplicates != "error" else None
-        return cls(printed, name, fitting, others, *sizes, taken_for, chosen, inputs, by_name, copies)
+        return cls(
+            printed,
+            name,
+            fitting,
+            others,
+            *sizes,
+            taken_for,
+            chosen,
+            inputs,
+            by_name,
+            copies,
+        )
 
     @property
     def run(self) -> str | None:
         """The run whose value it is: the one with the fewest steps; ``None`` if there are several."""
-        nearest = {group.run for group in self.groups if group.simplest.away == self.groups[0].simplest.away}
+        nearest = {
+            group.run
+            for group in self.groups
+            if group.simplest.away == self.groups[0].simplest.away
+        }
         return nearest.pop() if len(nearest) == 1 else None
 
     @property
     def ambiguous(self) -> bool:
         """True if the first two groups are equally far from the defaults, so the result is ambiguous."""
-        return len(self.groups) > 1 and self.groups[0].simplest.away == self.groups[1].simplest.away
+        return (
+            len(self.groups) > 1
+            and self.groups[0].simplest.away == self.groups[1].simplest.away
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`frame`."""
@@ -196,7 +216,9 @@ def _as_dict(group: Group) -> dict[str, Any]:
         "value": group.value,
         "prints": group.how,
         "off": group.off,
-        "libraries": {library: list(words) for library, words in group.libraries.items()},
+        "libraries": {
+            library: list(words) for library, words in group.libraries.items()
+        },
         "ways": [
             {
                 "measure": way.measure,
@@ -226,7 +248,10 @@ def sheet(result: Identification) -> Sheet:
     for number, group in enumerate(result.groups[:_GROUPS], 1):
         whose = f"{printable(group.run)}   " if len(result.inputs) > 1 else ""
         parts.append(
-            (f"{number}   {_value(result, group)}   {whose}{group.simplest}", _lines(group, result.measure))
+            (
+                f"{number}   {_value(result, group)}   {whose}{group.simplest}",
+                _lines(group, result.measure),
+            )
         )
     if len(result.groups) > _GROUPS:
         left = counted(len(result.groups) - _GROUPS, "other group")
@@ -242,7 +267,11 @@ def _title(result: Identification) -> str:
     name = "" if result.measure is None else f", reported as {result.measure}"
     groups = len(result.groups)
     verb = "rounds" if groups == 1 else "round"
-    answer = f"{counted(groups, 'value')} of this data {verb} to it" if groups else "no value rounds to it"
+    answer = (
+        f"{counted(groups, 'value')} of this data {verb} to it"
+        if groups
+        else "no value rounds to it"
+    )
     return f"{result.printed}{name}: {answer} ({result.tried:,} ways tried)"
 
 
@@ -260,11 +289,18 @@ def _lines(group: Group, reported: str | None) -> tuple[str, ...]:
     if best.how == "cut off":
         lines.append("cut off, not rounded")
     if group.libraries:
-        first = sorted(group.libraries.items(), key=lambda item: reported not in item[1])
-        named = [f"{library} {reported if reported in words else words[0]}" for library, words in first]
+        first = sorted(
+            group.libraries.items(), key=lambda item: reported not in item[1]
+        )
+        named = [
+            f"{library} {reported if reported in words else words[0]}"
+            for library, words in first
+        ]
         left = len(named) - _LIBRARIES
         lines.append(
-            "computed by: " + ", ".join(named[:_LIBRARIES]) + (f" and {left} more" if left > 0 else "")
+            "computed by: "
+            + ", ".join(named[:_LIBRARIES])
+            + (f" and {left} more" if left > 0 else "")
         )
     lines += [
         f"{library} {reported}: {note}"
@@ -284,7 +320,11 @@ def _lines(group: Group, reported: str | None) -> tuple[str, ...]:
 def _steps(way: Way) -> str:
     if way.library:
         return "as in that library"
-    return "with the defaults" if way.steps == 0 else f"{counted(way.steps, 'step')} from the defaults"
+    return (
+        "with the defaults"
+        if way.steps == 0
+        else f"{counted(way.steps, 'step')} from the defaults"
+    )
 
 
 def _nearest(result: Identification) -> Table:
@@ -300,7 +340,9 @@ def _nearest(result: Identification) -> Table:
     )
     title = "Nearest other values" if result.groups else "Nearest values"
     heads = ("value", "off by", *(["run"] if several else []), "method")
-    return Table(title, heads, rows, ("number", "number", *([False] if several else []), "text"))
+    return Table(
+        title, heads, rows, ("number", "number", *([False] if several else []), "text")
+    )
 
 
 def _notes(result: Identification) -> list[str]:
@@ -313,7 +355,9 @@ def _notes(result: Identification) -> list[str]:
             f"{way.spelling} of {way.library} is {value} on this data{run}, which is not {result.printed}"
         )
     if result.copies is not None:
-        notes.append(f"lists have copies: duplicates={result.copies}, unless another rule is named")
+        notes.append(
+            f"lists have copies: duplicates={result.copies}, unless another rule is named"
+        )
     notes.append(
         f"of {counted(result.different, 'different value')} tried, "
         f"{_expected(result.by_chance)} would print as {result.printed} by chance"
@@ -323,10 +367,16 @@ def _notes(result: Identification) -> list[str]:
             "the first groups are equally near to the defaults; more decimals or another run would decide"
         )
     if result.groups and result.groups[0].simplest.rounding:
-        notes.append("intermediate numbers were rounded: rankstone explain shows the exact terms")
+        notes.append(
+            "intermediate numbers were rounded: rankstone explain shows the exact terms"
+        )
     if not result.groups:
-        notes.append("are these the right run and judgments? rankstone check QRELS RUN shows their content")
-    notes.append("steps count departures from the defaults; the choices of a library count as none")
+        notes.append(
+            "are these the right run and judgments? rankstone check QRELS RUN shows their content"
+        )
+    notes.append(
+        "steps count departures from the defaults; the choices of a library count as none"
+    )
     return notes
 
 
@@ -334,17 +384,21 @@ def _run_note(result: Identification) -> str:
     """Return a note on which run's value it is."""
     claimed, away = printable(result.taken_for), result.groups[0].simplest.away
     if result.run is None:
-        runs = dict.fromkeys(printable(one.run) for one in result.groups if one.simplest.away == away)
-        return (
-            f"values of {' and '.join(runs)} round to it, equally near to the defaults: the run is ambiguous"
+        runs = dict.fromkeys(
+            printable(one.run) for one in result.groups if one.simplest.away == away
         )
+        return f"values of {' and '.join(runs)} round to it, equally near to the defaults: the run is ambiguous"
     run = printable(result.run)
     if result.run == result.taken_for:
         return f"this is {run}'s value: no other run prints it in as few steps"
     if away > 1:
         return f"it may be {run}'s value rather than {claimed}'s, but only far from the defaults"
     theirs = [one.simplest.away for one in result.groups if one.run == result.taken_for]
-    less = f"that is {counted(theirs[0], 'step')} away" if theirs else f"no way tried for {claimed} prints it"
+    less = (
+        f"that is {counted(theirs[0], 'step')} away"
+        if theirs
+        else f"no way tried for {claimed} prints it"
+    )
     return f"this is {run}'s value, not {claimed}'s: {less}"
 
 

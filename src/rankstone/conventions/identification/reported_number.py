@@ -71,14 +71,22 @@ class ReportedMeasure:
                 f"{printable(str(measure))} is not a measure of one run against judgments",
                 expected="nDCG@10, AP, RR, P@5, …",
             )
-        return cls(measure.name, measure, measure.k, _given(measure.changed(), measure.k))
+        return cls(
+            measure.name, measure, measure.k, _given(measure.changed(), measure.k)
+        )
 
     def fits(self, entry: Entry) -> bool:
         """Return True if a library's measure fits the reported name, by our name or its own."""
         ours = kind(re.sub(r"^replay:\w+\.", "", entry.ours))
-        names = [self.word] if self.measure is None else [self.word, self.measure.name, *self.measure.aliases]
+        names = (
+            [self.word]
+            if self.measure is None
+            else [self.word, self.measure.name, *self.measure.aliases]
+        )
         known = {ours.lower()}
-        for word in entry.spellings:  # NDCG:top=<k>;type=Exp is an NDCG, ndcg_cut_<k> an ndcg
+        for (
+            word
+        ) in entry.spellings:  # NDCG:top=<k>;type=Exp is an NDCG, ndcg_cut_<k> an ndcg
             known |= {_letters(word), re.split(r"[^a-z]", word.lower(), maxsplit=1)[0]}
         return any(_letters(name) in known for name in names)
 
@@ -114,12 +122,22 @@ def _example(text: str) -> ReportedMeasure | None:
 
 def _of_libraries(word: str) -> ReportedMeasure | None:
     """Parse a library's name, as our measure where we have it."""
-    readings = [reading for library in conventions() if (reading := _read(library, word)) is not None]
+    readings = [
+        reading
+        for library in conventions()
+        if (reading := _read(library, word)) is not None
+    ]
     if not readings:
         return None
-    ours = [one for one in (named(r.ours) for r in readings if _is_ours(r)) if isinstance(one, Measure)]
+    ours = [
+        one
+        for one in (named(r.ours) for r in readings if _is_ours(r))
+        if isinstance(one, Measure)
+    ]
     k = next((one.measure.k for one in readings), None)
-    return ReportedMeasure(word, ours[0] if ours else None, k, _given(ours[0].changed() if ours else (), k))
+    return ReportedMeasure(
+        word, ours[0] if ours else None, k, _given(ours[0].changed() if ours else (), k)
+    )
 
 
 def _read(library: Convention, word: str) -> Reading | None:
@@ -160,19 +178,23 @@ _DEPENDENT: Final = (0.5, 0.8, 0.9, 2.0)
 #: tops of grade scales, tried where they are above the highest grade
 _TOPS: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 10.0)
 
-_MEASURED: Final = (
-    "a quantity of a user study, in seconds or words: any value is possible, and none is common"
-)
+_MEASURED: Final = "a quantity of a user study, in seconds or words: any value is possible, and none is common"
 _PRICES: Final = "a price that the user sets: none is common"
 #: parameters that are not searched, of all measures or of one (``CWL.hb``) → the reason
 LEFT_OUT: Final[Mapping[str, str]] = {
     **dict.fromkeys(
-        ("click", "click_relevant", "save", "opening", "per_word", "summary", "words"), _MEASURED
+        ("click", "click_relevant", "save", "opening", "per_word", "summary", "words"),
+        _MEASURED,
     ),
     **dict.fromkeys(("half_life", "L", "cost", "cost_relevant"), _MEASURED),
     **dict.fromkeys(("a", "b", "c", "d"), _PRICES),
-    **dict.fromkeys(("CWL.gain_med", "CWL.hb", "CWL.hc"), "of model=BPM alone, and searched as BPM's"),
-    **dict.fromkeys(("CitationP.level", "CitationR.level"), "what counts is given by the measure"),
+    **dict.fromkeys(
+        ("CWL.gain_med", "CWL.hb", "CWL.hc"),
+        "of model=BPM alone, and searched as BPM's",
+    ),
+    **dict.fromkeys(
+        ("CitationP.level", "CitationR.level"), "what counts is given by the measure"
+    ),
     "of": "the measure of one intent must be given",
     **dict.fromkeys(("budget", "column"), "costs of documents must be given"),
 }
@@ -186,7 +208,11 @@ def numbers_for(measure: Measure, parameter: str, facts: Facts) -> Sequence[Any]
     if isinstance(own, bool):
         return (True, False)
     numbers = PUBLISHED.get(parameter, ())
-    return numbers if own is not None else [number for number in numbers if number in _DEPENDENT]
+    return (
+        numbers
+        if own is not None
+        else [number for number in numbers if number in _DEPENDENT]
+    )
 
 
 def scales(facts: Facts) -> tuple[float, ...]:
@@ -194,7 +220,9 @@ def scales(facts: Facts) -> tuple[float, ...]:
     return (facts.highest, *(top for top in _TOPS if top > facts.highest))
 
 
-def with_scale(measure: Measure, change: dict[str, Any], facts: Facts) -> dict[str, Any]:
+def with_scale(
+    measure: Measure, change: dict[str, Any], facts: Facts
+) -> dict[str, Any]:
     """Return a change of gains with the scale it needs: the given one, or up to the highest grade."""
     if "gain" not in change or not isinstance(measure, UnitGain):
         return change
@@ -255,18 +283,26 @@ class Printed:
         if _THOUSANDS.fullmatch(bare):
             fix = f"{bare.replace(',', '.')} or {bare.replace(',', '')}"
             raise UsageError(
-                f"{printable(shown)!r} can be read in two ways", expected="a point before decimals", fix=fix
+                f"{printable(shown)!r} can be read in two ways",
+                expected="a point before decimals",
+                fix=fix,
             )
         try:
             exact = Decimal(bare.replace(",", "."))
         except InvalidOperation:
             exact = Decimal("nan")
         if not exact.is_finite() or abs(exact) > Decimal(2**53):
-            raise UsageError(f"{printable(shown)!r} is not a number", expected="a number: 0.827, 82.7%")
+            raise UsageError(
+                f"{printable(shown)!r} is not a number",
+                expected="a number: 0.827, 82.7%",
+            )
         exponent = exact.as_tuple().exponent
         own = max(0, -exponent) if isinstance(exponent, int) else 0
         if digits is not None and not 0 <= digits <= _MOST_DIGITS:
-            raise UsageError(f"digits={digits} is out of range", expected=f"0 to {_MOST_DIGITS} decimals")
+            raise UsageError(
+                f"digits={digits} is out of range",
+                expected=f"0 to {_MOST_DIGITS} decimals",
+            )
         return cls(float(exact), own if digits is None else digits, percent)
 
     def __str__(self) -> str:
@@ -340,12 +376,21 @@ class Rounding:
             if pseudo_row is not None:
                 numerator = numerator + pseudo_row
         norm = parts.norm
-        if self.what == "terms" and trace.ideal is not None and (ideal := trace.titled("ideal")):
+        if (
+            self.what == "terms"
+            and trace.ideal is not None
+            and (ideal := trace.titled("ideal"))
+        ):
             norm = trace.ideal.total(self.rounded(ideal.columns["contribution"]))
         if self.what == "sums":
             numerator, norm = self.rounded(numerator), self.rounded(norm)
         ratio = np.divide(numerator, norm, out=np.zeros(len(norm)), where=norm > 0)
-        plain = np.divide(scored.numerator, scored.denominator, out=np.zeros(len(norm)), where=parts.norm > 0)
+        plain = np.divide(
+            scored.numerator,
+            scored.denominator,
+            out=np.zeros(len(norm)),
+            where=parts.norm > 0,
+        )
         decided = scored.value != measure.link(looked, plain)
         return np.where(decided, scored.value, measure.link(looked, ratio))
 

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankstone.conventions.identification.candidate_values import Facts
-    from rankstone.conventions.identification.reported_number import Printed, ReportedMeasure
+    from rankstone.conventions.identification.reported_number import (
+        Printed,
+        ReportedMeasure,
+    )
     from rankstone.conventions.library_convention import Convention, Entry
 
 
@@ -59,7 +62,11 @@ def starts(reported: ReportedMeasure | None) -> list[Measure]:
     if reported is not None:
         return [] if reported.measure is None else [reported.measure]
     found: list[Measure] = []
-    have = {(kind(entry.ours), library.name) for library in conventions() for entry in library.entries}
+    have = {
+        (kind(entry.ours), library.name)
+        for library in conventions()
+        for entry in library.entries
+    }
     known = Counter(name for name, _ in have)
     for name, each in MEASURES.items():
         if (
@@ -78,7 +85,11 @@ def _with_first_cutoffs(*texts: str) -> list[Measure]:
     for text, k in product(texts, _FIRST_CUTOFFS):
         try:
             measure = parse_measure(text)
-            measure = measure if k is None or not measure.takes_cutoff else replace(measure, k=k)
+            measure = (
+                measure
+                if k is None or not measure.takes_cutoff
+                else replace(measure, k=k)
+            )
         except RankstoneError:  # it needs a parameter or a cutoff that is not given
             continue
         if isinstance(measure, Measure):
@@ -97,9 +108,14 @@ def around(
     for changed in range(reach + 1):
         for names in combinations(sides, changed):
             steps = sum(1 + (name in given) for name in names)
-            for changes in product(*(sides[name] for name in names)) if steps <= reach else ():
+            for changes in (
+                product(*(sides[name] for name in names)) if steps <= reach else ()
+            ):
                 try:
-                    other = replace(measure, **{name: at for one in changes for name, at in one.items()})
+                    other = replace(
+                        measure,
+                        **{name: at for one in changes for name, at in one.items()},
+                    )
                 except RankstoneError:  # these values cannot be combined
                     continue
                 if other.inactive_parameters.isdisjoint(names):
@@ -113,15 +129,24 @@ def _sides(measure: Measure, facts: Facts) -> dict[str, list[dict[str, Any]]]:
     for entry in fields(measure):
         own, name = getattr(measure, entry.name), entry.name
         if name == "k":
-            values: Sequence[Any] = cutoffs(measure, facts.run.longest) if measure.takes_cutoff else ()
+            values: Sequence[Any] = (
+                cutoffs(measure, facts.run.longest) if measure.takes_cutoff else ()
+            )
         elif name == "rel":
             values = [None, *(Threshold(grade) for grade in facts.thresholds)]
-        elif name in ("agg", "budget"):  # aggregations are tried once there are values of queries
+        elif name in (
+            "agg",
+            "budget",
+        ):  # aggregations are tried once there are values of queries
             values = ()
         else:
             numbers = (*by_libraries.get(name, ()), *numbers_for(measure, name, facts))
             values = [*entry.metadata.get("choices", ()), *dict.fromkeys(numbers)]
-        others = [with_scale(measure, {name: value}, facts) for value in values if value != own]
+        others = [
+            with_scale(measure, {name: value}, facts)
+            for value in values
+            if value != own
+        ]
         if others:
             sides[name] = others
     return sides
@@ -141,7 +166,9 @@ def _numbers_of_libraries(name: str) -> dict[str, list[float]]:
                 for parameter, number in _NUMBER.findall(entry.ours):
                     values.setdefault(parameter, {})[float(number)] = None
     return {
-        parameter: list(numbers) for parameter, numbers in values.items() if parameter not in ("k", "rel")
+        parameter: list(numbers)
+        for parameter, numbers in values.items()
+        if parameter not in ("k", "rel")
     }
 
 
@@ -157,7 +184,9 @@ class LibraryMeasure(Record):
         """Our measure; libraries with the same definition share it, so that it is computed once."""
         text = self.entry.written(self.entry.ours, self.numbers)
         if self.entry.unbounded:
-            entry = replace(self.entry, options={**self.entry.options, "empty": self.empty})
+            entry = replace(
+                self.entry, options={**self.entry.options, "empty": self.empty}
+            )
             kept: Measure = self.library.reading(entry, self.numbers).measure
             return kept
         found = _read(text)
@@ -173,7 +202,11 @@ class LibraryMeasure(Record):
     def ours(self) -> str:
         """Our name of it; a replay of a library's own measure keeps its long name."""
         text = self.entry.written(self.entry.ours, self.numbers)
-        return text if text.startswith("replay:") or self.entry.unbounded else str(self.measure)
+        return (
+            text
+            if text.startswith("replay:") or self.entry.unbounded
+            else str(self.measure)
+        )
 
     @property
     def empty(self) -> str:
@@ -185,13 +218,17 @@ class LibraryMeasure(Record):
     @property
     def aligned(self) -> dict[str, Any]:
         """Options that decide ranks and which queries there are."""
-        return {name: value for name, value in self.entry.options.items() if name != "empty"}
+        return {
+            name: value for name, value in self.entry.options.items() if name != "empty"
+        }
 
 
 _read = cache(named)
 
 
-def library_measures(reported: ReportedMeasure | None, facts: Facts) -> Iterator[LibraryMeasure]:
+def library_measures(
+    reported: ReportedMeasure | None, facts: Facts
+) -> Iterator[LibraryMeasure]:
     """Yield measures of libraries that fit a reported one, with possible cutoffs."""
     ks = [reported.k] if reported is not None else cutoffs(None, facts.run.longest)
     for library in conventions():
@@ -204,7 +241,10 @@ def library_measures(reported: ReportedMeasure | None, facts: Facts) -> Iterator
 
 
 def _fillings(
-    entry: Entry, reported: ReportedMeasure | None, ks: Sequence[int | None], facts: Facts
+    entry: Entry,
+    reported: ReportedMeasure | None,
+    ks: Sequence[int | None],
+    facts: Facts,
 ) -> Iterator[dict[str, str]]:
     """Yield numbers for the placeholders of a library's name."""
     sides = []
@@ -212,12 +252,16 @@ def _fillings(
         if place == "k":
             sides.append([str(k) for k in ks if k is not None])
         else:
-            sides.append([f"{number:g}" for number in _for_place(entry, place, reported, facts)])
+            sides.append(
+                [f"{number:g}" for number in _for_place(entry, place, reported, facts)]
+            )
     for numbers in product(*sides):
         yield dict(zip(entry.places, numbers, strict=True))
 
 
-def _for_place(entry: Entry, place: str, reported: ReportedMeasure | None, facts: Facts) -> Iterable[float]:
+def _for_place(
+    entry: Entry, place: str, reported: ReportedMeasure | None, facts: Facts
+) -> Iterable[float]:
     """Return possible values of the parameter of a placeholder, where a measure is reported."""
     if reported is None or place == "gains":  # a table of gains must be given
         return ()
@@ -322,7 +366,9 @@ class Way:
 
     def __str__(self) -> str:
         options = [f"{name}={value}" for name, value in self.options.items()]
-        return "  ".join([self.measure, *options, *([self.rounding] if self.rounding else [])])
+        return "  ".join(
+            [self.measure, *options, *([self.rounding] if self.rounding else [])]
+        )
 
 
 @dataclass(frozen=True)
@@ -359,7 +405,9 @@ class Group:
         for way in self.ways:
             if way.library:
                 names.setdefault(way.library, []).append(way.spelling)
-        return {library: tuple(dict.fromkeys(words)) for library, words in names.items()}
+        return {
+            library: tuple(dict.fromkeys(words)) for library, words in names.items()
+        }
 
     @property
     def ours(self) -> tuple[Way, ...]:
@@ -374,11 +422,17 @@ def grouped(ways: list[Way]) -> list[Group]:
     """Group equal values of a run: first those that print as the number, then by steps and distance."""
     found: list[list[Way]] = []
     for way in sorted(ways, key=lambda one: (one.run, one.value)):
-        if found and way.run == found[-1][0].run and _equal(way.value, found[-1][0].value):
+        if (
+            found
+            and way.run == found[-1][0].run
+            and _equal(way.value, found[-1][0].value)
+        ):
             found[-1].append(way)
         else:
             found.append([way])
-    groups = [Group(same[0].value, tuple(sorted(same, key=_complexity))) for same in found]
+    groups = [
+        Group(same[0].value, tuple(sorted(same, key=_complexity))) for same in found
+    ]
     return sorted(groups, key=_sort_key)
 
 

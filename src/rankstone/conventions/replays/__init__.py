@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 @cache
 def _cards() -> dict[str, Any]:
-    return tomllib.loads((files("rankstone.conventions.replays") / "cards.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        (files("rankstone.conventions.replays") / "cards.toml").read_text(
+            encoding="utf-8"
+        )
+    )
 
 
 class Replay:
@@ -39,6 +43,9 @@ class Replay:
         if cls.__name__ in of_file:
             facts = dict(of_file[cls.__name__])
             low, high = facts.pop("span", (0.0, 1.0))
-            span: Span = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
+            span: Span = (
+                low if math.isfinite(low) else None,
+                high if math.isfinite(high) else None,
+            )
             cls.card = Card(**facts, span=span)
         super().__init_subclass__(**given)

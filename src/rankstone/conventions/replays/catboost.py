@@ -43,7 +43,9 @@ class PFound(Replay, Measure, family="user models"):
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit the probability that it satisfies the user, times its value."""
         looked = before(np.multiply, 1.0 - hits.grade, np.diff(hits.offsets), 1.0)
-        return Contributions(hits.grade * looked * self.worth(hits), np.ones(hits.queries))
+        return Contributions(
+            hits.grade * looked * self.worth(hits), np.ones(hits.queries)
+        )
 
 
 class ERR(PFound):
@@ -93,7 +95,9 @@ class QueryAUC(AUC):
         """Give each label the negative weight below it, half of what is tied with it; divide by all pairs."""
         label, every = hits.grade, hits.total(hits.grade)
         others = hits.n - every
-        starts = np.append(True, (np.diff(hits.query) != 0) | (np.diff(hits.first) != 0))[: len(label)]
+        starts = np.append(
+            True, (np.diff(hits.query) != 0) | (np.diff(hits.first) != 0)
+        )[: len(label)]
         block, head = np.cumsum(starts) - 1, np.flatnonzero(starts)
         passed = before(np.add, label, np.diff(hits.offsets), 0.0)[head][block]
         tied = hits.last - hits.first + 1 - np.bincount(block, label)[block]

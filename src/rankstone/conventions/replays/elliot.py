@@ -16,7 +16,10 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
 from rankstone.rankings.recommendation.list_frame import sums_by_item
-from rankstone.rankings.recommendation.recommendation_measure import Parts, WholeRunMeasure
+from rankstone.rankings.recommendation.recommendation_measure import (
+    Parts,
+    WholeRunMeasure,
+)
 
 if TYPE_CHECKING:
     from rankstone._basics import Ints
@@ -43,10 +46,14 @@ class MAP(_Binary):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit its share of the precisions from its rank down to k; divide by k."""
-        tail = np.concatenate((np.cumsum(1.0 / np.arange(self.k or 0, 0, -1))[::-1], [0.0]))
+        tail = np.concatenate(
+            (np.cumsum(1.0 / np.arange(self.k or 0, 0, -1))[::-1], [0.0])
+        )
         shares = hits.at_rank(lambda rank: tail[np.minimum(rank, len(tail)) - 1])
         relevant = hits.relevant(self.rel)
-        return Contributions(np.where(relevant, shares, 0.0), np.full(hits.queries, float(self.k or 0)))
+        return Contributions(
+            np.where(relevant, shares, 0.0), np.full(hits.queries, float(self.k or 0))
+        )
 
 
 class MAR(_Binary):

@@ -60,7 +60,9 @@ class ByMiddle(Placed, BinaryMeasure):
 
     def first(self, hits: Hits) -> Bools:
         """Return the first relevant hit of each query, if its middle rank is k or less."""
-        found: Bools = self.inside(hits) & (hits.running_count(hits.relevant(self.rel)) == 1)
+        found: Bools = self.inside(hits) & (
+            hits.running_count(hits.relevant(self.rel)) == 1
+        )
         return found
 
     def shown(self, hits: Hits) -> Floats:
@@ -91,7 +93,8 @@ class RecallTopK(ByMiddle):
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by R."""
         return Contributions(
-            self.inside(hits).astype(np.float64), hits.relevant_count(self.rel).astype(np.float64)
+            self.inside(hits).astype(np.float64),
+            hits.relevant_count(self.rel).astype(np.float64),
         )
 
 
@@ -107,11 +110,17 @@ class FBetaTopK(PrecisionTopK):
         relevant = hits.relevant_count(self.rel)
         return hits.count(self.inside(hits)) / np.maximum(relevant, 1)
 
-    def aggregate(self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats) -> float:
+    def aggregate(
+        self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats
+    ) -> float:
         """Average precision and recall; return their harmonic mean."""
         precision = super().aggregate(value, weight, numerator, denominator)
         recall = super().aggregate(weight, weight, numerator, denominator)
-        return 2 * precision * recall / (precision + recall) if precision + recall else math.nan
+        return (
+            2 * precision * recall / (precision + recall)
+            if precision + recall
+            else math.nan
+        )
 
 
 class MRR(ByMiddle):
@@ -123,7 +132,9 @@ class MRR(ByMiddle):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit the reciprocal of its middle rank."""
-        return Contributions(np.where(self.first(hits), 1.0 / middle(hits), 0.0), np.ones(hits.queries))
+        return Contributions(
+            np.where(self.first(hits), 1.0 / middle(hits), 0.0), np.ones(hits.queries)
+        )
 
 
 class HitRate(ByMiddle):
@@ -150,14 +161,21 @@ class MAP(ByMiddle, family="average precision"):
         relevant, place = hits.relevant(self.rel), middle(hits)
         closing = np.flatnonzero(hits.rank == hits.last)
         query, start = hits.query[closing], place[closing]
-        depth = np.full(len(closing), int(hits.n.max(initial=0)) if self.k is None else self.k)
+        depth = np.full(
+            len(closing), int(hits.n.max(initial=0)) if self.k is None else self.k
+        )
         same = query[1:] == query[:-1]
         depth[:-1] = np.where(same, np.minimum(depth[:-1], start[1:] - 1), depth[:-1])
         lengths = np.where(relevant[closing], np.maximum(depth - start + 1, 0), 0)
-        ranks, at = ragged_range(start, lengths), np.repeat(np.arange(len(closing)), lengths)
+        ranks, at = (
+            ragged_range(start, lengths),
+            np.repeat(np.arange(len(closing)), lengths),
+        )
         known = self.known(hits, relevant)[closing]
         shares = np.zeros(len(hits.rank))
-        shares[closing] = np.bincount(at, self.worth(hits, known[at], ranks, query[at]), len(closing))
+        shares[closing] = np.bincount(
+            at, self.worth(hits, known[at], ranks, query[at]), len(closing)
+        )
         return Contributions(shares, hits.relevant_count(self.rel).astype(np.float64))
 
     def known(self, hits: Hits, relevant: Bools) -> Ints:
@@ -211,7 +229,10 @@ class Personalization(Replay, WholeRunMeasure, family="catalogue"):
         """Count for each item the pairs of lists that share it, including a list with itself."""
         users, k = len(lists), self.k or int(lists.n.max(initial=0))
         counts = lists.counts(tables.known).astype(np.float64)
-        return Parts(np.append(counts * counts, -float(k * users)), float(k * users * (users - 1)))
+        return Parts(
+            np.append(counts * counts, -float(k * users)),
+            float(k * users * (users - 1)),
+        )
 
     def link(self, ratio: float) -> float:
         """Turn similarity into difference."""
@@ -244,20 +265,30 @@ class Serendipity(Replay, PerListMeasure, family="novelty"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Subtract from one the similarity of each relevant item to the history."""
-        table, columns, past = tables.item_table, self._columns(tables), tables.past.once
+        table, columns, past = (
+            tables.item_table,
+            self._columns(tables),
+            tables.past.once,
+        )
         units, known = tables.units(columns), table.vectors(columns).known
         count, pairs = past.of_lists(lists)
         row = table.rows_of(past.item[pairs])
         usable = (row >= 0) & known[row]
         whose = np.repeat(np.arange(len(lists)), count)[usable]
-        sums = distances.sum_by_list(np.bincount(whose, minlength=len(lists)), row[usable], units)
+        sums = distances.sum_by_list(
+            np.bincount(whose, minlength=len(lists)), row[usable], units
+        )
         here, relevant = table.rows(lists), tables.is_relevant(lists, ANY)
         shown = np.flatnonzero((here >= 0) & known[here] & (relevant > 0))
         like = np.zeros(len(here))
-        like[shown] = distances.dots_of_vectors(here[shown], units, lists.list[shown], sums)
+        like[shown] = distances.dots_of_vectors(
+            here[shown], units, lists.list[shown], sums
+        )
         # an item is similar to itself even if its features are all zero
         itself = (past.find(lists)[shown] >= 0) & ~units[here[shown]].any(axis=1)
         like[shown[itself]] += 1.0
         counted = (lists.total(relevant) > 0) & (count > 0)
         norm = counted.astype(np.float64)
-        return Contributions(-like / np.maximum(count, 1)[lists.list], norm, missed=norm)
+        return Contributions(
+            -like / np.maximum(count, 1)[lists.list], norm, missed=norm
+        )

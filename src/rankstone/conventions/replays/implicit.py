@@ -26,7 +26,10 @@ class _Entries:
         order = np.lexsort((ideal.grade == 0, ideal.query))
         liked = replace(ideal, grade=(ideal.grade[order] != 0).astype(np.float64))
         found: Scored = super().score(  # type: ignore[misc]
-            replace(hits, grade=(hits.grade != 0).astype(np.float64), ideal=liked, _memo={}), empty
+            replace(
+                hits, grade=(hits.grade != 0).astype(np.float64), ideal=liked, _memo={}
+            ),
+            empty,
         )
         return found
 

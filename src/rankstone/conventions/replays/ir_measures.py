@@ -38,5 +38,7 @@ class CondensedIPrec(IPrec):
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Score as IPrec does; an empty list has no value at a level that needs no document."""
         scored = super().score(hits, empty)
-        needed = relevant_needed(self.recall, hits.relevant_count(self.rel), self.interp)
+        needed = relevant_needed(
+            self.recall, hits.relevant_count(self.rel), self.interp
+        )
         return scored.undefined_where(hits.found & (hits.n == 0) & (needed == 0))

@@ -12,7 +12,10 @@ from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.calibration import CategoryMeasure
-from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention
+from rankstone.rankings.recommendation.recommendation_measure import (
+    DISCOUNTS,
+    Attention,
+)
 
 if TYPE_CHECKING:
     from rankstone.rankings.recommendation.list_frame import ListFrame
@@ -35,19 +38,27 @@ class CategoryEntropy(Replay, Attention, CategoryMeasure, family="diversity"):
     needs: ClassVar[tuple[str, ...]] = ("items",)
 
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum over categories instead of items; all that are not in the list have the same term."""
         table, sets = tables.item_table, self.sets(tables)
         m = len(sets.names)
         there, size, label = sets.spread(table.rows(lists))
-        cell, place = np.unique(np.repeat(lists.list[there], size) * m + label, return_inverse=True)
+        cell, place = np.unique(
+            np.repeat(lists.list[there], size) * m + label, return_inverse=True
+        )
         attention = np.repeat(self.attention(lists.rank)[there], size)
         weight, of = _START + sums(place, attention, len(cell)), cell // max(m, 1)
         absent = (m - np.bincount(of, minlength=len(lists))).astype(np.float64)
         whole = sums(of, weight, len(lists)) + absent * _START
         known = np.where(whole > 0, whole, 1.0)
         share, rest = weight / known[of], _START / known
-        bits = -sums(of, share * np.log2(share), len(lists)) - absent * rest * np.log2(rest)
-        return Contributions(np.zeros(len(lists.item)), (whole > 0).astype(np.float64), missed=bits)
+        bits = -sums(of, share * np.log2(share), len(lists)) - absent * rest * np.log2(
+            rest
+        )
+        return Contributions(
+            np.zeros(len(lists.item)), (whole > 0).astype(np.float64), missed=bits
+        )

@@ -59,7 +59,11 @@ class AUC(SOUND):
         parts = super().contributions(hits)
         one = parts.norm == 0
         missed = np.zeros(len(one)) if parts.missed is None else parts.missed
-        return replace(parts, norm=np.where(one, 1.0, parts.norm), missed=np.where(one, 1.0, missed))
+        return replace(
+            parts,
+            norm=np.where(one, 1.0, parts.norm),
+            missed=np.where(one, 1.0, missed),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,12 +120,17 @@ class LlamaIndexMRR(Replay, BinaryMeasure, family="reciprocal rank"):
     """
 
     name: ClassVar[str] = "mrr(use_granular_mrr=True)"
-    claims = Claims(closed_under_ties=False, extremal_under_ties=False, promotion_helps=False)
+    claims = Claims(
+        closed_under_ties=False, extremal_under_ties=False, promotion_helps=False
+    )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit 1 / rank; divide by their number."""
         relevant = hits.relevant(self.rel)
-        return Contributions(np.where(relevant, 1.0 / hits.rank, 0.0), np.maximum(hits.count(relevant), 1))
+        return Contributions(
+            np.where(relevant, 1.0 / hits.rank, 0.0),
+            np.maximum(hits.count(relevant), 1),
+        )
 
 
 class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
@@ -140,7 +149,9 @@ class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit its discount; divide by those of the ideal list."""
         shares = np.where(hits.relevant(self.rel), 1.0 / np.log2(hits.rank + 1.0), 0.0)
-        depth = np.minimum(hits.relevant_count(self.rel) + self._repeated(hits, shares > 0), hits.n)
+        depth = np.minimum(
+            hits.relevant_count(self.rel) + self._repeated(hits, shares > 0), hits.n
+        )
         depth = depth if self.k is None else np.minimum(depth, self.k)
         ranks = np.arange(1, int(depth.max(initial=0)) + 1)
         ideal = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(ranks + 1.0))))

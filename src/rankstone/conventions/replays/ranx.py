@@ -35,7 +35,9 @@ class GradedRBP(Replay, Measure, family="user models"):
     def contributions(self, hits: Hits) -> Contributions:
         """Weight each grade by the probability that its rank is examined."""
         gain = np.where(hits.grade >= 1.0, hits.grade, 0.0)
-        return Contributions(gain * hits.at_rank(self.weight, self.k), np.ones(hits.queries))
+        return Contributions(
+            gain * hits.at_rank(self.weight, self.k), np.ones(hits.queries)
+        )
 
 
 class Bpref(Sound):

@@ -11,7 +11,11 @@ from rankstone.conventions.replays import Replay
 from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
-from rankstone.rankings.recommendation.recommendation_measure import Parts, PerListMeasure, WholeRunMeasure
+from rankstone.rankings.recommendation.recommendation_measure import (
+    Parts,
+    PerListMeasure,
+    WholeRunMeasure,
+)
 from rankstone.rankings.recommendation.recommendation_tables import Catalogue
 
 if TYPE_CHECKING:
@@ -75,7 +79,9 @@ class TailPercentage(Replay, PerListMeasure, family="popularity"):
 
     needs: ClassVar[tuple[str, ...]] = ("history",)
 
-    tail_ratio: float = parameter(0.1, "share of the items of the history", above=0.0, high=1.0)
+    tail_ratio: float = parameter(
+        0.1, "share of the items of the history", above=0.0, high=1.0
+    )
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count 1 for each item of the tail."""

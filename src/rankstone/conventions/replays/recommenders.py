@@ -45,8 +45,12 @@ class RPrecision(Replay, BinaryMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits in the first min(R, k) ranks; divide by R."""
         relevant = hits.relevant_count(self.rel)
-        shares = self.relevant_hits(hits, relevant if self.k is None else np.minimum(relevant, self.k))
-        return Contributions(shares, np.where(hits.total(shares) > 0, relevant, 0).astype(np.float64))
+        shares = self.relevant_hits(
+            hits, relevant if self.k is None else np.minimum(relevant, self.k)
+        )
+        return Contributions(
+            shares, np.where(hits.total(shares) > 0, relevant, 0).astype(np.float64)
+        )
 
 
 class NDCG(nDCG):
@@ -73,26 +77,39 @@ class NDCG(nDCG):
         """Let every copy among the first k gain once for each copy in the list."""
         item, copies = self._copies(hits)
         gain = self.worth(hits.grade) * copies[item]
-        return Contributions(hits.discounted(gain, self.divisor, self.k), self._norm(hits))
+        return Contributions(
+            hits.discounted(gain, self.divisor, self.k), self._norm(hits)
+        )
 
     @staticmethod
     def _copies(hits: Hits) -> tuple[Ints, Ints]:
         """Return the number of each hit's item, and how often each item is in its list."""
         assert hits.judgment_row is not None  # noqa: S101 - alignment provides it to measures that declare it
-        _, item, copies = np.unique(hits.judgment_row, return_inverse=True, return_counts=True)
+        _, item, copies = np.unique(
+            hits.judgment_row, return_inverse=True, return_counts=True
+        )
         return item, copies
 
     def _ideal_gains(self, hits: Hits) -> Ideal:
         """Return the gains of all joined rows, best first; they depend on the cutoff."""
         item, copies = self._copies(hits)
-        shown = np.bincount(item[hits.rank <= (self.k or np.inf)], minlength=len(copies))
+        shown = np.bincount(
+            item[hits.rank <= (self.k or np.inf)], minlength=len(copies)
+        )
         first = np.unique(item, return_index=True)[1]
         further = np.maximum(shown * copies - 1, 0)
-        query = np.concatenate((hits.ideal.query, np.repeat(hits.query[first], further)))
-        grade = np.concatenate((hits.ideal.grade, np.repeat(hits.grade[first], further)))
+        query = np.concatenate(
+            (hits.ideal.query, np.repeat(hits.query[first], further))
+        )
+        grade = np.concatenate(
+            (hits.ideal.grade, np.repeat(hits.grade[first], further))
+        )
         order = np.argsort(query, kind="stable")
         lengths = np.bincount(query, minlength=hits.queries)
-        return Ideal(offsets_of(lengths), descending_within(query[order], self.worth(grade[order])))
+        return Ideal(
+            offsets_of(lengths),
+            descending_within(query[order], self.worth(grade[order])),
+        )
 
 
 class AllNew(Replay, PerListMeasure, family="novelty"):
@@ -108,7 +125,9 @@ class AllNew(Replay, PerListMeasure, family="novelty"):
         """Give each list 1 if none of its items is in the history."""
         met = lists.total((tables.past.once.find(lists) >= 0).astype(np.float64))
         fresh = (met == 0).astype(np.float64)
-        return Contributions(np.zeros(len(lists.item)), np.ones(len(lists)), missed=fresh)
+        return Contributions(
+            np.zeros(len(lists.item)), np.ones(len(lists)), missed=fresh
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +135,10 @@ class _ByLikeness(Replay, PerListMeasure):
     """A measure from the similarity of items; unknown items are similar to none."""
 
     likeness: str = parameter(
-        "cooccurrence", "cosine of items' sets of users, or of feature vectors", "cooccurrence", "features"
+        "cooccurrence",
+        "cosine of items' sets of users, or of feature vectors",
+        "cooccurrence",
+        "features",
     )
     features: str | None = parameter(
         None,
@@ -142,7 +164,9 @@ class _ByLikeness(Replay, PerListMeasure):
         if self.likeness == "cooccurrence":
             return item.astype(np.int64), self.users(tables).known[item]
         row = tables.item_table.rows_of(item)
-        return row, (row >= 0) & tables.item_table.vectors(self._columns(tables)).known[row]
+        return row, (row >= 0) & tables.item_table.vectors(self._columns(tables)).known[
+            row
+        ]
 
     def users(self, tables: Tables) -> Sets:
         """Return the users who interacted with each item."""
@@ -151,7 +175,11 @@ class _ByLikeness(Replay, PerListMeasure):
             past = tables.past.once
             order = np.argsort(past.item, kind="stable")
             offsets = np.concatenate(([0], np.cumsum(past.per_item(tables.known))))
-            return Sets(offsets, past.user[order].astype(np.int64), [""] * len(tables.user_codes))
+            return Sets(
+                offsets,
+                past.user[order].astype(np.int64),
+                [""] * len(tables.user_codes),
+            )
 
         return tables.remember(("users of items", tables.known), make)
 
@@ -189,11 +217,19 @@ class Diversity(_ByLikeness, family="diversity"):
         some = np.bincount(lists.list[rows], minlength=len(lists))
         found = np.zeros(len(lists.item))
         if self.likeness == "cooccurrence":
-            found[rows] = distances.cosine_of_sets(some, place[rows], self.users(tables))
+            found[rows] = distances.cosine_of_sets(
+                some, place[rows], self.users(tables)
+            )
         else:
-            found[rows] = distances.cosine_of_vectors(some, place[rows], self.units(tables))
+            found[rows] = distances.cosine_of_vectors(
+                some, place[rows], self.units(tables)
+            )
         pairs, of_known = lists.n * (lists.n - 1), some * (some - 1)
-        return Contributions(found, pairs.astype(np.float64), missed=(pairs - of_known).astype(np.float64))
+        return Contributions(
+            found,
+            pairs.astype(np.float64),
+            missed=(pairs - of_known).astype(np.float64),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,11 +242,16 @@ class Serendipity(_ByLikeness, family="novelty"):
 
     name: ClassVar[str] = "serendipity"
 
-    relevance_by: str = parameter("all", "which items count: all, or those judged relevant", "all", "judged")
+    relevance_by: str = parameter(
+        "all", "which items count: all, or those judged relevant", "all", "judged"
+    )
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables that are needed, with judgments if these decide what counts."""
-        return (*super().needed(), *(("qrels",) if self.relevance_by == "judged" else ()))
+        return (
+            *super().needed(),
+            *(("qrels",) if self.relevance_by == "judged" else ()),
+        )
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its difference from the history."""
@@ -224,16 +265,22 @@ class Serendipity(_ByLikeness, family="novelty"):
             apart = apart * tables.is_relevant(lists, ANY)
         return Contributions(apart, np.where(count > 0, lists.n, 0).astype(np.float64))
 
-    def _likeness(self, lists: ListFrame, tables: Tables, of: Ints, others: Ints) -> Floats:
+    def _likeness(
+        self, lists: ListFrame, tables: Tables, of: Ints, others: Ints
+    ) -> Floats:
         """Sum the similarity of each item of the lists to other items of the same user."""
         here, known = self.place(lists.item, tables)
         rows = np.flatnonzero(known)
         found = np.zeros(len(lists.item))
         if self.likeness == "cooccurrence":
             sets = self.users(tables)
-            found[rows] = distances.dots_of_sets(lists.list[rows], here[rows], of, others, sets)
+            found[rows] = distances.dots_of_sets(
+                lists.list[rows], here[rows], of, others, sets
+            )
             return found
         units, some = self.units(tables), np.bincount(of, minlength=len(lists))
         sums = distances.sum_by_list(some, others, units)
-        found[rows] = distances.dots_of_vectors(here[rows], units, lists.list[rows], sums)
+        found[rows] = distances.dots_of_vectors(
+            here[rows], units, lists.list[rows], sums
+        )
         return found

@@ -40,7 +40,8 @@ class PartialAUC(Replay, BinaryMeasure, family="pairs"):
         above = hits.rank - hits.running_count(relevant)
         counted = relevant & self.counted(hits, relevant)
         return Contributions(
-            np.where(counted, np.maximum(k - above, 0), 0.0), self.most(hits).astype(np.float64) * k
+            np.where(counted, np.maximum(k - above, 0), 0.0),
+            self.most(hits).astype(np.float64) * k,
         )
 
     def counted(self, hits: Hits, relevant: Bools) -> Bools:  # noqa: ARG002 - for subclasses that count fewer
@@ -83,7 +84,12 @@ class Intersection(Replay, PerListMeasure, family="novelty"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count 1 for each item that the other run has."""
-        shared = tables.expected(self.k if self.ref_k is None else int(self.ref_k)).find(lists) >= 0
+        shared = (
+            tables.expected(self.k if self.ref_k is None else int(self.ref_k)).find(
+                lists
+            )
+            >= 0
+        )
         return Contributions(shared.astype(np.float64), lists.n.astype(np.float64))
 
     @property
@@ -101,4 +107,6 @@ class SufficientReco(Replay, PerListMeasure, family="catalogue"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:  # noqa: ARG002 - needs none
         """Count 1 for each item."""
-        return Contributions(np.ones(len(lists.item)), np.full(len(lists), float(self.k or 1)))
+        return Contributions(
+            np.ones(len(lists.item)), np.full(len(lists), float(self.k or 1))
+        )

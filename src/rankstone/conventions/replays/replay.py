@@ -12,7 +12,10 @@ from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.rankings.recommendation import novelty
 from rankstone.rankings.recommendation.calibration import CategoryMeasure
-from rankstone.rankings.recommendation.recommendation_measure import Parts, WholeRunMeasure
+from rankstone.rankings.recommendation.recommendation_measure import (
+    Parts,
+    WholeRunMeasure,
+)
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
@@ -37,7 +40,9 @@ class RocAuc(Replay, BinaryMeasure, family="pairs"):
         others = hits.spread(np.minimum(self.depth(hits), hits.n) - found)
         above = hits.rank - hits.running_count(relevant)
         shares = np.where(others > 0, (others - above) / np.maximum(others, 1), 1.0)
-        return Contributions(np.where(relevant, shares, 0.0), np.maximum(found, 1).astype(np.float64))
+        return Contributions(
+            np.where(relevant, shares, 0.0), np.maximum(found, 1).astype(np.float64)
+        )
 
 
 class Novelty(Replay, WholeRunMeasure, family="novelty"):
@@ -52,9 +57,14 @@ class Novelty(Replay, WholeRunMeasure, family="novelty"):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each user of the history the share of new items, 1 without a list."""
         users = tables.past.users
-        fresh = lists.total((tables.past.once.find(lists) < 0).astype(np.float64)) / np.maximum(lists.n, 1)
+        fresh = lists.total(
+            (tables.past.once.find(lists) < 0).astype(np.float64)
+        ) / np.maximum(lists.n, 1)
         counted = fresh[np.isin(lists.user, users)]
-        return Parts(np.concatenate((counted, np.ones(len(users) - len(counted)))), float(len(users)))
+        return Parts(
+            np.concatenate((counted, np.ones(len(users) - len(counted)))),
+            float(len(users)),
+        )
 
 
 class CategoricalDiversity(Replay, CategoryMeasure, family="diversity"):
@@ -70,7 +80,9 @@ class CategoricalDiversity(Replay, CategoryMeasure, family="diversity"):
         """Count each category of a list once; divide by k."""
         table, sets = tables.item_table, self.sets(tables)
         there, size, label = sets.spread(table.rows(lists))
-        cell = np.unique(np.repeat(lists.list[there], size) * max(len(sets.names), 1) + label)
+        cell = np.unique(
+            np.repeat(lists.list[there], size) * max(len(sets.names), 1) + label
+        )
         count = np.bincount(cell // max(len(sets.names), 1), minlength=len(lists))
         return Contributions(
             np.zeros(len(lists.item)),
@@ -92,4 +104,6 @@ class Surprisal(novelty.Novelty):
             return super().contributions(lists, tables)
         met = tables.popularity(self.count)[lists.item] > 0
         without = lists.total(met.astype(np.float64)) > 0
-        return Contributions(np.where(met, 0.0, 1.0), np.where(without, 0.0, float(self.k or 1)))
+        return Contributions(
+            np.where(met, 0.0, 1.0), np.where(without, 0.0, float(self.k or 1))
+        )

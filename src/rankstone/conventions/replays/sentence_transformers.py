@@ -25,7 +25,9 @@ class _Contrasted:
     def contributions(self: Any, hits: Hits) -> Contributions:
         """Set the norm to 0 if all documents of the list are relevant."""
         parts: Contributions = super().contributions(hits)  # type: ignore[misc]
-        return replace(parts, norm=np.where(self.relevant_count(hits) < hits.n, parts.norm, 0.0))
+        return replace(
+            parts, norm=np.where(self.relevant_count(hits) < hits.n, parts.norm, 0.0)
+        )
 
 
 class AP(_Contrasted, SOUND_AP):

@@ -28,7 +28,9 @@ class NDCG(nDCG):
         """Change the signs of both sums if the ideal one is below 0."""
         parts = super().contributions(hits)
         sign = np.where(parts.norm < 0, -1.0, 1.0)
-        return replace(parts, hits=parts.hits * hits.spread(sign), norm=self.divided_by(parts.norm))
+        return replace(
+            parts, hits=parts.hits * hits.spread(sign), norm=self.divided_by(parts.norm)
+        )
 
     def divided_by(self, ideal: Floats) -> Floats:
         """Return the absolute ideal sums."""

@@ -30,7 +30,9 @@ class LabelRankingLoss(Replay, BinaryMeasure, family="pairs"):
         relevant = hits.relevant(self.rel)
         above = hits.earlier(~relevant) + hits.inside(~relevant)
         pairs = hits.count(relevant) * hits.count(~relevant)
-        return Contributions(np.where(relevant, above[hits.blocks.of_hit], 0.0), pairs.astype(np.float64))
+        return Contributions(
+            np.where(relevant, above[hits.blocks.of_hit], 0.0), pairs.astype(np.float64)
+        )
 
 
 class CoverageError(Replay, LastRel):

@@ -29,8 +29,12 @@ class AUROC(Replay, AUC):
     needs_relevant: ClassVar[bool] = True
     zero_norm: ClassVar[Status] = Status.no_ideal
 
-    negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
-    unreturned: str = parameter("exclude", "documents below rank k are left out", "exclude")
+    negatives: str = parameter(
+        "candidates", "everything in the list that is not relevant", "candidates"
+    )
+    unreturned: str = parameter(
+        "exclude", "documents below rank k are left out", "exclude"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +48,9 @@ class FallOut(Replay, Fallout):
     name: ClassVar[str] = "RetrievalFallOut"
     aliases: ClassVar[tuple[str, ...]] = ()
 
-    negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
+    negatives: str = parameter(
+        "candidates", "everything in the list that is not relevant", "candidates"
+    )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Score queries without a negative 1."""
@@ -66,7 +72,9 @@ class FallOutOrZero(Fallout):
     zero_norm: ClassVar[Status] = Status.no_ideal
     card: ClassVar[Card] = FallOut.card
 
-    negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
+    negatives: str = parameter(
+        "candidates", "everything in the list that is not relevant", "candidates"
+    )
 
 
 class FallOutIfAny(FallOutOrZero):

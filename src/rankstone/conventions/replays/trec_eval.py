@@ -31,8 +31,12 @@ class QueryScaledRBP(Replay, Measure, family="user models"):
 
     takes_cutoff: ClassVar[bool] = False
 
-    gain: GainTable | None = parameter(None, "gains of some grades; the others keep their grade")
-    p: float = parameter(None, "persistence", above=0.0, below=1.0, needed="write QueryScaledRBP(p=0.9)")
+    gain: GainTable | None = parameter(
+        None, "gains of some grades; the others keep their grade"
+    )
+    p: float = parameter(
+        None, "persistence", above=0.0, below=1.0, needed="write QueryScaledRBP(p=0.9)"
+    )
 
     def weight(self, rank: Ints) -> Floats:
         """Return p^(i − 1)."""
@@ -42,7 +46,9 @@ class QueryScaledRBP(Replay, Measure, family="user models"):
         """Weight each gain by the probability that its rank is examined; divide by the largest gain."""
         largest = np.maximum(self._largest(hits), 1.0)
         gain = np.where(hits.judged & (hits.grade >= 0), self._gains(hits.grade), 0.0)
-        return Contributions(gain * hits.at_rank(self.weight, None), largest / (1.0 - self.p))
+        return Contributions(
+            gain * hits.at_rank(self.weight, None), largest / (1.0 - self.p)
+        )
 
     def _gains(self, grade: Floats) -> Floats:
         """Return the gains of grades: those given, or else the grades."""
@@ -55,7 +61,9 @@ class QueryScaledRBP(Replay, Measure, family="user models"):
         """Return the largest gain of any level of the query from 0 up, and of the given gains."""
         given = dict(self.gain.gains) if self.gain is not None else {}
         best = hits.ideal.best()
-        while given and np.isin(best, list(given)).any():  # the next lower level that keeps its grade
+        while (
+            given and np.isin(best, list(given)).any()
+        ):  # the next lower level that keeps its grade
             best = np.where(np.isin(best, list(given)), best - 1.0, best)
         return np.maximum(best, max(given.values(), default=0.0))
 
@@ -74,4 +82,6 @@ class SeenResidual(RBP_residual):
         parts = super().contributions(hits)
         unjudged = hits.n > hits.count(hits.judged)
         assert parts.unjudged is not None  # noqa: S101 - RBP_residual sets it
-        return Contributions(parts.hits, parts.norm, unjudged=np.where(unjudged, parts.unjudged, 0.0))
+        return Contributions(
+            parts.hits, parts.norm, unjudged=np.where(unjudged, parts.unjudged, 0.0)
+        )

@@ -30,12 +30,20 @@ class AUC(Replay, OfWholeLists, Measure, family="pairs"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each row the higher scores before it, half of the equal ones; divide by all pairs."""
-        rows = np.empty(0) if hits.run_row is None else hits.run_row  # there is none for empty lists
-        by_label, lengths = np.lexsort((rows, -hits.grade, hits.query)), np.diff(hits.offsets)
+        rows = (
+            np.empty(0) if hits.run_row is None else hits.run_row
+        )  # there is none for empty lists
+        by_label, lengths = (
+            np.lexsort((rows, -hits.grade, hits.query)),
+            np.diff(hits.offsets),
+        )
         share = np.empty(len(by_label))
         share[by_label] = earlier_smaller(hits.offsets, hits.first[by_label])
         share += (hits.last - hits.first) / 4
-        return Contributions(share, np.where(lengths < 3, 0.0, lengths * (lengths - 1) / 2))  # noqa: PLR2004
+        return Contributions(
+            share,
+            np.where(lengths < 3, 0.0, lengths * (lengths - 1) / 2),  # noqa: PLR2004
+        )
 
 
 class AUCPR(Replay, OfWholeLists, BinaryMeasure, family="average precision"):
@@ -55,9 +63,13 @@ class AUCPR(Replay, OfWholeLists, BinaryMeasure, family="average precision"):
         above, inside = hits.earlier(relevant), hits.inside(relevant)
         some = np.maximum(inside, 1)
         rise = blocks.size / some  # rows for each relevant one
-        start = blocks.first - 1 - rise * above  # rows above the first relevant one, at the same slope
+        start = (
+            blocks.first - 1 - rise * above
+        )  # rows above the first relevant one, at the same slope
         bend = start / rise * np.log(blocks.last / np.maximum(blocks.first - 1, 1))
         area = (some - bend) / rise
         share = np.where(relevant, (area / some)[blocks.of_hit], 0.0)
         known = hits.relevant_count(self.rel)
-        return Contributions(share, np.where(known < hits.n, known, 0).astype(np.float64))
+        return Contributions(
+            share, np.where(known < hits.n, known, 0).astype(np.float64)
+        )

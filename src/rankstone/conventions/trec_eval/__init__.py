@@ -20,6 +20,6 @@ PUBLIC = {
         "parse_run",
         "supported_measures",
         "supported_nicknames",
-    ),
+    )
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -92,7 +92,9 @@ class PreparedLines:
         The options.
     """
 
-    def __init__(self, judgments: QrelsLike, lines: Sequence[TrecLine], settings: Settings) -> None:
+    def __init__(
+        self, judgments: QrelsLike, lines: Sequence[TrecLine], settings: Settings
+    ) -> None:
         self.lines, self.settings = lines, settings
         strings = [piece for line in lines for piece in pieces(line.length)]
         wanted = [line.measure for line in lines if line.measure is not None]
@@ -111,10 +113,15 @@ class PreparedLines:
         return ["NumRet", "NumRel", level]
 
     def __call__(
-        self, run: object, scores: ZScores | None = None, also: Container[str] = frozenset()
+        self,
+        run: object,
+        scores: ZScores | None = None,
+        also: Container[str] = frozenset(),
     ) -> Results:
         """Evaluate a run; queries named in ``also`` are reported although the run has no list for them."""
-        scored = _ScoresByName(self._ready.score_runs({"run": run}, on_bad_run="stop").runs["run"])
+        scored = _ScoresByName(
+            self._ready.score_runs({"run": run}, on_bad_run="stop").runs["run"]
+        )
         all_queries = self.settings.version != _NINTH and self.settings.complete
         printed = sorted(
             (
@@ -131,28 +138,45 @@ class PreparedLines:
             if line.measure is not None
         }
         if scores is not None:
-            values = {name: scores.of(name, queries, numbers) for name, numbers in values.items()}
+            values = {
+                name: scores.of(name, queries, numbers)
+                for name, numbers in values.items()
+            }
         empty = ~scored.missing & (scored.of("NumRet") == 0)
         return Results(
             queries=queries,
             values=values,
-            strings={line.name: scored.strings(line.length, printed) for line in self.lines if line.length},
+            strings={
+                line.name: scored.strings(line.length, printed)
+                for line in self.lines
+                if line.length
+            },
             judged=len(scored.names),
-            relevant=int(scored.of("NumRel").sum()) if self.settings.judgments == "qrels" else 0,
+            relevant=int(scored.of("NumRel").sum())
+            if self.settings.judgments == "qrels"
+            else 0,
             missing=[scored.names[at] for at in np.flatnonzero(scored.missing)],
             emptied=[scored.names[at] for at in np.flatnonzero(empty)],
         )
 
-    def _adjusted(self, line: TrecLine, measure: Measure, scored: _ScoresByName) -> Floats:
+    def _adjusted(
+        self, line: TrecLine, measure: Measure, scored: _ScoresByName
+    ) -> Floats:
         """Return a line's values, with trec_eval's exceptions for some queries."""
         values = scored.values(measure)
         if line.is_geometric:
             return np.log(np.maximum(values, SMALLEST_IN_GMEAN))
         if line.trec.name == "Rndcg" and self.settings.level != 1:
-            values = np.where(scored.of(f"NumRel(rel={self.settings.level})") > 0, values, 0.0)
-        elif isinstance(measure, Utility):  # version 10 lets a missing query retrieve one foreign document
+            values = np.where(
+                scored.of(f"NumRel(rel={self.settings.level})") > 0, values, 0.0
+            )
+        elif isinstance(
+            measure, Utility
+        ):  # version 10 lets a missing query retrieve one foreign document
             foreign = 0.0 if line.name == "utility" else values + measure.b - measure.d
-            values = np.where(scored.missing & (self.settings.version != _NINTH), foreign, values)
+            values = np.where(
+                scored.missing & (self.settings.version != _NINTH), foreign, values
+            )
         return values
 
 
@@ -169,7 +193,9 @@ class _ScoresByName(Record):
     @cached_property
     def missing(self) -> Bools:
         """The queries that the run does not answer, bool ``[queries]``."""
-        missing: Bools = self.scores.by_measure[_measure("NumRet")].status == Status.missing
+        missing: Bools = (
+            self.scores.by_measure[_measure("NumRet")].status == Status.missing
+        )
         return missing
 
     def values(self, measure: Measure) -> Floats:
@@ -182,9 +208,14 @@ class _ScoresByName(Record):
 
     def strings(self, length: int, queries: list[int]) -> list[str]:
         """Return the relevance strings of some queries."""
-        numbers = zip(*(self.values(piece)[queries].tolist() for piece in pieces(length)), strict=True)
+        numbers = zip(
+            *(self.values(piece)[queries].tolist() for piece in pieces(length)),
+            strict=True,
+        )
         shown = np.minimum(self.of("NumRet")[queries], length).astype(int).tolist()
-        return [decoded(parts, most) for parts, most in zip(numbers, shown, strict=True)]
+        return [
+            decoded(parts, most) for parts, most in zip(numbers, shown, strict=True)
+        ]
 
 
 def _measure(text: str) -> Measure:

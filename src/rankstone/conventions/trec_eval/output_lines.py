@@ -9,7 +9,14 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.conventions.replays.trec_eval import QueryScaledRBP, SeenResidual
-from rankstone.errors import BadLine, InputError, UnknownMeasure, UsageError, did_you_mean, printable
+from rankstone.errors import (
+    BadLine,
+    InputError,
+    UnknownMeasure,
+    UsageError,
+    did_you_mean,
+    printable,
+)
 from rankstone.measures.core.definition import Card, Threshold, parameter
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.measure import Contributions, Measure
@@ -60,7 +67,9 @@ class TrecLine:
         return self.name.startswith("gm_")
 
 
-def requested_measures(texts: Sequence[str], version: int) -> tuple[list[Requested], list[str]]:
+def requested_measures(
+    texts: Sequence[str], version: int
+) -> tuple[list[Requested], list[str]]:
     """Parse -m options; return the measures in the order they are printed, and notes.
 
     Only the first list of parameters of a measure counts.
@@ -70,13 +79,20 @@ def requested_measures(texts: Sequence[str], version: int) -> tuple[list[Request
     for text in texts or ("official",):
         name, dot, parameters = text.partition(".")
         if dot and not parameters:
-            raise UsageError(f"-m {printable(text)}: there is nothing after the dot", expected="as in P.5,10")
+            raise UsageError(
+                f"-m {printable(text)}: there is nothing after the dot",
+                expected="as in P.5,10",
+            )
         for one in _members(name, version):
             if dot and given.get(one) not in (None, parameters):
-                notes.append(f"-m {printable(text)}: as in trec_eval only -m {one}.{given[one]} counts")
+                notes.append(
+                    f"-m {printable(text)}: as in trec_eval only -m {one}.{given[one]} counts"
+                )
             elif dot or one not in given:
                 given[one] = parameters if dot else given.get(one)
-    return [Requested(trec, given[name]) for name, trec in TREC.items() if name in given], notes
+    return [
+        Requested(trec, given[name]) for name, trec in TREC.items() if name in given
+    ], notes
 
 
 def _members(name: str, version: int) -> list[str]:
@@ -87,18 +103,30 @@ def _members(name: str, version: int) -> list[str]:
         raise UnknownMeasure(
             f"trec_eval {version} has no measure {printable(name)!r}",
             expected=f"{', '.join(known[:5])} …; or several at once: {', '.join(NICKNAMES)}",
-            fix="add --compat 10" if name in TREC else did_you_mean(name, [*known, *NICKNAMES], n=3),
+            fix="add --compat 10"
+            if name in TREC
+            else did_you_mean(name, [*known, *NICKNAMES], n=3),
         )
     return members
 
 
 #: format of judgments → measures to use instead of the default ones
-_INSTEAD: Final = {"prefs": "all_prefs", "qrels_prefs": "all_prefs", "qrels_jg": "qrels_jg"}
+_INSTEAD: Final = {
+    "prefs": "all_prefs",
+    "qrels_prefs": "all_prefs",
+    "qrels_jg": "qrels_jg",
+}
 #: kind of measure → formats of judgments from which it is computed
-_FORMATS: Final = {"prefs": ("prefs", "qrels_prefs"), "jg": ("qrels_jg",), "": ("qrels",)}
+_FORMATS: Final = {
+    "prefs": ("prefs", "qrels_prefs"),
+    "jg": ("qrels_jg",),
+    "": ("qrels",),
+}
 
 
-def lines_of(requested: Sequence[Requested], settings: Settings, grades: Sequence[float]) -> list[TrecLine]:
+def lines_of(
+    requested: Sequence[Requested], settings: Settings, grades: Sequence[float]
+) -> list[TrecLine]:
     """Return all lines of the requested measures.
 
     Parameters
@@ -113,22 +141,37 @@ def lines_of(requested: Sequence[Requested], settings: Settings, grades: Sequenc
     return [line for one in requested for line in _lines(one, settings, grades)]
 
 
-def _lines(requested: Requested, settings: Settings, grades: Sequence[float]) -> list[TrecLine]:
+def _lines(
+    requested: Requested, settings: Settings, grades: Sequence[float]
+) -> list[TrecLine]:
     trec = requested.trec
     if trec.name in ("runid", "num_q"):
         return [TrecLine(trec.name, trec, None)]
     if trec.name == "relstring" and settings.judgments == "qrels":
-        return [TrecLine(trec.texts(requested.given)[0][0], trec, None, _length(requested.given))]
-    kind = "prefs" if trec.name.startswith("prefs_") else "jg" if trec.name.endswith("avgjg") else ""
+        return [
+            TrecLine(
+                trec.texts(requested.given)[0][0], trec, None, _length(requested.given)
+            )
+        ]
+    kind = (
+        "prefs"
+        if trec.name.startswith("prefs_")
+        else "jg"
+        if trec.name.endswith("avgjg")
+        else ""
+    )
     if settings.judgments not in _FORMATS[kind]:
         raise UsageError(
             f"{trec.name} cannot be computed from -R {settings.judgments}",
             expected=" or ".join(f"-R {form}" for form in _FORMATS[kind]),
-            fix=f"-m {_INSTEAD[settings.judgments]}" if settings.judgments in _INSTEAD else None,
+            fix=f"-m {_INSTEAD[settings.judgments]}"
+            if settings.judgments in _INSTEAD
+            else None,
         )
     pairs = trec.texts(requested.given, settings.version)
     return [
-        TrecLine(name, trec, _measure(text, trec, settings, grades) if text else None) for name, text in pairs
+        TrecLine(name, trec, _measure(text, trec, settings, grades) if text else None)
+        for name, text in pairs
     ]
 
 
@@ -136,16 +179,22 @@ def _length(given: str | None) -> int:
     words = (given or "10").split(",")
     if not words[0].isdigit() or not int(words[0]):
         raise UsageError(
-            f"relstring.{printable(given)}: not the length of a string", expected="a whole number"
+            f"relstring.{printable(given)}: not the length of a string",
+            expected="a whole number",
         )
     return int(words[0])
 
 
 #: measures that trec_eval defines differently
-_REPLAYED: Final[Mapping[str, type[Measure]]] = {"rbp": QueryScaledRBP, "rbp_resid": SeenResidual}
+_REPLAYED: Final[Mapping[str, type[Measure]]] = {
+    "rbp": QueryScaledRBP,
+    "rbp_resid": SeenResidual,
+}
 
 
-def _measure(text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[float]) -> Measure:
+def _measure(
+    text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[float]
+) -> Measure:
     replayed = _REPLAYED.get(trec.name)
     measure = parse_measure(text) if replayed is None else parse_as(replayed, text)
     assert isinstance(measure, Measure)  # noqa: S101 - the table names no other kind
@@ -155,7 +204,9 @@ def _measure(text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[
     if settings.judgments == "prefs":
         changed["within"] = "subgroup"
     table = getattr(measure, "gain", None)
-    if isinstance(table, GainTable) and replayed is None:  # other levels keep their grade
+    if (
+        isinstance(table, GainTable) and replayed is None
+    ):  # other levels keep their grade
         named = dict(table.gains)
         rest = {grade: grade for grade in grades if grade >= 0 and grade not in named}
         changed["gain"] = GainTable(tuple(sorted({**rest, **named}.items())))
@@ -205,7 +256,9 @@ class Symbols(Measure, family="trec_eval"):
         grade = np.minimum(np.floor(hits.grade), _HIGHER)
         shown = np.clip(hits.n - self.first + 1, 0, _LONGEST)
         outside = np.asarray(_OUTSIDE * (16.0**shown - 1.0) / 15.0, np.float64)
-        pooled = np.bincount(hits.pooled.query, self._digit(hits.pooled.rank), hits.queries)
+        pooled = np.bincount(
+            hits.pooled.query, self._digit(hits.pooled.rank), hits.queries
+        )
         return Contributions(
             (grade - _OUTSIDE) * self._digit(hits.rank),
             np.ones(hits.queries),
@@ -215,7 +268,9 @@ class Symbols(Measure, family="trec_eval"):
     def _digit(self, rank: Ints) -> Floats:
         """Return the value of a digit at each rank."""
         place = rank - self.first
-        worth: Floats = np.where((place >= 0) & (place < _LONGEST), 16.0 ** np.clip(place, 0, _LONGEST), 0.0)
+        worth: Floats = np.where(
+            (place >= 0) & (place < _LONGEST), 16.0 ** np.clip(place, 0, _LONGEST), 0.0
+        )
         return worth
 
 
@@ -230,7 +285,11 @@ def decoded(numbers: Sequence[float], length: int) -> str:
     >>> decoded([1 + 11 * 16 + 12 * 256], 3)
     '1-.'
     """
-    digits = [_ALPHABET[int(number) >> 4 * at & 15] for number in numbers for at in range(_LONGEST)]
+    digits = [
+        _ALPHABET[int(number) >> 4 * at & 15]
+        for number in numbers
+        for at in range(_LONGEST)
+    ]
     return "".join(digits[:length])
 
 
@@ -256,7 +315,9 @@ class ZScores(Record):
         try:
             text = path.read_text("utf-8")
         except OSError as error:
-            raise InputError(error.strerror or printable(error), where=str(path)) from error
+            raise InputError(
+                error.strerror or printable(error), where=str(path)
+            ) from error
         for number, line in enumerate(text.splitlines(), start=1):
             words = line.split()
             try:
@@ -274,7 +335,12 @@ class ZScores(Record):
     def of(self, measure: str, queries: Sequence[str], values: Floats) -> Floats:
         """Return z-scores; -1000000 without a reference, and off references without spread."""
         mean, deviation = (
-            np.array([self.known.get((query, measure), (np.nan, np.nan)) for query in queries])
+            np.array(
+                [
+                    self.known.get((query, measure), (np.nan, np.nan))
+                    for query in queries
+                ]
+            )
             .reshape(-1, 2)
             .T
         )

@@ -11,7 +11,11 @@ import polars as pl
 
 from rankstone._basics import Record, queries
 from rankstone.conventions.trec_eval.line_values import PreparedLines
-from rankstone.conventions.trec_eval.output_lines import ZScores, lines_of, requested_measures
+from rankstone.conventions.trec_eval.output_lines import (
+    ZScores,
+    lines_of,
+    requested_measures,
+)
 from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSIONS
 from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.io import read_judgments, read_run
@@ -34,7 +38,12 @@ _WHOLE: Final = 1 << 30
 
 
 def printed(
-    results: Results, lines: list[TrecLine], settings: Settings, tag: str, *, scaled: bool
+    results: Results,
+    lines: list[TrecLine],
+    settings: Settings,
+    tag: str,
+    *,
+    scaled: bool,
 ) -> Iterator[str]:
     """Yield the lines of every query, then those over all.
 
@@ -56,7 +65,9 @@ def printed(
                 if line.length:
                     yield f"{line.name:<22}\t{shown}\t'{results.strings[line.name][at]}'"
                 elif line.measure is not None and not line.is_geometric:
-                    yield _line(line, shown, float(results.values[line.name][at]), scaled=scaled)
+                    yield _line(
+                        line, shown, float(results.values[line.name][at]), scaled=scaled
+                    )
     if settings.summary:
         for line in lines:
             if line.name == "runid":
@@ -99,15 +110,26 @@ class TrecJudgments:
             table = table.mapped(lambda piece: piece.filter(kept))
         if settings.compares:
             return cls(table)
-        pieces = [piece["relevance"].unique() for piece in table.tables([pl.col("relevance")])]
-        grades = pl.concat([pl.Series([], dtype=pl.Float64), *pieces]).unique().drop_nulls().drop_nans()
-        whole = grades.cast(pl.Int64, strict=False).cast(pl.Float64)  # cut towards zero, as in C
+        pieces = [
+            piece["relevance"].unique() for piece in table.tables([pl.col("relevance")])
+        ]
+        grades = (
+            pl.concat([pl.Series([], dtype=pl.Float64), *pieces])
+            .unique()
+            .drop_nulls()
+            .drop_nans()
+        )
+        whole = grades.cast(pl.Int64, strict=False).cast(
+            pl.Float64
+        )  # cut towards zero, as in C
         notes = []
         if (grades != whole).any():
             cut = pl.col("relevance").cast(pl.Int64).cast(pl.Float64)
             table = table.mapped(lambda piece: piece.with_columns(cut))
             odd = grades.filter(grades != whole).sort()
-            notes.append(f"grades are whole numbers for trec_eval: {odd[0]:g} counts as {int(odd[0])}")
+            notes.append(
+                f"grades are whole numbers for trec_eval: {odd[0]:g} counts as {int(odd[0])}"
+            )
         return cls(table, tuple(whole.unique().drop_nulls().sort()), notes)
 
 
@@ -121,7 +143,9 @@ class Run(Record):
     def of(cls, path: str) -> Run:
         """Open a file, a pipe, or standard input for ``-``."""
         if not is_stream(path):
-            return cls(read_run(path), stem(path) if is_database(path) else tag_of(Path(path)))
+            return cls(
+                read_run(path), stem(path) if is_database(path) else tag_of(Path(path))
+            )
         content = read_stream(path)
         return cls(trec([content], stream_title(path), RUN), tag_of(content))
 
@@ -144,8 +168,14 @@ def tag_of(source: Path | bytes) -> str:
     elif not source.is_file() or source.suffix in _COLUMNAR:
         return ""
     else:
-        lines = _packed(source) if source.suffix in (".gz", ".zst", ".zstd") else _tail(source)
-    content = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        lines = (
+            _packed(source)
+            if source.suffix in (".gz", ".zst", ".zstd")
+            else _tail(source)
+        )
+    content = [
+        line for line in lines if line.strip() and not line.lstrip().startswith("#")
+    ]
     words = content[-1].split() if content else []
     return words[_TAG] if len(words) > _TAG else ""
 
@@ -157,7 +187,11 @@ def _tail(path: Path) -> list[str]:
 
 
 def _packed(path: Path) -> list[str]:
-    last = pl.scan_lines(path, name="line").filter(~pl.col("line").str.starts_with("#")).tail(2)
+    last = (
+        pl.scan_lines(path, name="line")
+        .filter(~pl.col("line").str.starts_with("#"))
+        .tail(2)
+    )
     with reading(str(path)):
         refuse_endless(path, str(path))
         return last.collect()["line"].to_list()
@@ -175,7 +209,11 @@ class Output:
 
 
 def run_program(
-    qrels: str, runs: Sequence[str], measures: Sequence[str], settings: Settings, zscores: Path | None = None
+    qrels: str,
+    runs: Sequence[str],
+    measures: Sequence[str],
+    settings: Settings,
+    zscores: Path | None = None,
 ) -> Output:
     """Run ``trec_eval`` for one or more runs.
 
@@ -209,11 +247,11 @@ def run_program(
         try:
             results = ready(opened.table, reference)
         except DuplicateRows as error:
-            error.fix = (
-                "keep one of the rows: trec_eval stops here, too (rankstone eval has options for duplicates)"
-            )
+            error.fix = "keep one of the rows: trec_eval stops here, too (rankstone eval has options for duplicates)"
             raise
-        shown = list(printed(results, lines, settings, opened.tag, scaled=reference is not None))
+        shown = list(
+            printed(results, lines, settings, opened.tag, scaled=reference is not None)
+        )
         if len(runs) > 1 and not any(line.startswith("runid") for line in shown):
             text.append(f"{'runid':<22}\tall\t{opened.tag}")
         text += shown
@@ -238,7 +276,11 @@ def _notes(
         )
     if "num_rel" in names and settings.complete and settings.level != 1:
         yield f"num_rel over all queries ignores -l {settings.level} under -c, as in trec_eval"
-    if results.emptied and settings.judged_only and names & {"iprec_at_recall", "11pt_avg"}:
+    if (
+        results.emptied
+        and settings.judged_only
+        and names & {"iprec_at_recall", "11pt_avg"}
+    ):
         first = printable(results.emptied[0])
         yield f"no judged document retrieved for {first}: interpolated precision is 0 (trec_eval prints nan)"
     if "rbp" in names and max(grades, default=0.0) > 1:

@@ -10,7 +10,13 @@ import numpy as np
 
 from rankstone.conventions.trec_eval.line_values import PreparedLines
 from rankstone.conventions.trec_eval.output_lines import Requested, lines_of
-from rankstone.errors import BadValue, UnknownMeasure, UsageError, did_you_mean, printable
+from rankstone.errors import (
+    BadValue,
+    UnknownMeasure,
+    UsageError,
+    did_you_mean,
+    printable,
+)
 from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, split_name
 
 if TYPE_CHECKING:
@@ -68,15 +74,19 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse invalid options."""
         if self.version not in VERSIONS:
-            raise UsageError(f"trec_eval {self.version} is not supported", expected="9 or 10")
+            raise UsageError(
+                f"trec_eval {self.version} is not supported", expected="9 or 10"
+            )
         if self.level < 0:
             raise UsageError(
-                f"-l {self.level}: unjudged documents would be relevant", expected="a level from 0 up"
+                f"-l {self.level}: unjudged documents would be relevant",
+                expected="a level from 0 up",
             )
         for flag, count in (("-M", self.depth), ("-N", self.collection)):
             if count is not None and count < 1:
                 raise UsageError(
-                    f"{flag} {count} is not a number of documents", expected="a whole number from 1 up"
+                    f"{flag} {count} is not a number of documents",
+                    expected="a whole number from 1 up",
                 )
         _known("-R", self.judgments, tuple(FORMATS))
 
@@ -98,7 +108,9 @@ class Settings:
             "candidates": self.collection,
             "ties": "docid_asc" if self.compares else "docid_desc",
             "negative": "keep" if self.compares else "unjudged",
-            "unjudged": "condensed" if self.judged_only and not self.compares else "nonrelevant",
+            "unjudged": "condensed"
+            if self.judged_only and not self.compares
+            else "nonrelevant",
         }
 
 
@@ -114,7 +126,8 @@ def _known(option: str, value: str, choices: Sequence[str]) -> None:
 _NINTH: Final = 9
 #: nickname → measures, as in version 9
 supported_nicknames: Final[dict[str, set[str]]] = {
-    nickname: {name for name in names if TREC[name].since <= _NINTH} for nickname, names in NICKNAMES.items()
+    nickname: {name for name in names if TREC[name].since <= _NINTH}
+    for nickname, names in NICKNAMES.items()
 }
 #: measures that trec_eval 9 computes from plain judgments
 supported_measures: Final[set[str]] = supported_nicknames["all_trec"]
@@ -154,7 +167,9 @@ class RelevanceEvaluator:
         judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002 - pytrec_eval's signature
     ) -> None:
         if relevance_level < 1:
-            raise UsageError(f"relevance_level={relevance_level}", expected="a level from 1 up")
+            raise UsageError(
+                f"relevance_level={relevance_level}", expected="a level from 1 up"
+            )
         judged = {
             query: {doc: _whole(grade, query, doc) for doc, grade in docs.items()}
             for query, docs in query_relevance.items()
@@ -162,13 +177,17 @@ class RelevanceEvaluator:
         }
         grades = sorted({grade for docs in judged.values() for grade in docs.values()})
         settings = Settings(
-            version=_NINTH, level=int(relevance_level), judged_only=bool(judged_docs_only_flag)
+            version=_NINTH,
+            level=int(relevance_level),
+            judged_only=bool(judged_docs_only_flag),
         )
         self._lines = lines_of(_requested(measures), settings, grades)
         self._queries = frozenset(judged)
         self._ready = PreparedLines(judged, self._lines, settings) if judged else None
 
-    def evaluate(self, scores: Mapping[Any, Mapping[Any, SupportsFloat]]) -> dict[Any, dict[str, float]]:
+    def evaluate(
+        self, scores: Mapping[Any, Mapping[Any, SupportsFloat]]
+    ) -> dict[Any, dict[str, float]]:
         """Return ``{query: {measure: value}}`` for the queries that are judged and answered.
 
         Parameters
@@ -176,14 +195,24 @@ class RelevanceEvaluator:
         scores
             ``{query: {doc: score}}``; scores are numbers of any kind.
         """
-        lists = {query: docs for query, docs in scores.items() if docs and query in self._queries}
+        lists = {
+            query: docs
+            for query, docs in scores.items()
+            if docs and query in self._queries
+        }
         if self._ready is None or not lists:
             return {}
-        empty = {str(query) for query, docs in scores.items() if not docs and query in self._queries}
+        empty = {
+            str(query)
+            for query, docs in scores.items()
+            if not docs and query in self._queries
+        }
         results = self._ready(lists, also=empty)
         place = {query: at for at, query in enumerate(results.queries)}
         columns = [
-            results.values.get(line.name, np.full(len(place), float(line.name == "num_q")))
+            results.values.get(
+                line.name, np.full(len(place), float(line.name == "num_q"))
+            )
             for line in self._lines
         ]
         return {
@@ -215,12 +244,22 @@ def _requested(measures: Iterable[str]) -> list[Requested]:
         apart = split_name(text)
         if apart is None:
             known = [*supported_measures, *supported_nicknames]
-            raise UnknownMeasure(f"unsupported measure {printable(text)}", fix=did_you_mean(text, known, n=3))
+            raise UnknownMeasure(
+                f"unsupported measure {printable(text)}",
+                fix=did_you_mean(text, known, n=3),
+            )
         name, parameters = apart
         for one in sorted(supported_nicknames.get(name, {name})):
-            given.setdefault(one, set()).update(parameters.split(",") if parameters else ())
-    lists = {name: ",".join(sorted(values, key=_number)) or None for name, values in given.items()}
-    return [Requested(trec, lists[name]) for name, trec in TREC.items() if name in lists]
+            given.setdefault(one, set()).update(
+                parameters.split(",") if parameters else ()
+            )
+    lists = {
+        name: ",".join(sorted(values, key=_number)) or None
+        for name, values in given.items()
+    }
+    return [
+        Requested(trec, lists[name]) for name, trec in TREC.items() if name in lists
+    ]
 
 
 def _number(text: str) -> float:
@@ -268,5 +307,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
 def _without(docs: dict[str, Any], query: str, doc: str) -> dict[str, Any]:
     if doc in docs:
-        raise BadValue(f"duplicate document {printable(doc)}", where=f"query {printable(query)}")
+        raise BadValue(
+            f"duplicate document {printable(doc)}", where=f"query {printable(query)}"
+        )
     return docs

@@ -10,7 +10,11 @@ import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.integrations.arrays.array_evaluator import ArrayScores, Evaluator, evaluate
+from rankstone.integrations.arrays.array_evaluator import (
+    ArrayScores,
+    Evaluator,
+    evaluate,
+)
 from rankstone.integrations.arrays.top_k_lists import from_topk, top_k
 from rankstone.integrations.arrays.training_losses import (
     approx_mrr,
@@ -95,5 +99,7 @@ def _kinds() -> dict[str, type[Measure]]:
             kind.judgment_columns or kind.query_columns or kind.brings & _MORE
         ):
             for word in filter(str.isidentifier, (kind.name, *kind.aliases)):
-                found.setdefault(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).lower(), kind)
+                found.setdefault(
+                    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).lower(), kind
+                )
     return found

@@ -14,7 +14,12 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadValue, OutOfRange, RankstoneError, printable
-from rankstone.evaluation.request import checked, of_rankings, refuse_further_columns, require_columns
+from rankstone.evaluation.request import (
+    checked,
+    of_rankings,
+    refuse_further_columns,
+    require_columns,
+)
 from rankstone.evaluation.scores import RunScores, measure_rows, uncounted, weights
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.batches import Batch
@@ -22,7 +27,11 @@ from rankstone.hits.judgments import SelfLabelled, bad_grade, ideal_of_lists
 from rankstone.hits.matching import Matcher
 from rankstone.integrations.arrays.array_layout import ArrayLayout
 from rankstone.integrations.arrays.array_libraries import Home, home_of
-from rankstone.integrations.arrays.device_arrays import DeviceArray, HoldsNaN, device_lists
+from rankstone.integrations.arrays.device_arrays import (
+    DeviceArray,
+    HoldsNaN,
+    device_lists,
+)
 from rankstone.io.number_columns import refuse_inexact
 from rankstone.measures.core.measure import Measure, Scored
 from rankstone.tables.results import Result, plain_name
@@ -74,25 +83,42 @@ class ArrayScores(Result):
 
         Arrays are of the library, and on the device, that the scores came from.
         """
-        return {str(measure): self._handed_back(scored.value) for measure, scored in self.by_measure.items()}
+        return {
+            str(measure): self._handed_back(scored.value)
+            for measure, scored in self.by_measure.items()
+        }
 
     def _handed_back(self, values: Any) -> Any:  # noqa: ANN401 - an array of some library
-        return values.data if isinstance(values, DeviceArray) else self.home.back(values)
+        return (
+            values.data if isinstance(values, DeviceArray) else self.home.back(values)
+        )
 
     @cached_property
     def _near(self) -> dict[Measure, Scored]:
         """The scores in the memory of the host; of those on a device all numbers come at once."""
-        afar = {m: scored for m, scored in self.by_measure.items() if isinstance(scored.value, DeviceArray)}
+        afar = {
+            m: scored
+            for m, scored in self.by_measure.items()
+            if isinstance(scored.value, DeviceArray)
+        }
         if not afar:
             return dict(self.by_measure)
         with self.home.exactly():
-            columns = [column.astype(np.float64) for scored in afar.values() for column in _columns(scored)]
+            columns = [
+                column.astype(np.float64)
+                for scored in afar.values()
+                for column in _columns(scored)
+            ]
             together: Any = np.concatenate(columns)
             rows = together.library.to_host(together.data).reshape(len(columns), -1)
         numbers, near = iter(rows), dict(self.by_measure)
         for measure, scored in afar.items():
-            value, numerator, denominator, status, *weight = (next(numbers) for _ in _columns(scored))
-            near[measure] = Scored(numerator, denominator, value, status.astype(np.int8), *weight)
+            value, numerator, denominator, status, *weight = (
+                next(numbers) for _ in _columns(scored)
+            )
+            near[measure] = Scored(
+                numerator, denominator, value, status.astype(np.int8), *weight
+            )
         return near
 
     @property
@@ -105,9 +131,14 @@ class ArrayScores(Result):
 
         Queries without a value do not count.  Sums are rounded once, as ``math.fsum`` does.
         """
-        return {str(measure): _aggregate(measure, scored) for measure, scored in self._near.items()}
+        return {
+            str(measure): _aggregate(measure, scored)
+            for measure, scored in self._near.items()
+        }
 
-    def to_flat_dict(self, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+    def to_flat_dict(
+        self, prefix: str = "", *, plain: bool = False
+    ) -> dict[str, float]:
         """Return :meth:`mean` for trackers of experiments.
 
         Parameters
@@ -124,18 +155,25 @@ class ArrayScores(Result):
         {'val/nDCG_at_10': 1.0}
         """
         return {
-            f"{prefix}{plain_name(name) if plain else name}": value for name, value in self.mean().items()
+            f"{prefix}{plain_name(name) if plain else name}": value
+            for name, value in self.mean().items()
         }
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row per query and measure, as :attr:`rankstone.Scores.per_query` has them for a run."""
         run = RunScores(pl.Series(self.queries), self._near)
-        rows = [measure_rows("", run, measure, scored) for measure, scored in self._near.items()]
+        rows = [
+            measure_rows("", run, measure, scored)
+            for measure, scored in self._near.items()
+        ]
         return pl.concat(rows).drop("run").collect()
 
     def to_dict(self) -> dict[str, float | None]:
         """Return :meth:`mean`, with ``None`` where there is none."""
-        return {name: None if np.isnan(value) else value for name, value in self.mean().items()}
+        return {
+            name: None if np.isnan(value) else value
+            for name, value in self.mean().items()
+        }
 
     def report(self) -> dict[str, Any]:
         """Return the number of queries and the means."""
@@ -144,13 +182,24 @@ class ArrayScores(Result):
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the means as a sheet."""
         means = self.to_dict()
-        frame = pl.DataFrame({"measure": list(means), "mean": pl.Series(means.values(), dtype=pl.Float64)})
-        return Sheet("", parts=(Table.of(frame, digits=digits),), notes=(repr(self).partition(":")[0],))
+        frame = pl.DataFrame(
+            {
+                "measure": list(means),
+                "mean": pl.Series(means.values(), dtype=pl.Float64),
+            }
+        )
+        return Sheet(
+            "",
+            parts=(Table.of(frame, digits=digits),),
+            notes=(repr(self).partition(":")[0],),
+        )
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
         count = len(self.queries)
-        return f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
+        return (
+            f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
+        )
 
 
 def _columns(scored: Scored) -> list[NDArray[Any]]:
@@ -159,15 +208,24 @@ def _columns(scored: Scored) -> list[NDArray[Any]]:
 
 
 def _aggregate(measure: Measure, scored: Scored) -> float:
-    counted = ~np.isin(scored.status, uncounted(undefined_propagates=measure.undefined_propagates))
+    counted = ~np.isin(
+        scored.status, uncounted(undefined_propagates=measure.undefined_propagates)
+    )
     parts = (scored.value, weights(scored), scored.numerator, scored.denominator)
     return measure.aggregate(*(part[counted] for part in parts))
 
 
 #: options of alignment that say something about arrays
 _OPTIONS: Final = (
-    "ties", "empty", "negative", "unjudged", "score_dtype", "score_above", "depth", "candidates",
-)  # fmt: skip
+    "ties",
+    "empty",
+    "negative",
+    "unjudged",
+    "score_dtype",
+    "score_above",
+    "depth",
+    "candidates",
+)
 #: values scored at a time: they stay in a processor's cache
 _ROWS: Final = 1 << 17
 
@@ -200,7 +258,9 @@ def evaluate(
     >>> scores.queries.tolist(), scores.values["RR"].tolist()
     (['a', 'b'], [0.5, 0.5])
     """
-    return Evaluator(labels, measures, qid=qid, sizes=sizes, mask=mask, **options)(scores)
+    return Evaluator(labels, measures, qid=qid, sizes=sizes, mask=mask, **options)(
+        scores
+    )
 
 
 class Evaluator:
@@ -248,11 +308,15 @@ class Evaluator:
         self.options = _alignment(options, self.measures)
         grades = home_of(labels).host(labels)
         self.layout = ArrayLayout.of(grades.shape, qid, sizes, mask)
-        given = _numbers(self.layout, grades, "labels").copy()  # the caller may change them
+        given = _numbers(
+            self.layout, grades, "labels"
+        ).copy()  # the caller may change them
         self._label = _settled(given, self.layout, self.options)
         self._lowest = _lowest(self._label)
         self._on_device: dict[Home, tuple[DeviceLists, ...]] = {}
-        self._host_only = frozenset(measure for measure in self.measures if measure.brings)
+        self._host_only = frozenset(
+            measure for measure in self.measures if measure.brings
+        )
 
     def __call__(self, scores: object) -> ArrayScores:
         """Score the outputs of a model for these documents.
@@ -269,7 +333,9 @@ class Evaluator:
             Values per query, as arrays of the library and on the device of the scores.
         """
         home = home_of(scores)
-        _refuse_inexact(self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores))
+        _refuse_inexact(
+            self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores)
+        )
         found: dict[Measure, Scored] = {}
         if not home.near and self._fits_device:
             self.layout.fits(tuple(scores.shape), "scores")  # type: ignore[attr-defined]
@@ -278,10 +344,14 @@ class Evaluator:
         left = [measure for measure in self.measures if measure not in found]
         if left:
             found |= self._scored_on_host(left, home.host(scores))
-        return ArrayScores(self.layout.queries, {m: found[m] for m in self.measures}, home)
+        return ArrayScores(
+            self.layout.queries, {m: found[m] for m in self.measures}, home
+        )
 
     # -- in the memory of the host -----------------------------------------------------------------
-    def _scored_on_host(self, measures: Sequence[Measure], scores: NDArray[Any]) -> dict[Measure, Scored]:
+    def _scored_on_host(
+        self, measures: Sequence[Measure], scores: NDArray[Any]
+    ) -> dict[Measure, Scored]:
         key = _numbers(self.layout, scores, "scores")
         if np.isnan(key.max(initial=-np.inf)):
             raise BadValue(
@@ -295,7 +365,11 @@ class Evaluator:
         return _joined(measures, parts, np.arange(len(self.layout.lengths)))
 
     def _part(
-        self, part: _Part, key: Floats, measures: Sequence[Measure], brings: frozenset[str]
+        self,
+        part: _Part,
+        key: Floats,
+        measures: Sequence[Measure],
+        brings: frozenset[str],
     ) -> list[Scored]:
         begin, batch, labels = part
         matcher = Matcher(labels, self.options, brings=brings)
@@ -310,7 +384,9 @@ class Evaluator:
     @cached_property
     def _parts(self) -> list[_Part]:
         spans = _spans(self.layout.offsets)
-        return [_part(self.layout, self._label, self._lowest, *lists) for lists in spans]
+        return [
+            _part(self.layout, self._label, self._lowest, *lists) for lists in spans
+        ]
 
     # -- on another device -------------------------------------------------------------------------
     @property
@@ -322,12 +398,22 @@ class Evaluator:
     def _scored_on_device(self, home: Home, scores: Data) -> dict[Measure, Scored]:
         """Score the measures that can be computed on the device, and remember the others."""
         if home not in self._on_device:
-            laid = device_lists(self.layout, self._label, self._lowest, self.options, home.library())
+            laid = device_lists(
+                self.layout, self._label, self._lowest, self.options, home.library()
+            )
             self._on_device[home] = tuple(laid)
         lists = self._on_device[home]
-        measures = [measure for measure in self.measures if measure not in self._host_only]
-        cuts = [None if measure.claims.looks_deeper else measure.k for measure in measures]
-        depth = None if None in cuts else max((k for k in cuts if k is not None), default=None)
+        measures = [
+            measure for measure in self.measures if measure not in self._host_only
+        ]
+        cuts = [
+            None if measure.claims.looks_deeper else measure.k for measure in measures
+        ]
+        depth = (
+            None
+            if None in cuts
+            else max((k for k in cuts if k is not None), default=None)
+        )
         parts: list[list[Scored]] = []
         for part in lists:
             hits = part.hits(scores, depth)
@@ -343,7 +429,11 @@ class Evaluator:
             return measure.score(hits, self.options.empty)
         except RankstoneError:
             raise
-        except (TypeError, ValueError, RuntimeError):  # the host computes it, or raises a better error
+        except (
+            TypeError,
+            ValueError,
+            RuntimeError,
+        ):  # the host computes it, or raises a better error
             return None
 
 
@@ -353,18 +443,25 @@ def _joined(
     """Return the scores of all parts' queries, in the order given."""
     if len(parts) == 1:
         return dict(zip(measures, parts[0], strict=True))
-    columns = (Scored.joined([part[at] for part in parts], order) for at in range(len(measures)))
+    columns = (
+        Scored.joined([part[at] for part in parts], order)
+        for at in range(len(measures))
+    )
     return dict(zip(measures, columns, strict=True))
 
 
-def _alignment(options: Mapping[str, Any], measures: tuple[Measure, ...]) -> AlignmentOptions:
+def _alignment(
+    options: Mapping[str, Any], measures: tuple[Measure, ...]
+) -> AlignmentOptions:
     """Return the options; ties are resolved by expectation by default."""
     refuse_further_columns(measures)
     require_columns(None, measures)
     alignment = checked({"ties": "expected", **options}, measures)
     for name in options:
         if name not in _OPTIONS:
-            raise BadOption(f"{name} has no meaning for arrays", expected=", ".join(_OPTIONS))
+            raise BadOption(
+                f"{name} has no meaning for arrays", expected=", ".join(_OPTIONS)
+            )
     if alignment.ties in ("docid_desc", "docid_asc"):
         raise BadOption(
             f"ties={alignment.ties} needs document ids, and there are none",
@@ -377,21 +474,32 @@ def _numbers(layout: ArrayLayout, values: NDArray[Any], what: str) -> Floats:
     """Return the numbers of an array list after list, float64."""
     layout.fits(values.shape, what)
     if values.dtype.kind not in "biuf":
-        raise BadValue(f"{what} are not numbers", given=f"{values.dtype}", expected="an array of numbers")
+        raise BadValue(
+            f"{what} are not numbers",
+            given=f"{values.dtype}",
+            expected="an array of numbers",
+        )
     return layout.flat(values).astype(np.float64, copy=False)
 
 
 def _refuse_inexact(layout: ArrayLayout, scores: Any) -> None:  # noqa: ANN401 - of any library
     """Refuse whole numbers that would tie as float64."""
     if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
-        given = scores.detach().cpu().numpy() if hasattr(scores, "detach") else np.asarray(scores)
+        given = (
+            scores.detach().cpu().numpy()
+            if hasattr(scores, "detach")
+            else np.asarray(scores)
+        )
         layout.fits(given.shape, "scores")
         refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
 
 
 def _settled(label: Floats, layout: ArrayLayout, options: AlignmentOptions) -> Floats:
     """Return the labels under ``negative``: NaN marks what counts as unjudged."""
-    least, most = np.fmin.reduce(label, initial=np.inf), np.fmax.reduce(label, initial=-np.inf)
+    least, most = (
+        np.fmin.reduce(label, initial=np.inf),
+        np.fmax.reduce(label, initial=-np.inf),
+    )
     if max(-least, most) > LARGEST_GRADE:
         at = int((np.abs(label) > LARGEST_GRADE).argmax())
         raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")
@@ -417,13 +525,18 @@ def _spans(offsets: Ints) -> list[tuple[int, int]]:
     """Return the first list of each batch, and the first after it."""
     spans, begin = [], 0
     while begin < len(offsets) - 1:
-        end = max(int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1, begin + 1)
+        end = max(
+            int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1,
+            begin + 1,
+        )
         spans.append((begin, end))
         begin = end
     return spans
 
 
-def _part(layout: ArrayLayout, label: Floats, lowest: float, begin: int, end: int) -> _Part:
+def _part(
+    layout: ArrayLayout, label: Floats, lowest: float, begin: int, end: int
+) -> _Part:
     """Return one batch of lists, with the ideal order of each."""
     first, last = layout.offsets[[begin, end]].tolist()
     lengths, grades = layout.lengths[begin:end], label[first:last]
@@ -432,4 +545,8 @@ def _part(layout: ArrayLayout, label: Floats, lowest: float, begin: int, end: in
     some = slice(None) if known.all() else np.flatnonzero(known)
     names = pl.Series(layout.queries[begin:end])
     batch = Batch(names, np.full(len(names), -1), lengths, None, None, grades, None)
-    return first, batch, SelfLabelled(lowest, ideal_of_lists(lists[some], grades[some], len(lengths)))
+    return (
+        first,
+        batch,
+        SelfLabelled(lowest, ideal_of_lists(lists[some], grades[some], len(lengths))),
+    )

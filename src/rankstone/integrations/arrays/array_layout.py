@@ -58,7 +58,11 @@ class ArrayLayout(Record):
 
     @classmethod
     def of(
-        cls, shape: tuple[int, ...], qid: object = None, sizes: object = None, mask: object = None
+        cls,
+        shape: tuple[int, ...],
+        qid: object = None,
+        sizes: object = None,
+        mask: object = None,
     ) -> ArrayLayout:
         """Read the layout of arrays of some shape.
 
@@ -88,23 +92,36 @@ class ArrayLayout(Record):
         if not np.prod(shape):
             raise EmptyInput("there are no labels", where=f"an array of shape {shape}")
         given = [
-            name for name, value in (("qid", qid), ("sizes", sizes), ("mask", mask)) if value is not None
+            name
+            for name, value in (("qid", qid), ("sizes", sizes), ("mask", mask))
+            if value is not None
         ]
         if len(given) > 1:
-            raise BadOption(f"{' and '.join(given)} are given", expected="one of qid, sizes and mask")
+            raise BadOption(
+                f"{' and '.join(given)} are given",
+                expected="one of qid, sizes and mask",
+            )
         if len(shape) == _MOST_AXES:
             return cls._padded(shape, mask, given)
         if mask is not None:
             raise BadOption(
-                "mask is for arrays [lists, longest]", given="flat arrays", fix="give qid or sizes"
+                "mask is for arrays [lists, longest]",
+                given="flat arrays",
+                fix="give qid or sizes",
             )
         if qid is not None:
             return cls._by_query(shape, np.asarray(qid))
-        lengths = np.array(shape) if sizes is None else _checked_sizes(np.asarray(sizes), shape[0])
+        lengths = (
+            np.array(shape)
+            if sizes is None
+            else _checked_sizes(np.asarray(sizes), shape[0])
+        )
         return cls(shape, lengths, np.arange(len(lengths)))
 
     @classmethod
-    def _padded(cls, shape: tuple[int, ...], mask: object, given: list[str]) -> ArrayLayout:
+    def _padded(
+        cls, shape: tuple[int, ...], mask: object, given: list[str]
+    ) -> ArrayLayout:
         rows = np.arange(shape[0])
         if given not in ([], ["mask"]):
             raise BadOption(
@@ -128,16 +145,26 @@ class ArrayLayout(Record):
     def _by_query(cls, shape: tuple[int, ...], qid: NDArray[Any]) -> ArrayLayout:
         if qid.shape != shape:
             raise BadValue(
-                "qid does not fit the labels", given=f"shape {qid.shape}", expected=f"shape {shape}: one each"
+                "qid does not fit the labels",
+                given=f"shape {qid.shape}",
+                expected=f"shape {shape}: one each",
             )
         if qid.dtype.kind == "f" and np.isnan(qid).any():
-            raise BadValue("a qid is NaN", where=f"value {int(np.isnan(qid).argmax())}", expected="an id")
+            raise BadValue(
+                "a qid is NaN",
+                where=f"value {int(np.isnan(qid).argmax())}",
+                expected="an id",
+            )
         heads = np.concatenate(([0], np.flatnonzero(qid[1:] != qid[:-1]) + 1))
-        queries, first, number = np.unique(qid[heads], return_index=True, return_inverse=True)
+        queries, first, number = np.unique(
+            qid[heads], return_index=True, return_inverse=True
+        )
         lengths = np.diff(heads, append=len(qid))
         if len(queries) == len(heads):
             return cls(shape, lengths, qid[heads])
-        place = np.argsort(np.argsort(first))[number]  # queries in the order of first occurrence
+        place = np.argsort(np.argsort(first))[
+            number
+        ]  # queries in the order of first occurrence
         take = np.argsort(np.repeat(place, lengths), kind="stable")
         together = np.bincount(place, lengths, len(queries)).astype(np.int64)
         return cls(shape, together, qid[heads[np.sort(first)]], take)
@@ -151,7 +178,9 @@ class ArrayLayout(Record):
         """Refuse an array of another shape."""
         if shape != self.shape:
             raise BadValue(
-                f"{what} do not fit the labels", given=f"shape {shape}", expected=f"shape {self.shape}"
+                f"{what} do not fit the labels",
+                given=f"shape {shape}",
+                expected=f"shape {self.shape}",
             )
 
     def flat(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -176,7 +205,9 @@ def _checked_sizes(sizes: NDArray[Any], values: int) -> Ints:
         )
     if int(sizes.sum()) != values:
         raise BadValue(
-            "sizes do not add up", given=f"{int(sizes.sum()):,}", expected=f"{values:,}, the labels"
+            "sizes do not add up",
+            given=f"{int(sizes.sum()):,}",
+            expected=f"{values:,}, the labels",
         )
     return sizes.astype(np.int64)
 
@@ -224,7 +255,9 @@ class Padded(Record):
             scores = _own(xp, scores, scores) if scores.dtype.kind in "biu" else scores
         grade = _own(xp, labels, scores)
         there = None if mask is None else _own(xp, mask, scores) > 0
-        shapes = [tuple(given.shape) for given in (scores, grade, there) if given is not None]
+        shapes = [
+            tuple(given.shape) for given in (scores, grade, there) if given is not None
+        ]
         if len(shapes[0]) != 2 or len(set(shapes)) > 1:  # noqa: PLR2004 - rows and columns
             raise BadValue(
                 "scores and labels do not fit",
@@ -247,7 +280,9 @@ class Padded(Record):
         for begin in range(0, count, step):
             some = slice(begin, begin + step)
             there = None if self.there is None else self.there[some]
-            yield replace(self, scores=self.scores[some], grade=self.grade[some], there=there)
+            yield replace(
+                self, scores=self.scores[some], grade=self.grade[some], there=there
+            )
 
     @property
     def width(self) -> int:
@@ -273,7 +308,11 @@ class Padded(Record):
         """Return numbers as exact as the scores were given."""
         if self.xp is np:
             return values
-        return values.to(self.scores.dtype) if hasattr(values, "to") else values.astype(self.scores.dtype)
+        return (
+            values.to(self.scores.dtype)
+            if hasattr(values, "to")
+            else values.astype(self.scores.dtype)
+        )
 
     def relevant(self, rel: Threshold) -> Data:
         """Return which documents are judged relevant, bool."""
@@ -314,7 +353,9 @@ class Padded(Record):
     def softplus(self, values: Data) -> Data:
         """Return ``ln(1 + exp(values))``, without overflow."""
         if hasattr(values, "detach"):
-            return self.xp.nn.functional.softplus(values, threshold=40)  # from there on nothing is added
+            return self.xp.nn.functional.softplus(
+                values, threshold=40
+            )  # from there on nothing is added
         return self.xp.maximum(values, 0.0) + self.xp.log1p(self.xp.exp(-abs(values)))
 
     def taken(self, values: Data, places: Data) -> Data:
@@ -328,7 +369,11 @@ class Padded(Record):
 
     def largest(self, values: Data) -> Data:
         """Return each row's largest value, ``[lists, 1]``."""
-        return values.amax(1, keepdim=True) if hasattr(values, "amax") else values.max(1, keepdims=True)
+        return (
+            values.amax(1, keepdim=True)
+            if hasattr(values, "amax")
+            else values.max(1, keepdims=True)
+        )
 
 
 def _refuse_nan(scores: Data) -> None:

@@ -60,10 +60,14 @@ class Library(Protocol):
     def own(self, value: Data) -> Data:
         """Return an array or number as the library's, on the device."""
 
-    def ufunc(self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]) -> Data:
+    def ufunc(
+        self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]
+    ) -> Data:
         """Call a method of one of NumPy's element-wise functions."""
 
-    def function(self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]) -> Data:
+    def function(
+        self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]
+    ) -> Data:
         """Call another function of NumPy."""
 
     def assigned(self, data: Data, key: Data, value: Data) -> Data:
@@ -119,13 +123,23 @@ class DeviceArray(NDArrayOperatorsMixin):
         self._largest = largest
 
     # -- NumPy's protocols ---------------------------------------------------------------------------
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data) -> Data:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data
+    ) -> Data:
         return self._wrapped(self.library.ufunc(ufunc.__name__, method, inputs, kwargs))
 
     def __array_function__(
-        self, func: Callable[..., Data], _types: object, args: Sequence[Data], kwargs: Mapping[str, Data]
+        self,
+        func: Callable[..., Data],
+        _types: object,
+        args: Sequence[Data],
+        kwargs: Mapping[str, Data],
     ) -> Data:
-        given = {name: value for name, value in kwargs.items() if name not in {"like", "order", "device"}}
+        given = {
+            name: value
+            for name, value in kwargs.items()
+            if name not in {"like", "order", "device"}
+        }
         return self._wrapped(self.library.function(func.__name__, args, given))
 
     def __array__(self, *_: object, **__: object) -> NDArray[Any]:
@@ -171,7 +185,9 @@ class DeviceArray(NDArrayOperatorsMixin):
         return self.shape[0]
 
     def __iter__(self) -> Data:
-        raise NotOnDevice("values of an array on another device are not looked at one by one")
+        raise NotOnDevice(
+            "values of an array on another device are not looked at one by one"
+        )
 
     def __getitem__(self, key: Data) -> Data:
         if isinstance(key, slice) and key == slice(None, None, -1):
@@ -179,12 +195,16 @@ class DeviceArray(NDArrayOperatorsMixin):
         return DeviceArray(self.data[self._key(key)], self.library)
 
     def __setitem__(self, key: Data, value: Data) -> None:
-        self.data = self.library.assigned(self.data, self._key(key), self.library.own(value))
+        self.data = self.library.assigned(
+            self.data, self._key(key), self.library.own(value)
+        )
 
     def _key(self, key: Data) -> Data:
         if isinstance(key, tuple):
             return tuple(self._key(part) for part in key)
-        return self.library.own(key) if isinstance(key, (DeviceArray, np.ndarray)) else key
+        return (
+            self.library.own(key) if isinstance(key, (DeviceArray, np.ndarray)) else key
+        )
 
     def __bool__(self) -> bool:
         return bool(self.data)
@@ -244,7 +264,11 @@ class DeviceArray(NDArrayOperatorsMixin):
             return initial
         value = self._call(name)
         found = float(value) if self.dtype.kind == "f" else int(value)
-        return found if initial is None else (max if name == "max" else min)(found, initial)
+        return (
+            found
+            if initial is None
+            else (max if name == "max" else min)(found, initial)
+        )
 
 
 #: so many times the cutoff is taken from the top: tied documents at the cutoff are nearly always among them
@@ -256,7 +280,11 @@ class HoldsNaN(ValueError):
 
 
 def device_lists(
-    layout: ArrayLayout, label: Floats, lowest: float, options: AlignmentOptions, library: Library
+    layout: ArrayLayout,
+    label: Floats,
+    lowest: float,
+    options: AlignmentOptions,
+    library: Library,
 ) -> Iterator[DeviceLists]:
     """Lay labels down on a device, lists of about the same length together.
 
@@ -274,7 +302,11 @@ def device_lists(
         What computes on the device.
     """
     same = (layout.lengths == layout.lengths[0]).all()
-    bits = np.zeros(len(layout.lengths), int) if same else np.frexp(layout.lengths.astype(np.float64))[1]
+    bits = (
+        np.zeros(len(layout.lengths), int)
+        if same
+        else np.frexp(layout.lengths.astype(np.float64))[1]
+    )
     for bucket in np.unique(bits):
         lists = np.flatnonzero(bits == bucket)
         lengths = layout.lengths[lists]
@@ -352,16 +384,28 @@ class DeviceLists(Record):
             No measure looks deeper; ``None`` for whole lists.
         """
         flat: Data = DeviceArray(scores.reshape(-1), self.library)
-        key = flat.reshape(*self.grade.shape) if self.source is None else flat[self.source]
+        key = (
+            flat.reshape(*self.grade.shape)
+            if self.source is None
+            else flat[self.source]
+        )
         if self.inside is not None:
             key = np.where(self.inside, key, -np.inf)
         if bool(np.isnan(key).any()):
             raise HoldsNaN
         longest = key.shape[1]
-        if depth is not None and (count := _MORE * depth) < longest and not self._hides(key):
+        if (
+            depth is not None
+            and (count := _MORE * depth) < longest
+            and not self._hides(key)
+        ):
             order, equal = self._from_the_top(key, count)
-            if not bool(equal[:, depth - 1 :].all(axis=1).any()):  # a block at the cutoff ends within these
-                return self._hits_of(order if self.expected else self._as_given(key, order), equal, depth)
+            if not bool(
+                equal[:, depth - 1 :].all(axis=1).any()
+            ):  # a block at the cutoff ends within these
+                return self._hits_of(
+                    order if self.expected else self._as_given(key, order), equal, depth
+                )
         order, equal = self._from_the_top(key, None)
         return self._hits_of(order, equal, longest if depth is None else depth)
 
@@ -375,7 +419,9 @@ class DeviceLists(Record):
         value: Data = DeviceArray(values, self.library)
         equal = value[:, 1:] == value[:, :-1]
         if self.inside is not None:
-            equal = equal & (np.arange(1, value.shape[1], like=value) < self.lengths[:, None])
+            equal = equal & (
+                np.arange(1, value.shape[1], like=value) < self.lengths[:, None]
+            )
         return DeviceArray(places, self.library), equal
 
     def _as_given(self, key: Data, order: Data) -> Data:
@@ -389,7 +435,9 @@ class DeviceLists(Record):
         first = last = None
         if tied := bool(equal.any()):
             first, last = blocks_of(equal)
-            if self.expected:  # a block that begins above the cutoff is looked at as a whole
+            if (
+                self.expected
+            ):  # a block that begins above the cutoff is looked at as a whole
                 depth = int((first <= depth).sum(axis=1).max())
             first, last = first[:, :depth], last[:, :depth]
         order = order[:, :depth]
@@ -401,7 +449,11 @@ class DeviceLists(Record):
         def flat(table: Data | None, largest: int | None = None) -> Any:  # noqa: ANN401 - as hits have it
             values = None if table is None else table.reshape(-1)
             values = values if values is None or kept is None else values[kept]
-            return None if values is None else DeviceArray(values.data, self.library, largest=largest)
+            return (
+                None
+                if values is None
+                else DeviceArray(values.data, self.library, largest=largest)
+            )
 
         ranks = flat(rank, width)
         count: Any = self.lengths

@@ -8,7 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rankstone.integrations.arrays.device_arrays import Data, DeviceArray, NotOnDevice, Runs
+from rankstone.integrations.arrays.device_arrays import (
+    Data,
+    DeviceArray,
+    NotOnDevice,
+    Runs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +55,9 @@ class JaxLibrary:
 
     def cast(self, data: Data, dtype: np.dtype[Any]) -> Data:
         """Return an array with values of another type."""
-        return data.astype(jax.dtypes.canonicalize_dtype(dtype))  # as exact as the configuration has it
+        return data.astype(
+            jax.dtypes.canonicalize_dtype(dtype)
+        )  # as exact as the configuration has it
 
     def dtype(self, data: Data) -> np.dtype[Any]:
         """Return the type of an array's values."""
@@ -69,7 +76,9 @@ class JaxLibrary:
         return tuple(jax.lax.top_k(table, count))
 
     # -- what NumPy's functions do -----------------------------------------------------------------
-    def ufunc(self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]) -> Data:
+    def ufunc(
+        self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]
+    ) -> Data:
         """Call a method of an element-wise function."""
         given = [self.own(value) for value in inputs if value is not None]
         if method == "accumulate" and name in _RUNNING:
@@ -83,7 +92,9 @@ class JaxLibrary:
             return result
         return jnp.where(self.own(kwargs["where"]), result, self.own(kwargs["out"][0]))
 
-    def function(self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]) -> Data:
+    def function(
+        self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]
+    ) -> Data:
         """Call JAX's function of the same name."""
         if (found := getattr(self, f"_{name}", None)) is not None:
             return found(*args, **kwargs)
@@ -95,14 +106,22 @@ class JaxLibrary:
         return bool(result) if name == "array_equal" else result
 
     def _own_all(self, value: Data) -> Data:
-        several = isinstance(value, (list, tuple)) and any(isinstance(part, DeviceArray) for part in value)
+        several = isinstance(value, (list, tuple)) and any(
+            isinstance(part, DeviceArray) for part in value
+        )
         return [self.own(part) for part in value] if several else self.own(value)
 
-    def _bincount(self, x: DeviceArray, weights: Data = None, minlength: int = 0) -> Data:
+    def _bincount(
+        self, x: DeviceArray, weights: Data = None, minlength: int = 0
+    ) -> Data:
         if weights is None:
             return jnp.bincount(x.data, minlength=minlength, length=minlength or None)
         values = self.own(weights).astype(jnp.float64)
-        if x.runs is not None and x.runs.each is not None and len(x.runs.lengths) == minlength:
+        if (
+            x.runs is not None
+            and x.runs.each is not None
+            and len(x.runs.lengths) == minlength
+        ):
             return values.reshape(minlength, x.runs.each).sum(1)
         return jax.ops.segment_sum(values, x.data, minlength)
 

@@ -59,18 +59,27 @@ def from_topk(
     lists = home_of(ids).host(ids)
     if lists.ndim != _AXES or lists.dtype.kind not in "iu":
         raise BadValue(
-            "ids are not lists", given=f"{lists.dtype} of shape {lists.shape}", expected="integers [users, k]"
+            "ids are not lists",
+            given=f"{lists.dtype} of shape {lists.shape}",
+            expected="integers [users, k]",
         )
     names = np.arange(len(lists)) if users is None else np.asarray(users)
     if names.shape != (len(lists),):
         raise BadValue(
-            "users do not fit the lists", given=f"shape {names.shape}", expected=f"({len(lists)},)"
+            "users do not fit the lists",
+            given=f"shape {names.shape}",
+            expected=f"({len(lists)},)",
         )
     if options.get("order", "input") != "input":
-        raise BadOption("lists come in order", given=f"order={options['order']}", fix="leave it out")
+        raise BadOption(
+            "lists come in order", given=f"order={options['order']}", fix="leave it out"
+        )
     there = lists.reshape(-1) >= 0
     run = pl.DataFrame(
-        {"query_id": np.repeat(names, lists.shape[1])[there], "doc_id": lists.reshape(-1)[there]}
+        {
+            "query_id": np.repeat(names, lists.shape[1])[there],
+            "doc_id": lists.reshape(-1)[there],
+        }
     )
     judged = _triples(qrels, names) if hasattr(qrels, "tocoo") else qrels
     options["order"] = "input"
@@ -80,12 +89,18 @@ def from_topk(
 def _triples(matrix: Any, names: NDArray[Any]) -> pl.DataFrame:  # noqa: ANN401 - a sparse matrix of SciPy's
     if matrix.shape[0] != len(names):
         raise BadValue(
-            "the matrix does not fit the lists", given=f"{matrix.shape[0]} rows", expected=f"{len(names)}"
+            "the matrix does not fit the lists",
+            given=f"{matrix.shape[0]} rows",
+            expected=f"{len(names)}",
         )
     cells = matrix.tocoo()
     grade = cells.data.astype(np.float64)
     return pl.DataFrame(
-        {"query_id": names[cells.row], "doc_id": cells.col.astype(np.int64), "relevance": grade}
+        {
+            "query_id": names[cells.row],
+            "doc_id": cells.col.astype(np.int64),
+            "relevance": grade,
+        }
     )
 
 
@@ -124,19 +139,33 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
         raise BadOption(f"k={k!r} is not a count", expected="a whole number, 1 or more")
     rows = None if seen is None else seen.tocsr()
     if rows is not None and rows.shape != (len(users), len(items)):
-        raise BadValue("wrong shape of seen", given=f"{rows.shape}", expected=f"{len(users), len(items)}")
+        raise BadValue(
+            "wrong shape of seen",
+            given=f"{rows.shape}",
+            expected=f"{len(users), len(items)}",
+        )
     make = _top_k_by_numpy if isinstance(users, np.ndarray) else _top_k_by_torch
     columns = min(len(items), max(_AT_ONCE >> 8, k))
     step = max(1, _AT_ONCE // columns)
     parts = [
-        make(users[at : at + step], items, k, columns, None if rows is None else rows[at : at + step])
+        make(
+            users[at : at + step],
+            items,
+            k,
+            columns,
+            None if rows is None else rows[at : at + step],
+        )
         for at in range(0, len(users), step)
     ]
     if isinstance(users, np.ndarray):
-        return np.concatenate([ids for ids, _ in parts]), np.concatenate([scores for _, scores in parts])
+        return np.concatenate([ids for ids, _ in parts]), np.concatenate(
+            [scores for _, scores in parts]
+        )
     import torch
 
-    return torch.cat([ids for ids, _ in parts]), torch.cat([scores for _, scores in parts])
+    return torch.cat([ids for ids, _ in parts]), torch.cat(
+        [scores for _, scores in parts]
+    )
 
 
 def _blocks(items: int, columns: int, rows: Any) -> Any:  # noqa: ANN401 - a generator of slices and cells
@@ -147,7 +176,9 @@ def _blocks(items: int, columns: int, rows: Any) -> Any:  # noqa: ANN401 - a gen
         yield begin, end, None if cells is None else (cells.row, cells.col)
 
 
-def _top_k_by_numpy(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
+def _top_k_by_numpy(
+    users: Data, items: Data, k: int, columns: int, rows: Data
+) -> tuple[Data, Data]:
     best = np.full((len(users), 0), -np.inf, users.dtype)
     ids = np.full((len(users), 0), -1)
     for begin, end, cells in _blocks(len(items), columns, rows):
@@ -155,34 +186,52 @@ def _top_k_by_numpy(users: Data, items: Data, k: int, columns: int, rows: Data) 
         if cells is not None:
             scores[cells] = -np.inf
         best = np.concatenate((best, scores), axis=1)
-        ids = np.concatenate((ids, np.broadcast_to(np.arange(begin, end), scores.shape)), axis=1)
+        ids = np.concatenate(
+            (ids, np.broadcast_to(np.arange(begin, end), scores.shape)), axis=1
+        )
         if best.shape[1] > k:
-            least = np.partition(best, best.shape[1] - k, axis=1)[:, best.shape[1] - k, None]
+            least = np.partition(best, best.shape[1] - k, axis=1)[
+                :, best.shape[1] - k, None
+            ]
             tied = best == least  # of ties at the end, the first stay
             stays = (best > least) | (
-                tied & (np.cumsum(tied, axis=1) <= k - (best > least).sum(1, keepdims=True))
+                tied
+                & (np.cumsum(tied, axis=1) <= k - (best > least).sum(1, keepdims=True))
             )
             best, ids = best[stays].reshape(-1, k), ids[stays].reshape(-1, k)
     order = np.argsort(-best, axis=1, kind="stable")
     best, ids = np.take_along_axis(best, order, 1), np.take_along_axis(ids, order, 1)
     short = ((0, 0), (0, k - best.shape[1]))
-    best, ids = np.pad(best, short, constant_values=-np.inf), np.pad(ids, short, constant_values=-1)
+    best, ids = (
+        np.pad(best, short, constant_values=-np.inf),
+        np.pad(ids, short, constant_values=-1),
+    )
     return np.where(np.isneginf(best), -1, ids), best
 
 
-def _top_k_by_torch(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
+def _top_k_by_torch(
+    users: Data, items: Data, k: int, columns: int, rows: Data
+) -> tuple[Data, Data]:
     import torch
 
-    best = torch.full((len(users), 0), -torch.inf, dtype=users.dtype, device=users.device)
+    best = torch.full(
+        (len(users), 0), -torch.inf, dtype=users.dtype, device=users.device
+    )
     ids = torch.full((len(users), 0), -1, dtype=torch.int64, device=users.device)
     for begin, end, cells in _blocks(len(items), columns, rows):
         scores = users @ items[begin:end].T
         if cells is not None:
-            row, col = (torch.as_tensor(part, dtype=torch.int64, device=users.device) for part in cells)
+            row, col = (
+                torch.as_tensor(part, dtype=torch.int64, device=users.device)
+                for part in cells
+            )
             scores[row, col] = -torch.inf
         numbers = torch.arange(begin, end, device=users.device).expand(len(users), -1)
         best, ids = torch.cat((best, scores), 1), torch.cat((ids, numbers), 1)
-        best, order = (part[:, :k] for part in torch.sort(best, dim=1, descending=True, stable=True))
+        best, order = (
+            part[:, :k]
+            for part in torch.sort(best, dim=1, descending=True, stable=True)
+        )
         ids = torch.gather(ids, 1, order)
     short = (0, k - best.shape[1])
     best = torch.nn.functional.pad(best, short, value=-torch.inf)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import torch
 
-from rankstone.integrations.arrays.device_arrays import Data, DeviceArray, NotOnDevice, Runs
+from rankstone.integrations.arrays.device_arrays import (
+    Data,
+    DeviceArray,
+    NotOnDevice,
+    Runs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,9 +30,25 @@ _TYPES: Final[dict[str, torch.dtype]] = {
 }
 _NAMES: Final = {kind: name for name, kind in _TYPES.items()}
 #: functions that PyTorch calls otherwise
-_OTHERWISE: Final = {"equal": "eq", "invert": "bitwise_not", "power": "pow", "absolute": "abs"}
+_OTHERWISE: Final = {
+    "equal": "eq",
+    "invert": "bitwise_not",
+    "power": "pow",
+    "absolute": "abs",
+}
 #: functions that make float64 of whole numbers
-_FLOATING: Final = {"divide", "exp", "exp2", "expm1", "frexp", "log", "log1p", "log2", "sqrt", "power"}
+_FLOATING: Final = {
+    "divide",
+    "exp",
+    "exp2",
+    "expm1",
+    "frexp",
+    "log",
+    "log1p",
+    "log2",
+    "sqrt",
+    "power",
+}
 _RUNNING: Final = {
     "add": torch.cumsum,
     "multiply": torch.cumprod,
@@ -57,8 +78,14 @@ class TorchLibrary:
         if isinstance(value, torch.Tensor):
             return value
         if isinstance(value, (np.ndarray, np.generic, list, tuple)):
-            return torch.from_numpy(np.ascontiguousarray(value)).reshape(np.shape(value)).to(self.device)
-        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+            return (
+                torch.from_numpy(np.ascontiguousarray(value))
+                .reshape(np.shape(value))
+                .to(self.device)
+            )
+        return torch.tensor(
+            value, dtype=torch.float64 if isinstance(value, float) else None
+        )
 
     def assigned(self, data: Data, key: Data, value: Data) -> Data:
         """Return the tensor itself, with some places changed."""
@@ -89,7 +116,9 @@ class TorchLibrary:
         return values, places
 
     # -- what NumPy's functions do -----------------------------------------------------------------
-    def ufunc(self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]) -> Data:
+    def ufunc(
+        self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]
+    ) -> Data:
         """Call a method of an element-wise function."""
         given = [self.own(value) for value in inputs if value is not None]
         if method == "accumulate" and name in _RUNNING:
@@ -100,13 +129,20 @@ class TorchLibrary:
         if method != "__call__" or function is None:
             raise NotOnDevice(f"{name}.{method}")
         if name in _FLOATING:
-            given = [value if value.is_floating_point() else value.double() for value in given]
+            given = [
+                value if value.is_floating_point() else value.double()
+                for value in given
+            ]
         result = function(*given)
         if "where" not in kwargs:
             return tuple(result) if name == "frexp" else result
-        return torch.where(self.own(kwargs["where"]), result, self.own(kwargs["out"][0]))
+        return torch.where(
+            self.own(kwargs["where"]), result, self.own(kwargs["out"][0])
+        )
 
-    def function(self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]) -> Data:
+    def function(
+        self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]
+    ) -> Data:
         """Call the method of this name, or PyTorch's function of one array."""
         if (found := getattr(self, f"_{name}", None)) is None:
             raise NotOnDevice(name)
@@ -121,15 +157,17 @@ class TorchLibrary:
         ends = torch.cat((starts[1:], torch.full_like(starts[:1], len(values))))
         return through[ends] - through[starts]
 
-    def _bincount(self, x: DeviceArray, weights: Data = None, minlength: int = 0) -> torch.Tensor:
+    def _bincount(
+        self, x: DeviceArray, weights: Data = None, minlength: int = 0
+    ) -> torch.Tensor:
         if weights is None:
             return torch.bincount(x.data, minlength=minlength)
         values = self.own(weights).double()
         runs = x.runs
         if runs is None or len(runs.lengths) != minlength:
-            return torch.zeros(minlength, dtype=torch.float64, device=self.device).index_add_(
-                0, x.data, values
-            )
+            return torch.zeros(
+                minlength, dtype=torch.float64, device=self.device
+            ).index_add_(0, x.data, values)
         if runs.each is not None:
             return values.reshape(minlength, runs.each).sum(1)
         if not minlength or not len(values):
@@ -141,7 +179,9 @@ class TorchLibrary:
             return torch.repeat_interleave(self.own(a), repeats)
         lengths = self.own(repeats)
         if isinstance(a, DeviceArray) and a.counts:
-            return DeviceArray(torch.repeat_interleave(lengths), self, runs=Runs(lengths))
+            return DeviceArray(
+                torch.repeat_interleave(lengths), self, runs=Runs(lengths)
+            )
         return torch.repeat_interleave(self.own(a), lengths)
 
     def _asarray(self, a: Data) -> torch.Tensor:
@@ -154,12 +194,16 @@ class TorchLibrary:
         return kept[1]
 
     def _where(self, condition: Data, x: Data, y: Data) -> torch.Tensor:
-        return torch.where(self.own(condition).to(self.device), self.own(x), self.own(y))
+        return torch.where(
+            self.own(condition).to(self.device), self.own(x), self.own(y)
+        )
 
     def _concatenate(self, arrays: Sequence[Data], axis: int = 0) -> torch.Tensor:
         return torch.cat([self.own(part).to(self.device) for part in arrays], dim=axis)
 
-    def _diff(self, a: DeviceArray, *, append: Data = None, prepend: Data = None) -> torch.Tensor:
+    def _diff(
+        self, a: DeviceArray, *, append: Data = None, prepend: Data = None
+    ) -> torch.Tensor:
         ends = {
             name: torch.full((1,), int(value), dtype=a.data.dtype, device=self.device)
             for name, value in (("append", append), ("prepend", prepend))
@@ -174,7 +218,9 @@ class TorchLibrary:
         return torch.cumsum(a.data, axis)
 
     def _searchsorted(self, a: Data, v: Data, side: str = "left") -> torch.Tensor:
-        return torch.searchsorted(self.own(a).contiguous(), self.own(v).contiguous(), right=side == "right")
+        return torch.searchsorted(
+            self.own(a).contiguous(), self.own(v).contiguous(), right=side == "right"
+        )
 
     def _clip(self, a: DeviceArray, a_min: Data, a_max: Data) -> torch.Tensor:
         return torch.minimum(torch.maximum(a.data, self.own(a_min)), self.own(a_max))
@@ -191,8 +237,12 @@ class TorchLibrary:
     def _take_along_axis(self, arr: Data, indices: Data, axis: int) -> torch.Tensor:
         return torch.take_along_dim(self.own(arr), self.own(indices), axis)
 
-    def _broadcast_to(self, array: DeviceArray, shape: tuple[int, ...] | int) -> torch.Tensor:
-        return torch.broadcast_to(array.data, (shape,) if isinstance(shape, int) else shape)
+    def _broadcast_to(
+        self, array: DeviceArray, shape: tuple[int, ...] | int
+    ) -> torch.Tensor:
+        return torch.broadcast_to(
+            array.data, (shape,) if isinstance(shape, int) else shape
+        )
 
     def _flip(self, m: DeviceArray, axis: int) -> torch.Tensor:
         return torch.flip(m.data, (axis,))
@@ -226,7 +276,9 @@ class TorchLibrary:
         return torch.max(a.data)
 
     # -- new arrays --------------------------------------------------------------------------------
-    def _full(self, shape: int | tuple[int, ...], fill_value: Data, dtype: Data = None) -> torch.Tensor:
+    def _full(
+        self, shape: int | tuple[int, ...], fill_value: Data, dtype: Data = None
+    ) -> torch.Tensor:
         kind = _TYPES[np.dtype(dtype or np.asarray(fill_value).dtype).name]
         size = (shape,) if isinstance(shape, int) else shape
         return torch.full(size, fill_value, dtype=kind, device=self.device)
@@ -245,7 +297,9 @@ class TorchLibrary:
     def _ones_like(self, a: DeviceArray, dtype: Data = None) -> torch.Tensor:
         return self._full(a.shape, 1, dtype or a.dtype)
 
-    def _full_like(self, a: DeviceArray, fill_value: Data, dtype: Data = None) -> torch.Tensor:
+    def _full_like(
+        self, a: DeviceArray, fill_value: Data, dtype: Data = None
+    ) -> torch.Tensor:
         return self._full(a.shape, fill_value, dtype or a.dtype)
 
     def _arange(self, *bounds: int) -> DeviceArray:

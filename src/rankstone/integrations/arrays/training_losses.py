@@ -37,10 +37,14 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 #: the measures with a closed form, for the error
-_CLOSED: Final = "CG, DCG, nDCG, P, R, Success, AP and RR, with any cutoff, gain, discount and rel"
+_CLOSED: Final = (
+    "CG, DCG, nDCG, P, R, Success, AP and RR, with any cutoff, gain, discount and rel"
+)
 
 
-def pair_weights(scores: Data, labels: object, measure: str | Measure, *, mask: object = None) -> Data:
+def pair_weights(
+    scores: Data, labels: object, measure: str | Measure, *, mask: object = None
+) -> Data:
     """Return the absolute change of a measure if two documents are swapped, ``[lists, longest, longest]``.
 
     Tied documents are in any order with equal probability, so swapping two of them changes nothing.
@@ -64,26 +68,44 @@ def pair_weights(scores: Data, labels: object, measure: str | Measure, *, mask: 
     [[[0.0, 0.5], [0.5, 0.0]]]
     """
     given = Padded.of(scores, labels, mask)
-    return given.xp.concatenate([part.back(changes(part, measure)) for part in given.parts()], 0)
+    return given.xp.concatenate(
+        [part.back(changes(part, measure)) for part in given.parts()], 0
+    )
 
 
 def changes(given: Padded, measure: str | Measure) -> Data:
     """Return the weights of all pairs, as exact as the library can."""
     kind: Any = parse_measure(measure)
     blocks = _Blocks(given)
-    if isinstance(kind, GainMeasure) and kind.pad != "min_grade" and getattr(kind, "ideal", "") != "topk":
-        return _sum_changes(blocks, given.worth(kind), _discounts(kind, given.width), _ideal(given, kind))
+    if (
+        isinstance(kind, GainMeasure)
+        and kind.pad != "min_grade"
+        and getattr(kind, "ideal", "") != "topk"
+    ):
+        return _sum_changes(
+            blocks,
+            given.worth(kind),
+            _discounts(kind, given.width),
+            _ideal(given, kind),
+        )
     if isinstance(kind, (P, R)):
         flat = _cut(np.ones(given.width), kind.k)
         relevant = given.relevant(kind.threshold)
-        return _sum_changes(blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant))
+        return _sum_changes(
+            blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant)
+        )
     if isinstance(kind, AP) and kind.denom != "hits" and kind.tied == "order":
         relevant = given.relevant(kind.threshold)
         return (
-            _precision_changes(blocks, relevant, kind.k) / _denominator(given, kind, relevant)[:, None, None]
+            _precision_changes(blocks, relevant, kind.k)
+            / _denominator(given, kind, relevant)[:, None, None]
         )
     if isinstance(kind, (RR, Success)):
-        value = 1.0 / np.arange(1.0, given.width + 1) if isinstance(kind, RR) else np.ones(given.width)
+        value = (
+            1.0 / np.arange(1.0, given.width + 1)
+            if isinstance(kind, RR)
+            else np.ones(given.width)
+        )
         return _first_changes(blocks, _targets(given, kind), _cut(value, kind.k))
     raise BadParameter(
         f"{kind}: there is no closed form for the change by a swap of two documents",
@@ -107,7 +129,11 @@ class _Blocks(Record):
     def order(self) -> Data:
         """The places of the documents by score descending; padding comes last."""
         key = -self.given.fixed
-        key = key if self.given.there is None else self.given.xp.where(self.given.there, key, np.nan)
+        key = (
+            key
+            if self.given.there is None
+            else self.given.xp.where(self.given.there, key, np.nan)
+        )
         return self.given.xp.argsort(key, 1)
 
     @cached_property
@@ -141,7 +167,9 @@ class _Blocks(Record):
     def inside(self, some: Data) -> Data:
         """Return how many of some documents are in each one's block."""
         counts = self._through(1 * some)
-        return self.given.taken(counts, self._ends[1]) - self.given.taken(counts, self.first - 1)
+        return self.given.taken(counts, self._ends[1]) - self.given.taken(
+            counts, self.first - 1
+        )
 
     def _through(self, values: Data) -> Data:
         """Return sums over the documents down to ranks 0, 1, 2, …."""
@@ -153,14 +181,18 @@ class _Blocks(Record):
         through = self.given.own(np.concatenate(([0.0], np.cumsum(by_rank))))
         begin = self.first - 1
         alone = self.given.own(by_rank)[begin]  # a difference of sums would lose digits
-        return self.given.xp.where(self.size == 1, alone, through[self._ends[1]] - through[begin])
+        return self.given.xp.where(
+            self.size == 1, alone, through[self._ends[1]] - through[begin]
+        )
 
 
 def _sum_changes(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
     """Return the changes of ``Σ gain · value of the rank / norm``: products of two differences."""
     share = blocks.summed(by_rank) / blocks.size
     gain = gain / norm[:, None]
-    change = abs((gain[:, :, None] - gain[:, None, :]) * (share[:, :, None] - share[:, None, :]))
+    change = abs(
+        (gain[:, :, None] - gain[:, None, :]) * (share[:, :, None] - share[:, None, :])
+    )
     there = blocks.given.there
     if there is None:
         return change
@@ -176,13 +208,17 @@ def _precision_changes(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     xp, size = blocks.given.xp, blocks.size
     ranks = np.arange(1.0, blocks.given.width + 1)
     once = blocks.summed(_cut(1.0 / ranks, k))  # Σ 1/r
-    past = blocks.summed(_cut(np.ones_like(ranks), k)) - blocks.first * once  # Σ (r − s)/r
+    past = (
+        blocks.summed(_cut(np.ones_like(ranks), k)) - blocks.first * once
+    )  # Σ (r − s)/r
     inside, before = blocks.inside(relevant), blocks.above(1 * relevant)
     others = xp.where(size > 1, size - 1, 1)
 
     def added(more: int, above: int) -> Data:
         count = inside + more
-        return count / size * ((before + above + 1) * once + (count - 1) / others * past)
+        return (
+            count / size * ((before + above + 1) * once + (count - 1) / others * past)
+        )
 
     now, each = added(0, 0), inside / size * once  # the change if one more is above
     until = blocks.above(each / size)  # the same, summed over all blocks above
@@ -210,7 +246,9 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     def block(among: Data) -> _Block:
         begin = -blocks.given.largest(-xp.where(among, first, nowhere))
         here = among & (first == begin)
-        return _Block(begin, *(blocks.given.largest(xp.where(here, n, 0)) for n in (size, inside)))
+        return _Block(
+            begin, *(blocks.given.largest(xp.where(here, n, 0)) for n in (size, inside))
+        )
 
     def mean(of: _Block, more: int) -> Data:
         return _mean_first(blocks, of.begin, of.size, of.count + more, by_rank)
@@ -219,8 +257,12 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     following = block(targets & (first > best.begin))
     now, is_best, last_one = mean(best, 0), first == best.begin, best.count == 1
     top = xp.where(is_best & last_one, following.begin, best.begin)
-    below = xp.where(is_best, xp.where(last_one, mean(following, 0), mean(best, -1)), now)
-    neighbour = xp.where(is_best, xp.where(last_one, mean(following, 1), now), mean(best, 1))
+    below = xp.where(
+        is_best, xp.where(last_one, mean(following, 0), mean(best, -1)), now
+    )
+    neighbour = xp.where(
+        is_best, xp.where(last_one, mean(following, 1), now), mean(best, 1)
+    )
     alone = blocks.summed(by_rank) / size
     place, top = first[:, None, :], top[:, :, None]
     then = xp.where(place == top, neighbour[:, :, None], below[:, :, None])
@@ -236,14 +278,22 @@ class _Block(NamedTuple):
     count: Data
 
 
-def _mean_first(blocks: _Blocks, begin: Data, size: Data, count: Data, by_rank: Floats) -> Data:
+def _mean_first(
+    blocks: _Blocks, begin: Data, size: Data, count: Data, by_rank: Floats
+) -> Data:
     """Return the mean value of the rank of the first of ``count`` documents of a block, ``[lists, 1]``."""
     xp, given = blocks.given.xp, blocks.given
     place = xp.cumsum(xp.ones_like(blocks.first), 1) - 1
-    left = xp.where(place < size, size - place, 1.0)  # documents from this place of the block on
+    left = xp.where(
+        place < size, size - place, 1.0
+    )  # documents from this place of the block on
     none_here = xp.where(left > count, (left - count) / left, 0.0)
-    before = xp.concatenate((0 * none_here[:, :1] + 1, xp.cumprod(none_here, 1)[:, :-1]), 1)
-    numbers = given.own(np.concatenate((by_rank, np.zeros(2 * given.width + 1))))[begin - 1 + place]
+    before = xp.concatenate(
+        (0 * none_here[:, :1] + 1, xp.cumprod(none_here, 1)[:, :-1]), 1
+    )
+    numbers = given.own(np.concatenate((by_rank, np.zeros(2 * given.width + 1))))[
+        begin - 1 + place
+    ]
     return xp.where(place < size, before * count / left * numbers, 0.0).sum(1)[:, None]
 
 
@@ -251,7 +301,9 @@ def _both_ways(blocks: _Blocks, some: Data, change: Data) -> Data:
     """Return the symmetric table of changes between some documents and the others."""
     there, first = blocks.given.there, blocks.first
     others = ~some if there is None else there & ~some
-    apart = (first[:, :, None] != first[:, None, :]) & some[:, :, None] & others[:, None, :]
+    apart = (
+        (first[:, :, None] != first[:, None, :]) & some[:, :, None] & others[:, None, :]
+    )
     table = blocks.given.xp.where(apart, abs(change), 0.0)
     return table + table.swapaxes(1, 2)
 
@@ -280,9 +332,13 @@ def _ideal(given: Padded, measure: GainMeasure) -> Data:
         return ideal_dcg(given, given.worth(measure), by_rank)
     most = measure.k or given.width
     through = np.cumsum(1.0 / measure.divisor(np.arange(1, most + 1)))
-    if measure.ideal_depth == "all" or (measure.ideal_depth == "k" and measure.pad != "shrink"):
+    if measure.ideal_depth == "all" or (
+        measure.ideal_depth == "k" and measure.pad != "shrink"
+    ):
         return given.own(through[-1]) + 0 * lengths
-    return given.own(np.concatenate(([1.0], through)))[given.xp.where(lengths > most, most, lengths)]
+    return given.own(np.concatenate(([1.0], through)))[
+        given.xp.where(lengths > most, most, lengths)
+    ]
 
 
 def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
@@ -291,7 +347,11 @@ def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: 
     length, known = given.lengths(), given.xp.count_nonzero(relevant, 1)
     depth = length if measure.k is None else 0 * length + measure.k
     named = measure.denom.removeprefix("min_").split("_")
-    limits = {"R": known, "k": depth, "n": xp.minimum(length, depth) if isinstance(measure, P) else length}
+    limits = {
+        "R": known,
+        "k": depth,
+        "n": xp.minimum(length, depth) if isinstance(measure, P) else length,
+    }
     least = limits[named[0]]
     for name in named[1:]:
         least = xp.minimum(least, limits[name])
@@ -324,16 +384,24 @@ def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -
     >>> soft_ranks(np.array([[3.0, 1.0, 2.0]]), temperature=0.01).tolist()
     [[1.0, 3.0, 2.0]]
     """
-    return _soft_ranks(Padded.of(scores, np.zeros(tuple(scores.shape)), mask), temperature)
+    return _soft_ranks(
+        Padded.of(scores, np.zeros(tuple(scores.shape)), mask), temperature
+    )
 
 
 def _soft_ranks(given: Padded, temperature: float) -> Data:
     if not temperature > 0:
-        raise BadOption(f"temperature={temperature} is out of range", expected="more than 0")
+        raise BadOption(
+            f"temperature={temperature} is out of range", expected="more than 0"
+        )
     above = _above(given, temperature)
     if given.there is None:
         return 0.5 + above.sum(2)  # a document is half above itself
-    return 0.5 + given.xp.where(given.there[:, None, :], above, 0.0).sum(2) + 0.5 * ~given.there
+    return (
+        0.5
+        + given.xp.where(given.there[:, None, :], above, 0.0).sum(2)
+        + 0.5 * ~given.there
+    )
 
 
 def _above(given: Padded, temperature: float) -> Data:
@@ -343,7 +411,12 @@ def _above(given: Padded, temperature: float) -> Data:
 
 
 def approx_ndcg(
-    scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1, gain: str = "exp2"
+    scores: Data,
+    labels: object,
+    *,
+    mask: object = None,
+    temperature: float = 0.1,
+    gain: str = "exp2",
 ) -> Data:
     """Return nDCG with soft ranks, ``[lists]``; 0 for lists without gain.  Train on its negative mean.
 
@@ -363,12 +436,16 @@ def approx_ndcg(
     """
     given, measure = Padded.of(scores, labels, mask), nDCG(gain=gain)
     worth = given.worth(measure)
-    ideal = ideal_dcg(given, worth, 1.0 / measure.divisor(np.arange(1, given.width + 1)))
+    ideal = ideal_dcg(
+        given, worth, 1.0 / measure.divisor(np.arange(1, given.width + 1))
+    )
     share = given.back(worth / ideal[:, None])
     return (share / given.xp.log2(1.0 + _soft_ranks(given, temperature))).sum(1)
 
 
-def approx_mrr(scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1) -> Data:
+def approx_mrr(
+    scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1
+) -> Data:
     """Return the reciprocal rank with soft ranks, ``[lists]``; 0 for lists without a relevant document.
 
     Each relevant document adds one over its soft rank, times the probability that no other is above it.
@@ -387,11 +464,18 @@ def approx_mrr(scores: Data, labels: object, *, mask: object = None, temperature
     relevant = given.relevant(ANY_GAIN)
     rivals = relevant[:, None, :] & (given.own(np.eye(given.width)) == 0)
     chance = given.xp.where(rivals, 1.0 - _above(given, temperature), 1.0).prod(2)
-    return given.xp.where(relevant, chance / _soft_ranks(given, temperature), 0.0).sum(1)
+    return given.xp.where(relevant, chance / _soft_ranks(given, temperature), 0.0).sum(
+        1
+    )
 
 
 def lambda_loss(
-    scores: Data, labels: object, measure: str | Measure, *, mask: object = None, sigma: float = 1.0
+    scores: Data,
+    labels: object,
+    measure: str | Measure,
+    *,
+    mask: object = None,
+    sigma: float = 1.0,
 ) -> Data:
     """Return LambdaRank's loss, ``[lists]``: ``Σ |ΔM| · ln(1 + exp(−σ (s_i − s_j)))``, i better than j.
 
@@ -403,11 +487,15 @@ def lambda_loss(
         The steepness of the loss of a pair.
     """
     given = Padded.of(scores, labels, mask)
-    return given.xp.concatenate([_lambda_loss(part, measure, sigma) for part in given.parts()], 0)
+    return given.xp.concatenate(
+        [_lambda_loss(part, measure, sigma) for part in given.parts()], 0
+    )
 
 
 def _lambda_loss(given: Padded, measure: str | Measure, sigma: float) -> Data:
     better = given.grade[:, :, None] > given.grade[:, None, :]
     steep = sigma * given.scores
-    loss = given.back(changes(given, measure)) * given.softplus(steep[:, None, :] - steep[:, :, None])
+    loss = given.back(changes(given, measure)) * given.softplus(
+        steep[:, None, :] - steep[:, :, None]
+    )
     return given.xp.where(better, loss, 0.0).sum((1, 2))

@@ -126,7 +126,9 @@ def ratio_of_sums(above: Floats, below: Floats) -> float:
     return exact_sum(above) / norm if norm else math.nan
 
 
-def aggregated(agg: str, value: Floats, total: Callable[[Floats], float] = exact_sum) -> float:
+def aggregated(
+    agg: str, value: Floats, total: Callable[[Floats], float] = exact_sum
+) -> float:
     """Return the aggregate of the values of queries.
 
     Parameters
@@ -177,6 +179,7 @@ def share_trimmed(agg: str) -> float | None:
 
 def _numbers(values: Floats) -> Iterator[float]:
     pieces = (
-        values[begin : begin + _VALUES_AT_ONCE].tolist() for begin in range(0, len(values), _VALUES_AT_ONCE)
+        values[begin : begin + _VALUES_AT_ONCE].tolist()
+        for begin in range(0, len(values), _VALUES_AT_ONCE)
     )
     return chain.from_iterable(pieces)

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 #: the largest number of recall levels
 MOST_LEVELS: Final = 10_001
 INTERPOLATIONS: Final = ("exact", "trec9", "trec10", "none")
-INTERPOLATION: Final = (
-    "when a level counts as reached (trec9, trec10 round r·R); none: no later precision counts"
-)
+INTERPOLATION: Final = "when a level counts as reached (trec9, trec10 round r·R); none: no later precision counts"
 
 
-def recall_levels(points: int | tuple[float, ...], parameter_name: str) -> tuple[float, ...]:
+def recall_levels(
+    points: int | tuple[float, ...], parameter_name: str
+) -> tuple[float, ...]:
     """Return levels from 0 to 1: as given, or so many of them, evenly spaced.
 
     Raises
@@ -53,8 +53,16 @@ def recall_levels(points: int | tuple[float, ...], parameter_name: str) -> tuple
         levels = points
     else:
         last = int(points) - 1
-        levels = tuple(at / last for at in range(last + 1)) if last > 0 and points == last + 1 else ()
-    if not levels or len(set(levels)) < len(levels) or not all(0 <= level <= 1 for level in levels):
+        levels = (
+            tuple(at / last for at in range(last + 1))
+            if last > 0 and points == last + 1
+            else ()
+        )
+    if (
+        not levels
+        or len(set(levels)) < len(levels)
+        or not all(0 <= level <= 1 for level in levels)
+    ):
         raise BadParameter(
             f"{parameter_name}={points!r} are not recall levels",
             expected="a number of levels from 2 up (11, 101), or levels in 0 … 1: {0.25, 0.5, 0.75}",
@@ -139,7 +147,13 @@ class RecallSteps(Record):
         return query, self.best[place]
 
 
-def interpolated(hits: Hits, relevant: Bools, R: Ints, levels: Sequence[float], interp: str) -> Floats:  # noqa: N803 - the symbol of the field
+def interpolated(
+    hits: Hits,
+    relevant: Bools,
+    R: Ints,  # noqa: N803 - the symbol of the field
+    levels: Sequence[float],
+    interp: str,
+) -> Floats:
     """Return precision at levels of recall, float64 ``[queries, levels]``, 0 where one is not reached.
 
     Parameters
@@ -181,12 +195,17 @@ class Points(Record):
     @classmethod
     def of(cls, query: Ints, x: Floats, y: Floats, count: int) -> Self:
         """Build from the query of each point; queries ascend."""
-        return cls(np.concatenate(([0], np.cumsum(np.bincount(query, minlength=count)))), x, y)
+        return cls(
+            np.concatenate(([0], np.cumsum(np.bincount(query, minlength=count)))), x, y
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Points], order: Ints) -> Self:
         """Concatenate parts, and put their queries in the order given."""
-        x, y = np.concatenate([part.x for part in parts]), np.concatenate([part.y for part in parts])
+        x, y = (
+            np.concatenate([part.x for part in parts]),
+            np.concatenate([part.y for part in parts]),
+        )
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         starts = np.cumsum(lengths) - lengths
         at = ragged_range(starts[order], lengths[order])
@@ -214,7 +233,11 @@ class Micro(Record):
         found = np.zeros(max(len(part.found) for part in parts), np.int64)
         for part in parts:
             found[: len(part.found)] += part.found
-        return cls(found, sum(part.relevant for part in parts), sum(part.queries for part in parts))
+        return cls(
+            found,
+            sum(part.relevant for part in parts),
+            sum(part.queries for part in parts),
+        )
 
     def curve(self) -> tuple[Ints, Floats, Floats]:
         """Return k, Σ h_k / Σ R and Σ h_k / (k · queries)."""
@@ -259,14 +282,18 @@ class CurveValues(Record):
 
     def weighted(self, weight: Floats) -> CurveValues:
         """Return the same with weights of queries, float64 ``[queries, grid]`` or ``[queries, 1]``."""
-        return self.as_ratio(self.value * weight, np.broadcast_to(weight, self.value.shape))
+        return self.as_ratio(
+            self.value * weight, np.broadcast_to(weight, self.value.shape)
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[CurveValues], order: Ints) -> Self:
         """Concatenate parts, and put their queries in the order given."""
 
         def column(name: str) -> Any:  # noqa: ANN401 - an array, or None where no part has one
-            arrays = [getattr(part, name) for part in parts if getattr(part, name) is not None]
+            arrays = [
+                getattr(part, name) for part in parts if getattr(part, name) is not None
+            ]
             return np.concatenate(arrays)[order] if arrays else None
 
         points = [part.points for part in parts if part.points is not None]
@@ -307,7 +334,9 @@ class Curve(Named):
         """The deepest rank that it examines."""
         return self.summary().deepest
 
-    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
+    def check(
+        self, ties: str, depth: int | None = None, negative: str = "unjudged"
+    ) -> None:
         """Refuse options of alignment under which the summary has no known value."""
         self.summary().check(ties, depth, negative)
 
@@ -341,8 +370,12 @@ class Curve(Named):
 class BinaryCurve(Curve):
     """A curve of binary relevance; a query without a relevant document has none."""
 
-    rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
-    levels: int | tuple[float, ...] = parameter(11, "number of levels, or {x, x, …}", low=0, high=MOST_LEVELS)
+    rel: RelevantFrom = parameter(
+        ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
+    levels: int | tuple[float, ...] = parameter(
+        11, "number of levels, or {x, x, …}", low=0, high=MOST_LEVELS
+    )
 
     def __post_init__(self) -> None:
         """Refuse levels that are not distinct and from 0 to 1."""
@@ -380,10 +413,14 @@ class BinaryCurve(Curve):
             hits = hits.down_to(self.k)
         status = np.where(hits.found, Status.ok, Status.missing).astype(np.int8)
         status[~self.defined(hits)] = Status.undefined
-        status[none] = Status.dropped if empty in ("drop", "unanswerable") else Status.no_relevant
+        status[none] = (
+            Status.dropped if empty in ("drop", "unanswerable") else Status.no_relevant
+        )
         if hits.unanswerable is not None:
             status[hits.unanswerable] = Status.dropped
         with_curve = (status == Status.ok) | (status == Status.missing)
         value = self.heights(hits)
         value[~with_curve] = np.nan
-        return CurveValues(value, status, self.points(hits), self.micro(hits, with_curve))
+        return CurveValues(
+            value, status, self.points(hits), self.micro(hits, with_curve)
+        )

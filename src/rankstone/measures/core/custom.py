@@ -5,7 +5,15 @@ from __future__ import annotations
 import inspect
 import math
 from dataclasses import make_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
@@ -79,9 +87,16 @@ def measure(
 
     def decorate(function: Callable[..., Any]) -> type[Measure]:
         low, high = span
-        if not (-math.inf if low is None else low) < (math.inf if high is None else high):
-            raise BadParameter(f"{name}: span={span} is not a range", expected="(lowest, highest), or None")
-        described = _card(name, function, {"span": span, "direction": direction, **card})
+        if not (-math.inf if low is None else low) < (
+            math.inf if high is None else high
+        ):
+            raise BadParameter(
+                f"{name}: span={span} is not a range",
+                expected="(lowest, highest), or None",
+            )
+        described = _card(
+            name, function, {"span": span, "direction": direction, **card}
+        )
         cls = make_dataclass(
             name,
             _parameters(name, function),
@@ -123,9 +138,15 @@ class CustomMeasure(Measure):
         for shared in vars(hits).values():  # other measures read the same arrays
             if isinstance(shared, np.ndarray):
                 shared.flags.writeable = False
-        returned = type(self).function(hits, **{name: getattr(self, name) for name in self.takes})
+        returned = type(self).function(
+            hits, **{name: getattr(self, name) for name in self.takes}
+        )
         if not isinstance(returned, Contributions):
-            shares, norm = returned if isinstance(returned, tuple) else (returned, np.ones(hits.queries))
+            shares, norm = (
+                returned
+                if isinstance(returned, tuple)
+                else (returned, np.ones(hits.queries))
+            )
             returned = Contributions(self._numbers(shares), self._numbers(norm))
         self._check_shape("hit", returned.hits, len(hits.rank))
         self._check_shape("query", returned.norm, hits.queries)
@@ -147,7 +168,8 @@ class CustomMeasure(Measure):
             return
         raise BadParameter(
             f"{self.name} did not return {'a number' if each == 'hit' else 'a norm'} for each {each}",
-            given=f"shape {values.shape}" + ("" if finite else ", some of them not finite"),
+            given=f"shape {values.shape}"
+            + ("" if finite else ", some of them not finite"),
             expected=f"finite float64 [{size}]",
         )
 
@@ -155,7 +177,8 @@ class CustomMeasure(Measure):
 def _card(name: str, function: Callable[..., Any], given: dict[str, Any]) -> Card:
     """Return the card: the given lines, the first sentence of the function, and defaults."""
     facts: dict[str, Any] = {
-        "sentence": (inspect.getdoc(function) or "").split("\n")[0] or f"{name}, a measure of your own.",
+        "sentence": (inspect.getdoc(function) or "").split("\n")[0]
+        or f"{name}, a measure of your own.",
         "formula": f"Σ {function.__name__}(hit)",
         "symbols": "see the function",
         "example": "none given",
@@ -174,7 +197,9 @@ def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
         if taken.name in CUTOFFS:
             continue
         if hasattr(Measure, taken.name):
-            raise BadParameter(f"{name}: every measure has an attribute {taken.name}", fix="rename it")
+            raise BadParameter(
+                f"{name}: every measure has an attribute {taken.name}", fix="rename it"
+            )
         if taken.default is taken.empty:
             raise BadParameter(
                 f"{name}: parameter {taken.name} has no default",
@@ -190,7 +215,9 @@ def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
             default = Threshold(float(default))
         choices = get_args(words) if get_origin(words) is Literal else ()
         low = -math.inf if isinstance(default, (int, float)) else None
-        meaning = parameter(default, f"parameter of {function.__name__}", *choices, low=low)
+        meaning = parameter(
+            default, f"parameter of {function.__name__}", *choices, low=low
+        )
         declared.append((taken.name, Any, meaning))
     return declared
 

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
+from dataclasses import (
+    FrozenInstanceError,
+    dataclass,
+    field,
+    fields,
+    is_dataclass,
+    replace,
+)
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -16,7 +23,12 @@ import numpy as np
 from rankstone._basics import exact
 from rankstone.errors import BadOption, BadParameter, nearest, printable
 from rankstone.hits.budgets import Budget
-from rankstone.measures.core.aggregation import aggregated, percentile, ratio_of_sums, share_trimmed
+from rankstone.measures.core.aggregation import (
+    aggregated,
+    percentile,
+    ratio_of_sums,
+    share_trimmed,
+)
 from rankstone.measures.core.claims import Claims
 
 if TYPE_CHECKING:
@@ -53,7 +65,9 @@ class Threshold:
     def __post_init__(self) -> None:
         """Refuse a level that is not a finite number."""
         if not math.isfinite(self.level):
-            raise BadParameter(f"rel={self.level} is not a threshold", expected="a grade, such as 2")
+            raise BadParameter(
+                f"rel={self.level} is not a threshold", expected="a grade, such as 2"
+            )
 
     def __call__(self, grade: Floats) -> Bools:
         """Return which grades are relevant."""
@@ -117,7 +131,9 @@ class Card:
     needs: str = "judgments"
     span: Span = (0.0, 1.0)
     direction: str = "higher"
-    undefined: str = "no relevant document: the option `empty` decides (default 0, counted)"
+    undefined: str = (
+        "no relevant document: the option `empty` decides (default 0, counted)"
+    )
     peers: Mapping[str, str] = field(default_factory=dict)
     sensitive: str
     use: str
@@ -168,9 +184,18 @@ def parameter(
     if number or any(bound is not None for bound in (low, above, below, high)):
         low = -_LARGEST if low is None and above is None else low
         high = _LARGEST if high is None and below is None else high
-    rules = {"doc": doc, "choices": words, "low": low, "above": above, "below": below, "high": high}
+    rules = {
+        "doc": doc,
+        "choices": words,
+        "low": low,
+        "above": above,
+        "below": below,
+        "high": high,
+    }
     rules |= {"needed": needed, "word": word, "whole": whole, "needs_k": needs_k}
-    return field(default=default, metadata={**rules, "needs_candidates": needs_candidates})
+    return field(
+        default=default, metadata={**rules, "needs_candidates": needs_candidates}
+    )
 
 
 Kind = TypeVar("Kind")
@@ -209,12 +234,18 @@ class Named(_Frozen, metaclass=_MeasureType):
     #: texts of typical measures for documentation and tests, where the bare name is not enough
     examples: ClassVar[tuple[str, ...]] = ()
 
-    k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1, high=MOST_RANKS)
+    k: int | None = parameter(
+        None, "cutoff: ranks below it do not count", low=1, high=MOST_RANKS
+    )
 
     def __post_init__(self) -> None:
         """Check every parameter against its declaration; numbers of NumPy become those of Python."""
         for declared in fields(self):
-            object.__setattr__(self, declared.name, _normalized(declared.name, getattr(self, declared.name)))
+            object.__setattr__(
+                self,
+                declared.name,
+                _normalized(declared.name, getattr(self, declared.name)),
+            )
             _check(self, declared.name, declared.metadata, declared.default)
         if self.k is not None and not self.takes_cutoff:
             raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.k}")
@@ -227,7 +258,8 @@ class Named(_Frozen, metaclass=_MeasureType):
             cls.name = cls.__name__
         for name in Claims.__dataclass_fields__.keys() & vars(cls).keys():
             raise BadParameter(
-                f"{cls.__name__}.{name} has no effect", fix=f"write claims = Claims({name}=…) in the class"
+                f"{cls.__name__}.{name} has no effect",
+                fix=f"write claims = Claims({name}=…) in the class",
             )
 
     @property
@@ -261,8 +293,16 @@ class Named(_Frozen, metaclass=_MeasureType):
     def default_parameters(self) -> dict[str, str]:
         """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
         left_out = {*CUTOFFS, "agg", *self.changed(), *self.inactive_parameters}
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
-        return {f"{self.name}.{name}": _text(value) for name, value in values.items() if value is not None}
+        values = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name not in left_out
+        }
+        return {
+            f"{self.name}.{name}": _text(value)
+            for name, value in values.items()
+            if value is not None
+        }
 
     def __matmul__(self, k: int | Budget | str) -> Self:
         other = {"budget": None} if hasattr(self, "budget") else {}
@@ -272,7 +312,9 @@ class Named(_Frozen, metaclass=_MeasureType):
         """Refuse options that lack what the measure needs, before any work."""
         for declared in fields(self):
             value = getattr(self, declared.name)
-            if options.candidates is None and value in declared.metadata.get("needs_candidates", ()):
+            if options.candidates is None and value in declared.metadata.get(
+                "needs_candidates", ()
+            ):
                 raise BadOption(
                     f"{self} needs to know how many documents a query could have retrieved",
                     fix="name their number: candidates=20000 (on the command line --candidates 20000)",
@@ -285,8 +327,14 @@ class Named(_Frozen, metaclass=_MeasureType):
         return label
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
-        cutoffs = [f"@{cut}" for cut in (getattr(self, name, None) for name in CUTOFFS) if cut is not None]
+        inside = ", ".join(
+            f"{name}={_text(value)}" for name, value in self.changed().items()
+        )
+        cutoffs = [
+            f"@{cut}"
+            for cut in (getattr(self, name, None) for name in CUTOFFS)
+            if cut is not None
+        ]
         return f"{self.name}{f'({inside})' if inside else ''}{''.join(cutoffs)}"
 
 
@@ -315,7 +363,12 @@ class PerQuery(Named):
     )
 
     def unit_values(
-        self, unit: Ints, count: int, value: Floats, numerator: Floats, denominator: Floats
+        self,
+        unit: Ints,
+        count: int,
+        value: Floats,
+        numerator: Floats,
+        denominator: Floats,
     ) -> Floats:
         """Return the value of each unit of queries, a ratio of sums.
 
@@ -335,12 +388,17 @@ class PerQuery(Named):
         numpy.ndarray
             float64 ``[count]``.
         """
-        above, below = np.bincount(unit, numerator, count), np.bincount(unit, denominator, count)
+        above, below = (
+            np.bincount(unit, numerator, count),
+            np.bincount(unit, denominator, count),
+        )
         values = np.bincount(unit, value, count) / np.bincount(unit, minlength=count)
         np.divide(above, below, out=values, where=below > 0)
         return values
 
-    def aggregate(self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats) -> float:
+    def aggregate(
+        self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats
+    ) -> float:
         """Return the aggregate of the values of queries; NaN without queries.
 
         Parameters
@@ -376,19 +434,29 @@ def _normalized(name: str, value: object) -> object:
     """Return the value of a parameter with a number of NumPy as one of Python, and a grade as a threshold."""
     if isinstance(value, np.generic):
         value = value.item()
-    if name == "rel" and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if (
+        name == "rel"
+        and isinstance(value, (int, float))
+        and not isinstance(value, bool)
+    ):
         return Threshold(float(value))
     return value
 
 
-def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object) -> None:
+def _check(
+    measure: Named, name: str, rules: Mapping[str, Any], default: object
+) -> None:
     """Check one parameter: given where it is required, a number in its range, or one of its choices."""
     value = getattr(measure, name)
     if value is None and rules.get("needed"):
-        raise BadParameter(f"{measure.name} needs {name}: {rules['doc']}", fix=rules["needed"])
+        raise BadParameter(
+            f"{measure.name} needs {name}: {rules['doc']}", fix=rules["needed"]
+        )
     choices: Sequence[str] = rules.get("choices", ())
     if rules.get("word"):
-        if value is not None and not (isinstance(value, str) and _WORD.fullmatch(value)):
+        if value is not None and not (
+            isinstance(value, str) and _WORD.fullmatch(value)
+        ):
             raise BadParameter(
                 f"{measure.name}: {name}={value!r} cannot be written as a word",
                 expected="a name without brackets, quotes, commas, = and @",
@@ -398,20 +466,34 @@ def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object)
     elif value is not None and any(rules.get(bound) is not None for bound in _BOUNDS):
         for number in value if isinstance(value, tuple) else (value,):
             _check_number(measure, name, number, rules)
-    elif choices and not is_dataclass(value) and not (value is None and default is None):
+    elif (
+        choices and not is_dataclass(value) and not (value is None and default is None)
+    ):
         register = "give the function a name: register_gain, register_discount or register_continuation"
         text = f'write it as a text: parse_measure("{measure.name}({name}={{1: 3, 2: 7}})")'
         raise BadParameter(
             f"{measure.name}: {name}={printable(repr(value), 60)} is not a word",
             expected=", ".join(choices),
-            fix=register if callable(value) else text if isinstance(value, dict) else None,
+            fix=register
+            if callable(value)
+            else text
+            if isinstance(value, dict)
+            else None,
         )
-    elif name == "rel" and not isinstance(value, Threshold) and not (value is None and default is None):
+    elif (
+        name == "rel"
+        and not isinstance(value, Threshold)
+        and not (value is None and default is None)
+    ):
         raise BadParameter(
             f"{measure.name}: rel={printable(repr(value), 60)} is not a threshold",
             expected="a grade (rel=2), or rankstone.measures.Threshold(2, strict=True) for those above it",
         )
-    if measure.k is None and isinstance(value, str) and value in rules.get("needs_k", ()):
+    if (
+        measure.k is None
+        and isinstance(value, str)
+        and value in rules.get("needs_k", ())
+    ):
         example = f"{measure.name}({name}={value})"
         raise BadParameter(f"{example} needs a cutoff", fix=f"write {example}@10")
 
@@ -420,8 +502,12 @@ def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object)
 _WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
 
 
-def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str]) -> None:
-    if value in choices or (name == "agg" and (_trims(value) or percentile(value) is not None)):
+def _check_choice(
+    measure: Named, name: str, value: str, choices: Sequence[str]
+) -> None:
+    if value in choices or (
+        name == "agg" and (_trims(value) or percentile(value) is not None)
+    ):
         return
     close = nearest(value, choices, n=1)
     raise BadParameter(
@@ -444,11 +530,15 @@ _BOUNDS: Final = {
 }
 
 
-def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, Any]) -> None:
+def _check_number(
+    measure: Named, name: str, value: object, rules: Mapping[str, Any]
+) -> None:
     whole = name == "k" or rules.get("whole")
     kind = int if name == "k" else (int, float)
     if isinstance(value, bool) or not isinstance(value, kind) or (whole and value % 1):
-        raise BadParameter(f"{measure.name}: {name}={value!r} is not a {'whole ' if whole else ''}number")
+        raise BadParameter(
+            f"{measure.name}: {name}={value!r} is not a {'whole ' if whole else ''}number"
+        )
     low, above, below, high = (rules.get(bound) for bound in _BOUNDS)
     inside = (
         (low is None or value >= low)
@@ -458,8 +548,14 @@ def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, 
         and math.isfinite(value)
     )
     if not inside:
-        limits = {bound: rules[bound] for bound in _BOUNDS if rules.get(bound) is not None}
-        bounds = [_BOUNDS[bound].format(at) for bound, at in limits.items() if math.isfinite(at)]
+        limits = {
+            bound: rules[bound] for bound in _BOUNDS if rules.get(bound) is not None
+        }
+        bounds = [
+            _BOUNDS[bound].format(at)
+            for bound, at in limits.items()
+            if math.isfinite(at)
+        ]
         raise BadParameter(
             f"{measure.name}: {name}={value!r} is out of range",
             expected=f"{'a whole number, ' if whole else ''}{', '.join(bounds)}",

@@ -54,9 +54,13 @@ class Vocabulary(Sequence[str]):
 
 
 #: names of gains: those of the package, and registered ones
-GAINS: Final = Vocabulary(("linear", "exp2", "binary", "exp2_offset", "pow2_shift"), CUSTOM_GAINS)
+GAINS: Final = Vocabulary(
+    ("linear", "exp2", "binary", "exp2_offset", "pow2_shift"), CUSTOM_GAINS
+)
 #: names of discounts: those of the package, and registered ones
-DISCOUNTS: Final = Vocabulary(("log2", "jk", "reciprocal", "none", "geometric"), CUSTOM_DISCOUNTS)
+DISCOUNTS: Final = Vocabulary(
+    ("log2", "jk", "reciprocal", "none", "geometric"), CUSTOM_DISCOUNTS
+)
 
 
 def register_gain(word: str, gain: Callable[[Floats], Floats]) -> None:
@@ -101,15 +105,28 @@ def register_discount(word: str, divisor: Callable[[Floats], Floats]) -> None:
     DISCOUNTS.add(word, divisor, "discount")
 
 
-def _registered(function: Callable[[Floats], Floats], values: Floats, what: str, least: float) -> Floats:
+def _registered(
+    function: Callable[[Floats], Floats], values: Floats, what: str, least: float
+) -> Floats:
     """Call a registered function, and check that it returned numbers."""
-    returned = np.asarray(function(values.copy()), np.float64)  # the function may overwrite its argument
-    if returned.shape != values.shape or not np.isfinite(returned).all() or not (returned > least).all():
-        problem = "a wrong number of values" if returned.shape != values.shape else "unusable numbers"
+    returned = np.asarray(
+        function(values.copy()), np.float64
+    )  # the function may overwrite its argument
+    if (
+        returned.shape != values.shape
+        or not np.isfinite(returned).all()
+        or not (returned > least).all()
+    ):
+        problem = (
+            "a wrong number of values"
+            if returned.shape != values.shape
+            else "unusable numbers"
+        )
         raise BadValue(
             f"{what} returned {problem}",
             given=f"for {values[:3].tolist()}: {returned.ravel()[:3].tolist()}",
-            expected="one finite number for each" + (" and all of them positive" if least == 0 else ""),
+            expected="one finite number for each"
+            + (" and all of them positive" if least == 0 else ""),
         )
     return returned
 
@@ -131,7 +148,9 @@ class GainTable:
         """Refuse gains that are negative or not finite."""
         for grade, gain in self.gains:
             if not (math.isfinite(grade) and 0 <= gain <= LARGEST_GRADE):
-                raise BadParameter(f"gain table: {grade:g} → {gain:g}", expected="gains from 0 to 9e15")
+                raise BadParameter(
+                    f"gain table: {grade:g} → {gain:g}", expected="gains from 0 to 9e15"
+                )
 
     def __call__(self, grade: Floats) -> Floats:
         """Look the grades up."""
@@ -148,7 +167,11 @@ class GainTable:
         return np.array([table[g] for g in known])[at]
 
     def __str__(self) -> str:
-        return "{" + ", ".join(f"{exact(grade)}: {exact(gain)}" for grade, gain in self.gains) + "}"
+        return (
+            "{"
+            + ", ".join(f"{exact(grade)}: {exact(gain)}" for grade, gain in self.gains)
+            + "}"
+        )
 
 
 def gains(gain: str | GainTable, rel: Threshold | None, grade: Floats) -> Floats:
@@ -217,7 +240,9 @@ def _log2_table(depth: int) -> Floats:
     return table
 
 
-def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = None) -> Floats:
+def divisors(
+    discount: str, rank: Ints, *, base: float = 2.0, p: float | None = None
+) -> Floats:
     """Return what a gain at each rank is divided by.
 
     ``log2`` log2(i + 1) · ``jk`` max(1, log_base i) · ``reciprocal`` i · ``none`` 1 · ``geometric``
@@ -225,12 +250,17 @@ def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = 
     """
     if discount in CUSTOM_DISCOUNTS:
         return _registered(
-            CUSTOM_DISCOUNTS[discount], rank.astype(np.float64), f"discount={discount}", least=0.0
+            CUSTOM_DISCOUNTS[discount],
+            rank.astype(np.float64),
+            f"discount={discount}",
+            least=0.0,
         )
     if discount == "log2":
         return np.asarray(_log2_table(int(rank.max(initial=1))), like=rank)[rank - 1]
     if discount == "jk":
-        logs = np.concatenate(([0.0], np.asarray(_log2_table(int(rank.max(initial=1))), like=rank)))
+        logs = np.concatenate(
+            ([0.0], np.asarray(_log2_table(int(rank.max(initial=1))), like=rank))
+        )
         divided: Floats = np.maximum(1.0, logs[rank - 1] / math.log2(base))
         return divided
     if discount == "reciprocal":

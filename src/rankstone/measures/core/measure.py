@@ -93,13 +93,21 @@ class Scored(Record):
             return np.concatenate([getattr(part, name) for part in parts])[order]
 
         weight = None if parts[0].weight is None else column("weight")
-        return cls(column("numerator"), column("denominator"), column("value"), column("status"), weight)
+        return cls(
+            column("numerator"),
+            column("denominator"),
+            column("value"),
+            column("status"),
+            weight,
+        )
 
     def of(self, some: Bools | Ints) -> Scored:
         """Return the scores of some of the queries, bool ``[queries]`` or their numbers."""
         weight = None if self.weight is None else self.weight[some]
         value, status = self.value[some], self.status[some]
-        return Scored(self.numerator[some], self.denominator[some], value, status, weight)
+        return Scored(
+            self.numerator[some], self.denominator[some], value, status, weight
+        )
 
     def undefined_where(self, void: Bools) -> Scored:
         """Return the same queries, of which these have no value."""
@@ -109,7 +117,9 @@ class Scored(Record):
     def without_value(self) -> Scored:
         """Return the same queries, none of which has a value; what is dropped stays so."""
         nothing = np.full(len(self.value), np.nan)
-        status = np.where(self.status == Status.dropped, Status.dropped, Status.undefined)
+        status = np.where(
+            self.status == Status.dropped, Status.dropped, Status.undefined
+        )
         return replace(self, value=nothing, status=status.astype(np.int8))
 
 
@@ -157,11 +167,15 @@ class Measure(PerQuery):
                 fix=f'write {self.name} @ "tokens(2000)"',
             )
         if self.k is not None:
-            raise BadParameter(f"{self} has two cutoffs", fix=f"write {self.name}@{self.budget}")
+            raise BadParameter(
+                f"{self} has two cutoffs", fix=f"write {self.name}@{self.budget}"
+            )
         if not self.takes_cutoff:
             raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.budget}")
         if not self.takes_budget:
-            raise BadParameter(f"{self.name} needs the number of ranks, which a budget leaves open")
+            raise BadParameter(
+                f"{self.name} needs the number of ranks, which a budget leaves open"
+            )
         if self.budget.crossing == "fraction" and not self.takes_shares:
             raise BadParameter(
                 f"{self}: {self.name} is no sum in which part of a document could count",
@@ -209,7 +223,9 @@ class Measure(PerQuery):
         return () if self.budget is None else (self.budget,)
 
     # -- what is the same for all measures ------------------------------------------------------------------
-    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
+    def check(
+        self, ties: str, depth: int | None = None, negative: str = "unjudged"
+    ) -> None:
         """Refuse options of alignment under which the measure has no known value."""
         claims = self.claims
         if self.budget is not None:
@@ -236,7 +252,9 @@ class Measure(PerQuery):
                 fix="choose an order of tied documents: ties=docid_desc, input, …",
             )
         if self.claims.looks_deeper or self.brings & {"pooled", "holes"}:
-            raise BadParameter(f"{self} reads the list below the cutoff, so a budget cannot cut it")
+            raise BadParameter(
+                f"{self} reads the list below the cutoff, so a budget cannot cut it"
+            )
 
     def limit(self, _hits: Hits) -> Cutoff | None:
         """Return the cutoff: one number, int64 ``[queries]``, or ``None`` for whole lists."""
@@ -268,17 +286,25 @@ class Measure(PerQuery):
                 if added is not None:
                     numerator = numerator + added
             norm = parts.norm
-            ratio = np.divide(numerator, norm, out=np.zeros_like(numerator), where=norm > 0)
+            ratio = np.divide(
+                numerator, norm, out=np.zeros_like(numerator), where=norm > 0
+            )
             value = self.link(hits, ratio)
         status = np.zeros_like(numerator, np.int8)
         if parts.bounded is not None:
             status[parts.bounded] = Status.lower_bound
-        status[norm <= 0] = self.zero_norm  # an ideal list of negative grades counts as zero
+        status[norm <= 0] = (
+            self.zero_norm
+        )  # an ideal list of negative grades counts as zero
         self._apply_empty(hits, empty, value, status)
         if not hits.found.all():
-            status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
+            status[
+                ~hits.found & (status != Status.undefined) & (status != Status.dropped)
+            ] = Status.missing
         if hits.unanswerable is not None and not self.brings & {"abstained", "costs"}:
-            status[hits.unanswerable] = Status.dropped  # they are measured by themselves
+            status[hits.unanswerable] = (
+                Status.dropped
+            )  # they are measured by themselves
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
         self._check_span(hits, value, without)
@@ -302,7 +328,9 @@ class Measure(PerQuery):
             query = int(outside.argmax())
             raise OutOfRange.of(str(self), query, float(value[query]), low, high)
 
-    def _apply_empty(self, hits: Hits, empty: str, value: Floats, status: Codes) -> None:
+    def _apply_empty(
+        self, hits: Hits, empty: str, value: Floats, status: Codes
+    ) -> None:
         relevant = self.relevant_count(hits)
         if relevant is None:
             return

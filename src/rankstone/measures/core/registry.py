@@ -67,10 +67,15 @@ class Registry(Mapping[str, type[Named]]):
         folded = word.lower()
         names = [name for name in self if name.lower() == folded]
         if len(names) > 1:  # scaled DCG is SDCG, session DCG is sDCG
-            raise UnknownMeasure(f"{printable(word)} could be {' or '.join(names)}", fix="use the right case")
+            raise UnknownMeasure(
+                f"{printable(word)} could be {' or '.join(names)}",
+                fix="use the right case",
+            )
         if names:
             return names[0]
-        aliases = {alias.lower(): name for name, kind in self.items() for alias in kind.aliases}
+        aliases = {
+            alias.lower(): name for name, kind in self.items() for alias in kind.aliases
+        }
         return aliases.get(folded)
 
     def spellings(self) -> list[str]:
@@ -86,14 +91,24 @@ class Registry(Mapping[str, type[Named]]):
                 given=printable(repr(name)),
                 expected="a class attribute `name` of letters, digits and underscores",
             )
-        taken = name if name in self._modules or name in self._registered else self.canonical_name(name)
+        taken = (
+            name
+            if name in self._modules or name in self._registered
+            else self.canonical_name(name)
+        )
         if taken:
             raise BadParameter(
-                f"there is a measure {name} already" if taken == name else f"{name} already means {taken}",
+                f"there is a measure {name} already"
+                if taken == name
+                else f"{name} already means {taken}",
                 fix="choose another name; names are what people compare by",
             )
-        if not isinstance(getattr(kind, "card", None), Card) or not getattr(kind, "family", ""):
-            raise BadParameter(f"{name} has no card", expected="class attributes `family` and `card`")
+        if not isinstance(getattr(kind, "card", None), Card) or not getattr(
+            kind, "family", ""
+        ):
+            raise BadParameter(
+                f"{name} has no card", expected="class attributes `family` and `card`"
+            )
         self._registered[name] = kind
 
     def remove(self, name: str) -> None:

@@ -14,21 +14,32 @@ from rankstone.errors import BadParameter, BadValue
 from rankstone.hits.list_arrays import Ideal
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import ANY_GAIN, parameter
-from rankstone.measures.core.gains_and_discounts import GAINS, GainTable, gains, never_falls
+from rankstone.measures.core.gains_and_discounts import (
+    GAINS,
+    GainTable,
+    gains,
+    never_falls,
+)
 from rankstone.measures.core.measure import IdealNorm, Measure
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Cutoff
-    from rankstone.measures.core.definition import OptionalRelevantFrom, RelevantFrom, Threshold
+    from rankstone.measures.core.definition import (
+        OptionalRelevantFrom,
+        RelevantFrom,
+        Threshold,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryMeasure(Measure, family="binary"):
     """A measure of binary relevance."""
 
-    rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    rel: RelevantFrom = parameter(
+        ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
 
     @property
     def threshold(self) -> Threshold:
@@ -48,11 +59,16 @@ class BinaryMeasure(Measure, family="binary"):
         """Return the cutoff of each query, the length of the list where there is none."""
         return hits.n if self.k is None else np.full(hits.queries, self.k)
 
-    def relevant_norm(self, hits: Hits, depth: Ints | None = None, weight: float = 1.0) -> IdealNorm:
+    def relevant_norm(
+        self, hits: Hits, depth: Ints | None = None, weight: float = 1.0
+    ) -> IdealNorm:
         """Return a multiple of R (of ``depth`` at most) as a sum over the ideal list."""
         known = Ideal(hits.ideal.offsets, self.rel(hits.ideal.grade).astype(np.float64))
         return IdealNorm(
-            known, lambda grade: self.rel(grade).astype(np.float64), lambda r: np.full(len(r), weight), depth
+            known,
+            lambda grade: self.rel(grade).astype(np.float64),
+            lambda r: np.full(len(r), weight),
+            depth,
         )
 
 
@@ -68,15 +84,21 @@ def _rises(gain: str | GainTable) -> bool:
     if isinstance(gain, str):
         return False
     table = sorted(({0.0: 0.0} | dict(gain.gains)).items())
-    return table[0][0] == 0 and all(one[1] <= other[1] for one, other in pairwise(table))
+    return table[0][0] == 0 and all(
+        one[1] <= other[1] for one, other in pairwise(table)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradedMeasure(Measure):
     """A measure in which every grade has a gain, or every grade from a threshold on."""
 
-    rel: OptionalRelevantFrom = parameter(None, "grades below it have no gain; no threshold unless given")
-    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
+    rel: OptionalRelevantFrom = parameter(
+        None, "grades below it have no gain; no threshold unless given"
+    )
+    gain: str | GainTable = parameter(
+        "linear", "what a grade is worth, or a table {grade: gain}", GAINS
+    )
 
     @property
     def threshold(self) -> Threshold | None:
@@ -110,7 +132,9 @@ class UnitGain(GradedMeasure):
     """
 
     gain: str | GainTable = parameter("linear", WORTH, SHARES)
-    max_grade: float | None = parameter(None, "highest grade of the scale, used or not", above=0.0)
+    max_grade: float | None = parameter(
+        None, "highest grade of the scale, used or not", above=0.0
+    )
 
     def __post_init__(self) -> None:
         """Refuse gains without a known scale, and tables with gains above 1."""
@@ -130,8 +154,15 @@ class UnitGain(GradedMeasure):
                 fix=f"write {self.name}(max_grade=3, …) for grades 0 … 3",
             )
         if self.max_grade is not None and not scaled:
-            raise BadParameter(f"{self.name}: max_grade has no effect with these gains", fix="leave it out")
-        if self.gain == "exp2" and self.max_grade is not None and self.max_grade > _LARGEST_UNIT_EXPONENT:
+            raise BadParameter(
+                f"{self.name}: max_grade has no effect with these gains",
+                fix="leave it out",
+            )
+        if (
+            self.gain == "exp2"
+            and self.max_grade is not None
+            and self.max_grade > _LARGEST_UNIT_EXPONENT
+        ):
             raise BadParameter(
                 f"{self.name}: 2^{self.max_grade:g} is astronomically large",
                 expected=f"max_grade up to {_LARGEST_UNIT_EXPONENT}",
@@ -142,7 +173,11 @@ class UnitGain(GradedMeasure):
         """The largest gain the scale allows."""
         if isinstance(self.gain, GainTable):
             return max(gain for _, gain in self.gain.gains)
-        return 1.0 if self.max_grade is None else float(self.worth(np.array([self.max_grade]))[0])
+        return (
+            1.0
+            if self.max_grade is None
+            else float(self.worth(np.array([self.max_grade]))[0])
+        )
 
     def gains_of(self, hits: Hits) -> Floats:
         """Return the gain of every hit, float64 ``[hits]``."""
@@ -161,7 +196,11 @@ class UnitGain(GradedMeasure):
                 fix=f"write max_grade={highest:g}, or the highest grade of the scale",
             )
         worth = _scaled(str(self.gain), np.maximum(grade, 0.0), self.max_grade)
-        return worth if self.threshold is None else np.where(self.threshold(grade), worth, 0.0)
+        return (
+            worth
+            if self.threshold is None
+            else np.where(self.threshold(grade), worth, 0.0)
+        )
 
 
 def _scaled(gain: str, grade: Floats, top: float) -> Floats:

@@ -43,7 +43,10 @@ def _is_own_name(name: str) -> bool:
         return True
     if name in _TREC_DEFAULTS or name in _trec().NICKNAMES:
         return False
-    return name.lower() in _trec().NAMES["spellings"] or MEASURES.canonical_name(name) is not None
+    return (
+        name.lower() in _trec().NAMES["spellings"]
+        or MEASURES.canonical_name(name) is not None
+    )
 
 
 def resolve(name: str) -> tuple[str, dict[str, Any]]:
@@ -73,7 +76,8 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
     close = list(dict.fromkeys(_suggested(word) for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
-        fix=(f"did you mean {', '.join(close)}? " if close else "") + "`rankstone measures` lists them all",
+        fix=(f"did you mean {', '.join(close)}? " if close else "")
+        + "`rankstone measures` lists them all",
     )
 
 
@@ -119,12 +123,17 @@ def _number(cls: type[Named], key: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BadParameter(f"{cls.name}: {key}={printable(text)} is not a number") from None
+        raise BadParameter(
+            f"{cls.name}: {key}={printable(text)} is not a number"
+        ) from None
 
 
 def _boolean(cls: type[Named], key: str, text: str) -> bool:
     if text not in ("True", "False"):
-        raise BadParameter(f"{cls.name}: {key}={printable(text)} is not known", expected="True or False")
+        raise BadParameter(
+            f"{cls.name}: {key}={printable(text)} is not known",
+            expected="True or False",
+        )
     return text == "True"
 
 
@@ -137,18 +146,24 @@ def _threshold(text: str) -> Threshold:
         level = float("nan")
     if not math.isfinite(level):
         raise BadParameter(
-            f"rel={printable(text)} is not a threshold", expected='a grade (2), or ">2" for above it'
+            f"rel={printable(text)} is not a threshold",
+            expected='a grade (2), or ">2" for above it',
         )
     return Threshold(level, strict=strict)
 
 
 def _list(cls: type[Named], declared: Field[Any], text: str) -> tuple[float, ...]:
     if "tuple" not in str(declared.type):
-        raise BadParameter(f"{cls.name}: {declared.name}={printable(text)} is a list", expected="one value")
+        raise BadParameter(
+            f"{cls.name}: {declared.name}={printable(text)} is a list",
+            expected="one value",
+        )
     try:
         return tuple(float(entry) for entry in text[1:-1].split(","))
     except ValueError:
-        raise BadParameter("a list of numbers cannot be read", given=printable(text)) from None
+        raise BadParameter(
+            "a list of numbers cannot be read", given=printable(text)
+        ) from None
 
 
 def _table(text: str) -> GainTable:
@@ -159,10 +174,13 @@ def _table(text: str) -> GainTable:
             pairs.append((float(grade), float(gain)))
         except ValueError:
             raise BadParameter(
-                f"gain table: {printable(entry)} is not a pair", expected="{grade: gain, …}, as {1: 1, 2: 3}"
+                f"gain table: {printable(entry)} is not a pair",
+                expected="{grade: gain, …}, as {1: 1, 2: 3}",
             ) from None
     if not pairs or len({grade for grade, _ in pairs}) < len(pairs):
-        raise BadParameter("the gain table is empty or names a grade twice", given=printable(text))
+        raise BadParameter(
+            "the gain table is empty or names a grade twice", given=printable(text)
+        )
     return GainTable(tuple(sorted(pairs)))
 
 
@@ -216,10 +234,13 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
                 f'"{item.__name__}@10"',
             )
         elif isinstance(item, str) or _is_of_ir_measures(item):
-            parsed.update((m, None) for text in _split(str(item)) for m in _labelled(text))
+            parsed.update(
+                (m, None) for text in _split(str(item)) for m in _labelled(text)
+            )
         else:
             raise UnknownMeasure(
-                f"{printable(repr(item), 60)} is not a measure", fix='name some: "nDCG@10 AP RR@10"'
+                f"{printable(repr(item), 60)} is not a measure",
+                fix='name some: "nDCG@10 AP RR@10"',
             )
     if not parsed:
         raise UnknownMeasure("no measure given", fix='name some: "nDCG@10 AP RR@10"')
@@ -228,11 +249,16 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
 
 def _is_of_ir_measures(item: object) -> bool:
     """Return True for a measure of ir_measures, which prints as a text that can be parsed here."""
-    return any(kind.__module__.partition(".")[0] == "ir_measures" for kind in type(item).__mro__)
+    return any(
+        kind.__module__.partition(".")[0] == "ir_measures"
+        for kind in type(item).__mro__
+    )
 
 
 def parse_only(
-    kinds: tuple[type[Kind], ...], measures: str | Named | Iterable[str | Named], refused: str
+    kinds: tuple[type[Kind], ...],
+    measures: str | Named | Iterable[str | Named],
+    refused: str,
 ) -> tuple[Kind, ...]:
     """Read measures of some classes, and refuse all others.
 
@@ -245,14 +271,26 @@ def parse_only(
     refused
         The end of the message about a measure of another class, behind its name.
     """
-    given = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else [*measures]
+    given = (
+        [measures]
+        if isinstance(measures, str) or not isinstance(measures, Iterable)
+        else [*measures]
+    )
     try:
         parsed = parse_measures(given)
-    except BadParameter:  # a missing parameter matters less than a measure of the wrong class
-        texts = (str(item) for item in given if isinstance(item, str) or _is_of_ir_measures(item))
+    except (
+        BadParameter
+    ):  # a missing parameter matters less than a measure of the wrong class
+        texts = (
+            str(item)
+            for item in given
+            if isinstance(item, str) or _is_of_ir_measures(item)
+        )
         for text in (text for item in texts for text in _split(item)):
             if not issubclass(kind := measure_kind(text), kinds):
-                raise BadParameter(f"{kind.name} {refused}", fix=f"use {kind.computed_by}") from None
+                raise BadParameter(
+                    f"{kind.name} {refused}", fix=f"use {kind.computed_by}"
+                ) from None
         raise
     for measure in parsed:
         if not isinstance(measure, kinds):
@@ -268,7 +306,9 @@ def parse_measure(text: str | Named) -> Named:
     """
     measures = parse_measures(text)
     if len(measures) != 1:
-        raise UnknownMeasure(f"one measure expected, {len(measures)} given", given=str(text))
+        raise UnknownMeasure(
+            f"one measure expected, {len(measures)} given", given=str(text)
+        )
     return measures[0]
 
 
@@ -317,7 +357,9 @@ def _split(text: str) -> list[str]:
     parts, depth, word = [], 0, ""
     for at, char in enumerate(text):
         depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(char, 0)
-        separates = char.isspace() or (char == "," and not _trec().is_inside_parameters(word, text[at + 1 :]))
+        separates = char.isspace() or (
+            char == "," and not _trec().is_inside_parameters(word, text[at + 1 :])
+        )
         if separates and depth == 0:
             parts.append(word)
             word = ""
@@ -331,14 +373,20 @@ def _split(text: str) -> list[str]:
 def _labelled(text: str) -> list[Named]:
     """Read a text; a measure without parameters that has another name here keeps the one it was given."""
     found = _read(text)
-    if len(found) == 1 and "(" not in text and text.casefold() != str(found[0]).casefold():
+    if (
+        len(found) == 1
+        and "(" not in text
+        and text.casefold() != str(found[0]).casefold()
+    ):
         object.__setattr__(found[0], "_label", text)
     return found
 
 
 def _read(text: str) -> list[Named]:
     shape = _SHAPE.match(text)
-    if not (shape and _is_own_name(shape["name"])) and (texts := _trec().own_texts(text)):
+    if not (shape and _is_own_name(shape["name"])) and (
+        texts := _trec().own_texts(text)
+    ):
         return [_read_ours(ours) for ours in texts]
     return [_read_ours(text)]
 
@@ -349,7 +397,9 @@ def _read_ours(text: str) -> Named:
         raise UnknownMeasure(
             f"{printable(text)!r} is not a measure",
             expected="such as nDCG@10, AP(rel=2)@100",
-            fix=f"each cutoff with its measure: nDCG@5 nDCG@{text}" if text.isdecimal() else None,
+            fix=f"each cutoff with its measure: nDCG@5 nDCG@{text}"
+            if text.isdecimal()
+            else None,
         )
     given = dict(_pairs(shape["inside"] or "", text))
     if level := shape["early"] or shape["late"]:
@@ -358,10 +408,14 @@ def _read_ours(text: str) -> Named:
     return _build(MEASURES[name], {**extra, **given}, shape["cut"], text)
 
 
-def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) -> Named:
+def _build(
+    cls: type[Named], given: dict[str, Any], cut: str | None, text: str
+) -> Named:
     known = {f.name: f for f in fields(cls) if f.name not in CUTOFFS}
     arguments: dict[str, Any] = {}
-    if cls.name == "IPrec" and cut is not None and "recall" not in given:  # ir_measures: IPrec@0.1
+    if (
+        cls.name == "IPrec" and cut is not None and "recall" not in given
+    ):  # ir_measures: IPrec@0.1
         given, cut = {**given, "recall": cut}, None
     for key, value in _translated(given):
         if key not in known:
@@ -371,7 +425,9 @@ def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) 
                 expected=", ".join(known) or "no parameters",
                 fix=_hint(key, list(known)),
             )
-        arguments[key] = parse_measure(_unquoted(value)) if key == "of" else _value(cls, key, value)
+        arguments[key] = (
+            parse_measure(_unquoted(value)) if key == "of" else _value(cls, key, value)
+        )
     if cut is not None and (budget := Budget.parse(cut)):
         if not any(f.name == "budget" for f in fields(cls)):
             raise BadParameter(f"{cls.name} takes no budget", given=printable(text))
@@ -389,7 +445,12 @@ def _translated(given: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     """Yield parameters under their names here; those of ir_measures are dcg, gains, max_rel and min_rel."""
     for key, value in given.items():
         if key == "dcg":
-            yield "gain", {"exp-log2": "exp2", "log2": "linear"}.get(str(value).strip("'\""), value)
+            yield (
+                "gain",
+                {"exp-log2": "exp2", "log2": "linear"}.get(
+                    str(value).strip("'\""), value
+                ),
+            )
         elif key == "max_rel":
             yield "max_grade", value
         elif key == "min_rel":
@@ -417,7 +478,9 @@ def _cutoff(cut: str, text: str) -> int:
             f"the cutoff {printable(cut)!r} is not a rank",
             given=printable(text),
             expected="a whole number of 1 or more after the @, or a budget such as @tokens(2000)",
-            fix=f"a curve takes several budgets: @{cut}(500,1000,2000)" if cut.isidentifier() else None,
+            fix=f"a curve takes several budgets: @{cut}(500,1000,2000)"
+            if cut.isidentifier()
+            else None,
         )
     return int(cut)
 

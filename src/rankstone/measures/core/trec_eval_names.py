@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Named
 
 #: names of measures in other programs, read by :mod:`rankstone.measures.core.syntax`, too
-NAMES: Final = tomllib.loads((files("rankstone.measures.core") / "names.toml").read_text(encoding="utf-8"))
+NAMES: Final = tomllib.loads(
+    (files("rankstone.measures.core") / "names.toml").read_text(encoding="utf-8")
+)
 
 
 @dataclass(frozen=True)
@@ -81,15 +83,24 @@ class TrecMeasure:
             text = _LISTED[self.name](values).replace("{interp}", f"trec{version}")
             return [(self.name if given is None else f"{self.name}_{given}", text)]
         if self.values == "cutoffs":
-            values = tuple(int(value) if abs(value) <= MOST_RANKS else 0 for value in values)
-        if len(set(values)) < len(values) or (self.values == "cutoffs" and min(values) < 1):
+            values = tuple(
+                int(value) if abs(value) <= MOST_RANKS else 0 for value in values
+            )
+        if len(set(values)) < len(values) or (
+            self.values == "cutoffs" and min(values) < 1
+        ):
             raise BadParameter(
                 f"{self.name}: these are not cutoffs",
                 given=printable(str(given)),
-                expected="numbers above 0, each once" if self.values == "cutoffs" else "each number once",
+                expected="numbers above 0, each once"
+                if self.values == "cutoffs"
+                else "each number once",
             )
         shown = "{}_{}" if self.values == "cutoffs" else "{}_{:3.2f}"
-        return [(shown.format(self.name, x), ours.format(x=f"{x:.15g}")) for x in sorted(values)]
+        return [
+            (shown.format(self.name, x), ours.format(x=f"{x:.15g}"))
+            for x in sorted(values)
+        ]
 
     def _paired(self, ours: str, given: str | None) -> tuple[str, str]:
         pairs = {} if given is None else _pairs(self.name, given)
@@ -121,7 +132,9 @@ def _pairs(name: str, given: str) -> dict[str, float]:
             pairs[key.strip()] = float(value)
         except ValueError:
             raise BadParameter(
-                f"{name}: a parameter is not a pair", given=printable(given), expected="name=number, …"
+                f"{name}: a parameter is not a pair",
+                given=printable(given),
+                expected="name=number, …",
             ) from None
     return pairs
 
@@ -129,10 +142,13 @@ def _pairs(name: str, given: str) -> dict[str, float]:
 def _utility(values: Sequence[float]) -> str:
     if len(values) != 4:  # noqa: PLR2004 - shown or not, relevant or not
         raise BadParameter(
-            "utility takes four coefficients", expected="relevant shown, others shown, relevant missed, rest"
+            "utility takes four coefficients",
+            expected="relevant shown, others shown, relevant missed, rest",
         )
     given = zip("abcd", values, (1.0, -1.0, 0.0, 0.0), strict=True)
-    inside = ", ".join(f"{name}={value:.15g}" for name, value, default in given if value != default)
+    inside = ", ".join(
+        f"{name}={value:.15g}" for name, value, default in given if value != default
+    )
     return f"Utility({inside})" if inside else "Utility"
 
 
@@ -144,7 +160,10 @@ def _points(values: Sequence[float]) -> str:
 
 def _f(values: Sequence[float]) -> str:
     if not values[0] > 0:
-        raise BadParameter(f"set_F.{values[0]:g}: its parameter is the square of beta", expected="above 0")
+        raise BadParameter(
+            f"set_F.{values[0]:g}: its parameter is the square of beta",
+            expected="above 0",
+        )
     beta = math.sqrt(values[0])
     return "F" if beta == 1 else f"F(beta={exact(beta)})"
 
@@ -165,7 +184,9 @@ def _of_row(name: str, ours: str = "", default: Any = (), **rest: Any) -> TrecMe
 
 
 #: every measure of trec_eval, in the order in which it prints them
-TREC: Final[dict[str, TrecMeasure]] = {name: _of_row(name, **row) for name, row in NAMES["trec_eval"].items()}
+TREC: Final[dict[str, TrecMeasure]] = {
+    name: _of_row(name, **row) for name, row in NAMES["trec_eval"].items()
+}
 #: names that stand for several measures
 NICKNAMES: Final[dict[str, list[str]]] = NAMES["nicknames"]
 
@@ -210,7 +231,9 @@ def own_texts(text: str) -> list[str] | None:
     if parts is None:
         return None
     name, given = parts
-    pairs = [pair for one in NICKNAMES.get(name, (name,)) for pair in TREC[one].texts(given)]
+    pairs = [
+        pair for one in NICKNAMES.get(name, (name,)) for pair in TREC[one].texts(given)
+    ]
     return [ours for _, ours in pairs if ours]
 
 
@@ -242,14 +265,19 @@ def _guesses(trec: TrecMeasure, measure: Named) -> list[str | None]:
     guess = _GUESSES.get(trec.values if trec.values != "coefficients" else trec.name)
     try:
         return [None] if guess is None else [None, guess(measure)]
-    except (AttributeError, TypeError):  # a measure of another class, or without such a parameter
+    except (
+        AttributeError,
+        TypeError,
+    ):  # a measure of another class, or without such a parameter
         return [None]
 
 
 #: parameters as trec_eval writes them, from a measure that may be of another class
 _GUESSES: Final[dict[str, Callable[[Any], str]]] = {
     "persistence": lambda m: f"p={m.p:.15g}",
-    "gains": lambda m: ",".join(f"{grade:g}={gain:.15g}" for grade, gain in m.gain.gains),
+    "gains": lambda m: ",".join(
+        f"{grade:g}={gain:.15g}" for grade, gain in m.gain.gains
+    ),
     "set_F": lambda m: f"{round(m.beta**2, 12):.15g}",
     "utility": lambda m: ",".join(f"{getattr(m, name):.15g}" for name in "abcd"),
     "11pt_avg": lambda m: ",".join(f"{point:.15g}" for point in m.recalls),

@@ -61,7 +61,12 @@ class Agreement(Record):
     @classmethod
     def joined(cls, parts: Sequence[Agreement]) -> Agreement:
         """Concatenate the values of several groups of queries."""
-        return cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
+        return cls(
+            *(
+                np.concatenate([getattr(part, f.name) for part in parts])
+                for f in fields(cls)
+            )
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +85,9 @@ class ListMeasure(PerQuery):
     #: True if only documents of both lists count
     conjoint: ClassVar[bool] = True
 
-    agg: str = parameter("mean", "how queries become one number", "mean", "median", "trimmed")
+    agg: str = parameter(
+        "mean", "how queries become one number", "mean", "median", "trimmed"
+    )
 
     @property
     def symmetric(self) -> bool:
@@ -106,7 +113,9 @@ class ListMeasure(PerQuery):
             status[paired.n_common < _PAIR] = PairStatus.few_common
         value = np.full(paired.queries, np.nan)
         np.divide(numerator, norm, out=value, where=status == PairStatus.ok)
-        return Agreement(self._in_span(value), status, paired.a.n, paired.b.n, paired.n_common)
+        return Agreement(
+            self._in_span(value), status, paired.a.n, paired.b.n, paired.n_common
+        )
 
     def _in_span(self, value: Floats) -> Floats:
         """Clip values to the range of the measure, and refuse those outside by more than rounding."""

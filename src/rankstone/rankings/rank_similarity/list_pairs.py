@@ -21,8 +21,17 @@ from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex, repeated
 from rankstone.hits.query_lists import Lists, Scattered
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
-from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
-from rankstone.rankings.rank_similarity.paired_lists import ListsAudit, PairedLists, Ranked, RankingAudit
+from rankstone.rankings.rank_similarity.list_measure import (
+    Agreement,
+    ListMeasure,
+    PairStatus,
+)
+from rankstone.rankings.rank_similarity.paired_lists import (
+    ListsAudit,
+    PairedLists,
+    Ranked,
+    RankingAudit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -138,7 +147,9 @@ def load_run(table: Table, options: AlignmentOptions) -> LoadedRun:
         heads=np.concatenate([part.heads for *_, part in parts]),
         docs=pl.concat([docs for _, docs, _ in parts]),
         ranked=Ranked(
-            offsets=np.concatenate(([0], np.cumsum(np.concatenate([part.n for *_, part in parts])))),
+            offsets=np.concatenate(
+                ([0], np.cumsum(np.concatenate([part.n for *_, part in parts])))
+            ),
             first=np.concatenate([part.first for *_, part in parts]),
             last=np.concatenate([part.last for *_, part in parts]),
         ),
@@ -147,7 +158,10 @@ def load_run(table: Table, options: AlignmentOptions) -> LoadedRun:
 
 
 def stream_pairs(
-    loaded: LoadedRun, table: Table, options: AlignmentOptions, each: Callable[[PairChunk], Result]
+    loaded: LoadedRun,
+    table: Table,
+    options: AlignmentOptions,
+    each: Callable[[PairChunk], Result],
 ) -> tuple[list[Result], Lists]:
     """Stream a run, match it with the loaded one, and call ``each`` for every chunk, in order of the stream.
 
@@ -188,7 +202,9 @@ def read_batches(
     for regroup in (False, True):
         lists = Lists(queries, RowCheck(options, table.locate), keep_extra=True)
         try:
-            batches = (lists.regrouped if regroup else lists.contiguous)(stream(table, options, regroup))
+            batches = (lists.regrouped if regroup else lists.contiguous)(
+                stream(table, options, regroup)
+            )
             return _work(lists, batches, each), lists
         except Scattered:
             if regroup:
@@ -197,7 +213,9 @@ def read_batches(
 
 
 def _work(
-    lists: Lists, batches: Iterator[Callable[[], ReadBatch]], each: Callable[[Batch], Result]
+    lists: Lists,
+    batches: Iterator[Callable[[], ReadBatch]],
+    each: Callable[[Batch], Result],
 ) -> list[Result]:
     def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, Result | None]:
         met = read()
@@ -222,9 +240,15 @@ def _work(
     return results
 
 
-def _tables(table: Table, options: AlignmentOptions, _regroup: object) -> Iterator[pl.DataFrame]:
+def _tables(
+    table: Table, options: AlignmentOptions, _regroup: object
+) -> Iterator[pl.DataFrame]:
     """Start the stream with the ``key`` that orders lists and the documents' hashes."""
-    columns = [pl.col("query_id"), pl.col("doc_id"), pl.col("doc_id").hash().alias("hash")]
+    columns = [
+        pl.col("query_id"),
+        pl.col("doc_id"),
+        pl.col("doc_id").hash().alias("hash"),
+    ]
     if options.order != "input":
         key = pl.col(options.order).cast(pl.Float64)
         columns.append((-key if options.order == "rank" else key).alias("key"))
@@ -247,10 +271,14 @@ def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
     tally = PairTally(
         rows=batch.height,
         tied=int(blocks.size.sum()),
-        tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
+        tied_queries=len(np.unique(batch.list_of_row[blocks.start]))
+        if len(blocks)
+        else 0,
         duplicates=len(twice),
     )
-    return _Ordered(batch, heads, rows[ranks.kept], ranks.first, ranks.last, ranks.n, tally)
+    return _Ordered(
+        batch, heads, rows[ranks.kept], ranks.first, ranks.last, ranks.n, tally
+    )
 
 
 def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> PairChunk:
@@ -273,7 +301,11 @@ def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> PairChunk:
     place[rows] = np.arange(len(rows))
     matches = index.find(batch, batch.codes)
     number = np.cumsum(known) - 1
-    of_a = matches.pair - loaded.offsets[batch.codes[matches.list]] + offsets[number[matches.list]]
+    of_a = (
+        matches.pair
+        - loaded.offsets[batch.codes[matches.list]]
+        + offsets[number[matches.list]]
+    )
     to_b = np.full(len(taken), -1)
     kept = place[matches.row] >= 0
     to_b[of_a[kept]] = place[matches.row[kept]]
@@ -313,10 +345,15 @@ class PairPart(Record):
 def measure_chunk(chunk: PairChunk, measures: tuple[ListMeasure, ...]) -> PairPart:
     """Measure the pairs of lists of a chunk."""
     paired = chunk.paired
-    pieces = [[measure.compare(piece) for measure in measures] for piece in paired.parts(_ROWS)]
+    pieces = [
+        [measure.compare(piece) for measure in measures]
+        for piece in paired.parts(_ROWS)
+    ]
     values = [Agreement.joined(of_measure) for of_measure in zip(*pieces, strict=True)]
     return PairPart(
-        chunk.lists, values, (len(paired.a.first), len(paired.b.first), int(paired.n_common.sum()))
+        chunk.lists,
+        values,
+        (len(paired.a.first), len(paired.b.first), int(paired.n_common.sum())),
     )
 
 
@@ -334,13 +371,19 @@ class JoinedParts:
     """
 
     def __init__(self, loaded: LoadedRun, parts: list[PairPart], only_a: Bools) -> None:
-        self._loaded, self._parts, self._lists = loaded, parts, [part.lists for part in parts]
+        self._loaded, self._parts, self._lists = (
+            loaded,
+            parts,
+            [part.lists for part in parts],
+        )
         self._codes = np.concatenate([lists.codes for lists in self._lists])
         self._only_a = np.flatnonzero(only_a)
         self._others = pl.concat([lists.others for lists in self._lists])
         self._others_n = np.concatenate([lists.others_n for lists in self._lists])
         heads = np.concatenate([lists.others_heads for lists in self._lists])
-        self._order = np.concatenate((np.argsort(loaded.heads), len(loaded.names) + np.argsort(heads)))
+        self._order = np.concatenate(
+            (np.argsort(loaded.heads), len(loaded.names) + np.argsort(heads))
+        )
 
     @property
     def queries(self) -> pl.Series:
@@ -353,7 +396,9 @@ class JoinedParts:
         deepest = np.iinfo(np.int64).max if measure.k is None else measure.k
 
         def column(name: str, only_a: Any, only_b: Any) -> Any:  # noqa: ANN401 - arrays or numbers
-            values = np.concatenate([getattr(part.values[at], name) for part in self._parts])
+            values = np.concatenate(
+                [getattr(part.values[at], name) for part in self._parts]
+            )
             whole = np.empty(len(self._order), values.dtype)
             whole[self._codes] = values
             whole[self._only_a] = only_a
@@ -363,7 +408,9 @@ class JoinedParts:
         return Agreement(
             value=column("value", np.nan, np.nan),
             status=column("status", PairStatus.only_a, PairStatus.only_b),
-            n_a=column("n_a", np.minimum(self._loaded.ranked.n[self._only_a], deepest), 0),
+            n_a=column(
+                "n_a", np.minimum(self._loaded.ranked.n[self._only_a], deepest), 0
+            ),
             n_b=column("n_b", 0, np.minimum(self._others_n, deepest)),
             n_common=column("n_common", 0, 0),
         )
@@ -375,12 +422,16 @@ class JoinedParts:
         status[self._only_a] = PairStatus.only_a
         status[len(loaded.names) :] = PairStatus.only_b
         status = status[self._order]
-        of_a, of_b, common = (sum(part.documents[i] for part in self._parts) for i in range(3))
+        of_a, of_b, common = (
+            sum(part.documents[i] for part in self._parts) for i in range(3)
+        )
         n_b = np.concatenate([lists.n for lists in self._lists])
         tally_b = PairTally.total(lists.tally for lists in self._lists)
         return ListsAudit(
             names=names,
-            a=RankingAudit.of(a.source, loaded.ranked.n, loaded.tally, a.comments(), a.read_as()),
+            a=RankingAudit.of(
+                a.source, loaded.ranked.n, loaded.tally, a.comments(), a.read_as()
+            ),
             b=RankingAudit.of(b.source, n_b, tally_b, b.comments(), b.read_as()),
             common_queries=len(self._codes),
             only_a=tuple(queries.filter(pl.Series(status == PairStatus.only_a))),
@@ -407,10 +458,18 @@ def _one_list(query: str, table: Table, options: AlignmentOptions) -> pl.DataFra
     """Return ``rank``, ``doc`` and ``tied`` of one query, no row where the run does not have it."""
     loaded = load_query(query, table, options)
     if loaded is None:
-        return pl.DataFrame(schema={"rank": pl.Int64(), "doc": table.schema["doc_id"], "tied": pl.Boolean()})
+        return pl.DataFrame(
+            schema={
+                "rank": pl.Int64(),
+                "doc": table.schema["doc_id"],
+                "tied": pl.Boolean(),
+            }
+        )
     ranked = loaded.ranked
     rank = np.arange(1, len(loaded.docs) + 1)
-    return pl.DataFrame({"rank": rank, "doc": loaded.docs, "tied": ranked.first < ranked.last})
+    return pl.DataFrame(
+        {"rank": rank, "doc": loaded.docs, "tied": ranked.first < ranked.last}
+    )
 
 
 def load_query(query: str, table: Table, options: AlignmentOptions) -> LoadedRun | None:
@@ -427,6 +486,8 @@ def rows_of_query(table: Table, query: str) -> Table:
 
     def started(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for piece in start([pl.col(name) for name in table.schema]):
-            yield piece.filter(pl.col("query_id").cast(pl.String) == query).select(columns)
+            yield piece.filter(pl.col("query_id").cast(pl.String) == query).select(
+                columns
+            )
 
     return replace(table, start=started)

@@ -42,14 +42,18 @@ class Overlap(ListMeasure, family="overlap of rankings"):
         example="abcd and bxay: Overlap@2 = 1/2, Overlap@4 = 2/4",
         needs="two rankings; documents of one list only count as not shared",
         undefined=_NEVER,
-        peers={"agreement at depth k of Webber et al. 2010": "the same while a list reaches k"},
+        peers={
+            "agreement at depth k of Webber et al. 2010": "the same while a list reaches k"
+        },
         sensitive=_TIES,
         use="as the simplest answer to `did the screen change?`; RBO does the same at all depths at once",
         citation="Webber, Moffat and Zobel, A Similarity Measure for Indefinite Rankings, TOIS 2010, "
         "section 3",
     )
 
-    denom: str = parameter("longer", "the denominator", "longer", "shorter", "k", needs_k=("k",))
+    denom: str = parameter(
+        "longer", "the denominator", "longer", "shorter", "k", needs_k=("k",)
+    )
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count shared documents."""
@@ -85,7 +89,9 @@ class Jaccard(ListMeasure, family="overlap of rankings"):
         """Count shared documents and all documents."""
         common = paired.n_common
         _record_members(paired)
-        return common.astype(np.float64), (paired.a.n + paired.b.n - common).astype(np.float64)
+        return common.astype(np.float64), (paired.a.n + paired.b.n - common).astype(
+            np.float64
+        )
 
 
 def _record_members(paired: PairedLists) -> None:
@@ -96,7 +102,9 @@ def _record_members(paired: PairedLists) -> None:
         total=paired.n_common,
         rank_a=lambda: _ranks(paired.either[1]),
         rank_b=lambda: _ranks(paired.either[2]),
-        contribution=lambda: ((paired.either[1] >= 0) & (paired.either[2] >= 0)).astype(np.float64),
+        contribution=lambda: ((paired.either[1] >= 0) & (paired.either[2] >= 0)).astype(
+            np.float64
+        ),
     )
 
 
@@ -170,7 +178,10 @@ class Depths(Record):
         The pairs are not kept: they refer to their depths, and two objects that refer to each other stay in
         memory until the garbage collector runs.
         """
-        shorter, longer = np.minimum(paired.a.n, paired.b.n), np.maximum(paired.a.n, paired.b.n)
+        shorter, longer = (
+            np.minimum(paired.a.n, paired.b.n),
+            np.maximum(paired.a.n, paired.b.n),
+        )
         offsets = np.concatenate(([0], np.cumsum(longer)))
         query = np.repeat(np.arange(len(longer)), longer)
         return cls(
@@ -212,12 +223,17 @@ class Depths(Record):
         """Count shared documents: complete in both lists, in the open block of a, of b, of both."""
         (a, b), (in_a, in_b) = self.lists, self.shared
         query = a.query[in_a]
-        (a_first, a_last), (b_first, b_last) = (a.first[in_a], a.last[in_a]), (b.first[in_b], b.last[in_b])
+        (a_first, a_last), (b_first, b_last) = (
+            (a.first[in_a], a.last[in_a]),
+            (b.first[in_b], b.last[in_b]),
+        )
         return (
             self._between(query, np.maximum(a_last, b_last) + 1, self.longer[query]),
             self._between(query, np.maximum(a_first, b_last + 1), a_last),
             self._between(query, np.maximum(b_first, a_last + 1), b_last),
-            self._between(query, np.maximum(a_first, b_first), np.minimum(a_last, b_last)),
+            self._between(
+                query, np.maximum(a_first, b_first), np.minimum(a_last, b_last)
+            ),
         )
 
     def _between(self, query: Ints, start: Ints, stop: Ints) -> Ints:
@@ -268,7 +284,9 @@ class Depths(Record):
             return self._below_shorter.astype(np.float64)
         complete, started, part = self._longer_only
         count = complete + started
-        mean = np.divide(complete + part * started, count, out=np.zeros(len(part)), where=count > 0)
+        mean = np.divide(
+            complete + part * started, count, out=np.zeros(len(part)), where=count > 0
+        )
         parts: Floats = self._below_shorter * mean
         return parts
 

@@ -8,11 +8,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankstone._basics import InLines, counted, line, noted, queries, read_as, some, spread
+from rankstone._basics import (
+    InLines,
+    counted,
+    line,
+    noted,
+    queries,
+    read_as,
+    some,
+    spread,
+)
 from rankstone.errors import printable
 from rankstone.hits.trace import Remembering, Traced
 from rankstone.rankings.rank_similarity.overlap import Depths
-from rankstone.rankings.rank_similarity.rank_correlation import Counts, counts, whole_sums
+from rankstone.rankings.rank_similarity.rank_correlation import (
+    Counts,
+    counts,
+    whole_sums,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,10 +148,14 @@ class PairedLists(Remembering, Traced):
         """Return the pairs with ties broken by the rule for ties."""
         return self.remember(
             "without ties",
-            lambda: PairedLists(self.a.without_ties(), self.b.without_ties(), self.to_b, self.trace),
+            lambda: PairedLists(
+                self.a.without_ties(), self.b.without_ties(), self.to_b, self.trace
+            ),
         )
 
-    def record_common(self, *, title: str = "", total: object = None, **columns: Column) -> None:
+    def record_common(
+        self, *, title: str = "", total: object = None, **columns: Column
+    ) -> None:
         """Record a table of the documents of both lists, with their ranks among these."""
         self.record(
             "document",
@@ -169,7 +186,9 @@ class PairedLists(Remembering, Traced):
         present = np.zeros(len(self.b.first), bool)
         present[in_b] = True
         of_row = np.cumsum(present) - 1
-        y_first, y_last = _closed_up(offsets, self.b.query[present], self.b.first[present])
+        y_first, y_last = _closed_up(
+            offsets, self.b.query[present], self.b.first[present]
+        )
         x = _closed_up(offsets, self.a.query[in_a], self.a.first[in_a])
         return CommonRanks(offsets, *x, y_first[of_row[in_b]], y_last[of_row[in_b]])
 
@@ -184,7 +203,10 @@ class PairedLists(Remembering, Traced):
         query, in_a, in_b = self.either
         size = np.bincount(query, minlength=self.queries)
         offsets = np.concatenate(([0], np.cumsum(size)))
-        x, y = (_ranks_or_below(side, row, query, size) for side, row in ((self.a, in_a), (self.b, in_b)))
+        x, y = (
+            _ranks_or_below(side, row, query, size)
+            for side, row in ((self.a, in_a), (self.b, in_b))
+        )
         return CommonRanks(offsets, *x, *y)
 
     @cached_property
@@ -212,7 +234,9 @@ def _closed_up(offsets: Ints, query: Ints, first: Ints) -> tuple[Ints, Ints]:
     return heads[block] - start + 1, ends[block] - start
 
 
-def _ranks_or_below(side: Ranked, row: Ints, query: Ints, size: Ints) -> tuple[Ints, Ints]:
+def _ranks_or_below(
+    side: Ranked, row: Ints, query: Ints, size: Ints
+) -> tuple[Ints, Ints]:
     """Return first and last rank of documents, the block below the list for those it lacks."""
     absent = row < 0
     first, last = np.append(side.first, 0), np.append(side.last, 0)
@@ -254,7 +278,9 @@ class CommonRanks(_ByQuery):
     @cached_property
     def counts(self) -> Counts:
         """How both rankings order each document and the others."""
-        return counts(self.offsets, (self.x_first, self.x_last), (self.y_first, self.y_last))
+        return counts(
+            self.offsets, (self.x_first, self.x_last), (self.y_first, self.y_last)
+        )
 
     def total(self, values: Ints) -> Ints:
         """Sum whole numbers within each query, int64 ``[queries]``."""
@@ -297,7 +323,14 @@ class RankingAudit:
     read_as: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: str, n: Ints, tally: PairTally, comments: int, read_as: tuple[str, ...] = ()) -> Self:
+    def of(
+        cls,
+        source: str,
+        n: Ints,
+        tally: PairTally,
+        comments: int,
+        read_as: tuple[str, ...] = (),
+    ) -> Self:
         """Return the audit from the lengths of lists and counts."""
         return cls(
             source=source,
@@ -358,12 +391,18 @@ class ListsAudit(InLines):
         alone = zip(names, (self.only_a, self.only_b), strict=True)
         shares = [
             f"{self.common_documents / whole:.1%} of {name}'s"
-            for name, whole in zip(names, (self.documents_a, self.documents_b), strict=True)
+            for name, whole in zip(
+                names, (self.documents_a, self.documents_b), strict=True
+            )
         ]
         both = line(
             f"{queries(self.common_queries)} in common",
             (
-                noted(len(only), "query", f"only in {name} ({some(only)}), without a value")
+                noted(
+                    len(only),
+                    "query",
+                    f"only in {name} ({some(only)}), without a value",
+                )
                 for name, only in alone
             ),
             f"{counted(self.common_documents, 'document')} in common ({', '.join(shares)})",

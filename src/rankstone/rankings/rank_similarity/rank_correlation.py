@@ -43,7 +43,9 @@ class tau_a(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of
         needs=NEEDS,
         span=(-1.0, 1.0),
         undefined=FEW_COMMON,
-        peers={"ircor tau_a": "the same, where it accepts the input: it refuses ties in the first ranking"},
+        peers={
+            "ircor tau_a": "the same, where it accepts the input: it refuses ties in the first ranking"
+        },
         sensitive="ties count as neither, so that a ranking with ties does not reach 1 against itself; "
         "all ranks weigh the same; says nothing about documents of one list only",
         use="when a tie is a failure to decide; (1 + tau_a) / 2 is the share of pairs in the same order, "
@@ -59,10 +61,7 @@ class tau_a(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count pairs; every pair is counted from both of its documents."""
         common = paired.common
-        return (
-            _agreeing_pairs(paired),
-            (common.n * (common.n - 1)).astype(np.float64),
-        )
+        return (_agreeing_pairs(paired), (common.n * (common.n - 1)).astype(np.float64))
 
 
 class tau_b(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of the field
@@ -112,7 +111,9 @@ def _agreeing_pairs(paired: PairedLists) -> Floats:
     counts = common.counts
     more = counts.agree - counts.differ
     numerator = common.total(more).astype(np.float64)
-    paired.record_common(total=numerator, same=counts.agree, opposite=counts.differ, contribution=more)
+    paired.record_common(
+        total=numerator, same=counts.agree, opposite=counts.differ, contribution=more
+    )
     return numerator
 
 
@@ -143,11 +144,16 @@ class rho(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of t
         """Correlate twice the centred ranks, which are whole numbers."""
         common = paired.common
         middle = (common.n + 1)[common.query]
-        x, y = common.x_first + common.x_last - middle, common.y_first + common.y_last - middle
+        x, y = (
+            common.x_first + common.x_last - middle,
+            common.y_first + common.y_last - middle,
+        )
         of_x, of_y = common.total(x * x).astype(np.float64), common.total(y * y)
         products = x * y
         numerator = common.total(products).astype(np.float64)
-        paired.record_common(total=numerator, centred_a=x, centred_b=y, contribution=products)
+        paired.record_common(
+            total=numerator, centred_a=x, centred_b=y, contribution=products
+        )
         paired.record_steps(squares_a=of_x, squares_b=of_y)
         return numerator, np.sqrt(of_x * of_y)
 
@@ -185,7 +191,11 @@ class tau_ap(ListMeasure, family="rank correlation"):  # noqa: N801 - the name o
     )
 
     reference: str = parameter(
-        "first", "the reference ranking; both: the mean of both directions", "first", "second", "both"
+        "first",
+        "the reference ranking; both: the mean of both directions",
+        "first",
+        "second",
+        "both",
     )
     ties: str = parameter(
         "a",
@@ -221,12 +231,31 @@ class tau_ap(ListMeasure, family="rank correlation"):  # noqa: N801 - the name o
         counts = common.counts
         ways = []
         if self.reference != "second":
-            ways.append(("first", counts.above, counts.x_tied_above, common.y_first, common.y_size))
+            ways.append(
+                (
+                    "first",
+                    counts.above,
+                    counts.x_tied_above,
+                    common.y_first,
+                    common.y_size,
+                )
+            )
         if self.reference != "first" or self.ties == "b":
-            ways.append(("second", counts.above, counts.y_tied_above, common.x_first, common.x_size))
+            ways.append(
+                (
+                    "second",
+                    counts.above,
+                    counts.y_tied_above,
+                    common.x_first,
+                    common.x_size,
+                )
+            )
         return mean_of_ratios(
             paired,
-            (one_way(paired, f"{reference}_is_reference", *way) for reference, *way in ways),
+            (
+                one_way(paired, f"{reference}_is_reference", *way)
+                for reference, *way in ways
+            ),
             ("twice_less_norm", "others"),
         )
 
@@ -250,14 +279,21 @@ def mean_of_ratios(
     for numerator, norm in ratios:
         defined &= norm > 0
         value = np.divide(numerator, norm, out=np.zeros(paired.queries), where=norm > 0)
-        paired.record_steps(**dict(zip(names, (numerator, norm), strict=True)), way=value)
+        paired.record_steps(
+            **dict(zip(names, (numerator, norm), strict=True)), way=value
+        )
         total += value
         count += 1.0
     return total, np.where(defined, count, 0.0)
 
 
 def _accuracy(
-    paired: PairedLists, title: str, above: Ints, tied_above: Ints, first: Ints, size: Ints
+    paired: PairedLists,
+    title: str,
+    above: Ints,
+    tied_above: Ints,
+    first: Ints,
+    size: Ints,
 ) -> tuple[Floats, Floats]:
     """Return numerator and norm of the mean over all orders of tied documents.
 
@@ -280,14 +316,23 @@ def _accuracy(
         shares[tied] = right[tied] * inverse[of_block] + inside[of_block]
     summed = sums(common.query, shares, len(common.n))
     paired.record_common(
-        title=title, total=summed, right_above=right, above=lambda: first - 1, contribution=shares
+        title=title,
+        total=summed,
+        right_above=right,
+        above=lambda: first - 1,
+        contribution=shares,
     )
     others = np.maximum(common.n - 1.0, 0.0)
     return 2.0 * summed - others, others
 
 
 def _agreement(
-    paired: PairedLists, title: str, above: Ints, _tied_above: Ints, first: Ints, _size: Ints
+    paired: PairedLists,
+    title: str,
+    above: Ints,
+    _tied_above: Ints,
+    first: Ints,
+    _size: Ints,
 ) -> tuple[Floats, Floats]:
     """Return numerator and norm where tied documents have no order.
 
@@ -298,7 +343,11 @@ def _agreement(
     count = common.total(below_top.astype(np.int64)).astype(np.float64)
     summed = sums(common.query, shares, len(common.n))
     paired.record_common(
-        title=title, total=summed, right_above=above, above=lambda: first - 1, contribution=shares
+        title=title,
+        total=summed,
+        right_above=above,
+        above=lambda: first - 1,
+        contribution=shares,
     )
     return 2.0 * summed - count, count
 
@@ -348,13 +397,19 @@ def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
     (x_first, x_last), (y_first, y_last) = x, y
     head = np.repeat(offsets[:-1], np.diff(offsets))
     n = np.repeat(np.diff(offsets), np.diff(offsets))
-    x_tied_above, both_tied, _ = _compare_in_blocks(head + x_first, x_last - x_first + 1, y_first)
-    y_tied_above, _, y_tied_below = _compare_in_blocks(head + y_first, y_last - y_first + 1, x_first)
+    x_tied_above, both_tied, _ = _compare_in_blocks(
+        head + x_first, x_last - x_first + 1, y_first
+    )
+    y_tied_above, _, y_tied_below = _compare_in_blocks(
+        head + y_first, y_last - y_first + 1, x_first
+    )
     above = _above_both(offsets, head, x_first, x_last, y_first)
     x_only = x_first - 1 - above - y_tied_above  # above in x, below in y
     y_only = y_first - 1 - above - x_tied_above
     below = (n - x_last) - y_only - y_tied_below
-    return Counts(above, above + below, x_only + y_only, x_tied_above, y_tied_above, both_tied)
+    return Counts(
+        above, above + below, x_only + y_only, x_tied_above, y_tied_above, both_tied
+    )
 
 
 def _compare_in_blocks(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
@@ -373,7 +428,9 @@ def _compare_in_blocks(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints
     return smaller, equal, size - smaller - equal
 
 
-def _above_both(offsets: Ints, head: Ints, x_first: Ints, x_last: Ints, y_first: Ints) -> Ints:
+def _above_both(
+    offsets: Ints, head: Ints, x_first: Ints, x_last: Ints, y_first: Ints
+) -> Ints:
     """Count the documents above each in both rankings."""
     if (x_first == x_last).all():
         return earlier_smaller(offsets, y_first)

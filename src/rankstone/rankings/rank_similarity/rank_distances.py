@@ -26,7 +26,12 @@ _NEVER = "never: a query of both runs has documents"
 class Distance(ListMeasure, family="distance of rankings"):
     """A measure that is 0 for equal rankings and grows with their differences."""
 
-    norm: str = parameter("max", "max: as a share of the largest distance; none: unnormalised", "max", "none")
+    norm: str = parameter(
+        "max",
+        "max: as a share of the largest distance; none: unnormalised",
+        "max",
+        "none",
+    )
 
     @property
     def span(self) -> Span:
@@ -35,7 +40,9 @@ class Distance(ListMeasure, family="distance of rankings"):
 
     def normed(self, distance: Floats, largest: Floats) -> tuple[Floats, Floats]:
         """Return numerator and norm."""
-        return distance, largest if self.norm == "max" else np.where(largest > 0, 1.0, 0.0)
+        return distance, largest if self.norm == "max" else np.where(
+            largest > 0, 1.0, 0.0
+        )
 
 
 class footrule(Distance):  # noqa: N801 - as rho
@@ -99,7 +106,9 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
     )
 
     location: float | None = parameter(
-        None, "rank of a document that a list lacks; by default one below the longer list", low=1
+        None,
+        "rank of a document that a list lacks; by default one below the longer list",
+        low=1,
     )
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
@@ -108,12 +117,21 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
         below = np.maximum(n_a, n_b) + 1.0
         if self.location is not None:
             below = np.full(paired.queries, float(self.location))
-        x = _middle_rank(union.x_first, union.x_last, n_a[union.query], below[union.query])
-        y = _middle_rank(union.y_first, union.y_last, n_b[union.query], below[union.query])
+        x = _middle_rank(
+            union.x_first, union.x_last, n_a[union.query], below[union.query]
+        )
+        y = _middle_rank(
+            union.y_first, union.y_last, n_b[union.query], below[union.query]
+        )
         moves = np.abs(x - y)
         moved = sums(union.query, moves, paired.queries)
         paired.record(
-            "document", lambda: paired.either[1:], total=moved, rank_a=x, rank_b=y, contribution=moves
+            "document",
+            lambda: paired.either[1:],
+            total=moved,
+            rank_a=x,
+            rank_b=y,
+            contribution=moves,
         )
         return self.normed(moved, _distance_to(n_a, below) + _distance_to(n_b, below))
 
@@ -159,7 +177,9 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
         "ties: Fagin et al., Comparing Partial Rankings, SIAM J. Discrete Mathematics 2006",
     )
 
-    p: float = parameter(0.5, "penalty of a pair that one list leaves open", low=0, high=1)
+    p: float = parameter(
+        0.5, "penalty of a pair that one list leaves open", low=0, high=1
+    )
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count pairs; every pair is counted from both of its documents."""
@@ -182,4 +202,6 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
 
 def _where_listed(first: Ints, last: Ints, n: Ints) -> Floats:
     """Return the middle rank of the listed documents of one query, NaN for the others."""
-    return _middle_rank(first, last, np.repeat(n, len(first)), np.full(len(first), np.nan))
+    return _middle_rank(
+        first, last, np.repeat(n, len(first)), np.full(len(first), np.nan)
+    )

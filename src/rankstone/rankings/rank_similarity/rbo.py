@@ -30,7 +30,11 @@ class RBO(ListMeasure, family="overlap of rankings"):
 
     conjoint: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("rank_biased_overlap",)
-    examples: ClassVar[tuple[str, ...]] = ("RBO(p=0.9)", "RBO(p=0.9, score=min)", "RBO(p=0.9, ties=b)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "RBO(p=0.9)",
+        "RBO(p=0.9, score=min)",
+        "RBO(p=0.9, ties=b)",
+    )
     card: ClassVar[Card] = Card(
         sentence="How much do two lists agree for a user who examines one more rank with probability p?",
         formula="RBO = (1 - p) · sum over d ≥ 1 of p^(d-1) A_d, A_d = X_d / d; below the lists: "
@@ -85,14 +89,22 @@ class RBO(ListMeasure, family="overlap of rankings"):
     @property
     def corrected_for_ties(self) -> RBO | None:
         """ties=b; the mean over orders of ties compares different orders of one list, too."""
-        return replace(self, ties="b") if self.ties == "a" and self.score in ("ext", "max") else None
+        return (
+            replace(self, ties="b")
+            if self.ties == "a" and self.score in ("ext", "max")
+            else None
+        )
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Sum the weighted agreement at every depth; the weights sum to 1."""
         assert self.p is not None  # noqa: S101 - checked when the measure was made
         paired = paired.without_ties() if self.ties == "broken" else paired
         agreement = _WeightedAgreement(
-            paired, paired.depths, "a" if self.ties == "broken" else self.ties, self.p, self.k or 0
+            paired,
+            paired.depths,
+            "a" if self.ties == "broken" else self.ties,
+            self.p,
+            self.k or 0,
         )
         weight = 1.0 - self.p**self.k if self.score == "normalized" and self.k else 1.0
         return getattr(agreement, self.score)(), np.full(paired.queries, weight)
@@ -111,8 +123,12 @@ class _WeightedAgreement(Record):
         """Extrapolate with the agreement at the end of the shorter list, then of the longer."""
         depths = self.depths
         last_shared = self._at_end_of_shorter()
-        listed = self._listed_part(depths.spread(last_shared) * depths.unseen(self.ties), "")
-        at_end = (depths.overlap_at_end + last_shared * (depths.longer - depths.shorter)) / depths.longer
+        listed = self._listed_part(
+            depths.spread(last_shared) * depths.unseen(self.ties), ""
+        )
+        at_end = (
+            depths.overlap_at_end + last_shared * (depths.longer - depths.shorter)
+        ) / depths.longer
         tail: Floats = at_end * self.p ** depths.longer.astype(np.float64)
         self.paired.record_steps(agreement_at_end=at_end, beyond_lists=tail)
         return listed + tail
@@ -129,7 +145,9 @@ class _WeightedAgreement(Record):
         """Assume that every further document is in the other list, until none are left."""
         depths = self.depths
         listed = self._listed_part(depths.most_unseen(self.ties), "most")
-        full = depths.longer + depths.shorter - depths.overlap_at_end  # from there on all are shared
+        full = (
+            depths.longer + depths.shorter - depths.overlap_at_end
+        )  # from there on all are shared
         end, p = full.astype(np.float64), self.p
         # beyond the longer list A_d = 2 - full/d, and 1 from the depth `full` on
         down_to_full = 2.0 * (p ** depths.longer.astype(np.float64) - p**end)
@@ -145,7 +163,9 @@ class _WeightedAgreement(Record):
     def normalized(self) -> Floats:
         """Stop at rank k, and divide by the weight down to there."""
         listed = self._listed_part(0.0, "least")
-        below = self._harmonic(self.depths.longer) - self._harmonic(np.full(self.paired.queries, self.k))
+        below = self._harmonic(self.depths.longer) - self._harmonic(
+            np.full(self.paired.queries, self.k)
+        )
         tail: Floats = self.depths.overlap_at_end * (1.0 - self.p) / self.p * below
         self.paired.record_steps(beyond_lists=tail, bound=listed + tail)
         return listed + tail
@@ -153,7 +173,9 @@ class _WeightedAgreement(Record):
     def _listed_part(self, unseen: Floats | float, title: str) -> Floats:
         """Sum the weighted agreement of the lists; ``unseen`` documents below the shorter one are added."""
         depths, agreement = self.depths, self._agreement(unseen)
-        weight = (self.p ** np.arange(int(depths.longer.max(initial=0))))[depths.depth - 1]
+        weight = (self.p ** np.arange(int(depths.longer.max(initial=0))))[
+            depths.depth - 1
+        ]
         summed = sums(depths.query, weight * agreement, len(depths.longer))
         listed: Floats = (1.0 - self.p) * summed
         self.paired.record(

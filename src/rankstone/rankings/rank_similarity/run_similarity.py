@@ -13,7 +13,11 @@ import polars as pl
 
 from rankstone._basics import some
 from rankstone.errors import BadOption, InputError, NotComparable, nearest, printable
-from rankstone.hits.alignment_options import ORDERINGS, AlignmentOptions, OrderingKeywords
+from rankstone.hits.alignment_options import (
+    ORDERINGS,
+    AlignmentOptions,
+    OrderingKeywords,
+)
 from rankstone.io import read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.file_formats import stem
@@ -60,7 +64,9 @@ def ordering_options(options: Mapping[str, Any]) -> AlignmentOptions:
                 if name in options_of_alignment
                 else f"there is no option {name!r}",
                 expected=", ".join(OPTIONS),
-                fix=f"did you mean {close[0]!r}?" if close and name not in options_of_alignment else None,
+                fix=f"did you mean {close[0]!r}?"
+                if close and name not in options_of_alignment
+                else None,
             )
     checked = AlignmentOptions(**options)
     if checked.ties not in ORDERINGS["ties"]:
@@ -110,7 +116,9 @@ def open_runs(
 def diff(
     a: object,
     b: object,
-    measures: str | ListMeasure | Sequence[str | ListMeasure] = "RBO(p=0.9) tau_ap Jaccard@10",
+    measures: str
+    | ListMeasure
+    | Sequence[str | ListMeasure] = "RBO(p=0.9) tau_ap Jaccard@10",
     *,
     names: tuple[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -165,11 +173,16 @@ def diff(
     columns = with_csv(columns, csv_separator, decimal)
     checked = ordering_options(options)
     titles = names or _names(a, b)
-    table_a, table_b = open_runs(a, b, titles, order=checked.order, columns=columns, format_in=format_in)
+    table_a, table_b = open_runs(
+        a, b, titles, order=checked.order, columns=columns, format_in=format_in
+    )
     of_a, of_b = options_for(table_a, checked), options_for(table_b, checked)
     loaded = load_run(table_a.watched(progress), of_a)
     parts, lists = stream_pairs(
-        loaded, table_b.watched(progress), of_b, lambda chunk: measure_chunk(chunk, parsed)
+        loaded,
+        table_b.watched(progress),
+        of_b,
+        lambda chunk: measure_chunk(chunk, parsed),
     )
     if not lists.answered.any():
         raise _no_common_query(loaded, lists.unjudged(), (table_a, table_b))
@@ -178,19 +191,28 @@ def diff(
     return Similarity(
         names=titles,
         queries=joined.queries,
-        by_measure={measure: joined.agreement(at, measure) for at, measure in enumerate(parsed)},
+        by_measure={
+            measure: joined.agreement(at, measure) for at, measure in enumerate(parsed)
+        },
         audit=joined.audit(titles, table_a, table_b),
         conventions=conventions,
         inputs={"a": table_a.source, "b": table_b.source},
         _side_by_side=lambda query: both_lists(query, *runs),
-        _derive=partial(derive_similarity, runs=runs, names=titles, conventions=conventions),
+        _derive=partial(
+            derive_similarity, runs=runs, names=titles, conventions=conventions
+        ),
     )
 
 
 def identical(
-    a: object, b: object, depth: int | None = None, *, columns: Mapping[str, str] | None = None,
-    format_in: str | None = None, **options: Any,  # noqa: ANN401 - checked by listing_options
-) -> bool:  # fmt: skip
+    a: object,
+    b: object,
+    depth: int | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by listing_options
+) -> bool:
     """Return True if two runs have the same documents in the same order for every query.
 
     Parameters
@@ -208,15 +230,27 @@ def identical(
     (True, False)
     """
     averaged = options.get("ties") in AVERAGED_TIES
-    checked = ordering_options({**options, **({"ties": "docid_desc"} if averaged else {})})
-    tables = open_runs(a, b, ("a", "b"), order=checked.order, columns=columns, format_in=format_in)
+    checked = ordering_options(
+        {**options, **({"ties": "docid_desc"} if averaged else {})}
+    )
+    tables = open_runs(
+        a, b, ("a", "b"), order=checked.order, columns=columns, format_in=format_in
+    )
     frames = []
     for table in tables:
         loaded = load_run(table, options_for(table, checked))
         rows = loaded.ranked
-        ids = {"query": loaded.names.gather(rows.query), "rank": rows.rank, "doc": loaded.docs}
-        frame = pl.DataFrame({**ids, **({"first": rows.first, "last": rows.last} if averaged else {})})
-        frames.append(frame.filter(pl.col("rank") <= (depth or len(frame))).sort("query", "rank"))
+        ids = {
+            "query": loaded.names.gather(rows.query),
+            "rank": rows.rank,
+            "doc": loaded.docs,
+        }
+        frame = pl.DataFrame(
+            {**ids, **({"first": rows.first, "last": rows.last} if averaged else {})}
+        )
+        frames.append(
+            frame.filter(pl.col("rank") <= (depth or len(frame))).sort("query", "rank")
+        )
     return frames[0].equals(frames[1])
 
 
@@ -224,7 +258,8 @@ def _names(a: object, b: object) -> tuple[str, str]:
     """Return the names of the runs: file names, paths if these are equal, else a and b."""
     paths = [run if isinstance(run, (str, os.PathLike)) else None for run in (a, b)]
     first, second = (
-        name if path is None else stem(path) for path, name in zip(paths, ("a", "b"), strict=True)
+        name if path is None else stem(path)
+        for path, name in zip(paths, ("a", "b"), strict=True)
     )
     if first == second and paths[0] is not None and paths[1] is not None:
         first, second = display_name(paths[0]), display_name(paths[1])
@@ -233,7 +268,11 @@ def _names(a: object, b: object) -> tuple[str, str]:
 
 def settings_of(options: AlignmentOptions, measures: Sequence[Named]) -> dict[str, Any]:
     """Return every option and parameter that the numbers depend on."""
-    defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
+    defaults = {
+        name: value
+        for measure in measures
+        for name, value in measure.default_parameters().items()
+    }
     return {
         "alignment": {name: getattr(options, name) for name in OPTIONS},
         "measures": [str(measure) for measure in measures],
@@ -241,7 +280,9 @@ def settings_of(options: AlignmentOptions, measures: Sequence[Named]) -> dict[st
     }
 
 
-def _no_common_query(loaded: LoadedRun, others: pl.Series, tables: tuple[Table, Table]) -> NotComparable:
+def _no_common_query(
+    loaded: LoadedRun, others: pl.Series, tables: tuple[Table, Table]
+) -> NotComparable:
     return NotComparable(
         "the runs have no query in common",
         where=f"{tables[0].source}, {tables[1].source}",
@@ -296,10 +337,15 @@ def similarity(
     0.639435
     """
     parsed = parse_measure(measure)
-    given = [_parse_ordering(values_, values, name) for values_, name in ((x, "x"), (y, "y"))]
+    given = [
+        _parse_ordering(values_, values, name) for values_, name in ((x, "x"), (y, "y"))
+    ]
     vectors = [isinstance(one, np.ndarray) for one in given]
     if any(vectors) and not all(vectors):
-        raise InputError("x and y are of different kinds", expected="scores of the same things, or ids")
+        raise InputError(
+            "x and y are of different kinds",
+            expected="scores of the same things, or ids",
+        )
     if all(vectors) and len(given[0]) != len(given[1]):
         raise InputError(
             f"x has {len(given[0])} scores and y has {len(given[1])}",
@@ -307,10 +353,13 @@ def similarity(
             fix="dicts {id: score} may differ in their ids",
         )
     first, second = (
-        {_QUERY: dict(enumerate(one.tolist())) if isinstance(one, np.ndarray) else one} for one in given
+        {_QUERY: dict(enumerate(one.tolist())) if isinstance(one, np.ndarray) else one}
+        for one in given
     )
     # diff refuses measures of another kind
-    result = diff(first, second, cast("ListMeasure", parsed), names=("x", "y"), **options)
+    result = diff(
+        first, second, cast("ListMeasure", parsed), names=("x", "y"), **options
+    )
     return next(iter(result.to_dict().values()))
 
 
@@ -320,7 +369,9 @@ def _parse_ordering(given: Any, values: Values | None, name: str) -> Any:  # noq
         raise BadOption(f"values={values!r} is not known", expected="ids, scores")
     if isinstance(given, Mapping):
         return dict(given)
-    if isinstance(given, (str, bytes)) or not (isinstance(given, Sequence) or hasattr(given, "__array__")):
+    if isinstance(given, (str, bytes)) or not (
+        isinstance(given, Sequence) or hasattr(given, "__array__")
+    ):
         raise InputError(
             f"{name} is a {type(given).__name__}",
             given=printable(repr(given), 60),
@@ -333,7 +384,9 @@ def _parse_ordering(given: Any, values: Values | None, name: str) -> Any:  # noq
 
 def _kind(listed: list[Any], name: str) -> Values:
     """Return whether a list has ids or scores; anything else counts as ids, which reading will refuse."""
-    if listed and all(isinstance(value, int) and not isinstance(value, bool) for value in listed):
+    if listed and all(
+        isinstance(value, int) and not isinstance(value, bool) for value in listed
+    ):
         raise InputError(
             f"{name} could be ids or scores",
             given=printable(repr(listed[:5]), 60),
@@ -347,5 +400,6 @@ def _scores(listed: list[Any], name: str) -> Any:  # noqa: ANN401 - an array
         return np.array(listed, np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{name} has an element that is not a number", given=printable(repr(listed[:5]), 60)
+            f"{name} has an element that is not a number",
+            given=printable(repr(listed[:5]), 60),
         ) from None

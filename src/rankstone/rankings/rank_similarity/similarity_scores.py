@@ -11,7 +11,11 @@ import polars as pl
 
 from rankstone.errors import BadOption, NotComparable, nearest, printable
 from rankstone.measures.core.syntax import parse_measure
-from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, PairStatus
+from rankstone.rankings.rank_similarity.list_measure import (
+    Agreement,
+    ListMeasure,
+    PairStatus,
+)
 from rankstone.tables.phrases import check_language
 from rankstone.tables.results import Result, data_notes, given
 from rankstone.tables.sheet import Sheet, Table, cell
@@ -100,12 +104,27 @@ class Similarity(Result):
         for measure, agreement in self.by_measure.items():
             value = agreement.value[agreement.status == PairStatus.ok]
             # a mean of values alone: nothing is weighed or pooled
-            mean = measure.aggregate(value, np.ones(len(value)), value, np.ones(len(value)))
-            spread = [float(part(value)) if len(value) else None for part in (np.min, np.median, np.max)]
-            rows.append((str(measure), mean, *spread, len(value), len(agreement.value) - len(value)))
+            mean = measure.aggregate(
+                value, np.ones(len(value)), value, np.ones(len(value))
+            )
+            spread = [
+                float(part(value)) if len(value) else None
+                for part in (np.min, np.median, np.max)
+            ]
+            rows.append(
+                (
+                    str(measure),
+                    mean,
+                    *spread,
+                    len(value),
+                    len(agreement.value) - len(value),
+                )
+            )
         schema = dict.fromkeys(("value", "min", "median", "max"), pl.Float64)
         counts = {"n": pl.Int64, "n_undefined": pl.Int64}
-        frame = pl.DataFrame(rows, {"measure": pl.String, **schema, **counts}, orient="row")
+        frame = pl.DataFrame(
+            rows, {"measure": pl.String, **schema, **counts}, orient="row"
+        )
         return frame.with_columns(pl.col("value").fill_nan(None))
 
     def mean(self) -> pl.DataFrame:
@@ -125,7 +144,11 @@ class Similarity(Result):
         return self.per_query
 
     def sheet(
-        self, digits: int = 4, query: object = None, top: int | None = None, ranks: int | None = None
+        self,
+        digits: int = 4,
+        query: object = None,
+        top: int | None = None,
+        ranks: int | None = None,
     ) -> Sheet:
         """Return the means as a sheet, or the lists of one query side by side.
 
@@ -140,9 +163,15 @@ class Similarity(Result):
         ranks
             The number of ranks shown of lists.
         """
-        return means_sheet(self, digits, top) if query is None else lists_sheet(self, digits, query, ranks)
+        return (
+            means_sheet(self, digits, top)
+            if query is None
+            else lists_sheet(self, digits, query, ranks)
+        )
 
-    def changed(self, n: int = 10, measure: str | ListMeasure | None = None) -> pl.DataFrame:
+    def changed(
+        self, n: int = 10, measure: str | ListMeasure | None = None
+    ) -> pl.DataFrame:
         """Return the queries whose lists differ most, by one measure; by default the first one.
 
         Returns
@@ -154,12 +183,17 @@ class Similarity(Result):
         by = self._measure_named(measure)
         agreement = self.by_measure[by]
         key = agreement.value if by.card.direction == "higher" else -agreement.value
-        rows = np.argsort(key, kind="stable")[: int((agreement.status == PairStatus.ok).sum())][:n]
+        rows = np.argsort(key, kind="stable")[
+            : int((agreement.status == PairStatus.ok).sum())
+        ][:n]
         values: dict[str, Any] = {
-            str(m): pl.Series(a.value[rows]).fill_nan(None) for m, a in self.by_measure.items()
+            str(m): pl.Series(a.value[rows]).fill_nan(None)
+            for m, a in self.by_measure.items()
         }
         shown = {"query_id": self.queries.cast(pl.String).gather(rows), **values}
-        counts = {name: getattr(agreement, name)[rows] for name in ("n_a", "n_b", "n_common")}
+        counts = {
+            name: getattr(agreement, name)[rows] for name in ("n_a", "n_b", "n_common")
+        }
         return pl.DataFrame({**shown, **counts})
 
     def _measure_named(self, measure: str | ListMeasure | None) -> ListMeasure:
@@ -167,7 +201,10 @@ class Similarity(Result):
             return self.measures[0]
         parsed = parse_measure(measure)
         if parsed not in self.by_measure:
-            raise BadOption(f"{parsed} was not computed", expected=", ".join(map(str, self.by_measure)))
+            raise BadOption(
+                f"{parsed} was not computed",
+                expected=", ".join(map(str, self.by_measure)),
+            )
         return next(m for m in self.by_measure if m == parsed)
 
     def side_by_side(self, query_id: object, k: int | None = None) -> pl.DataFrame:
@@ -190,7 +227,9 @@ class Similarity(Result):
         frame = self._side_by_side(self._checked_query(query_id))
         return frame if k is None else frame.head(k)
 
-    def explain(self, measure: str | ListMeasure, query_id: object, *, lang: str = "en") -> Derivation:
+    def explain(
+        self, measure: str | ListMeasure, query_id: object, *, lang: str = "en"
+    ) -> Derivation:
         """Return the derivation of the value of one query.
 
         The runs are read again for this query, and the measure records its terms.
@@ -215,7 +254,9 @@ class Similarity(Result):
         {'seen': 0.08999999999999998, 'agreement_at_end': 1.0, 'beyond_lists': 0.81}
         """
         check_language(lang)
-        return self._derive(self._checked_query(query_id), self._measure_named(measure), lang=lang)
+        return self._derive(
+            self._checked_query(query_id), self._measure_named(measure), lang=lang
+        )
 
     def _checked_query(self, query_id: object) -> str:
         """Return the id of a query of one of the runs, or refuse it."""
@@ -242,7 +283,9 @@ class Similarity(Result):
             return []
         pairs = [(measure, measure.corrected_for_ties) for measure in self.measures]
         text = "{}: a run with ties is below 1 even against itself; by {} it is 1"
-        return [text.format(measure, other) for measure, other in pairs if other is not None]
+        return [
+            text.format(measure, other) for measure, other in pairs if other is not None
+        ]
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts: means, notes, audit, conventions, inputs."""
@@ -262,17 +305,28 @@ _MOVES: Final[tuple[Kind, ...]] = ("number", "id", "number", "id", "number")
 def means_sheet(similarity: Similarity, digits: int, top: int | None) -> Sheet:
     """Return the means as a sheet, with the queries that changed most."""
     means = similarity.table()
-    value = "mean" if all(measure.agg == "mean" for measure in similarity.measures) else "value"
+    value = (
+        "mean"
+        if all(measure.agg == "mean" for measure in similarity.measures)
+        else "value"
+    )
     names = {"value": value, "n": "queries", "n_undefined": "without value"}
     if not means["n_undefined"].sum():
         means = means.drop("n_undefined")
     parts = [Table.of(means, digits=digits, names=names, kinds={"measure": "id"})]
     if top is not None:
         docs = [f"{printable(name, 32)} docs" for name in similarity.names]
-        names = {"query_id": "query", "n_a": docs[0], "n_b": docs[1], "n_common": "common"}
+        names = {
+            "query_id": "query",
+            "n_a": docs[0],
+            "n_b": docs[1],
+            "n_common": "common",
+        }
         names |= {str(measure): str(measure) for measure in similarity.measures}
         title = f"changed most by {similarity.measures[0]}"
-        parts.append(Table.of(similarity.changed(top), title, digits=digits, names=names))
+        parts.append(
+            Table.of(similarity.changed(top), title, digits=digits, names=names)
+        )
     return Sheet("", parts=tuple(parts), notes=_notes(similarity))
 
 
@@ -280,7 +334,9 @@ def _notes(similarity: Similarity) -> tuple[str | Details, ...]:
     return (*similarity.notes(), data_notes(similarity.audit, similarity.conventions))
 
 
-def lists_sheet(similarity: Similarity, digits: int, query: object, ranks: int | None) -> Sheet:
+def lists_sheet(
+    similarity: Similarity, digits: int, query: object, ranks: int | None
+) -> Sheet:
     """Return both lists of a query as a sheet, down to some rank."""
     whole = similarity.side_by_side(query)
     shown = whole if ranks is None else whole.head(ranks)
@@ -288,14 +344,22 @@ def lists_sheet(similarity: Similarity, digits: int, query: object, ranks: int |
         (
             str(row["rank"]),
             _listed(row["a"], tied=row["a_tied"]),
-            "" if row["a"] is None else "gone" if row["a_to"] is None else str(row["a_to"]),
+            ""
+            if row["a"] is None
+            else "gone"
+            if row["a_to"] is None
+            else str(row["a_to"]),
             _listed(row["b"], tied=row["b_tied"]),
             "" if row["b"] is None else _moved(row["b_from"], row["rank"]),
         )
         for row in shown.iter_rows(named=True)
     )
     first, second = (printable(name, 32) for name in similarity.names)
-    values = similarity.per_query.filter(query_id=str(query)).select("measure", "value", "status").iter_rows()
+    values = (
+        similarity.per_query.filter(query_id=str(query))
+        .select("measure", "value", "status")
+        .iter_rows()
+    )
     values_text = [
         f"{measure} {cell(value, digits=digits)}{'' if status == 'ok' else f' ({status})'}"
         for measure, value, status in values
@@ -304,9 +368,14 @@ def lists_sheet(similarity: Similarity, digits: int, query: object, ranks: int |
     notes = []
     if shown.select((pl.col("a_tied") | pl.col("b_tied")).any()).item():
         rule = similarity.conventions["alignment"]["ties"]
-        notes = [f"~ ties in score with a neighbour; shown in the order of ties={rule}", *similarity.notes()]
+        notes = [
+            f"~ ties in score with a neighbour; shown in the order of ties={rule}",
+            *similarity.notes(),
+        ]
     if whole.height > shown.height:
-        notes.append(f"{whole.height - shown.height:,} more ranks; --depth N shows and compares the first N")
+        notes.append(
+            f"{whole.height - shown.height:,} more ranks; --depth N shows and compares the first N"
+        )
     line = " · ".join([f"query {printable(query)}", *values_text])
     return Sheet("", parts=(("", (line,)), table), notes=tuple(notes))
 
@@ -318,4 +387,6 @@ def _listed(doc: object, *, tied: bool | None) -> str:
 def _moved(before: int | None, now: int) -> str:
     if before is None:
         return "new"
-    return "=" if before == now else f"{'▲' if before > now else '▼'} {abs(before - now)}"
+    return (
+        "=" if before == now else f"{'▲' if before > now else '▼'} {abs(before - now)}"
+    )

@@ -11,7 +11,11 @@ from rankstone.hits.list_arrays import running, sums
 from rankstone.hits.list_orders import weight_of_earlier_smaller
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
-from rankstone.rankings.rank_similarity.rank_correlation import FEW_COMMON, NEEDS, mean_of_ratios
+from rankstone.rankings.rank_similarity.rank_correlation import (
+    FEW_COMMON,
+    NEEDS,
+    mean_of_ratios,
+)
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
@@ -45,8 +49,12 @@ class wtau(ListMeasure, family="rank correlation"):  # noqa: N801 - as tau_b
         citation="Vigna, A Weighted Correlation Index for Rankings with Ties, WWW 2015",
     )
 
-    weights: str = parameter("additive", "how ranks weight a pair", "additive", "multiplicative")
-    ranks: str = parameter("mean", "the ranking whose ranks weight", "mean", "first", "second")
+    weights: str = parameter(
+        "additive", "how ranks weight a pair", "additive", "multiplicative"
+    )
+    ranks: str = parameter(
+        "mean", "the ranking whose ranks weight", "mean", "first", "second"
+    )
 
     @property
     def symmetric(self) -> bool:
@@ -62,7 +70,10 @@ class wtau(ListMeasure, family="rank correlation"):  # noqa: N801 - as tau_b
             "second": lambda: _places(common, common.y_first, common.x_first),
         }
         sources = ("first", "second") if self.ranks == "mean" else (self.ranks,)
-        ratios = (index(paired, f"ranks_of_{source}", 1.0 / places[source]()) for source in sources)
+        ratios = (
+            index(paired, f"ranks_of_{source}", 1.0 / places[source]())
+            for source in sources
+        )
         return mean_of_ratios(paired, ratios, ("pairs_weighed", "norm"))
 
 
@@ -85,13 +96,19 @@ def _additive(paired: PairedLists, title: str, weight: Floats) -> tuple[Floats, 
     more = common.counts.agree - common.counts.differ
     numerator = total(more)
     paired.record_common(
-        title=title, total=numerator, weight=weight, more_same=more, contribution=lambda: weight * more
+        title=title,
+        total=numerator,
+        weight=weight,
+        more_same=more,
+        contribution=lambda: weight * more,
     )
     paired.record_steps(untied_a=in_x, untied_b=in_y)
     return numerator, np.sqrt(in_x * in_y)
 
 
-def _multiplicative(paired: PairedLists, title: str, weight: Floats) -> tuple[Floats, Floats]:
+def _multiplicative(
+    paired: PairedLists, title: str, weight: Floats
+) -> tuple[Floats, Floats]:
     """Sum 1/(r_i r_j) over pairs: the weight of each document times those above it."""
     common = paired.common
     order = np.lexsort((-common.y_first, common.x_first, common.query))
@@ -114,7 +131,12 @@ def _multiplicative(paired: PairedLists, title: str, weight: Floats) -> tuple[Fl
 
 
 def _record_above(
-    paired: PairedLists, title: str, order: Ints, weight: Floats, above: Floats, total: Floats
+    paired: PairedLists,
+    title: str,
+    order: Ints,
+    weight: Floats,
+    above: Floats,
+    total: Floats,
 ) -> None:
     """Record for each document, in some order, its weight and the weight above it."""
     common, (in_a, in_b) = paired.common, paired.shared

@@ -63,11 +63,17 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
     )
 
     group: str | None = parameter(None, GROUP, word=True)
-    target: str = parameter("population", "the target shares", "population", "relevant", "equal")
+    target: str = parameter(
+        "population", "the target shares", "population", "relevant", "equal"
+    )
     distance: str = parameter("jsd", "between shares and target", "jsd", "l1")
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
-    rel: RelevantFrom = parameter(ANY, 'target=relevant: means grade ≥ rel; ">2" for strictly greater')
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
+    rel: RelevantFrom = parameter(
+        ANY, 'target=relevant: means grade ≥ rel; ">2" for strictly greater'
+    )
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed, with judgments for target=relevant."""
@@ -76,13 +82,22 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum the contributions of groups, instead of items, to the distance of the list."""
         sets = self.sets(tables)
-        shown = cells(lists.list, tables.item_table.rows(lists), self.attention(lists.rank), sets)
+        shown = cells(
+            lists.list, tables.item_table.rows(lists), self.attention(lists.rank), sets
+        )
         shares = CategoryShares(
-            len(lists), len(sets.names), shown, *self._relevant_cells(lists, tables, sets)
+            len(lists),
+            len(sets.names),
+            shown,
+            *self._relevant_cells(lists, tables, sets),
         )
         share, some = shares.of_part(0)
         target, due = self._target(shares, sets, len(lists))
-        apart = np.abs(share - target) / 2.0 if self.distance == "l1" else _jsd(share, target)
+        apart = (
+            np.abs(share - target) / 2.0
+            if self.distance == "l1"
+            else _jsd(share, target)
+        )
         # without items either distance is half the target, so such cells may be left out
         beyond_half = apart - target / 2.0
         total = shares.total(beyond_half)
@@ -98,22 +113,30 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
         lists.record_steps(apart=apart, closeness=1.0 - apart)
         known = some & due
         norm = known.astype(np.float64)
-        return Contributions(np.zeros(len(lists.item)), norm, missed=np.where(known, 1.0 - apart, 0.0))
+        return Contributions(
+            np.zeros(len(lists.item)), norm, missed=np.where(known, 1.0 - apart, 0.0)
+        )
 
     def link(self, ratio: Floats) -> Floats:
         """Clip rounding outside the range."""
         return np.clip(ratio, 0.0, 1.0)
 
-    def _relevant_cells(self, lists: ListFrame, tables: Tables, sets: Sets) -> list[tuple[Ints, Floats]]:
+    def _relevant_cells(
+        self, lists: ListFrame, tables: Tables, sets: Sets
+    ) -> list[tuple[Ints, Floats]]:
         """Return the groups of the items relevant to each user, for target=relevant."""
         if self.target != "relevant":
             return []
         pairs = tables.relevant(self.rel)
         count, theirs = pairs.of_lists(lists)
         row = tables.item_table.rows_of(pairs.item[theirs])
-        return [cells(np.repeat(np.arange(len(lists)), count), row, np.ones(len(row)), sets)]
+        return [
+            cells(np.repeat(np.arange(len(lists)), count), row, np.ones(len(row)), sets)
+        ]
 
-    def _target(self, shares: CategoryShares, sets: Sets, lists: int) -> tuple[Floats, Bools]:
+    def _target(
+        self, shares: CategoryShares, sets: Sets, lists: int
+    ) -> tuple[Floats, Bools]:
         """Return the target share of each cell, and which lists have one."""
         if self.target == "relevant":
             return shares.of_part(1)
@@ -152,7 +175,9 @@ class IAA(Attention, WholeRunMeasure, family="exposure fairness"):
         span=(0.0, 2.0),
         direction="lower",
         undefined="nothing relevant, or nothing shown",
-        peers={"rank-fairness-metrics": "IAA(by=group), relevance from the scores of a model"},
+        peers={
+            "rank-fairness-metrics": "IAA(by=group), relevance from the scores of a model"
+        },
         sensitive="sparse judgments: most attention falls on unjudged items",
         use="individual fairness over time; 0: attention exactly as relevance",
         citation="Biega, Gummadi and Weikum, SIGIR 2018",
@@ -161,8 +186,12 @@ class IAA(Attention, WholeRunMeasure, family="exposure fairness"):
     by: str = parameter("item", "the attention of items, or of groups", "item", "group")
     group: str | None = parameter(None, "by=group: " + GROUP, word=True)
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
-    rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
+    rel: RelevantFrom = parameter(
+        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed; the table of items has the groups."""
@@ -205,17 +234,31 @@ class PlacementChances(GroupMeasure):
             return 0.0, 0.0
         return float(chance.std()), float(chance.mean())
 
-    def chance(self, lists: ListFrame, tables: Tables, placed: Floats, possible: Floats) -> Floats:
+    def chance(
+        self, lists: ListFrame, tables: Tables, placed: Floats, possible: Floats
+    ) -> Floats:
         """Divide the places of each group by its possible places."""
-        chance: Floats = np.divide(placed, possible, out=np.full(len(placed), np.nan), where=possible > 0)
-        lists.record("group", self.sets(tables).names, placed=placed, possible=possible, chance=chance)
+        chance: Floats = np.divide(
+            placed, possible, out=np.full(len(placed), np.nan), where=possible > 0
+        )
+        lists.record(
+            "group",
+            self.sets(tables).names,
+            placed=placed,
+            possible=possible,
+            chance=chance,
+        )
         return chance
 
     def placed(self, lists: ListFrame, tables: Tables, pairs: Pairs | None) -> Floats:
         """Count the places of each group; with ``pairs`` those of these pairs only."""
         places = np.zeros(tables.known)
         for part in lists.chunks():
-            values = np.ones(len(part.item)) if pairs is None else (pairs.find(part) >= 0).astype(np.float64)
+            values = (
+                np.ones(len(part.item))
+                if pairs is None
+                else (pairs.find(part) >= 0).astype(np.float64)
+            )
             places += sums_by_item(part.item, values, tables.known)
         return self.sets(tables).split_sum(places[tables.item_table.code])
 
@@ -277,7 +320,9 @@ class REO(PlacementChances):
         sensitive="groups with few relevant items",
         use="equal recall for all groups; 0 is parity",
     )
-    rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    rel: RelevantFrom = parameter(
+        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
 
     def chances(self, lists: ListFrame, tables: Tables) -> Floats:
         """Divide the relevant places of each group by its possible places."""
@@ -286,4 +331,6 @@ class REO(PlacementChances):
         if tables.history is not None:
             candidates = relevant.where(~np.isin(relevant.key, tables.history.once.key))
         possible = self.of_pairs(lists, tables, candidates)
-        return self.chance(lists, tables, self.placed(lists, tables, relevant), possible)
+        return self.chance(
+            lists, tables, self.placed(lists, tables, relevant), possible
+        )

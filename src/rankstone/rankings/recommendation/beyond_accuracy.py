@@ -16,13 +16,23 @@ from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.attributes import read_attributes
 from rankstone.io.sources import can_be_read_again
 from rankstone.measures.core.syntax import parse_only
-from rankstone.rankings.rank_similarity.run_similarity import ordering_options, settings_of
+from rankstone.rankings.rank_similarity.run_similarity import (
+    ordering_options,
+    settings_of,
+)
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 from rankstone.rankings.recommendation.items import Pairs
 from rankstone.rankings.recommendation.list_frame import Codes, ListFrame
 from rankstone.rankings.recommendation.list_reading import measure_lists
-from rankstone.rankings.recommendation.recommendation_audit import BeyondAudit, audit_run, describe_tables
-from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
+from rankstone.rankings.recommendation.recommendation_audit import (
+    BeyondAudit,
+    audit_run,
+    describe_tables,
+)
+from rankstone.rankings.recommendation.recommendation_measure import (
+    PerListMeasure,
+    WholeRunMeasure,
+)
 from rankstone.rankings.recommendation.recommendation_tables import Opener, Tables
 
 if TYPE_CHECKING:
@@ -75,11 +85,22 @@ def measure_runs(
         Likewise.
     """
     judging = {name: options.pop(name) for name in _JUDGMENT_OPTIONS if name in options}
-    if catalogue_size is not None and (isinstance(catalogue_size, bool) or catalogue_size < 1):
-        raise UsageError(f"catalogue_size={catalogue_size!r} is not a number of items", expected="1 or more")
+    if catalogue_size is not None and (
+        isinstance(catalogue_size, bool) or catalogue_size < 1
+    ):
+        raise UsageError(
+            f"catalogue_size={catalogue_size!r} is not a number of items",
+            expected="1 or more",
+        )
     request = _Request(
         runs=name_runs(runs),
-        given={"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline},
+        given={
+            "items": items,
+            "history": history,
+            "judgments": qrels,
+            "users": users,
+            "baseline": baseline,
+        },
         catalogue_size=catalogue_size,
         separator=separator,
         reading=(columns, format_in, progress),
@@ -94,14 +115,25 @@ def measure_runs(
     for name in request.runs:
         reading = inputs.reading(name)
         sources[name] = reading.source
-        audit.runs[name] = audit_run(reading, inputs.tables, partial(inputs.read, name, None))
-        scored[name], whole[name] = measure_lists(reading.frame, inputs.tables, inputs.measures)
+        audit.runs[name] = audit_run(
+            reading, inputs.tables, partial(inputs.read, name, None)
+        )
+        scored[name], whole[name] = measure_lists(
+            reading.frame, inputs.tables, inputs.measures
+        )
     of_tables = {
-        name: inputs.opener.sources.get(name) for name, one in request.given.items() if one is not None
+        name: inputs.opener.sources.get(name)
+        for name, one in request.given.items()
+        if one is not None
     }
     conventions = settings_of(request.ordering, inputs.measures)
-    if any(isinstance(m, PerListMeasure) and m.relevance() is not None for m in inputs.measures):
-        conventions["alignment"] |= {name: getattr(request.judging, name) for name in _JUDGMENT_OPTIONS}
+    if any(
+        isinstance(m, PerListMeasure) and m.relevance() is not None
+        for m in inputs.measures
+    ):
+        conventions["alignment"] |= {
+            name: getattr(request.judging, name) for name in _JUDGMENT_OPTIONS
+        }
     # a user without a list has no value; with judgments, one without a relevant item counts 0
     conventions["alignment"] |= {"missing": "drop", "empty": "zero"}
     return BeyondScores(
@@ -135,7 +167,9 @@ class _Request(Record):
             codes,
             Codes(),
             items=None if items is None else opener.items(items, codes, self.separator),
-            users=None if users is None else read_attributes(users, "query_id", columns, format_in),
+            users=None
+            if users is None
+            else read_attributes(users, "query_id", columns, format_in),
             catalogue_size=self.catalogue_size,
         )
         kept = self._computable(measures, tables, optional=optional)
@@ -143,22 +177,33 @@ class _Request(Record):
         def read_past() -> Tables:
             return replace(
                 tables,
-                history=None if history is None else opener.history(history, tables, kept),
-                judged=None if qrels is None else opener.judgments(qrels, tables, self.judging),
+                history=None
+                if history is None
+                else opener.history(history, tables, kept),
+                judged=None
+                if qrels is None
+                else opener.judgments(qrels, tables, self.judging),
                 _memo={},
             )
 
         inputs = _Inputs(self, opener, tables, kept)
         first = next(iter(self.runs), None)
-        with ThreadPoolExecutor(1) as aside:  # the history is read at the same time as the first run
+        with ThreadPoolExecutor(
+            1
+        ) as aside:  # the history is read at the same time as the first run
             past = aside.submit(read_past)
             if first is not None:
                 # ids get numbers in a fixed order, whichever thread is faster: the history comes first
                 inputs.ahead[first] = inputs.read(first, _deepest(kept), past.result)
             tables = past.result()
         if baseline is not None:
-            other = opener.run(baseline, "baseline", tables, self.ordering, _deepest(kept))
-            opener.sources["baseline"], opener.notes["baseline"] = other.source, other.read_as
+            other = opener.run(
+                baseline, "baseline", tables, self.ordering, _deepest(kept)
+            )
+            opener.sources["baseline"], opener.notes["baseline"] = (
+                other.source,
+                other.read_as,
+            )
             tables = replace(tables, baseline=other.frame, _memo={})
         return replace(inputs, tables=tables)
 
@@ -205,13 +250,21 @@ class _Inputs(Record):
     measures: tuple[Beyond, ...]
     ahead: dict[str, RunLists] = field(default_factory=dict)
 
-    def read(self, name: str, k: int | None, before: Callable[[], object] = lambda: None) -> RunLists:
+    def read(
+        self, name: str, k: int | None, before: Callable[[], object] = lambda: None
+    ) -> RunLists:
         """Read a run down to rank ``k``; ``before`` is called before its ids get numbers."""
-        return self.opener.run(self.request.runs[name], name, self.tables, self.request.ordering, k, before)
+        return self.opener.run(
+            self.request.runs[name], name, self.tables, self.request.ordering, k, before
+        )
 
     def reading(self, name: str) -> RunLists:
         """Return a run down to the deepest cutoff."""
-        return self.ahead.pop(name) if name in self.ahead else self.read(name, _deepest(self.measures))
+        return (
+            self.ahead.pop(name)
+            if name in self.ahead
+            else self.read(name, _deepest(self.measures))
+        )
 
 
 def _deepest(measures: Sequence[Beyond]) -> int | None:
@@ -222,4 +275,6 @@ def _deepest(measures: Sequence[Beyond]) -> int | None:
 
 def parse_beyond(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:
     """Parse measures, and refuse those that are not of whole lists."""
-    return parse_only((PerListMeasure, WholeRunMeasure), measures, "is not a measure of whole lists")
+    return parse_only(
+        (PerListMeasure, WholeRunMeasure), measures, "is not a measure of whole lists"
+    )

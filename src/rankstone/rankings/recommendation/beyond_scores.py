@@ -40,7 +40,11 @@ _SCHEMA = {
 
 
 def group_gaps(
-    scores: Scores, by: str, *, users: object = None, columns: Mapping[str, str] | None = None
+    scores: Scores,
+    by: str,
+    *,
+    users: object = None,
+    columns: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """Return the gaps between groups of users, for every measure with a value per user.
 
@@ -87,18 +91,24 @@ def group_gaps(
         worst = worst if values[0] < values[-1] else None
         mad = sum(apart) / len(apart) if apart else None
         ends = (values[0], names[0], values[-1], names[-1])
-        rows.append((run, measure, len(values), values[-1] - values[0], mad, *ends, worst))
+        rows.append(
+            (run, measure, len(values), values[-1] - values[0], mad, *ends, worst)
+        )
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
 
-def _with_users(scores: Scores, users: object, columns: Mapping[str, str] | None) -> Scores:
+def _with_users(
+    scores: Scores, users: object, columns: Mapping[str, str] | None
+) -> Scores:
     """Return the scores with another table of users."""
     table = read_attributes(users, "query_id", columns)
     known = table.collect(*table.columns)
     runs = {}
     for name, run in scores.runs.items():
         queries = run.queries.cast(pl.String).rename("query_id").to_frame()
-        about = queries.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
+        about = queries.join(
+            known, on="query_id", how="left", maintain_order="left"
+        ).drop("query_id")
         runs[name] = replace(run, about=about)
     return replace(scores, runs=runs, _means={})
 
@@ -129,10 +139,17 @@ class BeyondScores(Scores):
     """
 
     whole: Mapping[str, Mapping[Named, float]] = field(default_factory=dict)
-    opening: Callable[[Named, str], tuple[ListFrame, Tables]] | None = field(default=None, repr=False)
+    opening: Callable[[Named, str], tuple[ListFrame, Tables]] | None = field(
+        default=None, repr=False
+    )
 
     def explain(
-        self, measure: str | Named, user: object = None, *, run: str | None = None, lang: str = "en"
+        self,
+        measure: str | Named,
+        user: object = None,
+        *,
+        run: str | None = None,
+        lang: str = "en",
     ) -> Derivation:
         """Return the derivation of a value.
 
@@ -161,7 +178,9 @@ class BeyondScores(Scores):
         name, parsed = self._run_named(run), self._measure_named(measure)
         assert self.opening is not None  # noqa: S101 - set by the code that measures
         lists = self.opening(parsed, name)
-        return derive_beyond(cast("Any", parsed), user, lists, name, self.conventions, lang)
+        return derive_beyond(
+            cast("Any", parsed), user, lists, name, self.conventions, lang
+        )
 
     def sheet(
         self,
@@ -182,7 +201,9 @@ class BeyondScores(Scores):
             return next(iter(self.runs))
         if run is None or run not in self.runs:
             raise BadOption(
-                "name one of the runs" if run is None else f"there is no run {printable(run)}",
+                "name one of the runs"
+                if run is None
+                else f"there is no run {printable(run)}",
                 expected=", ".join(map(printable, self.runs)),
             )
         return run
@@ -190,9 +211,13 @@ class BeyondScores(Scores):
     def _measure_named(self, measure: str | Named) -> Named:
         """Return a computed measure from its text or as a value."""
         named = cast("tuple[Named, ...]", self.measures)
-        parsed = next((one for one in named if str(one) == str(measure)), None) or parse_measure(measure)
+        parsed = next(
+            (one for one in named if str(one) == str(measure)), None
+        ) or parse_measure(measure)
         if parsed not in named:
-            raise BadOption(f"{parsed} was not computed", expected=", ".join(map(str, named)))
+            raise BadOption(
+                f"{parsed} was not computed", expected=", ".join(map(str, named))
+            )
         return parsed
 
     def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:

@@ -12,7 +12,11 @@ from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention, PerListMeasure
+from rankstone.rankings.recommendation.recommendation_measure import (
+    DISCOUNTS,
+    Attention,
+    PerListMeasure,
+)
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints
@@ -70,17 +74,24 @@ class CategoryShares:
         int64 ``[cells]``: the list and the category of each cell.
     """
 
-    def __init__(self, lists: int, categories: int, *parts: tuple[Ints, Floats]) -> None:
+    def __init__(
+        self, lists: int, categories: int, *parts: tuple[Ints, Floats]
+    ) -> None:
         self._lists = lists
         if lists * categories <= _CELLS:
             used = np.arange(lists * categories)
             places = [cell for cell, _ in parts]
         else:
-            used, place = np.unique(np.concatenate([cell for cell, _ in parts]), return_inverse=True)
+            used, place = np.unique(
+                np.concatenate([cell for cell, _ in parts]), return_inverse=True
+            )
             places = np.split(place, np.cumsum([len(cell) for cell, _ in parts])[:-1])
         self.list = used // max(categories, 1)
         self.category = used % max(categories, 1)
-        self._amounts = [sums(at, weight, len(used)) for at, (_, weight) in zip(places, parts, strict=True)]
+        self._amounts = [
+            sums(at, weight, len(used))
+            for at, (_, weight) in zip(places, parts, strict=True)
+        ]
 
     def of_part(self, part: int) -> tuple[Floats, Bools]:
         """Return the shares of one part, float64 ``[cells]``, and which lists have any, ``[lists]``."""
@@ -127,9 +138,15 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
 
     distance: str = parameter("kl", "between the two shares", "kl", "hellinger", "js")
     alpha: float = parameter(0.01, "share of p added to q, for kl", low=0.0, below=1.0)
-    discount: str = parameter("none", "how the weight of an item falls with its rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
-    weight: str | None = parameter(None, "column of --history with weights of interactions", word=True)
+    discount: str = parameter(
+        "none", "how the weight of an item falls with its rank", *DISCOUNTS
+    )
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
+    weight: str | None = parameter(
+        None, "column of --history with weights of interactions", word=True
+    )
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -145,7 +162,10 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
         """Refuse a missing column, and α = 0 for kl, where one missing category is infinite."""
         super().check(tables)
         if self.distance == "kl" and not self.alpha:
-            raise BadParameter("Calibration: kl is infinite with alpha=0", expected="a small α such as 0.01")
+            raise BadParameter(
+                "Calibration: kl is infinite with alpha=0",
+                expected="a small α such as 0.01",
+            )
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum the contributions of categories, instead of items, to the distance of the list."""
@@ -164,7 +184,9 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
             contribution=terms,
         )
         norm = known.astype(np.float64)
-        return Contributions(np.zeros(len(lists.item)), norm, missed=np.where(known, total, 0.0))
+        return Contributions(
+            np.zeros(len(lists.item)), norm, missed=np.where(known, total, 0.0)
+        )
 
     def link(self, ratio: Floats) -> Floats:
         """Return the root for the Hellinger distance; rounding below zero is removed."""
@@ -183,7 +205,11 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
         table, past, sets = tables.item_table, tables.past, self.sets(tables)
         count, pairs = past.of_lists(lists)
         before = np.repeat(np.arange(len(lists)), count)
-        weight = np.ones(len(before)) if self.weight is None else past.columns[self.weight][pairs]
+        weight = (
+            np.ones(len(before))
+            if self.weight is None
+            else past.columns[self.weight][pairs]
+        )
         old = cells(before, table.rows_of(past.item[pairs]), weight, sets)
         new = cells(lists.list, table.rows(lists), self.attention(lists.rank), sets)
         return CategoryShares(len(lists), len(sets.names), old, new)

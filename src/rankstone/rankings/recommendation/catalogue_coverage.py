@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-_NEEDS_CATALOGUE = "the number of items: a table of items, catalogue_size, or at least the history"
+_NEEDS_CATALOGUE = (
+    "the number of items: a table of items, catalogue_size, or at least the history"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +36,14 @@ class CatalogueMeasure(WholeRunMeasure):
 
     needs: ClassVar[tuple[str, ...]] = ("catalogue",)
 
-    among: str = parameter("catalogue", "the items: all, or those of the history", "catalogue", "past")
+    among: str = parameter(
+        "catalogue", "the items: all, or those of the history", "catalogue", "past"
+    )
     outside: str = parameter(
-        "drop", "items shown that are not in it: left out, or counted like the others", "drop", "count"
+        "drop",
+        "items shown that are not in it: left out, or counted like the others",
+        "drop",
+        "count",
     )
 
     def needed(self) -> tuple[str, ...]:
@@ -45,7 +52,9 @@ class CatalogueMeasure(WholeRunMeasure):
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
         """Return the catalogue; only its size if items outside count, too."""
-        catalogue = tables.items_met() if self.among == "past" else tables.catalogue(lists)
+        catalogue = (
+            tables.items_met() if self.among == "past" else tables.catalogue(lists)
+        )
         return Catalogue(catalogue.size, None) if self.outside == "count" else catalogue
 
 
@@ -57,7 +66,11 @@ class Coverage(CatalogueMeasure, family="catalogue"):
     Coverage@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("CatalogCoverage", "ItemCoverage", "AggregateDiversity")
+    aliases: ClassVar[tuple[str, ...]] = (
+        "CatalogCoverage",
+        "ItemCoverage",
+        "AggregateDiversity",
+    )
     card: ClassVar[Card] = Card(
         sentence="How much of the catalogue is recommended at all?",
         formula="Coverage@k = |{i : c_i > 0}| / m",
@@ -80,23 +93,37 @@ class Coverage(CatalogueMeasure, family="catalogue"):
         citation="Herlocker et al., TOIS 2004; Ge, Delgado-Battenfeld and Jannach, RecSys 2010",
     )
 
-    scale: str = parameter("share", "share of the catalogue, or number of items", "share", "count")
+    scale: str = parameter(
+        "share", "share of the catalogue, or number of items", "share", "count"
+    )
 
     def needed(self) -> tuple[str, ...]:
         """Return no table for a count of all items shown."""
-        return () if (self.scale, self.outside) == ("count", "count") else super().needed()
+        return (
+            () if (self.scale, self.outside) == ("count", "count") else super().needed()
+        )
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count 1 for each item shown."""
         counts = lists.counts(tables.known)
         if not self.needed():
             shown = counts > 0
-            lists.record("item", lambda: np.arange(len(shown)), lists=counts, contribution=shown)
+            lists.record(
+                "item", lambda: np.arange(len(shown)), lists=counts, contribution=shown
+            )
             return Parts(shown.astype(np.float64), 1.0)
         items = self.items(lists, tables)
         shown = items.of(counts) > 0
-        lists.record("item", lambda: items.codes(counts), lists=lambda: items.of(counts), contribution=shown)
-        return Parts(shown.astype(np.float64), float(items.size) if self.scale == "share" else 1.0)
+        lists.record(
+            "item",
+            lambda: items.codes(counts),
+            lists=lambda: items.of(counts),
+            contribution=shown,
+        )
+        return Parts(
+            shown.astype(np.float64),
+            float(items.size) if self.scale == "share" else 1.0,
+        )
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -132,7 +159,9 @@ class UserCoverage(WholeRunMeasure, family="catalogue"):
         citation="Ge, Delgado-Battenfeld and Jannach, RecSys 2010",
     )
 
-    at_least: str = parameter("one", "how long a list must be", "one", "k", needs_k=("k",))
+    at_least: str = parameter(
+        "one", "how long a list must be", "one", "k", needs_k=("k",)
+    )
     among: str = parameter(
         "known",
         "the users: of the first table, of the run, or those with a relevant item",
@@ -152,9 +181,13 @@ class UserCoverage(WholeRunMeasure, family="catalogue"):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count 1 for each user with a list that is long enough."""
         users = self._users(lists, tables)
-        enough = lists.n >= (self.k if self.at_least == "k" and self.k is not None else 1)
+        enough = lists.n >= (
+            self.k if self.at_least == "k" and self.k is not None else 1
+        )
         covered = (enough & np.isin(lists.user, users)).astype(np.float64)
-        lists.record("user", np.arange(len(lists)), length=lists.n, contribution=covered)
+        lists.record(
+            "user", np.arange(len(lists)), length=lists.n, contribution=covered
+        )
         return Parts(covered, float(len(users)) if self.scale == "share" else 1.0)
 
     def _users(self, lists: ListFrame, tables: Tables) -> Numbers:
@@ -205,7 +238,9 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
         "shown",
     )
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
     denom: str = parameter("m_minus_1", "the denominator", "m_minus_1", "m")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
@@ -229,7 +264,9 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
             place=place,
             contribution=values,
         )
-        return Parts(values, 0.0 if not whole else float(m if self.denom == "m" else m - 1))
+        return Parts(
+            values, 0.0 if not whole else float(m if self.denom == "m" else m - 1)
+        )
 
     def needed(self) -> tuple[str, ...]:
         """Return the table that defines the catalogue."""
@@ -243,7 +280,11 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
 
     def received(self, lists: ListFrame, items: int) -> Floats | Ints:
         """Return how often each item is shown, or its attention."""
-        return lists.counts(items) if self.discount == "none" else lists.exposure(items, self.attention)
+        return (
+            lists.counts(items)
+            if self.discount == "none"
+            else lists.exposure(items, self.attention)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,13 +316,17 @@ class Entropy(WholeRunMeasure, family="catalogue"):
     )
 
     scale: str = parameter(
-        "bits", "bits, share of the most, or effective items", *("bits", "share", "effective")
+        "bits",
+        "bits, share of the most, or effective items",
+        *("bits", "share", "effective"),
     )
 
     @property
     def span(self) -> tuple[float | None, float | None]:
         """Up to 1 as a share, at least one effective item."""
-        return {"bits": (0.0, None), "share": (0.0, 1.0), "effective": (1.0, None)}[self.scale]
+        return {"bits": (0.0, None), "share": (0.0, 1.0), "effective": (1.0, None)}[
+            self.scale
+        ]
 
     def needed(self) -> tuple[str, ...]:
         """Only a share needs the number of items."""
@@ -299,7 +344,11 @@ class Entropy(WholeRunMeasure, family="catalogue"):
         share = counts[counts > 0] / max(counts.sum(), 1)
         bits = -share * np.log2(share)
         lists.record(
-            "item", lambda: item[counts > 0], lists=lambda: counts[counts > 0], share=share, contribution=bits
+            "item",
+            lambda: item[counts > 0],
+            lists=lambda: counts[counts > 0],
+            share=share,
+            contribution=bits,
         )
         return Parts(bits, norm if len(share) else 0.0)
 

@@ -51,9 +51,13 @@ class TwoGroups(Attention, GroupMeasure):
     protected: str | None = parameter(
         None, "the group in the numerator; default: the smaller of two", word=True
     )
-    scale: str = parameter("ratio", "the ratio, or its natural logarithm", "ratio", "log")
+    scale: str = parameter(
+        "ratio", "the ratio, or its natural logarithm", "ratio", "log"
+    )
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -68,7 +72,9 @@ class TwoGroups(Attention, GroupMeasure):
     def received(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return the attention each item of the table receives in all lists, float64 ``[table rows]``."""
         key = ("attention", self.discount, self.p, tables.known)
-        found = lists.remember(key, lambda: lists.exposure(tables.known, self.attention))
+        found = lists.remember(
+            key, lambda: lists.exposure(tables.known, self.attention)
+        )
         return found[tables.item_table.code]
 
     def protected_group(self, tables: Tables) -> int:
@@ -97,10 +103,18 @@ class TwoGroups(Attention, GroupMeasure):
         """Return the amount per unit of size of the group and of all others; 0 where it is undefined."""
         at = self.protected_group(tables)
         amount, others = by_group[at], np.delete(by_group, at).sum()
-        own_size, other_size = (1.0, 1.0) if size is None else (size[at], np.delete(size, at).sum())
+        own_size, other_size = (
+            (1.0, 1.0) if size is None else (size[at], np.delete(size, at).sum())
+        )
         members: dict[str, Any] = {} if size is None else {"members": size}
         mark = np.arange(len(by_group)) == at
-        lists.record("group", self.sets(tables).names, received=by_group, **members, protected=mark)
+        lists.record(
+            "group",
+            self.sets(tables).names,
+            received=by_group,
+            **members,
+            protected=mark,
+        )
         if not (own_size > 0 and other_size > 0 and others > 0):
             return 0.0, 0.0
         return float(amount / own_size), float(others / other_size)
@@ -118,7 +132,9 @@ class RelevantGroups(TwoGroups):
 
     needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
 
-    rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    rel: RelevantFrom = parameter(
+        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
 
     def utility(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return how often items of each group are relevant to the users of the lists."""
@@ -134,7 +150,9 @@ class RelevantGroups(TwoGroups):
         return self.sets(tables).split_sum(attention[tables.item_table.code])
 
 
-_SENSITIVE = "groups with few items or few relevant ones; items of unknown group are left out"
+_SENSITIVE = (
+    "groups with few items or few relevant ones; items of unknown group are left out"
+)
 _RAJ_EKSTRAND = (
     "logarithms, exposure summed over a group whatever its size (per=group), 10⁻⁶ added to avoid zeros, and "
     "the weight of a rank taken as one over the position model"
@@ -166,12 +184,19 @@ class DP(TwoGroups):
         citation="Singh and Joachims, KDD 2018; Raj and Ekstrand, SIGIR 2022",
     )
 
-    per: str = parameter("item", "exposure of a group: of its mean item, or of all together", "item", "group")
+    per: str = parameter(
+        "item",
+        "exposure of a group: of its mean item, or of all together",
+        "item",
+        "group",
+    )
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare the attention the two groups receive."""
         by_group = self.sets(tables).split_sum(self.received(lists, tables))
-        return self.compared(lists, tables, by_group, self.size(tables) if self.per == "item" else None)
+        return self.compared(
+            lists, tables, by_group, self.size(tables) if self.per == "item" else None
+        )
 
 
 class EUR(RelevantGroups):
@@ -226,7 +251,9 @@ class RUR(RelevantGroups):
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare clicks per relevance."""
-        return self.compared(lists, tables, self.clicks(lists, tables), self.utility(lists, tables))
+        return self.compared(
+            lists, tables, self.clicks(lists, tables), self.utility(lists, tables)
+        )
 
 
 _SYMBOLS = (
@@ -235,10 +262,10 @@ _SYMBOLS = (
     "the items of each group; a(r) is 0 below k"
 )
 _NEEDS = "a table of items (all of them; for by=group with a column of groups)"
-_EXPECTED_SENSITIVE = "k: attention below it is zero; unjudged items count as not relevant"
-_CITATION = (
-    "Diaz, Mitra, Ekstrand, Biega and Carterette, CIKM 2020; over groups: Raj and Ekstrand, SIGIR 2022"
+_EXPECTED_SENSITIVE = (
+    "k: attention below it is zero; unjudged items count as not relevant"
 )
+_CITATION = "Diaz, Mitra, Ekstrand, Biega and Carterette, CIKM 2020; over groups: Raj and Ekstrand, SIGIR 2022"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,8 +277,12 @@ class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
     by: str = parameter("item", "the exposure of items, or of groups", "item", "group")
     group: str | None = parameter(None, "by=group: " + GROUP, word=True)
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
-    rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
+    rel: RelevantFrom = parameter(
+        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
 
     @property
     def item_column(self) -> str | None:  # type: ignore[override]
@@ -274,7 +305,9 @@ class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
         # the exposure of irrelevant items for all users, then the difference for relevant ones
         found = np.full(len(table), other.sum())
         order = np.argsort(lists.user)
-        at = order[np.minimum(np.searchsorted(lists.user[order], pairs.user), len(order) - 1)]
+        at = order[
+            np.minimum(np.searchsorted(lists.user[order], pairs.user), len(order) - 1)
+        ]
         theirs = lists.user[at] == pairs.user
         found += sums(row[theirs], (relevant - other)[at[theirs]], len(table))
         return self._by(found / max(len(lists), 1), tables)
@@ -285,7 +318,9 @@ class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
         attention = self.attention(np.arange(1, depth + 1))
         # summed from either end: a difference of sums would lose small numbers
         first = np.array([0.0, *np.add.accumulate(attention)])[np.minimum(count, depth)]
-        rest = np.array([*np.add.accumulate(attention[::-1])[::-1], 0.0])[np.minimum(count, depth)]
+        rest = np.array([*np.add.accumulate(attention[::-1])[::-1], 0.0])[
+            np.minimum(count, depth)
+        ]
         return (
             np.divide(first, count, out=np.zeros(len(count)), where=count > 0),
             np.divide(rest, m - count, out=np.zeros(len(count)), where=m > count),
@@ -294,7 +329,13 @@ class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
     def _by(self, values: Floats, tables: Tables) -> Floats:
         return values if self.by == "item" else self.sets(tables).split_sum(values)
 
-    def recorded(self, lists: ListFrame, tables: Tables, values: Floats, **columns: Any) -> Parts:  # noqa: ANN401
+    def recorded(
+        self,
+        lists: ListFrame,
+        tables: Tables,
+        values: Floats,
+        **columns: Any,  # noqa: ANN401
+    ) -> Parts:
         """Return the values of items (or groups) as parts, and record their terms."""
         rows = tables.item_table.code if self.by == "item" else self.sets(tables).names
         lists.record(self.by, rows, **columns, contribution=values)
@@ -330,7 +371,9 @@ class EEL(_Expected):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Square the difference of each item (or group)."""
         received, due = self.received(lists, tables), self.due(lists, tables)
-        return self.recorded(lists, tables, (received - due) ** 2, received=received, due=due)
+        return self.recorded(
+            lists, tables, (received - due) ** 2, received=received, due=due
+        )
 
 
 class EED(_Expected):
@@ -374,7 +417,9 @@ class EER(_Expected):
         needs=f"{_NEEDS}; judgments",
         span=(0.0, None),
         undefined="never",
-        peers={"rank-fairness-metrics EER": "EER(by=group), the target from the test items alone"},
+        peers={
+            "rank-fairness-metrics EER": "EER(by=group), the target from the test items alone"
+        },
         sensitive=_EXPECTED_SENSITIVE,
         use="one axis of the trade-off with EED",
         citation=_CITATION,
@@ -383,4 +428,6 @@ class EER(_Expected):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Multiply the exposure of each item (or group) by the exposure due."""
         received, due = self.received(lists, tables), self.due(lists, tables)
-        return self.recorded(lists, tables, 2.0 * received * due, received=received, due=due)
+        return self.recorded(
+            lists, tables, 2.0 * received * due, received=received, due=due
+        )

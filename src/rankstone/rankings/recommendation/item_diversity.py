@@ -39,7 +39,9 @@ _WORD: Final = 64
 def unit(values: Floats) -> Floats:
     """Return vectors of length one; a zero vector stays zero, and is similar to none."""
     length = np.sqrt(np.einsum("id,id->i", values, values))
-    units: Floats = np.divide(values, length[:, None], out=np.zeros_like(values), where=length[:, None] > 0)
+    units: Floats = np.divide(
+        values, length[:, None], out=np.zeros_like(values), where=length[:, None] > 0
+    )
     return units
 
 
@@ -59,7 +61,9 @@ def _ranges(n: Ints, width: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _blocks(n: Ints, row: Ints, values: NDArray[Any]) -> Iterator[tuple[int, int, slice, Block, Bools]]:
+def _blocks(
+    n: Ints, row: Ints, values: NDArray[Any]
+) -> Iterator[tuple[int, int, slice, Block, Bools]]:
     """Yield the values of a few lists at a time as ``[lists, longest, width]``; shorter lists end in zeros.
 
     Parameters
@@ -100,14 +104,18 @@ def _blocks(n: Ints, row: Ints, values: NDArray[Any]) -> Iterator[tuple[int, int
 
 def _sum_of_list(block: Block) -> Floats:
     """Sum the vectors of each list from the first rank to the last, ``[lists, width]``."""
-    if block.shape[2] == 1:  # along the only axis that is left, NumPy would sum pairwise
+    if (
+        block.shape[2] == 1
+    ):  # along the only axis that is left, NumPy would sum pairwise
         only: Floats = np.add.accumulate(block, axis=1)[:, -1]
         return only
     total: Floats = block.sum(axis=1)
     return total
 
 
-def _by_pairs(n: Ints, row: Ints, values: NDArray[Any], apart: Callable[[Block, Block], Floats]) -> Floats:
+def _by_pairs(
+    n: Ints, row: Ints, values: NDArray[Any], apart: Callable[[Block, Block], Floats]
+) -> Floats:
     """Sum each row's distances to the others of its list, pair by pair.
 
     Parameters
@@ -151,8 +159,12 @@ def squared_euclidean(n: Ints, row: Ints, values: Floats) -> Floats:
     for _, _, stretch, block, there in _blocks(n, row, values):
         dots = np.einsum("lnd,ld->ln", block, _sum_of_list(block))
         lengths = np.einsum("lnd,lnd->ln", block, block)
-        found[stretch] = (np.add.accumulate(lengths, axis=1)[:, -1:] - 2.0 * dots)[there]
-    apart: Floats = np.maximum(np.repeat(n.astype(np.float64), n) * length[row] + found, 0.0)
+        found[stretch] = (np.add.accumulate(lengths, axis=1)[:, -1:] - 2.0 * dots)[
+            there
+        ]
+    apart: Floats = np.maximum(
+        np.repeat(n.astype(np.float64), n) * length[row] + found, 0.0
+    )
     return apart
 
 
@@ -169,7 +181,9 @@ def euclidean(n: Ints, row: Ints, values: Floats) -> Floats:
 
 def hamming(n: Ints, row: Ints, values: Floats) -> Floats:
     """Count the features in which each row differs from the others of its list."""
-    return _by_pairs(n, row, values, lambda a, b: np.count_nonzero(a != b, axis=2).astype(np.float64))
+    return _by_pairs(
+        n, row, values, lambda a, b: np.count_nonzero(a != b, axis=2).astype(np.float64)
+    )
 
 
 def sum_by_list(n: Ints, row: Ints, values: Floats) -> Floats:
@@ -186,7 +200,9 @@ def dots_of_vectors(row: Ints, values: Floats, of: Ints, others: Floats) -> Floa
     step = max(_CELLS // values.shape[1], 1)
     for start in range(0, len(row), step):
         part = slice(start, start + step)
-        found[part] = np.einsum("id,id->i", values.take(row[part], axis=0), others.take(of[part], axis=0))
+        found[part] = np.einsum(
+            "id,id->i", values.take(row[part], axis=0), others.take(of[part], axis=0)
+        )
     return found
 
 
@@ -194,7 +210,10 @@ def dots_of_vectors(row: Ints, values: Floats, of: Ints, others: Floats) -> Floa
 def cosine_of_sets(n: Ints, row: Ints, sets: Sets) -> Floats:
     """Sum each row's 1 − |A ∩ B| / √(|A| |B|) to the others of its list; no set is empty."""
     lists = np.repeat(np.arange(len(n)), n)
-    return np.maximum(np.repeat(n.astype(np.float64), n) - dots_of_sets(lists, row, lists, row, sets), 0.0)
+    return np.maximum(
+        np.repeat(n.astype(np.float64), n) - dots_of_sets(lists, row, lists, row, sets),
+        0.0,
+    )
 
 
 def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> Floats:
@@ -209,7 +228,10 @@ def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> 
     sets
         The categories; no set is empty.
     """
-    groups, width = int(max(of.max(initial=-1), among.max(initial=-1))) + 1, len(sets.names)
+    groups, width = (
+        int(max(of.max(initial=-1), among.max(initial=-1))) + 1,
+        len(sets.names),
+    )
     there, size, label = sets.spread(others)
     cell = np.repeat(among[there] * width, size) + label
     weight = np.repeat(1.0 / np.sqrt(size), size)
@@ -220,8 +242,12 @@ def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> 
     else:
         cells, place = np.unique(cell, return_inverse=True)
         at = np.minimum(np.searchsorted(cells, cell_of_row), len(cells) - 1)
-        shared = np.where(cells[at] == cell_of_row, sums(place, weight, len(cells))[at], 0.0)
-    return sums(np.repeat(with_sets, own_size), shared, len(row)) / np.sqrt(sets.size[row])
+        shared = np.where(
+            cells[at] == cell_of_row, sums(place, weight, len(cells))[at], 0.0
+        )
+    return sums(np.repeat(with_sets, own_size), shared, len(row)) / np.sqrt(
+        sets.size[row]
+    )
 
 
 def jaccard(n: Ints, row: Ints, sets: Sets) -> Floats:
@@ -252,16 +278,24 @@ def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
     """Return the set of each row as bits, ``[rows, words]``, for the categories of its list."""
     there, size, label = sets.spread(row)
     which, lists = np.repeat(there, size), np.repeat(np.arange(len(n)), n)
-    cells, place = np.unique(lists[which] * len(sets.names) + label, return_inverse=True)
+    cells, place = np.unique(
+        lists[which] * len(sets.names) + label, return_inverse=True
+    )
     first = np.searchsorted(cells // len(sets.names), np.arange(len(n)))
     label = place - first[lists[which]]
     words = np.zeros((len(row), int(label.max(initial=0)) // _WORD + 1), np.uint64)
     # every bit is set once, so that adding sets it
-    np.add.at(words, (which, label // _WORD), np.uint64(1) << (label % _WORD).astype(np.uint64))
+    np.add.at(
+        words,
+        (which, label // _WORD),
+        np.uint64(1) << (label % _WORD).astype(np.uint64),
+    )
     return words
 
 
-_FEATURES = "column of --items (several with +); default: the column `features`, or all columns"
+_FEATURES = (
+    "column of --items (several with +); default: the column `features`, or all columns"
+)
 _DISTANCES = ("cosine", "jaccard", "euclidean", "sqeuclidean", "hamming")
 
 
@@ -285,12 +319,16 @@ class _Pairs(PerListMeasure, family="diversity"):
         if not self.as_sets(columns, tables):
             tables.item_table.check_numbers(columns)
         elif len(columns) > 1:
-            raise BadParameter(f"{self} compares sets of one column", given=", ".join(columns))
+            raise BadParameter(
+                f"{self} compares sets of one column", given=", ".join(columns)
+            )
 
     def as_sets(self, columns: tuple[str, ...], tables: Tables) -> bool:
         """Return True if categories are compared instead of numbers."""
         kind = self.kind()
-        return kind == "jaccard" or (kind == "cosine" and tables.item_table.is_text(columns))
+        return kind == "jaccard" or (
+            kind == "cosine" and tables.item_table.is_text(columns)
+        )
 
     def apart(self, lists: ListFrame, tables: Tables) -> tuple[Ints, Floats, Ints]:
         """Return the rows with known features, their sums of distances, and their number in each list."""
@@ -303,7 +341,11 @@ class _Pairs(PerListMeasure, family="diversity"):
         if sets is not None:
             of_sets = jaccard if self.kind() == "jaccard" else cosine_of_sets
             return rows, of_sets(n, row[rows], sets), n
-        return rows, _OF_VECTORS[self.kind()](n, row[rows], self._values(columns, tables)), n
+        return (
+            rows,
+            _OF_VECTORS[self.kind()](n, row[rows], self._values(columns, tables)),
+            n,
+        )
 
     def by_row(self, lists: ListFrame, rows: Ints, values: Floats) -> Floats:
         """Return the values of rows with known features, 0 for the others."""
@@ -360,13 +402,22 @@ class ILD(_Pairs):
     )
 
     distance: str = parameter("cosine", "between two items", *_DISTANCES)
-    denom: str = parameter("pairs", "the denominator: the pairs, or the items", "pairs", "n")
-    lone: str = parameter("undefined", "the value of a list of one item", "undefined", "zero")
+    denom: str = parameter(
+        "pairs", "the denominator: the pairs, or the items", "pairs", "n"
+    )
+    lone: str = parameter(
+        "undefined", "the value of a list of one item", "undefined", "zero"
+    )
 
     @property
     def span(self) -> tuple[float | None, float | None]:
         """Cosine up to 2, Jaccard up to 1, the rest unbounded, as is a sum that grows with the list."""
-        return (0.0, {"cosine": 2.0, "jaccard": 1.0}.get(self.distance) if self.denom == "pairs" else None)
+        return (
+            0.0,
+            {"cosine": 2.0, "jaccard": 1.0}.get(self.distance)
+            if self.denom == "pairs"
+            else None,
+        )
 
     def kind(self) -> str:
         """Return the distance."""
@@ -401,7 +452,9 @@ class ILS(_Pairs):
         span=(-1.0, 1.0),
         direction="lower",
         undefined="fewer than two items whose features are known",
-        peers={"Ziegler et al.": "the sum over pairs instead of the mean: grows with the list"},
+        peers={
+            "Ziegler et al.": "the sum over pairs instead of the mean: grows with the list"
+        },
         sensitive="items without features are left out of their lists",
         use="the complement of ILD; use one of the two throughout",
         citation="Ziegler, McNee, Konstan and Lausen, WWW 2005",

@@ -10,7 +10,14 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadOption, BadParameter, BadValue, InputError, MissingColumn, printable
+from rankstone.errors import (
+    BadOption,
+    BadParameter,
+    BadValue,
+    InputError,
+    MissingColumn,
+    printable,
+)
 from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.hits.trace import Remembering
 
@@ -69,7 +76,9 @@ class Sets(Record):
             return None
         words = np.zeros(len(self.size), np.uint64)
         row = np.repeat(np.arange(len(self.size)), self.size)
-        np.add.at(words, row, np.uint64(1) << self.label.astype(np.uint64))  # every bit once
+        np.add.at(
+            words, row, np.uint64(1) << self.label.astype(np.uint64)
+        )  # every bit once
         return words
 
     @cached_property
@@ -99,7 +108,11 @@ class Sets(Record):
             # columns are few and rows many: NumPy is slow along the short axis
             size = sum(some.T, np.zeros(len(row), np.int64))
             there = np.flatnonzero(size)
-            return there, size[there], labels.ravel().compress(some.ravel()).astype(np.int64)
+            return (
+                there,
+                size[there],
+                labels.ravel().compress(some.ravel()).astype(np.int64),
+            )
         size = self.size[row]
         there = np.flatnonzero((row >= 0) & (size > 0))
         size = size[there]
@@ -107,7 +120,9 @@ class Sets(Record):
 
     def split_sum(self, values: Floats) -> Floats:
         """Sum values of rows by category, divided equally among several, float64 ``[categories]``."""
-        parts = np.divide(values, self.size, out=np.zeros(len(values)), where=self.size > 0)
+        parts = np.divide(
+            values, self.size, out=np.zeros(len(values)), where=self.size > 0
+        )
         return sums(self.label, np.repeat(parts, self.size), len(self.names))
 
 
@@ -141,8 +156,12 @@ class ItemTable(Remembering):
     def of(cls, attributes: Attributes, codes: Codes, separator: str) -> ItemTable:
         """Return the table with its items numbered."""
         if not separator:
-            raise BadOption(f"separator={separator!r} is empty", expected="a text, such as | or ;")
-        return cls(attributes, codes.of(attributes.collect()[attributes.key]), separator)
+            raise BadOption(
+                f"separator={separator!r} is empty", expected="a text, such as | or ;"
+            )
+        return cls(
+            attributes, codes.of(attributes.collect()[attributes.key]), separator
+        )
 
     def __len__(self) -> int:
         return len(self.code)
@@ -178,7 +197,10 @@ class ItemTable(Remembering):
             columns = tuple(given.split("+"))
             self.attributes.require(columns)
             if len(columns) > 1 and parameter != "features":
-                raise BadParameter(f"{owner}: {parameter}={given} has several columns", expected="one column")
+                raise BadParameter(
+                    f"{owner}: {parameter}={given} has several columns",
+                    expected="one column",
+                )
             return columns
         columns = self.attributes.columns
         if parameter in columns:
@@ -217,14 +239,20 @@ class ItemTable(Remembering):
         """Refuse columns without numbers; values are read only where the type does not decide it."""
         kinds = [self.attributes.schema[column] for column in columns]
         lists = (pl.List, pl.Array)
-        if len(kinds) == 1 and isinstance(kinds[0], lists) and kinds[0].inner.is_numeric():
+        if (
+            len(kinds) == 1
+            and isinstance(kinds[0], lists)
+            and kinds[0].inner.is_numeric()
+        ):
             return
         if not all(kind.is_numeric() for kind in kinds):
             self.vectors(columns)
 
     def vectors(self, columns: Sequence[str]) -> Vectors:
         """Return columns of numbers, or one column of lists of numbers, as vectors."""
-        return self.remember(("vectors", tuple(columns)), lambda: self._vectors(columns))
+        return self.remember(
+            ("vectors", tuple(columns)), lambda: self._vectors(columns)
+        )
 
     def _vectors(self, columns: Sequence[str]) -> Vectors:
         schema = self.attributes.schema
@@ -242,8 +270,14 @@ class ItemTable(Remembering):
 
     def _matrix(self, column: str) -> Floats:
         lists = self.attributes.collect(column)[column]
-        if isinstance(lists.dtype, pl.Array) and lists.dtype.inner.is_numeric() and not lists.null_count():
-            whole: Floats = lists.cast(pl.Array(pl.Float64, lists.dtype.size)).to_numpy()
+        if (
+            isinstance(lists.dtype, pl.Array)
+            and lists.dtype.inner.is_numeric()
+            and not lists.null_count()
+        ):
+            whole: Floats = lists.cast(
+                pl.Array(pl.Float64, lists.dtype.size)
+            ).to_numpy()
             return whole.reshape(len(lists), lists.dtype.size)
         if isinstance(lists.dtype, pl.Array):
             lists = lists.arr.to_list()
@@ -260,11 +294,15 @@ class ItemTable(Remembering):
         width = int(lengths[0]) if len(lengths) else 1
         values = np.full((len(lists), width), np.nan)
         flat = lists.drop_nulls().explode().cast(pl.Float64)
-        values[there] = flat.fill_null(float("nan")).to_numpy().reshape(len(there), width)
+        values[there] = (
+            flat.fill_null(float("nan")).to_numpy().reshape(len(there), width)
+        )
         return values
 
     def _wrong_type(self, column: str, dtype: object, expected: str) -> InputError:
-        return InputError(f"{column} holds {dtype}", where=self.attributes.source, expected=expected)
+        return InputError(
+            f"{column} holds {dtype}", where=self.attributes.source, expected=expected
+        )
 
     def is_text(self, columns: Sequence[str]) -> bool:
         """Return True if columns hold names, or lists of names, instead of numbers."""
@@ -275,8 +313,16 @@ class ItemTable(Remembering):
             return not dtype.inner.is_numeric()
         if dtype != pl.String:
             return not dtype.is_numeric()
-        values = self.attributes.collect(*columns)[columns[0]].str.strip_chars().replace("", None)
-        return bool((values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()).any())
+        values = (
+            self.attributes.collect(*columns)[columns[0]]
+            .str.strip_chars()
+            .replace("", None)
+        )
+        return bool(
+            (
+                values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()
+            ).any()
+        )
 
     def sets(self, column: str) -> Sets:
         """Return a column as sets of categories; a text is split at the separator."""
@@ -286,17 +332,30 @@ class ItemTable(Remembering):
         values = self.attributes.collect(column)[column]
         if isinstance(values.dtype, pl.Array):
             values = values.arr.to_list()
-        if values.dtype == pl.String and values.str.contains(self.separator, literal=True).any():
+        if (
+            values.dtype == pl.String
+            and values.str.contains(self.separator, literal=True).any()
+        ):
             values = values.str.split(self.separator)
         frame = pl.DataFrame({"label": values}).with_row_index("row")
         if isinstance(values.dtype, pl.List):
             frame = frame.explode("label")
         label = pl.col("label").cast(pl.String).str.strip_chars()
-        frame = frame.with_columns(label).filter(pl.col("label").is_not_null() & (pl.col("label") != ""))
+        frame = frame.with_columns(label).filter(
+            pl.col("label").is_not_null() & (pl.col("label") != "")
+        )
         names = frame["label"].unique().sort()
-        number = frame["label"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+        number = (
+            frame["label"]
+            .cast(pl.Enum(names))
+            .to_physical()
+            .to_numpy()
+            .astype(np.int64)
+        )
         # one number for row and category: sorted, each once
-        cell = np.sort(frame["row"].to_numpy().astype(np.int64) * max(len(names), 1) + number)
+        cell = np.sort(
+            frame["row"].to_numpy().astype(np.int64) * max(len(names), 1) + number
+        )
         cell = cell[np.diff(cell, prepend=-1) != 0]
         size = np.bincount(cell // max(len(names), 1), minlength=len(values))
         offsets = np.concatenate(([0], np.cumsum(size)))
@@ -326,12 +385,16 @@ class Pairs(Record):
     columns: Mapping[str, Floats] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, user: Numbers, item: Numbers, columns: Mapping[str, Floats] | None = None) -> Pairs:
+    def of(
+        cls, user: Numbers, item: Numbers, columns: Mapping[str, Floats] | None = None
+    ) -> Pairs:
         """Return sorted pairs; those that are sorted are not copied."""
         key = keys(user, item)
         if columns and not (key[1:] >= key[:-1]).all():
             order = np.argsort(key, kind="stable")
-            return cls(key[order], {name: values[order] for name, values in columns.items()})
+            return cls(
+                key[order], {name: values[order] for name, values in columns.items()}
+            )
         if not columns:
             key.sort()
         return cls(key, dict(columns or {}))
@@ -363,11 +426,17 @@ class Pairs(Record):
         fresh[1:] = self.key[1:] != self.key[:-1]
         if fresh.all():
             return self
-        return Pairs(self.key[fresh], {name: values[fresh] for name, values in self.columns.items()})
+        return Pairs(
+            self.key[fresh],
+            {name: values[fresh] for name, values in self.columns.items()},
+        )
 
     def where(self, chosen: NDArray[np.bool_]) -> Pairs:
         """Return the pairs of a mask."""
-        return Pairs(self.key[chosen], {name: values[chosen] for name, values in self.columns.items()})
+        return Pairs(
+            self.key[chosen],
+            {name: values[chosen] for name, values in self.columns.items()},
+        )
 
     def per_item(self, items: int, weight: Floats | None = None) -> NDArray[Any]:
         """Count the pairs of each item, or sum their weights; ``[items]``."""
@@ -376,7 +445,9 @@ class Pairs(Record):
     def of_users(self, user: Numbers) -> tuple[Ints, Ints]:
         """Return the first pair of each user, and the number of pairs."""
         begin = np.searchsorted(self.key, user.astype(np.uint64) << _BITS)
-        end = np.searchsorted(self.key, (user.astype(np.uint64) + np.uint64(1)) << _BITS)
+        end = np.searchsorted(
+            self.key, (user.astype(np.uint64) + np.uint64(1)) << _BITS
+        )
         return begin, end - begin
 
     def of_lists(self, lists: ListFrame) -> tuple[Ints, Ints | slice]:

@@ -182,7 +182,14 @@ class ListFrame(Remembering, Traced):
         """Yield the lists in order, as views of about as many rows as fit into a cache."""
         begin = 0
         while begin < len(self):
-            end = int(np.searchsorted(self.offsets, self.offsets[begin] + _ROWS, side="right")) - 1
+            end = (
+                int(
+                    np.searchsorted(
+                        self.offsets, self.offsets[begin] + _ROWS, side="right"
+                    )
+                )
+                - 1
+            )
             end = min(max(end, begin + 1), len(self))
             yield self.part(begin, end)
             begin = end
@@ -191,7 +198,9 @@ class ListFrame(Remembering, Traced):
         """Return lists ``begin`` … ``end - 1``."""
         first, last = self.offsets[begin], self.offsets[end]
         offsets = self.offsets[begin : end + 1] - first
-        return ListFrame(self.names[begin:end], self.user[begin:end], offsets, self.item[first:last])
+        return ListFrame(
+            self.names[begin:end], self.user[begin:end], offsets, self.item[first:last]
+        )
 
     # -- sums --------------------------------------------------------------------------------------
     def total(self, values: Floats) -> Floats:

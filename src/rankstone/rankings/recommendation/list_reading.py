@@ -22,7 +22,10 @@ from rankstone.hits.ranks_and_ties import sort_lists, tie_blocks
 from rankstone.measures.core.measure import Scored
 from rankstone.rankings.rank_similarity.list_pairs import read_batches
 from rankstone.rankings.recommendation.list_frame import ListFrame
-from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
+from rankstone.rankings.recommendation.recommendation_measure import (
+    PerListMeasure,
+    WholeRunMeasure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -97,14 +100,18 @@ def read_lists(
     lengths = np.concatenate([part.lengths for part in parts])
     item = np.concatenate([part.item for part in parts])
     first = np.concatenate([part.first for part in parts])
-    if (first[1:] < first[:-1]).any():  # lists across two pieces of the stream came later
+    if (
+        first[1:] < first[:-1]
+    ).any():  # lists across two pieces of the stream came later
         order = np.argsort(first)
         starts = np.cumsum(lengths) - lengths
         item = item[ragged_range(starts[order], lengths[order])]
         names, lengths = names.gather(order), lengths[order]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     before()
-    frame = ListFrame(names.cast(pl.String), users.of(names), offsets, items.numbered(item))
+    frame = ListFrame(
+        names.cast(pl.String), users.of(names), offsets, items.numbered(item)
+    )
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
     return RunLists(table.source, frame, rows, tied, dropped, table.read_as())
 
@@ -127,10 +134,18 @@ class _Cutter(Record):
     k: int | None
     table: Table
 
-    def stream(self, table: Table, options: AlignmentOptions, regroup: bool) -> Iterator[pl.DataFrame]:  # noqa: FBT001
+    def stream(
+        self,
+        table: Table,
+        options: AlignmentOptions,
+        regroup: bool,  # noqa: FBT001
+    ) -> Iterator[pl.DataFrame]:
         """Start the stream of a run, with the ``key`` that orders lists."""
         # rows that have to be brought together are numbered first: numbers are faster than texts
-        columns = [pl.col("query_id"), self.items.column("doc_id") if regroup else pl.col("doc_id")]
+        columns = [
+            pl.col("query_id"),
+            self.items.column("doc_id") if regroup else pl.col("doc_id"),
+        ]
         if options.order != "input":
             key = pl.col(options.order).cast(pl.Float64)
             columns.append((-key if options.order == "rank" else key).alias("key"))
@@ -143,14 +158,22 @@ class _Cutter(Record):
         order = self._tie_order(batch, blocks)
         tied = int(blocks.size.sum())
         drops = self.options.duplicates in ("first_drop", "last_drop")
-        lengths = batch.lengths if self.k is None or drops else np.minimum(batch.lengths, self.k)
+        lengths = (
+            batch.lengths
+            if self.k is None or drops
+            else np.minimum(batch.lengths, self.k)
+        )
         item = self.items.marks(self._counted_ids(batch, order, lengths))
-        duplicates = _duplicate_rows(item, lengths, last=self.options.duplicates == "last_drop")
+        duplicates = _duplicate_rows(
+            item, lengths, last=self.options.duplicates == "last_drop"
+        )
         if not drops and len(duplicates):
             raise self._duplicate(batch, item, lengths, int(duplicates[0]))
         if drops:
             item, lengths = _drop(item, lengths, duplicates, self.k)
-        return _Part(batch.names, first, lengths, item, (batch.height, tied, len(duplicates)))
+        return _Part(
+            batch.names, first, lengths, item, (batch.height, tied, len(duplicates))
+        )
 
     def _above_cutoff(self, batch: Batch, blocks: TieBlocks) -> TieBlocks:
         """Return the tie blocks that reach above the cutoff."""
@@ -174,23 +197,35 @@ class _Cutter(Record):
             )
         places = ragged_range(blocks.start, blocks.size)
         block = np.repeat(np.arange(len(blocks)), blocks.size)
-        by = pl.Series(places) if ties == "reverse_input" else batch.ids(places).cast(pl.String)
+        by = (
+            pl.Series(places)
+            if ties == "reverse_input"
+            else batch.ids(places).cast(pl.String)
+        )
         frame = pl.DataFrame({"block": block, "by": by, "row": places})
         downwards = ties != "docid_asc"
-        rows = frame.sort("block", "by", descending=[False, downwards], maintain_order=True)["row"]
+        rows = frame.sort(
+            "block", "by", descending=[False, downwards], maintain_order=True
+        )["row"]
         order = np.arange(batch.height)
         order[places] = rows.to_numpy()
         return order
 
-    def _counted_ids(self, batch: Batch, order: Ints | None, lengths: Ints) -> pl.Series:
+    def _counted_ids(
+        self, batch: Batch, order: Ints | None, lengths: Ints
+    ) -> pl.Series:
         """Return the ids of the rows above the cutoff, in their final order."""
         if order is None and batch.take is None and lengths is batch.lengths:
             return batch.documents
         places = ragged_range(batch.starts, lengths)
         return batch.ids(places if order is None else order[places])
 
-    def _duplicate(self, batch: Batch, item: Numbers, lengths: Ints, row: int) -> DuplicateRows:
-        query = printable(batch.names[int(np.searchsorted(np.cumsum(lengths), row, side="right"))])
+    def _duplicate(
+        self, batch: Batch, item: Numbers, lengths: Ints, row: int
+    ) -> DuplicateRows:
+        query = printable(
+            batch.names[int(np.searchsorted(np.cumsum(lengths), row, side="right"))]
+        )
         doc = printable(self.items.marked(item[row : row + 1])[0])
         return DuplicateRows(
             f"duplicate item {doc} in the list of {query}",
@@ -202,7 +237,9 @@ class _Cutter(Record):
 
 def _duplicate_rows(item: Numbers, lengths: Ints, *, last: bool) -> Ints:
     """Return the rows whose item is earlier (with ``last``: later) in its list, too, ascending."""
-    lists = np.repeat(np.arange(len(lengths), dtype=np.uint64) << np.uint64(32), lengths)
+    lists = np.repeat(
+        np.arange(len(lengths), dtype=np.uint64) << np.uint64(32), lengths
+    )
     key = lists | item
     ordered = np.sort(key)
     if not (ordered[1:] == ordered[:-1]).any():
@@ -212,7 +249,9 @@ def _duplicate_rows(item: Numbers, lengths: Ints, *, last: bool) -> Ints:
     return np.sort(order[:-1][same] if last else order[1:][same])
 
 
-def _drop(item: Numbers, lengths: Ints, drop: Ints, k: int | None) -> tuple[Numbers, Ints]:
+def _drop(
+    item: Numbers, lengths: Ints, drop: Ints, k: int | None
+) -> tuple[Numbers, Ints]:
     """Return the lists without some rows, cut to their first ``k``."""
     remaining = np.ones(len(item), bool)
     remaining[drop] = False
@@ -230,7 +269,9 @@ _COLUMNS: Final = ("numerator", "denominator", "value", "status")
 
 
 def measure_lists(
-    frame: ListFrame, tables: Tables, measures: Sequence[PerListMeasure | WholeRunMeasure]
+    frame: ListFrame,
+    tables: Tables,
+    measures: Sequence[PerListMeasure | WholeRunMeasure],
 ) -> tuple[RunScores, dict[Named, float]]:
     """Return the scores of a run's lists, and the values of measures of the whole run."""
     of_lists = [m for m in measures if isinstance(m, PerListMeasure)]
@@ -239,13 +280,24 @@ def measure_lists(
     with ThreadPoolExecutor(_MEASURING_THREADS) as pool:
         # what all chunks share is computed with the first, a measure at a time
         parts = [list(pool.map(lambda measure: measure.score(first, tables), of_lists))]
-        rest = pool.map(lambda chunk: [measure.score(chunk, tables) for measure in of_lists], chunks)
-        whole = {m: pool.submit(m.value, frame, tables) for m in measures if isinstance(m, WholeRunMeasure)}
+        rest = pool.map(
+            lambda chunk: [measure.score(chunk, tables) for measure in of_lists], chunks
+        )
+        whole = {
+            m: pool.submit(m.value, frame, tables)
+            for m in measures
+            if isinstance(m, WholeRunMeasure)
+        }
         parts += rest
-        values: dict[Named, float] = {measure: value.result() for measure, value in whole.items()}
+        values: dict[Named, float] = {
+            measure: value.result() for measure, value in whole.items()
+        }
     by_measure: dict[Any, Scored] = {}
     for at, measure in enumerate(of_lists):
-        joined = (np.concatenate([getattr(part[at], name) for part in parts]) for name in _COLUMNS)
+        joined = (
+            np.concatenate([getattr(part[at], name) for part in parts])
+            for name in _COLUMNS
+        )
         by_measure[measure] = Scored(*joined)
     return RunScores(frame.names, by_measure, _about(frame, tables)), values
 
@@ -256,4 +308,6 @@ def _about(frame: ListFrame, tables: Tables) -> pl.DataFrame | None:
         return None
     known = tables.users.collect(*tables.users.columns)
     names = frame.names.rename("query_id").to_frame()
-    return names.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
+    return names.join(known, on="query_id", how="left", maintain_order="left").drop(
+        "query_id"
+    )

@@ -10,7 +10,12 @@ import numpy as np
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import item_diversity as distances
-from rankstone.rankings.recommendation.recommendation_measure import ANY, DISCOUNTS, Attention, PerListMeasure
+from rankstone.rankings.recommendation.recommendation_measure import (
+    ANY,
+    DISCOUNTS,
+    Attention,
+    PerListMeasure,
+)
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
@@ -27,7 +32,12 @@ class Novelty(PerListMeasure, family="novelty"):
     Novelty@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("MSI", "MIUF", "MeanInvUserFreq", "SelfInformation")
+    aliases: ClassVar[tuple[str, ...]] = (
+        "MSI",
+        "MIUF",
+        "MeanInvUserFreq",
+        "SelfInformation",
+    )
     needs: ClassVar[tuple[str, ...]] = ("history",)
     card: ClassVar[Card] = Card(
         sentence="How little known are the recommended items?",
@@ -57,8 +67,12 @@ class Novelty(PerListMeasure, family="novelty"):
         "an item without interactions: as if it had one, left out, 0, or as novel as the most novel item",
         *("one", "drop", "zero", "rarest"),
     )
-    scale: str = parameter("bits", "bits, or a share of the largest possible value", "bits", "share")
-    denom: str = parameter("n", "the denominator: the length of the list, or k", "n", "k", needs_k=("k",))
+    scale: str = parameter(
+        "bits", "bits, or a share of the largest possible value", "bits", "share"
+    )
+    denom: str = parameter(
+        "n", "the denominator: the length of the list, or k", "n", "k", needs_k=("k",)
+    )
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -67,12 +81,21 @@ class Novelty(PerListMeasure, family="novelty"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its self-information; divide by the items, or by their largest possible sum."""
-        worth = tables.remember(("novelty", self.count, self.cold, tables.known), lambda: self._worth(tables))
+        worth = tables.remember(
+            ("novelty", self.count, self.cold, tables.known),
+            lambda: self._worth(tables),
+        )
         values = worth[lists.item]
         known = np.isfinite(values)
-        lists.record_columns(popularity=lambda: tables.popularity(self.count)[lists.item])
+        lists.record_columns(
+            popularity=lambda: tables.popularity(self.count)[lists.item]
+        )
         left = lists.total((known | (self.cold != "drop")).astype(np.float64))
-        norm = left if self.k is None or self.denom == "n" else np.where(left > 0, float(self.k), 0.0)
+        norm = (
+            left
+            if self.k is None or self.denom == "n"
+            else np.where(left > 0, float(self.k), 0.0)
+        )
         most = np.log2(self._total(tables)) if self.scale == "share" else 1.0
         return Contributions(np.where(known, values, 0.0), norm * most)
 
@@ -81,7 +104,11 @@ class Novelty(PerListMeasure, family="novelty"):
 
     def _worth(self, tables: Tables) -> Floats:
         met, total = tables.popularity(self.count), self._total(tables)
-        value_of_cold = {"one": 1.0, "rarest": float(met[met > 0].min(initial=np.inf)), "zero": float(total)}
+        value_of_cold = {
+            "one": 1.0,
+            "rarest": float(met[met > 0].min(initial=np.inf)),
+            "zero": float(total),
+        }
         counted = np.where(met > 0, met, value_of_cold.get(self.cold, np.nan))
         return -np.log2(counted / total)
 
@@ -92,10 +119,16 @@ class _Discovery(Attention, PerListMeasure):
 
     needs: ClassVar[tuple[str, ...]] = ("history",)
 
-    relevance_by: str = parameter("judged", "the items that count: judged relevant, or all", "judged", "all")
-    rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    relevance_by: str = parameter(
+        "judged", "the items that count: judged relevant, or all", "judged", "all"
+    )
+    rel: RelevantFrom = parameter(
+        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+    p: float | None = parameter(
+        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
+    )
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed; judgments for relevance_by=judged."""
@@ -207,18 +240,35 @@ class Unexpectedness(PerListMeasure, family="novelty"):
         citation="Ge, Delgado-Battenfeld and Jannach, RecSys 2010; Adamopoulos and Tuzhilin, TIST 2014",
     )
 
-    against: str = parameter("popular", "the expected items", "popular", "history", "baseline")
-    denom: str = parameter("n", "the denominator: the length of the list, or k", "n", "k", needs_k=("k",))
-    absent: str = parameter("undefined", "value of users without a list in the baseline", "undefined", "zero")
+    against: str = parameter(
+        "popular", "the expected items", "popular", "history", "baseline"
+    )
+    denom: str = parameter(
+        "n", "the denominator: the length of the list, or k", "n", "k", needs_k=("k",)
+    )
+    absent: str = parameter(
+        "undefined",
+        "value of users without a list in the baseline",
+        "undefined",
+        "zero",
+    )
 
     def needed(self) -> tuple[str, ...]:
         """Return the table of the expected items."""
-        return {"popular": ("popularity",), "history": ("history",), "baseline": ("baseline",)}[self.against]
+        return {
+            "popular": ("popularity",),
+            "history": ("history",),
+            "baseline": ("baseline",),
+        }[self.against]
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count 1 for each item that was not expected."""
         n = lists.n.astype(np.float64)
-        norm = n if self.k is None or self.denom == "n" else np.full(len(lists), float(self.k))
+        norm = (
+            n
+            if self.k is None or self.denom == "n"
+            else np.full(len(lists), float(self.k))
+        )
         if self.against == "popular":
             depth = self.k if self.k is not None else lists.n[lists.list]
             expected = tables.popularity_place()[lists.item] < depth
@@ -227,9 +277,13 @@ class Unexpectedness(PerListMeasure, family="novelty"):
         else:
             return self._beyond_baseline(lists, tables, norm)
         lists.record_columns(expected=expected)
-        return Contributions((~expected).astype(np.float64), norm, missed=self._missing_items(norm, n))
+        return Contributions(
+            (~expected).astype(np.float64), norm, missed=self._missing_items(norm, n)
+        )
 
-    def _beyond_baseline(self, lists: ListFrame, tables: Tables, norm: Floats) -> Contributions:
+    def _beyond_baseline(
+        self, lists: ListFrame, tables: Tables, norm: Floats
+    ) -> Contributions:
         """Count 1 for each item that is not in the baseline's list of the user."""
         pairs = tables.expected(self.k)
         known = pairs.of_users(lists.user)[1] > 0
@@ -239,7 +293,9 @@ class Unexpectedness(PerListMeasure, family="novelty"):
         if self.absent == "undefined":
             norm = np.where(known, norm, 0.0)
         return Contributions(
-            beyond.astype(np.float64), norm, missed=None if missing is None else np.where(known, missing, 0.0)
+            beyond.astype(np.float64),
+            norm,
+            missed=None if missing is None else np.where(known, missing, 0.0),
         )
 
     def _missing_items(self, norm: Floats, n: Floats) -> Floats | None:
@@ -281,18 +337,28 @@ class Serendipity(PerListMeasure, family="novelty"):
     item_column: ClassVar[str | None] = "features"
 
     expected: str = parameter("popular", "the expected items", "popular", "history")
-    count: str = parameter("users", "popularity counts users, or interactions", "users", "records")
+    count: str = parameter(
+        "users", "popularity counts users, or interactions", "users", "records"
+    )
     features: str | None = parameter(
         None,
         "column of --items for expected=history (several with +); default: `features`, or all",
         word=True,
     )
-    rel: RelevantFrom = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
-    denom: str = parameter("n", "the denominator: the length of the list, or k", "n", "k")
+    rel: RelevantFrom = parameter(
+        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
+    )
+    denom: str = parameter(
+        "n", "the denominator: the length of the list, or k", "n", "k"
+    )
 
     def needed(self) -> tuple[str, ...]:
         """Return judgments, the history, and the table that relates items."""
-        return ("qrels", "history", "catalogue" if self.expected == "popular" else "items")
+        return (
+            "qrels",
+            "history",
+            "catalogue" if self.expected == "popular" else "items",
+        )
 
     def relevance(self) -> Threshold:
         """Return when an item is relevant."""
@@ -300,7 +366,11 @@ class Serendipity(PerListMeasure, family="novelty"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each relevant item its surprise."""
-        norm = lists.n if self.denom == "n" or self.k is None else np.full(len(lists), self.k)
+        norm = (
+            lists.n
+            if self.denom == "n" or self.k is None
+            else np.full(len(lists), self.k)
+        )
         relevant = tables.is_relevant(lists, self.rel)
         if self.expected == "popular":
             surprise = self._beyond_popular(lists, tables)
@@ -308,11 +378,15 @@ class Serendipity(PerListMeasure, family="novelty"):
             return Contributions(relevant * surprise, norm.astype(np.float64))
         surprise, known = self._beyond_history(lists, tables)
         lists.record_columns(relevant=lambda: relevant > 0, surprise=surprise)
-        return Contributions(relevant * surprise, np.where(known, norm, 0).astype(np.float64))
+        return Contributions(
+            relevant * surprise, np.where(known, norm, 0).astype(np.float64)
+        )
 
     def _beyond_popular(self, lists: ListFrame, tables: Tables) -> Floats:
         m = tables.catalogue(lists).size
-        chance = tables.remember(("chance", self.count, m, tables.known), lambda: self._chance(tables, m))
+        chance = tables.remember(
+            ("chance", self.count, m, tables.known), lambda: self._chance(tables, m)
+        )
         place = (m + 1.0 - lists.rank) / m
         return np.maximum(place - chance[lists.item], 0.0)
 
@@ -338,7 +412,9 @@ class Serendipity(PerListMeasure, family="novelty"):
         shown = np.flatnonzero((here >= 0) & known[here] & (met > 0)[lists.list])
         of = lists.list[shown]
         if text:
-            dots = distances.dots_of_sets(of, here[shown], whose, row, table.sets(columns[0]))
+            dots = distances.dots_of_sets(
+                of, here[shown], whose, row, table.sets(columns[0])
+            )
         else:
             units = tables.units(columns)
             sums = distances.sum_by_list(met, row, units)

@@ -27,7 +27,12 @@ class Popularity(PerListMeasure, family="popularity"):
     Popularity(scale=quantile)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("ARP", "AvgRecPopularity", "AveragePopularity", "MeanPopRank")
+    aliases: ClassVar[tuple[str, ...]] = (
+        "ARP",
+        "AvgRecPopularity",
+        "AveragePopularity",
+        "MeanPopRank",
+    )
     needs: ClassVar[tuple[str, ...]] = ("popularity",)
     card: ClassVar[Card] = Card(
         sentence="How popular are the recommended items?",
@@ -58,7 +63,9 @@ class Popularity(PerListMeasure, family="popularity"):
         "counts, shares of all, shares of the largest count, or quantiles",
         *("count", "share", "max", "quantile"),
     )
-    cold: str = parameter("zero", "an item without interactions: 0, or left out", "zero", "drop")
+    cold: str = parameter(
+        "zero", "an item without interactions: 0, or left out", "zero", "drop"
+    )
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -67,9 +74,14 @@ class Popularity(PerListMeasure, family="popularity"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its popularity."""
-        worth = tables.remember(("scaled", self.count, self.scale, tables.known), lambda: self._worth(tables))
+        worth = tables.remember(
+            ("scaled", self.count, self.scale, tables.known),
+            lambda: self._worth(tables),
+        )
         values = worth[lists.item]
-        lists.record_columns(popularity=lambda: tables.popularity(self.count)[lists.item])
+        lists.record_columns(
+            popularity=lambda: tables.popularity(self.count)[lists.item]
+        )
         if self.cold == "zero":
             return Contributions(values, lists.n.astype(np.float64))
         return Contributions(values, lists.total((values > 0).astype(np.float64)))
@@ -77,7 +89,9 @@ class Popularity(PerListMeasure, family="popularity"):
     def _worth(self, tables: Tables) -> Floats:
         met = tables.popularity(self.count)
         if self.scale in ("share", "max"):
-            return met / ((met.sum() if self.scale == "share" else met.max(initial=0.0)) or 1.0)
+            return met / (
+                (met.sum() if self.scale == "share" else met.max(initial=0.0)) or 1.0
+            )
         return _quantile(met) if self.scale == "quantile" else met
 
 
@@ -106,7 +120,9 @@ class _Tail(PerListMeasure):
 
     def tail(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return 1 for every row that shows an item of the tail."""
-        is_tail = tables.remember(("tail", self.head, self.by, tables.known), lambda: self._tail(tables))
+        is_tail = tables.remember(
+            ("tail", self.head, self.by, tables.known), lambda: self._tail(tables)
+        )
         lists.record_columns(popularity=lambda: tables.popularity("users")[lists.item])
         return is_tail[lists.item].astype(np.float64)
 
@@ -117,7 +133,14 @@ class _Tail(PerListMeasure):
         if self.by == "items":
             heads = math.ceil(len(order) * self.head - 1e-9)
         else:  # the item that reaches the share is the last of the head
-            heads = int(np.searchsorted(np.cumsum(met[order]), self.head * met.sum() * (1 - 1e-12))) + 1
+            heads = (
+                int(
+                    np.searchsorted(
+                        np.cumsum(met[order]), self.head * met.sum() * (1 - 1e-12)
+                    )
+                )
+                + 1
+            )
         is_tail = np.ones(len(met), bool)
         is_tail[order[:heads]] = False
         return is_tail
@@ -207,13 +230,19 @@ class PopularityLift(PerListMeasure, family="popularity"):
         span=(-1.0, None),
         direction="neither",
         undefined="a user without a history",
-        peers={"agg=mean": "the mean of each user's own lift instead of the lift of the group's means"},
+        peers={
+            "agg=mean": "the mean of each user's own lift instead of the lift of the group's means"
+        },
         sensitive="users with few items",
         use="by groups of users: do users of niche taste get bestsellers instead?",
         citation="Abdollahpouri, Mansoury, Burke and Mobasher, RMSE workshop at RecSys 2019",
     )
 
-    agg: str = parameter("pooled", "how users become one number", *("pooled", "mean", "median", "trimmed"))
+    agg: str = parameter(
+        "pooled",
+        "how users become one number",
+        *("pooled", "mean", "median", "trimmed"),
+    )
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its popularity over n; subtract that of the history, and divide by it."""
@@ -224,7 +253,9 @@ class PopularityLift(PerListMeasure, family="popularity"):
         theirs = past.item[pairs]
         summed = sums(whose, met[theirs], len(lists))
         profile = np.divide(summed, count, out=np.zeros(len(lists)), where=count > 0)
-        lists.record("item", theirs, title="past", total=summed, contribution=lambda: met[theirs])
+        lists.record(
+            "item", theirs, title="past", total=summed, contribution=lambda: met[theirs]
+        )
         lists.record_steps(mean=profile)
         popularity = met[lists.item]
         lists.record_columns(popularity=popularity)

@@ -74,7 +74,10 @@ class RecommendationAudit:
                 noted(items, "item", f"({share:.1%} of rows) not in the {table}")
                 for table, (items, share) in self.unknown.items()
             ),
-            (noted(users, "user", f"without {what}") for what, users in self.without.items()),
+            (
+                noted(users, "user", f"without {what}")
+                for what, users in self.without.items()
+            ),
             noted(self.unlisted, "user", "without a list"),
             read_as(self.read_as),
         )
@@ -90,10 +93,14 @@ class BeyondAudit(InLines):
     def lines(self) -> list[str]:
         """Return a line for each table and run."""
         known = [f"{table}  {what}" for table, what in self.tables.items()]
-        return known + [f"{printable(name)}  {run.line()}" for name, run in self.runs.items()]
+        return known + [
+            f"{printable(name)}  {run.line()}" for name, run in self.runs.items()
+        ]
 
 
-def audit_run(reading: RunLists, tables: Tables, whole: Callable[[], RunLists]) -> RecommendationAudit:
+def audit_run(
+    reading: RunLists, tables: Tables, whole: Callable[[], RunLists]
+) -> RecommendationAudit:
     """Return the audit of a run and its tables.
 
     Parameters
@@ -121,16 +128,26 @@ def audit_run(reading: RunLists, tables: Tables, whole: Callable[[], RunLists]) 
         unknown[table] = (int(foreign.sum()), rows / max(len(lists.item), 1))
         if foreign.all():
             unmatched.add(table)
-    unlisted_users = {what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()}
+    unlisted_users = {
+        what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()
+    }
     if unmatched:
         every, codes = whole().frame.item, _items_of(tables)
-        unmatched = {table for table in unmatched if not _among(every, codes[table], tables.known).any()}
+        unmatched = {
+            table
+            for table in unmatched
+            if not _among(every, codes[table], tables.known).any()
+        }
     if "table of items" in unmatched:
         raise _no_common_ids(
-            "no item of the run is in the table of items", tables.item_codes.ids(shown[:3]), source
+            "no item of the run is in the table of items",
+            tables.item_codes.ids(shown[:3]),
+            source,
         )
     if "history" in unmatched and unlisted_users["a history"].all():
-        raise _no_common_ids("no user and no item of the run is in the history", lists.names, source)
+        raise _no_common_ids(
+            "no user and no item of the run is in the history", lists.names, source
+        )
     if "judgments" in unlisted_users and unlisted_users["judgments"].all():
         raise _no_common_ids("no user of the run is judged", lists.names, source)
     without = {what: int(one.sum()) for what, one in unlisted_users.items()}
@@ -187,7 +204,9 @@ def _no_common_ids(what: str, examples: pl.Series, source: str) -> NotComparable
     )
 
 
-def describe_tables(tables: Tables, notes: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def describe_tables(
+    tables: Tables, notes: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     """Return a text on each table: its size, and what was detected about its file (``notes``)."""
     lines: dict[str, str] = {}
     if tables.has("catalogue"):
@@ -206,4 +225,8 @@ def describe_tables(tables: Tables, notes: Mapping[str, Sequence[str]]) -> dict[
         lines["judgments"] = f"{users}, {counted(len(tables.judged), 'judgment')}"
     if tables.users is not None:
         notes = {**notes, "users": tables.users.read_as}
-    return lines | {name: line(lines.get(name, ""), read_as(notes[name])) for name in notes if notes[name]}
+    return lines | {
+        name: line(lines.get(name, ""), read_as(notes[name]))
+        for name in notes
+        if notes[name]
+    }

@@ -111,8 +111,14 @@ class PerListMeasure(Needs, PerQuery):
         parts = self.contributions(shown, tables)
         numerator = shown.total(parts.hits)
         if self.of_items:
-            recorded: dict[str, Any] = {} if shown.trace is None else shown.trace.columns
-            columns = {"rank": lambda: shown.rank, **recorded, "contribution": parts.hits}
+            recorded: dict[str, Any] = (
+                {} if shown.trace is None else shown.trace.columns
+            )
+            columns = {
+                "rank": lambda: shown.rank,
+                **recorded,
+                "contribution": parts.hits,
+            }
             shown.record("item", shown.item, total=numerator, **columns)
         for added in (parts.missed, parts.unjudged):
             if added is not None:
@@ -121,7 +127,9 @@ class PerListMeasure(Needs, PerQuery):
                     shown.record_steps(added=added)
         norm = parts.norm
         shown.record_result(numerator, norm)
-        ratio = np.divide(numerator, norm, out=np.full(len(shown), np.nan), where=norm > 0)
+        ratio = np.divide(
+            numerator, norm, out=np.full(len(shown), np.nan), where=norm > 0
+        )
         status = np.where(norm > 0, Status.ok, self.zero_norm).astype(np.int8)
         rel = self.relevance()
         if rel is not None:
@@ -167,7 +175,9 @@ class WholeRunMeasure(Needs, Named):
         parts = self.parts(lists, tables)
         total = summed(parts.values)
         if lists.trace_is_empty:
-            lists.record("part", np.arange(1, len(parts.values) + 1), contribution=parts.values)
+            lists.record(
+                "part", np.arange(1, len(parts.values) + 1), contribution=parts.values
+            )
         lists.record_total(total)
         return total, parts.norm
 

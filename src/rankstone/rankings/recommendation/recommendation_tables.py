@@ -31,19 +31,37 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Threshold
     from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
     from rankstone.rankings.recommendation.list_reading import RunLists
-    from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure, WholeRunMeasure
+    from rankstone.rankings.recommendation.recommendation_measure import (
+        PerListMeasure,
+        WholeRunMeasure,
+    )
 
 #: table → its description, and the option for it
 _TABLES: Final = {
-    "items": ("a table of items", "--items FILE (in Python items=…): doc_id and columns of attributes"),
-    "history": ("past interactions", "--history FILE (in Python history=…): query_id and doc_id"),
-    "qrels": ("judgments", "--qrels FILE (in Python qrels=…): the relevant items of each user"),
-    "baseline": ("lists to compare with", "--expected RUN (in Python baseline=…), or against=popular"),
+    "items": (
+        "a table of items",
+        "--items FILE (in Python items=…): doc_id and columns of attributes",
+    ),
+    "history": (
+        "past interactions",
+        "--history FILE (in Python history=…): query_id and doc_id",
+    ),
+    "qrels": (
+        "judgments",
+        "--qrels FILE (in Python qrels=…): the relevant items of each user",
+    ),
+    "baseline": (
+        "lists to compare with",
+        "--expected RUN (in Python baseline=…), or against=popular",
+    ),
     "catalogue": (
         "to know how many items there are",
         "--catalogue-size N (in Python catalogue_size=…), --items FILE or --history FILE",
     ),
-    "popularity": ("the popularity of items", "--history FILE, or a column `popularity` in --items FILE"),
+    "popularity": (
+        "the popularity of items",
+        "--history FILE, or a column `popularity` in --items FILE",
+    ),
 }
 
 
@@ -114,9 +132,14 @@ class Tables(Remembering):
     def has(self, table: str) -> bool:
         """Return True if a table is given."""
         if table == "catalogue":
-            return any(one is not None for one in (self.catalogue_size, self.items, self.history))
+            return any(
+                one is not None
+                for one in (self.catalogue_size, self.items, self.history)
+            )
         if table == "popularity":
-            column = self.items is not None and "popularity" in self.items.attributes.columns
+            column = (
+                self.items is not None and "popularity" in self.items.attributes.columns
+            )
             return self.history is not None or column
         given = {"qrels": self.judged}.get(table, getattr(self, table, None))
         return given is not None
@@ -174,7 +197,9 @@ class Tables(Remembering):
         """Return the pairs judged relevant."""
         assert self.judged is not None  # noqa: S101 - required by the measure
         judged = self.judged
-        return self.remember(("relevant", rel), lambda: judged.where(rel(judged.columns["relevance"])))
+        return self.remember(
+            ("relevant", rel), lambda: judged.where(rel(judged.columns["relevance"]))
+        )
 
     def is_relevant(self, lists: ListFrame, rel: Threshold) -> Floats:
         """Return 1 for every row of the lists that is relevant to its user, 0 for others."""
@@ -200,7 +225,9 @@ class Tables(Remembering):
             ``users``: distinct users of it; ``records``: interactions.  Without a history, the
             column ``popularity`` of the table of items.
         """
-        return self.remember(("popularity", of, self.known), lambda: self._popularity(of))
+        return self.remember(
+            ("popularity", of, self.known), lambda: self._popularity(of)
+        )
 
     def _popularity(self, of: str) -> Floats:
         if self.history is not None:
@@ -221,7 +248,9 @@ class Tables(Remembering):
         of
             As for :meth:`popularity`.
         """
-        return self.remember(("place", of, self.known), lambda: self._popularity_place(of))
+        return self.remember(
+            ("place", of, self.known), lambda: self._popularity_place(of)
+        )
 
     def _popularity_place(self, of: str) -> Ints:
         met = self.popularity(of)
@@ -235,14 +264,22 @@ class Tables(Remembering):
 
     def by_worth(self, code: Ints, worth: NDArray[Any]) -> Ints:
         """Return items sorted by some values, ascending, equal ones by id."""
-        by = pl.DataFrame({"worth": worth, "id": self.item_codes.ids(code.astype(np.uint32)), "code": code})
+        by = pl.DataFrame(
+            {
+                "worth": worth,
+                "id": self.item_codes.ids(code.astype(np.uint32)),
+                "code": code,
+            }
+        )
         return by.sort("worth", "id")["code"].to_numpy()
 
     def expected(self, k: int | None) -> Pairs:
         """Return the users and items of the first ``k`` ranks of the baseline."""
         assert self.baseline is not None  # noqa: S101 - required by the measure
         lists = self.baseline.down_to(k)
-        return self.remember(("expected", k), lambda: Pairs.of(lists.user[lists.list], lists.item))
+        return self.remember(
+            ("expected", k), lambda: Pairs.of(lists.user[lists.list], lists.item)
+        )
 
     def units(self, columns: tuple[str, ...]) -> Floats:
         """Return features as vectors of length one; zero vectors where a feature is missing."""
@@ -272,7 +309,9 @@ class Tables(Remembering):
         """Return the known users: of the table of users, or of the judgments, or of the history."""
         if self.users is not None:
             users = self.users
-            return self.remember("audience", lambda: self.user_codes.of(users.collect()[users.key]))
+            return self.remember(
+                "audience", lambda: self.user_codes.of(users.collect()[users.key])
+            )
         for pairs in (self.judged, self.history):
             if pairs is not None:
                 return pairs.users
@@ -300,7 +339,10 @@ class Opener:
     """
 
     def __init__(
-        self, columns: Mapping[str, str] | None, format_in: str | None, progress: Progress | None
+        self,
+        columns: Mapping[str, str] | None,
+        format_in: str | None,
+        progress: Progress | None,
     ) -> None:
         self._columns = columns
         self._format_in = format_in
@@ -310,16 +352,28 @@ class Opener:
 
     def items(self, source: object, codes: Codes, separator: str) -> ItemTable:
         """Open the table of items and number its items."""
-        attributes: Attributes = read_attributes(source, "doc_id", self._columns, self._format_in)
-        self.sources["items"], self.notes["items"] = attributes.source, attributes.read_as
+        attributes: Attributes = read_attributes(
+            source, "doc_id", self._columns, self._format_in
+        )
+        self.sources["items"], self.notes["items"] = (
+            attributes.source,
+            attributes.read_as,
+        )
         return ItemTable.of(attributes, codes, separator)
 
     def history(
-        self, source: object, tables: Tables, measures: Sequence[PerListMeasure | WholeRunMeasure]
+        self,
+        source: object,
+        tables: Tables,
+        measures: Sequence[PerListMeasure | WholeRunMeasure],
     ) -> Pairs:
         """Read past interactions, with the number columns that measures read."""
-        columns_read = sorted({column for measure in measures for column in measure.history_columns()})
-        table = read_interactions(source, self._columns, self._format_in, further=columns_read)
+        columns_read = sorted(
+            {column for measure in measures for column in measure.history_columns()}
+        )
+        table = read_interactions(
+            source, self._columns, self._format_in, further=columns_read
+        )
         self.sources["history"] = table.source
         numbers = [pl.col(name) for name in columns_read]
         ids = [pl.col("query_id"), tables.item_codes.column("doc_id")]
@@ -331,14 +385,21 @@ class Opener:
         if not users:
             raise EmptyInput("the history is empty", where=table.source)
         self.notes["history"] = table.read_as()
-        by_name = {name: np.concatenate([part[name].to_numpy() for part in weights]) for name in columns_read}
+        by_name = {
+            name: np.concatenate([part[name].to_numpy() for part in weights])
+            for name in columns_read
+        }
         return Pairs.of(np.concatenate(users), np.concatenate(items), by_name)
 
-    def judgments(self, source: object, tables: Tables, options: AlignmentOptions) -> Pairs:
+    def judgments(
+        self, source: object, tables: Tables, options: AlignmentOptions
+    ) -> Pairs:
         """Read judgments by the options of alignment."""
         table = read_judgments(source, self._columns, self._format_in)
         self.sources["judgments"] = table.source
-        judged = Judgments.of(table.collect("query_id", "doc_id", "relevance"), options, table.locate)
+        judged = Judgments.of(
+            table.collect("query_id", "doc_id", "relevance"), options, table.locate
+        )
         self.notes["judgments"] = table.read_as()
         user = tables.user_codes.of(judged.queries.names)[judged.pairs.query]
         item = tables.item_codes.of(judged.pairs.docs)
@@ -354,6 +415,10 @@ class Opener:
         before: Callable[[], object] = lambda: None,
     ) -> RunLists:
         """Read a run, down to rank ``k``; ``before`` as for :func:`.read_lists`."""
-        table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
+        table = read_run(
+            source, self._columns, self._format_in, order=rules.order, name=name
+        )
         ruled, watched = options_for(table, rules), table.watched(self._progress)
-        return read_lists(watched, tables.item_codes, tables.user_codes, ruled, k, before)
+        return read_lists(
+            watched, tables.item_codes, tables.user_codes, ruled, k, before
+        )

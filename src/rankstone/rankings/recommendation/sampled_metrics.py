@@ -94,9 +94,13 @@ class SampledScores:
             (pl.col("value") < pl.col("lower")) | (pl.col("value") > pl.col("upper"))
         )
         if outside.height:
-            notes.append(f"Do not trust an estimate outside its bounds: {', '.join(outside['measure'])}.")
+            notes.append(
+                f"Do not trust an estimate outside its bounds: {', '.join(outside['measure'])}."
+            )
         if self.values["lower"].null_count():
-            notes.append("No ranks among all items agree with these samples: were items drawn uniformly?")
+            notes.append(
+                "No ranks among all items agree with these samples: were items drawn uniformly?"
+            )
         return notes
 
     @property
@@ -112,9 +116,13 @@ class SampledScores:
         among all items that agree with these; null where none agree), ``naive``, ``n``.
         """
         known = Identified.of(
-            self.ranks - 1, self.users, self.items, self.sampled, self.confidence,
+            self.ranks - 1,
+            self.users,
+            self.items,
+            self.sampled,
+            self.confidence,
             replacement=self.replacement,
-        )  # fmt: skip
+        )
         rows = []
         for measure in self.measures:
             name, n = str(measure), len(self.ranks)
@@ -122,13 +130,20 @@ class SampledScores:
                 math.fsum(every[name][self.ranks - 1].tolist()) / n
                 for every in (self.estimates, self.naive_worth)
             )
-            rows.append((name, value, *(known.bounds(measure) or (None, None)), naive, n))
+            rows.append(
+                (name, value, *(known.bounds(measure) or (None, None)), naive, n)
+            )
         numbers = dict.fromkeys(("value", "lower", "upper", "naive"), pl.Float64)
-        return pl.DataFrame(rows, {"measure": pl.String, **numbers, "n": pl.Int64}, orient="row")
+        return pl.DataFrame(
+            rows, {"measure": pl.String, **numbers, "n": pl.Int64}, orient="row"
+        )
 
     def to_dict(self) -> dict[str, float]:
         """Return ``{measure: corrected value}``."""
-        return {name: math.fsum(self.per_user(name).tolist()) / len(self.ranks) for name in self.estimates}
+        return {
+            name: math.fsum(self.per_user(name).tolist()) / len(self.ranks)
+            for name in self.estimates
+        }
 
     def per_user(self, measure: str) -> Floats:
         """Return each user's corrected value, float64 ``[users]``."""
@@ -214,14 +229,23 @@ def correct_sampled(
     at = _ranks(ranks, m + 1, "sampled rank")
     if method not in METHODS:
         close = nearest(method, METHODS, n=1)
-        raise BadOption(f"method={method!r} is not known", expected=", ".join(METHODS),
-                        fix=f"did you mean {close[0]}?" if close else None)  # fmt: skip
+        raise BadOption(
+            f"method={method!r} is not known",
+            expected=", ".join(METHODS),
+            fix=f"did you mean {close[0]}?" if close else None,
+        )
     if method == "cls" and m > MOST_CONSTRAINED:
-        raise BadOption(f"method=cls with {m} sampled items takes too long", fix="method=bv")
+        raise BadOption(
+            f"method=cls with {m} sampled items takes too long", fix="method=bv"
+        )
     if method == "bv" and not 0 < gamma <= 1:
-        raise BadOption(f"gamma={gamma!r} is out of range", expected="more than 0, up to 1")
+        raise BadOption(
+            f"gamma={gamma!r} is out of range", expected="more than 0, up to 1"
+        )
     if not 0 < confidence < 1:
-        raise BadOption(f"confidence={confidence!r} is out of range", expected="between 0 and 1")
+        raise BadOption(
+            f"confidence={confidence!r} is out of range", expected="between 0 and 1"
+        )
     naive = {str(one): worth(one, np.arange(1, m + 2), m + 1) for one in parsed}
     if method == "naive":
         estimates = naive
@@ -232,7 +256,16 @@ def correct_sampled(
         chance = _prior(prior, n)
         estimates = solved(parsed, n, m, chance, method, gamma, replacement=replacement)
     return SampledScores(
-        at, n, m, method, parsed, replacement, _numbered(users, len(at)), confidence, estimates, naive
+        at,
+        n,
+        m,
+        method,
+        parsed,
+        replacement,
+        _numbered(users, len(at)),
+        confidence,
+        estimates,
+        naive,
     )
 
 
@@ -273,11 +306,19 @@ def expected_sampled(
 
 
 # -- inputs ----------------------------------------------------------------------------------------
-def _one_document_measures(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+def _one_document_measures(
+    measures: str | Measure | Sequence[str | Measure],
+) -> list[Measure]:
     found = []
     for measure in parse_measures(measures):
-        if not isinstance(measure, Measure) or measure.brings or measure.judgment_columns:
-            raise BadParameter(f"{measure} is not a measure of one relevant document's rank")
+        if (
+            not isinstance(measure, Measure)
+            or measure.brings
+            or measure.judgment_columns
+        ):
+            raise BadParameter(
+                f"{measure} is not a measure of one relevant document's rank"
+            )
         found.append(measure)
     return found
 
@@ -285,11 +326,16 @@ def _one_document_measures(measures: str | Measure | Sequence[str | Measure]) ->
 def _counts(items: int, sampled: int, *, replacement: bool) -> tuple[int, int]:
     for name, value in (("items", items), ("sampled", sampled)):
         if isinstance(value, bool) or int(value) != value or value < 1:
-            raise BadOption(f"{name}={value!r} is not a count", expected="a whole number from 1 up")
+            raise BadOption(
+                f"{name}={value!r} is not a count", expected="a whole number from 1 up"
+            )
     if items < 2:  # noqa: PLR2004 - the relevant item and another
         raise BadOption("items=1 leaves nothing to sample from", expected="2 or more")
     if not replacement and sampled > items - 1:
-        raise BadOption(f"sampled={sampled} of {items - 1} other items", fix="replacement=True, or fewer")
+        raise BadOption(
+            f"sampled={sampled} of {items - 1} other items",
+            fix="replacement=True, or fewer",
+        )
     return int(items), int(sampled)
 
 
@@ -300,7 +346,9 @@ def _ranks(ranks: ArrayLike, most: int, what: str) -> Ints:
     found = given.astype(np.int64)
     bad = (found != given) | (found < 1) | (found > most)
     if bad.any():
-        raise BadValue(f"{given[bad][0]} is not a {what}", expected=f"whole numbers 1 … {most:,}")
+        raise BadValue(
+            f"{given[bad][0]} is not a {what}", expected=f"whole numbers 1 … {most:,}"
+        )
     return found.ravel()
 
 
@@ -308,8 +356,16 @@ def _prior(prior: ArrayLike | None, n: int) -> Floats:
     if prior is None:
         return np.full(n, 1.0 / n)
     given = np.asarray(prior, np.float64)
-    if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or not given.sum() > 0:
-        raise BadValue("prior is not a distribution over ranks", expected=f"{n:,} numbers of 0 or more")
+    if (
+        given.shape != (n,)
+        or not np.isfinite(given).all()
+        or (given < 0).any()
+        or not given.sum() > 0
+    ):
+        raise BadValue(
+            "prior is not a distribution over ranks",
+            expected=f"{n:,} numbers of 0 or more",
+        )
     likely: Floats = given / given.sum()
     return likely
 
@@ -320,5 +376,7 @@ def _numbered(users: ArrayLike | None, ranks: int) -> Ints | None:
         return None
     given = np.asarray(users).ravel()
     if len(given) != ranks:
-        raise BadValue(f"{len(given)} users for {ranks} ranks", expected="one for each rank")
+        raise BadValue(
+            f"{len(given)} users for {ranks} ranks", expected="one for each rank"
+        )
     return np.unique(given, return_inverse=True)[1].astype(np.int64)

@@ -65,26 +65,38 @@ def chances(rank: Ints, n: int, m: int, *, replacement: bool) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         if replacement:
             up, down = (
-                np.where(np.arange(m + 1) > 0, np.arange(m + 1) * np.log(side / (n - 1)), 0.0)
+                np.where(
+                    np.arange(m + 1) > 0, np.arange(m + 1) * np.log(side / (n - 1)), 0.0
+                )
                 for side in (better, worse)
             )
         else:  # every draw leaves one item less
             whole = np.log(n - 1.0 - draws)
-            up, down = (_sums_from_zero(np.log(np.maximum(side - draws, 0.0))) for side in (better, worse))
+            up, down = (
+                _sums_from_zero(np.log(np.maximum(side - draws, 0.0)))
+                for side in (better, worse)
+            )
             ways = ways - float(whole.sum())
     chance: Floats = np.exp(ways + up + down[:, ::-1])
     return chance
 
 
 def _sums_from_zero(values: Floats) -> Floats:
-    return np.concatenate((np.zeros((len(values), 1)), np.cumsum(values, axis=1)), axis=1)
+    return np.concatenate(
+        (np.zeros((len(values), 1)), np.cumsum(values, axis=1)), axis=1
+    )
 
 
 def _slices(n: int, m: int, *, replacement: bool) -> Iterator[tuple[slice, Floats]]:
     step = max(_CELLS // (m + 1), 1)
     for start in range(0, n, step):
         part = slice(start, min(start + step, n))
-        yield part, chances(np.arange(part.start, part.stop) + 1, n, m, replacement=replacement)
+        yield (
+            part,
+            chances(
+                np.arange(part.start, part.stop) + 1, n, m, replacement=replacement
+            ),
+        )
 
 
 def solved(
@@ -102,7 +114,9 @@ def solved(
     solver = _LeastBias() if method == "cls" else _Balanced(gamma)
     weigh = np.sqrt(prior)[:, None]
     for part, chance in _slices(n, m, replacement=replacement):
-        solver.add(chance * weigh[part], every[part] * weigh[part], prior[part] @ chance)
+        solver.add(
+            chance * weigh[part], every[part] * weigh[part], prior[part] @ chance
+        )
     return {str(one): solver.solved(at) for at, one in enumerate(measures)}
 
 
@@ -147,7 +161,9 @@ class _LeastBias:
 
     def solved(self, at: int) -> Floats:
         """Return the estimate of one measure."""
-        steps = _nonnegative(self._factor[:, : self._width], self._factor[:, self._width + at])
+        steps = _nonnegative(
+            self._factor[:, : self._width], self._factor[:, self._width + at]
+        )
         found: Floats = np.cumsum(steps[::-1])[::-1]
         return found
 
@@ -157,7 +173,12 @@ def _nonnegative(matrix: Floats, target: Floats) -> Floats:
     width = matrix.shape[1]
     found, free = np.zeros(width), np.zeros(width, bool)
     eps = float(np.finfo(float).eps)
-    flat = 10 * eps * float(np.abs(matrix).sum(axis=0).max()) * max(float(np.abs(target).max()), eps)
+    flat = (
+        10
+        * eps
+        * float(np.abs(matrix).sum(axis=0).max())
+        * max(float(np.abs(target).max()), eps)
+    )
     for _ in range(10 * width):
         slope = matrix.T @ (target - matrix @ found)
         slope[free] = -np.inf
@@ -212,9 +233,15 @@ class Identified(Record):
 
     @classmethod
     def of(
-        cls, above: Ints, cluster: Ints | None, items: int, sampled: int, confidence: float,
-        *, replacement: bool,
-    ) -> Identified:  # fmt: skip
+        cls,
+        above: Ints,
+        cluster: Ints | None,
+        items: int,
+        sampled: int,
+        confidence: float,
+        *,
+        replacement: bool,
+    ) -> Identified:
         """Return the limits for a sample.
 
         Parameters
@@ -234,10 +261,14 @@ class Identified(Record):
         starts = _grid(items, _SINGLE, _STEP) + 1
         ends = np.append(starts[1:] - 1, items)
         nearest, farthest = (
-            np.cumsum(chances(rank, items, sampled, replacement=replacement), axis=1)[:, level].T
+            np.cumsum(chances(rank, items, sampled, replacement=replacement), axis=1)[
+                :, level
+            ].T
             for rank in (starts, ends)
         )
-        low, high = _limits(above[:, None] <= level, cluster, (1 - confidence) / len(level))
+        low, high = _limits(
+            above[:, None] <= level, cluster, (1 - confidence) / len(level)
+        )
         return cls(starts, items, nearest, farthest, low, high)
 
     def bounds(self, measure: Measure) -> tuple[float, float] | None:
@@ -299,7 +330,9 @@ def _effective(inside: Bools, cluster: Ints | None, error: float) -> Floats:
     sums = np.zeros((users, inside.shape[1]))
     np.add.at(sums, cluster, inside - share)
     variance = users / (users - 1) * (sums**2).sum(axis=0) / documents**2
-    known = np.where(variance > 0, share * (1 - share) / np.where(variance > 0, variance, 1.0), users)
+    known = np.where(
+        variance > 0, share * (1 - share) / np.where(variance > 0, variance, 1.0), users
+    )
     fewer = (norm.ppf(error / 2) / t.ppf(error / 2, users - 1)) ** 2
     effective: Floats = np.minimum(known, documents) * fewer
     return effective

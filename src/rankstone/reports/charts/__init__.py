@@ -14,7 +14,12 @@ Examples
 
 from __future__ import annotations
 
-from rankstone.reports.charts.board_charts import critical_difference, ranks, slices, topics
+from rankstone.reports.charts.board_charts import (
+    critical_difference,
+    ranks,
+    slices,
+    topics,
+)
 from rankstone.reports.charts.comparison_charts import (
     at_k,
     differences,
@@ -25,7 +30,11 @@ from rankstone.reports.charts.comparison_charts import (
     segments,
 )
 from rankstone.reports.charts.curve_charts import cloud, means
-from rankstone.reports.charts.retention_charts import retention_curve, retention_heatmap, retention_periods
+from rankstone.reports.charts.retention_charts import (
+    retention_curve,
+    retention_heatmap,
+    retention_periods,
+)
 from rankstone.reports.html_page import write
 
 __all__ = [

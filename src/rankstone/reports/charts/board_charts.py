@@ -6,7 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.boards.rank_tests import friedman_test, groups, mean_ranks
-from rankstone.reports.chart_style import COLOURS, drawn, label, legible, needed, records
+from rankstone.reports.chart_style import (
+    COLOURS,
+    drawn,
+    label,
+    legible,
+    needed,
+    records,
+)
 
 if TYPE_CHECKING:
     from rankstone.boards.board_result import Board
@@ -30,12 +37,22 @@ def ranks(found: RankedSystems, most: int = _MOST) -> Any:  # noqa: ANN401 - Alt
     y = alt.Y("system:N", title=None, sort=None).axis(labelLimit=240)
     title = label("rank", found.lang)
     base = alt.Chart(alt.NamedData("systems")).encode(y)
-    span = alt.X("rank_low:Q", title=title).scale(domain=[1, found.to_frame().height], nice=False)
+    span = alt.X("rank_low:Q", title=title).scale(
+        domain=[1, found.to_frame().height], nice=False
+    )
     span = span.axis(tickMinStep=1, format="d")
-    wide = base.mark_rule(color="#999999", strokeWidth=1.5).encode(span, x2="rank_high:Q")
-    near = base.mark_rule(color=COLOURS[0], strokeWidth=5).encode(x="single_low:Q", x2="single_high:Q")
-    dots = base.mark_point(color="black", filled=True, size=45, opacity=1).encode(x="rank:Q")
-    chart = alt.layer(wide, near, dots).properties(width=_WIDTH, height=_ROW * len(rows))
+    wide = base.mark_rule(color="#999999", strokeWidth=1.5).encode(
+        span, x2="rank_high:Q"
+    )
+    near = base.mark_rule(color=COLOURS[0], strokeWidth=5).encode(
+        x="single_low:Q", x2="single_high:Q"
+    )
+    dots = base.mark_point(color="black", filled=True, size=45, opacity=1).encode(
+        x="rank:Q"
+    )
+    chart = alt.layer(wide, near, dots).properties(
+        width=_WIDTH, height=_ROW * len(rows)
+    )
     level = f"{100 * found.confidence:g}"
     return drawn(chart, "systems", rows, label("board_ranks", found.lang, level=level))
 
@@ -52,7 +69,9 @@ def slices(found: Slices, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's 
     tone = alt.condition(worse, alt.value(COLOURS[1]), alt.value(COLOURS[0]))
     bars = base.mark_bar(size=_ROW * 0.6).encode(x, color=tone)
     spans = base.mark_rule(color="black").encode(x="low:Q", x2="high:Q")
-    chart = alt.layer(bars, spans).properties(width=_WIDTH, height=_ROW * 1.3 * len(rows))
+    chart = alt.layer(bars, spans).properties(
+        width=_WIDTH, height=_ROW * 1.3 * len(rows)
+    )
     level = f"{100 * found.settings.confidence:g}"
     name = "slices" if found.found.height else "largest_slices"
     return drawn(chart, "slices", rows, label(name, found.settings.lang, level=level))
@@ -62,7 +81,9 @@ def topics(found: Collection) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the best, median and worst score of each topic, the hardest left."""
     alt = needed("altair")
     rows = records(found.topics.select("query_id", "best", "median", "worst"))
-    x = alt.X("query_id:N", title=label("topic", found.lang), sort=None).axis(labelOverlap=True)
+    x = alt.X("query_id:N", title=label("topic", found.lang), sort=None).axis(
+        labelOverlap=True
+    )
     base = alt.Chart(alt.NamedData("topics")).encode(x)
     spans = base.mark_rule(color=COLOURS[0], opacity=0.5).encode(
         y=alt.Y("worst:Q", title=legible(found.measures[0])), y2="best:Q"
@@ -110,26 +131,58 @@ def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN
         first = at < half
         row, end = (at if first else n - 1 - at) + 0.6, left if first else right
         lines.append({"x": rank, "x2": rank, "y": top, "y2": row, "width": 1})
-        lines.append({"x": min(rank, end), "x2": max(rank, end), "y": row, "y2": row, "width": 1})
-        texts.append({"x": end, "y": row, "text": f"{name}  {rank:.2f}", "first": first})
+        lines.append(
+            {"x": min(rank, end), "x2": max(rank, end), "y": row, "y2": row, "width": 1}
+        )
+        texts.append(
+            {"x": end, "y": row, "text": f"{name}  {rank:.2f}", "first": first}
+        )
     for at, (begin, end) in enumerate(plan["bars"]):
         y = top + 0.4 + 0.45 * at
         ends = plan["ranks"][begin] - 0.02 * room, plan["ranks"][end] + 0.02 * room
         lines.append({"x": ends[0], "x2": ends[1], "y": y, "y2": y, "width": 4})
     below = half + 0.9
     if plan["reach"] < high - low:
-        lines.append({"x": low, "x2": low + plan["reach"], "y": below, "y2": below, "width": 2})
-    texts.append({"x": low, "y": below + 0.7, "text": f"CD = {plan['reach']:.3f}", "first": False})
-    ticks = [*range(math.ceil(low), math.floor(high) + 1, max(1, round((high - low) / 10)))]
-    x = alt.X("x:Q", title=label("mean_rank", found.lang)).scale(domain=[left, right], nice=False, zero=False)
+        lines.append(
+            {"x": low, "x2": low + plan["reach"], "y": below, "y2": below, "width": 2}
+        )
+    texts.append(
+        {
+            "x": low,
+            "y": below + 0.7,
+            "text": f"CD = {plan['reach']:.3f}",
+            "first": False,
+        }
+    )
+    ticks = [
+        *range(math.ceil(low), math.floor(high) + 1, max(1, round((high - low) / 10)))
+    ]
+    x = alt.X("x:Q", title=label("mean_rank", found.lang)).scale(
+        domain=[left, right], nice=False, zero=False
+    )
     x = x.axis(orient="top", grid=False, values=ticks, format="d")
     y = alt.Y("y:Q", axis=None).scale(domain=[below + 1, top], nice=False)
     data = alt.Chart(alt.NamedData("lines")).transform_filter("isValid(datum.width)")
     width = alt.StrokeWidth("width:Q", scale=None, legend=None)
-    marks = [data.mark_rule(color="black").encode(x, y, x2="x2:Q", y2="y2:Q", strokeWidth=width)]
+    marks = [
+        data.mark_rule(color="black").encode(
+            x, y, x2="x2:Q", y2="y2:Q", strokeWidth=width
+        )
+    ]
     for first, align in ((True, "right"), (False, "left")):
-        named = alt.Chart(alt.NamedData("lines")).transform_filter(f"datum.first === {str(first).lower()}")
+        named = alt.Chart(alt.NamedData("lines")).transform_filter(
+            f"datum.first === {str(first).lower()}"
+        )
         away = -6 if first else 6
-        marks.append(named.mark_text(align=align, dx=away, baseline="middle").encode(x, y, text="text:N"))
+        marks.append(
+            named.mark_text(align=align, dx=away, baseline="middle").encode(
+                x, y, text="text:N"
+            )
+        )
     chart = alt.layer(*marks).properties(width=_WIDTH, height=_ROW * (below + 1 - top))
-    return drawn(chart.configure_view(stroke=None), "lines", [*lines, *texts], label("critical", found.lang))
+    return drawn(
+        chart.configure_view(stroke=None),
+        "lines",
+        [*lines, *texts],
+        label("critical", found.lang),
+    )

@@ -13,7 +13,15 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, nearest, printable
-from rankstone.reports.chart_style import COLOURS, VERDICTS, drawn, label, legible, needed, records
+from rankstone.reports.chart_style import (
+    COLOURS,
+    VERDICTS,
+    drawn,
+    label,
+    legible,
+    needed,
+    records,
+)
 from rankstone.reports.charts.curve_charts import cloud_chart, curve_chart, traced
 
 if TYPE_CHECKING:
@@ -43,48 +51,79 @@ def forest(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN40
 def segments(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the same for each segment of queries."""
     if found.segments is None:
-        raise BadOption("this comparison has no segments", fix="compare(…, queries=…, by='column')")
+        raise BadOption(
+            "this comparison has no segments", fix="compare(…, queries=…, by='column')"
+        )
     wanted = _measure(found, measure)
     title = label("segments", found.lang, measure=wanted)
-    return _forest(_question_rows(found.segments.filter(measure=wanted)), title, found.lang)
+    return _forest(
+        _question_rows(found.segments.filter(measure=wanted)), title, found.lang
+    )
 
 
 def differences(
-    found: Comparison, measure: str | None = None, system: str | None = None, versus: str | None = None
+    found: Comparison,
+    measure: str | None = None,
+    system: str | None = None,
+    versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the queries' differences in order, a bar a query."""
     rows, title = _queries(found, "differences", measure, system, versus)
     alt = needed("altair")
     chart = alt.Chart(alt.NamedData("queries")).mark_bar(binSpacing=0, cursor="pointer")
-    place = alt.X("place:O", title=label("order", found.lang)).axis(labels=False, ticks=False, grid=False)
-    chart = chart.encode(
-        place, alt.Y("difference:Q", title=label("difference", found.lang)), _signed()[0], tooltip=_told()
+    place = alt.X("place:O", title=label("order", found.lang)).axis(
+        labels=False, ticks=False, grid=False
     )
-    return drawn(chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title)
+    chart = chart.encode(
+        place,
+        alt.Y("difference:Q", title=label("difference", found.lang)),
+        _signed()[0],
+        tooltip=_told(),
+    )
+    return drawn(
+        chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title
+    )
 
 
 def histogram(
-    found: Comparison, measure: str | None = None, system: str | None = None, versus: str | None = None
+    found: Comparison,
+    measure: str | None = None,
+    system: str | None = None,
+    versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return how many queries have which difference."""
     rows, title = _queries(found, "histogram", measure, system, versus)
     alt = needed("altair")
     bins = alt.X("difference:Q", title=label("difference", found.lang)).bin(maxbins=40)
     count = alt.Y("count():Q", title=label("queries", found.lang))
-    chart = alt.Chart(alt.NamedData("queries")).mark_bar(color=COLOURS[0]).encode(bins, count)
-    return drawn(chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title)
+    chart = (
+        alt.Chart(alt.NamedData("queries"))
+        .mark_bar(color=COLOURS[0])
+        .encode(bins, count)
+    )
+    return drawn(
+        chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title
+    )
 
 
 def scatter(
-    found: Comparison, measure: str | None = None, system: str | None = None, versus: str | None = None
+    found: Comparison,
+    measure: str | None = None,
+    system: str | None = None,
+    versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return one system's scores over the other's, a point a query."""
     rows, title = _queries(found, "scatter", measure, system, versus)
     one, other = _pair(found, system, versus)
     alt = needed("altair")
     colour, shape = _signed()
-    marks = alt.Chart(alt.NamedData("queries")).mark_point(size=60, opacity=0.8, cursor="pointer")
-    x, y = alt.X("value_versus:Q", title=legible(other, 30)), alt.Y("value:Q", title=legible(one, 30))
+    marks = alt.Chart(alt.NamedData("queries")).mark_point(
+        size=60, opacity=0.8, cursor="pointer"
+    )
+    x, y = (
+        alt.X("value_versus:Q", title=legible(other, 30)),
+        alt.Y("value:Q", title=legible(one, 30)),
+    )
     points = marks.encode(x, y, colour, shape, tooltip=_told())
     ends = alt.Chart(alt.NamedData("queries")).transform_aggregate(
         least="min(value)",
@@ -93,7 +132,8 @@ def scatter(
         most_versus="max(value_versus)",
     )
     ends = ends.transform_calculate(
-        low="min(datum.least, datum.least_versus)", high="max(datum.most, datum.most_versus)"
+        low="min(datum.least, datum.least_versus)",
+        high="max(datum.most, datum.most_versus)",
     )
     line = ends.mark_rule(strokeDash=[4, 3], opacity=0.6).encode(
         x="low:Q", y="low:Q", x2="high:Q", y2="high:Q"
@@ -102,7 +142,9 @@ def scatter(
     return drawn(chart, "queries", records(rows), title)
 
 
-def pr_curve(found: Comparison, curves: Curves | None = None, system: str | None = None) -> Any:  # noqa: ANN401
+def pr_curve(
+    found: Comparison, curves: Curves | None = None, system: str | None = None
+) -> Any:  # noqa: ANN401
     """Return precision over recall, interpolated, the mean of each system, with its interval up to four.
 
     Parameters
@@ -119,10 +161,17 @@ def pr_curve(found: Comparison, curves: Curves | None = None, system: str | None
         return curve_chart(shown, label("pr", lang), lang)
     if system not in shown.runs:
         raise _no_system(system, tuple(shown.runs))
-    return cloud_chart(shown, system, label("cloud", lang, system=printable(system, 30)), lang)
+    return cloud_chart(
+        shown, system, label("cloud", lang, system=printable(system, 30)), lang
+    )
 
 
-def at_k(found: Comparison, measure: str = "nDCG", k: str = "1..20", curves: Curves | None = None) -> Any:  # noqa: ANN401
+def at_k(
+    found: Comparison,
+    measure: str = "nDCG",
+    k: str = "1..20",
+    curves: Curves | None = None,
+) -> Any:  # noqa: ANN401
     """Return a measure over its cutoff, the mean of each system, with its interval up to four.
 
     Parameters
@@ -163,7 +212,11 @@ def _pair(found: Comparison, system: str | None, versus: str | None) -> tuple[st
 
 
 def _queries(
-    found: Comparison, what: str, measure: str | None, system: str | None, versus: str | None
+    found: Comparison,
+    what: str,
+    measure: str | None,
+    system: str | None,
+    versus: str | None,
 ) -> tuple[pl.DataFrame, str]:
     wanted, (one, other) = _measure(found, measure), _pair(found, system, versus)
     matrix = found.matrices[wanted]
@@ -177,11 +230,15 @@ def _queries(
         versus=printable(other, 30),
     )
     if shown.height < rows.height:
-        title += label("some", found.lang, shown=f"{shown.height:,}", n=f"{rows.height:,}")
+        title += label(
+            "some", found.lang, shown=f"{shown.height:,}", n=f"{rows.height:,}"
+        )
     return shown, title
 
 
-def _no_system(name: str | None, known: Sequence[str], fix: str | None = None) -> BadOption:
+def _no_system(
+    name: str | None, known: Sequence[str], fix: str | None = None
+) -> BadOption:
     return BadOption(
         f"{printable(name)} is no system that was compared",
         expected=", ".join(map(printable, known)),
@@ -201,7 +258,9 @@ def _question_rows(table: pl.DataFrame) -> pl.DataFrame:
         )
         for row in table.iter_rows(named=True)
     ]
-    rows = table.select("measure", "difference", "low", "high", "interval_kind", "verdict", "n")
+    rows = table.select(
+        "measure", "difference", "low", "high", "interval_kind", "verdict", "n"
+    )
     return rows.with_columns(question=pl.Series(names, dtype=pl.String))
 
 
@@ -210,12 +269,19 @@ def _forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 -
     alt = needed("altair")
     place = alt.Y("question:N", title=None).sort(None).axis(labelLimit=320)
     known = [verdict for verdict in VERDICTS if verdict in set(rows["verdict"])]
-    colour = alt.Color("verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom"))
-    shape = alt.Shape("verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom"))
+    colour = alt.Color(
+        "verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom")
+    )
+    shape = alt.Shape(
+        "verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom")
+    )
     colour = colour.scale(domain=known, range=[VERDICTS[name][0] for name in known])
     shape = shape.scale(domain=known, range=[VERDICTS[name][1] for name in known])
     tooltips = [alt.Tooltip("question:N"), alt.Tooltip("verdict:N")]
-    tooltips += [alt.Tooltip(f"{name}:Q", format="+.4f") for name in ("difference", "low", "high")]
+    tooltips += [
+        alt.Tooltip(f"{name}:Q", format="+.4f")
+        for name in ("difference", "low", "high")
+    ]
     axis, kinds = label("difference", lang), set(rows["interval_kind"])
     if rows.height > 1 and len(kinds) == 1:
         axis = label(kinds.pop(), lang, axis=axis)
@@ -226,7 +292,9 @@ def _forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 -
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
         alt.X("difference:Q"), colour, shape, tooltip=tooltips
     )
-    zero = alt.Chart(alt.NamedData("questions")).mark_rule(strokeDash=[4, 3], opacity=0.6)
+    zero = alt.Chart(alt.NamedData("questions")).mark_rule(
+        strokeDash=[4, 3], opacity=0.6
+    )
     zero = zero.encode(x=alt.datum(0))
     chart = alt.layer(zero, bars, points).properties(width=_WIDTH, height=alt.Step(26))
     return drawn(chart, "questions", records(rows), title)
@@ -243,14 +311,23 @@ def query_rows(matrix: Matrix, one: int, other: int) -> pl.DataFrame:
         }
     ).sort("difference", maintain_order=True)
     good = pl.col("difference") * matrix.sign
-    sign = pl.when(good > 0).then(pl.lit("+")).when(good < 0).then(pl.lit("−")).otherwise(pl.lit("0"))
+    sign = (
+        pl.when(good > 0)
+        .then(pl.lit("+"))
+        .when(good < 0)
+        .then(pl.lit("−"))
+        .otherwise(pl.lit("0"))
+    )
     return frame.with_columns(sign=sign, place=pl.int_range(1, frame.height + 1))
 
 
 def _signed() -> tuple[Any, Any]:
     alt = needed("altair")
     scale = {"domain": list(_SIGNS), "range": list(_SIGN_COLOURS)}
-    shapes = {"domain": list(_SIGNS), "range": ["triangle-up", "circle", "triangle-down"]}
+    shapes = {
+        "domain": list(_SIGNS),
+        "range": ["triangle-up", "circle", "triangle-down"],
+    }
     legend = alt.Legend(orient="bottom", title=None)
     return (
         alt.Color("sign:N", legend=legend).scale(**scale),
@@ -262,7 +339,11 @@ def _told() -> list[Any]:
     alt = needed("altair")
     numbers = [
         alt.Tooltip(f"{name}:Q", format=form)
-        for name, form in (("value", ".4f"), ("value_versus", ".4f"), ("difference", "+.4f"))
+        for name, form in (
+            ("value", ".4f"),
+            ("value_versus", ".4f"),
+            ("difference", "+.4f"),
+        )
     ]
     return [alt.Tooltip("query_id:N"), *numbers]
 
@@ -291,5 +372,7 @@ def thinned(rows: pl.DataFrame, most: int = MOST) -> pl.DataFrame:
         return rows
     ends, evenly = min(_ENDS, most // 4), min(_EVENLY, most // 2)
     middle = np.linspace(ends, rows.height - ends - 1, evenly).round()
-    places = np.concatenate([np.arange(ends), middle, np.arange(rows.height - ends, rows.height)])
+    places = np.concatenate(
+        [np.arange(ends), middle, np.arange(rows.height - ends, rows.height)]
+    )
     return rows[np.unique(places.astype(np.int64))]

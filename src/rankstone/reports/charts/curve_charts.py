@@ -9,7 +9,14 @@ import polars as pl
 
 from rankstone.errors import BadOption, UsageError, nearest, printable
 from rankstone.measures.at_cutoffs import AtK
-from rankstone.reports.chart_style import COLOURS, by_system, drawn, label, needed, records
+from rankstone.reports.chart_style import (
+    COLOURS,
+    by_system,
+    drawn,
+    label,
+    needed,
+    records,
+)
 
 if TYPE_CHECKING:
     from rankstone.comparison.comparison_result import Comparison
@@ -38,7 +45,9 @@ def means(found: Curves, curve: str | None = None, *, lang: str = "en") -> Any: 
     return curve_chart(found, _title(found, name, lang), lang, name)
 
 
-def cloud(found: Curves, run: str | None = None, curve: str | None = None, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+def cloud(
+    found: Curves, run: str | None = None, curve: str | None = None, *, lang: str = "en"
+) -> Any:  # noqa: ANN401 - Altair's chart
     """Return one run's mean (the first's) over the curves of its queries, with the band of most."""
     name, runs = _curve(found, curve), list(found.runs)
     run = runs[0] if run is None else run
@@ -82,7 +91,11 @@ def traced(found: Comparison, curves: str) -> Curves:
 
     many = max(map(len, found.matrices.values())) > _MANY
     plain = many or len(found.sources.runs) > _BANDS
-    given = {"resamples": 1 if plain else _RESAMPLES, "seed": found.settings.seed, **found.sources.given}
+    given = {
+        "resamples": 1 if plain else _RESAMPLES,
+        "seed": found.settings.seed,
+        **found.sources.given,
+    }
     return curve(found.sources.qrels, found.sources.runs, curves, **given)
 
 
@@ -96,7 +109,9 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     base = alt.Chart(alt.NamedData("curve"))
     look = by_system(list(found.runs), label("system", lang))
     tooltips = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
-    tooltips += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
+    tooltips += [
+        alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")
+    ]
     band = base.mark_area(opacity=0.12 if len(found.runs) <= _BANDS else 0).encode(
         x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"]
     )
@@ -110,47 +125,81 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     return drawn(chart, "curve", records(shown), title)
 
 
-def cloud_chart(found: Curves, run: str, title: str, lang: str, curve: str | None = None) -> Any:  # noqa: ANN401
+def cloud_chart(
+    found: Curves, run: str, title: str, lang: str, curve: str | None = None
+) -> Any:  # noqa: ANN401
     """Return one run's mean curve over the curves of its queries, with the band that most of these are in."""
     alt = needed("altair")
     one = next(c for c in found.curves if curve is None or str(c) == curve)
     across = _across(one, lang)
     x = alt.X("x:Q", title=across)
-    means = alt.Chart(alt.NamedData("cloud")).transform_filter("!isValid(datum.query_id)")
+    means = alt.Chart(alt.NamedData("cloud")).transform_filter(
+        "!isValid(datum.query_id)"
+    )
     each = alt.Chart(alt.NamedData("cloud")).transform_filter("isValid(datum.query_id)")
     colour = alt.value(COLOURS[0])
     tooltips = [alt.Tooltip("x:Q", title=across)]
-    tooltips += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high", *_BAND)]
+    tooltips += [
+        alt.Tooltip(f"{name}:Q", format=".4f")
+        for name in ("mean", "ci_low", "ci_high", *_BAND)
+    ]
     y = alt.Y("mean:Q", title=label("mean", lang))
     lines = each.mark_line(strokeWidth=1, opacity=0.2, interpolate="linear")
     chart = alt.layer(
-        lines.encode(x, alt.Y("y:Q"), alt.Detail("query_id:N"), color=colour, tooltip=["query_id:N"]),
-        means.mark_area(opacity=0.12).encode(x, alt.Y("band_low:Q"), alt.Y2("band_high:Q"), color=colour),
+        lines.encode(
+            x,
+            alt.Y("y:Q"),
+            alt.Detail("query_id:N"),
+            color=colour,
+            tooltip=["query_id:N"],
+        ),
+        means.mark_area(opacity=0.12).encode(
+            x, alt.Y("band_low:Q"), alt.Y2("band_high:Q"), color=colour
+        ),
         means.mark_line(strokeWidth=3).encode(x, y, color=colour),
-        means.mark_point(filled=True, size=45, opacity=1).encode(x, y, color=colour, tooltip=tooltips),
+        means.mark_point(filled=True, size=45, opacity=1).encode(
+            x, y, color=colour, tooltip=tooltips
+        ),
     ).properties(width=_WIDTH, height=_HEIGHT)
     return drawn(chart, "cloud", cloud_rows(found, run, str(one)), title)
 
 
 def cloud_rows(found: Curves, run: str, curve: str) -> list[dict[str, Any]]:
     """Return the rows of a run's cloud: its means, and curves of queries at even steps of their height."""
-    means = found.mean().filter(curve=curve, run=run).select("x", "mean", "ci_low", "ci_high", *_BAND)
+    means = (
+        found.mean()
+        .filter(curve=curve, run=run)
+        .select("x", "mean", "ci_low", "ci_high", *_BAND)
+    )
     own = found.per_query.filter(curve=curve, run=run).select("query_id", "x", "y")
     heights = own.group_by("query_id").agg(pl.col("y").mean()).sort("y", "query_id")
     most = min(_CLOUD, max(1, _CLOUDS // len(found.runs)))
-    places = np.unique(np.linspace(0, max(heights.height - 1, 0), most).round().astype(np.int64))
-    kept = own.filter(
-        pl.col("query_id").is_in(heights["query_id"].gather(places[: heights.height]).implode())
+    places = np.unique(
+        np.linspace(0, max(heights.height - 1, 0), most).round().astype(np.int64)
     )
-    return [*records(means), *records(kept.with_columns(pl.col("query_id").cast(pl.String)))]
+    kept = own.filter(
+        pl.col("query_id").is_in(
+            heights["query_id"].gather(places[: heights.height]).implode()
+        )
+    )
+    return [
+        *records(means),
+        *records(kept.with_columns(pl.col("query_id").cast(pl.String))),
+    ]
 
 
 def _means(found: Curves, curve: str) -> pl.DataFrame:
     """Return the means with the ends of their intervals: drawn, or normal; none where no band is drawn."""
     rows = found.mean().filter(curve=curve)
     if found.resampling.resamples == 1:
-        reach = _NORMAL * pl.col("se") if len(found.runs) <= _BANDS else pl.lit(None, pl.Float64)
-        rows = rows.with_columns(ci_low=pl.col("mean") - reach, ci_high=pl.col("mean") + reach)
+        reach = (
+            _NORMAL * pl.col("se")
+            if len(found.runs) <= _BANDS
+            else pl.lit(None, pl.Float64)
+        )
+        rows = rows.with_columns(
+            ci_low=pl.col("mean") - reach, ci_high=pl.col("mean") + reach
+        )
     return rows.select("run", "x", "mean", "ci_low", "ci_high")
 
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import BadOption, UsageError, nearest, printable
-from rankstone.reports.chart_style import COLOURS, by_system, drawn, label, legible, needed, records
+from rankstone.reports.chart_style import (
+    COLOURS,
+    by_system,
+    drawn,
+    label,
+    legible,
+    needed,
+    records,
+)
 
 if TYPE_CHECKING:
     from rankstone.online.retention_result import Retention
@@ -32,7 +40,9 @@ _NAME: Final = 40
 _NONE: Final = "–"
 
 
-def retention_heatmap(found: Retention, segment: str | None = None, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+def retention_heatmap(
+    found: Retention, segment: str | None = None, *, lang: str = "en"
+) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the triangle: a row a cohort, a column an age; what is not known stays empty.
 
     Parameters
@@ -44,21 +54,30 @@ def retention_heatmap(found: Retention, segment: str | None = None, *, lang: str
     rows, _ = heatmap_rows(found, segment)
     ages, dates = rows["at"].n_unique(), rows["cohort"].n_unique()
     known = found.cohorts.filter(pl.col("age") > 0)["rate"]
-    top = known.quantile(_TOP) or 1.0  # a cohort of one comes back as a whole or not at all
+    top = (
+        known.quantile(_TOP) or 1.0
+    )  # a cohort of one comes back as a whole or not at all
     tooltips = [
         alt.Tooltip("cohort:N", title=label("cohort", lang)),
         alt.Tooltip("at:N", title=label(found.calendar.unit, lang)),
         alt.Tooltip("size:Q", title=label("size", lang), format=",d"),
         alt.Tooltip("retained:Q", title=label("retained", lang), format=",d"),
-        *(alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%") for name in _RATES),
+        *(
+            alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%")
+            for name in _RATES
+        ),
     ]
     base = alt.Chart(alt.NamedData("heatmap"))
     by_age = alt.EncodingSortField("age", op="min")
     across = alt.X("at:O", title=label(found.calendar.unit, lang)).sort(by_age)
     across = across.axis(labelAngle=0, labelOverlap=True, orient="top", grid=False)
-    down = alt.Y("cohort:O", title=label("cohort", lang)).axis(grid=False, labelOverlap=True)
+    down = alt.Y("cohort:O", title=label("cohort", lang)).axis(
+        grid=False, labelOverlap=True
+    )
     colour = alt.Color("rate:Q", title=label("rate", lang))
-    colour = colour.scale(scheme="blues", domain=[0, top], clamp=True).legend(format="%", orient="right")
+    colour = colour.scale(scheme="blues", domain=[0, top], clamp=True).legend(
+        format="%", orient="right"
+    )
     cells = base.mark_rect(stroke="rgba(128,138,148,0.35)", strokeWidth=0.5).encode(
         across, down, colour, tooltip=tooltips
     )
@@ -101,10 +120,12 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
     tooltips = [alt.Tooltip("run:N", title=legible(found.by))] if found.by else []
     tooltips += [alt.Tooltip("at:N", title=unit)]
     tooltips += [
-        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%") for name in (*_RATES, "mean")
+        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%")
+        for name in (*_RATES, "mean")
     ]
     tooltips += [
-        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=",d") for name in ("users", "cohorts")
+        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=",d")
+        for name in ("users", "cohorts")
     ]
     base = alt.Chart(alt.NamedData("retention"))
     y = alt.Y("rate:Q", title=label("rate", lang)).axis(format="%").scale(domainMin=0)
@@ -123,12 +144,16 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
     alt = needed("altair")
     kinds = [label(name, lang) for name in ("new", "returning")]
     rows = period_rows(found).with_columns(
-        kind=pl.col("kind").replace_strict(["new", "returning"], kinds, return_dtype=pl.String)
+        kind=pl.col("kind").replace_strict(
+            ["new", "returning"], kinds, return_dtype=pl.String
+        )
     )
     colour = alt.Color("kind:N", title=None, legend=alt.Legend(orient="bottom"))
     colour = colour.scale(domain=kinds, range=[COLOURS[1], COLOURS[0]])
     when = alt.X("period:T", title=label("period", lang))
-    unit = {"day": "yearmonthdate", "week": "yearmonthdate", "month": "yearmonth"}[found.calendar.unit]
+    unit = {"day": "yearmonthdate", "week": "yearmonthdate", "month": "yearmonth"}[
+        found.calendar.unit
+    ]
     tooltips = [alt.Tooltip("period:T", title=label("period", lang), format="%Y-%m-%d")]
     tooltips += [
         alt.Tooltip("kind:N", title=None),
@@ -150,7 +175,9 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
     )
 
 
-def heatmap_title(found: Retention, segment: str | None = None, *, lang: str = "en") -> str:
+def heatmap_title(
+    found: Retention, segment: str | None = None, *, lang: str = "en"
+) -> str:
     """Return what the heatmap of a segment is called, and how much of the triangle it shows."""
     title, by = _title(found, "heatmap", lang), found.by
     if by is not None:
@@ -167,20 +194,36 @@ def _title(found: Retention, what: str, lang: str) -> str:
 _RATES: Final = ("rate", "low", "high")
 
 
-def heatmap_rows(found: Retention, segment: str | None = None) -> tuple[pl.DataFrame, dict[str, int]]:
+def heatmap_rows(
+    found: Retention, segment: str | None = None
+) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the cells of a heatmap, and of how many cohorts and ages they are where it does not show all.
 
     Cohorts without users, and cohorts and ages that nothing is known of, have no cells.
     """
     rows = found.cohorts.filter(pl.col("rate").is_not_null())
     if found.by is not None:
-        rows = rows.filter(pl.col(found.by).eq_missing(pl.lit(_segment(found, segment)))).drop(found.by)
-    cohorts, ages = rows["cohort"].unique().sort(), rows.select("at", "age").unique().sort("age", "at")["at"]
+        rows = rows.filter(
+            pl.col(found.by).eq_missing(pl.lit(_segment(found, segment)))
+        ).drop(found.by)
+    cohorts, ages = (
+        rows["cohort"].unique().sort(),
+        rows.select("at", "age").unique().sort("age", "at")["at"],
+    )
     last, first = cohorts.tail(_COHORTS), ages.head(_AGES)
-    kept = rows.filter(pl.col("cohort").is_in(last.implode()), pl.col("at").is_in(first.implode()))
+    kept = rows.filter(
+        pl.col("cohort").is_in(last.implode()), pl.col("at").is_in(first.implode())
+    )
     cut = len(cohorts) > len(last) or len(ages) > len(first)
-    counts = {"cohorts": len(last), "of_cohorts": len(cohorts), "ages": len(first), "of_ages": len(ages)}
-    return kept.with_columns(pl.col("cohort").cast(pl.String)).drop("censored"), counts if cut else {}
+    counts = {
+        "cohorts": len(last),
+        "of_cohorts": len(cohorts),
+        "ages": len(first),
+        "of_ages": len(ages),
+    }
+    return kept.with_columns(pl.col("cohort").cast(pl.String)).drop(
+        "censored"
+    ), counts if cut else {}
 
 
 def _segment(found: Retention, segment: str | None) -> str | None:
@@ -211,23 +254,35 @@ def curve_rows(found: Retention) -> tuple[pl.DataFrame, list[str]]:
     Age 0, at which all users of a cohort are active, has no point; nor have ages that only few users have
     reached.
     """
-    name = pl.lit(label("all")) if found.by is None else pl.col(found.by).fill_null(_NONE)
+    name = (
+        pl.lit(label("all")) if found.by is None else pl.col(found.by).fill_null(_NONE)
+    )
     rows = found.curve.filter(pl.col("rate").is_not_null())
-    rows = rows.with_columns(run=name.cast(pl.String), day=pl.col("age") + found.windows.origin)
+    rows = rows.with_columns(
+        run=name.cast(pl.String), day=pl.col("age") + found.windows.origin
+    )
     if found.audit.registrations is None and found.windows.kind != "bracket":
         rows = rows.filter(pl.col("age") > 0)
     rows = rows.filter(pl.col("users") >= _REACHED * pl.col("users").max().over("run"))
     if not rows.height:
         raise UsageError("no cohort was watched for so long: there is nothing to draw")
-    order = rows.group_by("run").agg(pl.col("users").max()).sort("users", "run", descending=[True, False])
+    order = (
+        rows.group_by("run")
+        .agg(pl.col("users").max())
+        .sort("users", "run", descending=[True, False])
+    )
     lines = order["run"].head(_LINES).to_list()
     kept = rows.filter(pl.col("run").is_in(lines))
-    return kept.select("run", "at", "day", *_RATES, "mean", "users", "retained", "cohorts"), lines
+    return kept.select(
+        "run", "at", "day", *_RATES, "mean", "users", "retained", "cohorts"
+    ), lines
 
 
 def period_rows(found: Retention) -> pl.DataFrame:
     """Return a row a period and kind of user, new or returning, of the last periods."""
-    rows = found.periods.group_by("period", maintain_order=True).agg(pl.col("new", "returning").sum())
+    rows = found.periods.group_by("period", maintain_order=True).agg(
+        pl.col("new", "returning").sum()
+    )
     long = rows.tail(_PERIODS).unpivot(
         ["new", "returning"], index="period", variable_name="kind", value_name="users"
     )

@@ -10,7 +10,12 @@ LIBRARY = "evidently-0.7.23"
 PACKAGE = "evidently"
 #: those of the runner of the same name
 REQUIRES: list[str] = []
-TRAITS: dict[str, Any] = {"ties": False, "outside": False, "blank": False, "repeated": False}
+TRAITS: dict[str, Any] = {
+    "ties": False,
+    "outside": False,
+    "blank": False,
+    "repeated": False,
+}
 MEASURES = [
     "Novelty(k=<k>)",
     "Diversity(k=<k>)",

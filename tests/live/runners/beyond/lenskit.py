@@ -38,7 +38,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     outputs, test = ItemListCollection(["user_id"]), ItemListCollection(["user_id"])
     for user, listed in case["run"].items():
         items, scores = zip(*listed, strict=True)
-        outputs.add(ItemList(item_ids=list(items), scores=list(scores), ordered=True), user_id=user)
+        outputs.add(
+            ItemList(item_ids=list(items), scores=list(scores), ordered=True),
+            user_id=user,
+        )
         test.add(ItemList(item_ids=list(items)), user_id=user)
     found: dict[str, Any] = {}
     for measure in measures:
@@ -59,9 +62,13 @@ def _score(measure: str, case: dict[str, Any], outputs: Any, test: Any) -> float
     analysis = RunAnalysis()
     if name == "MeanPopRank":
         count: Any = "interactions" if "interactions" in measure else "users"
-        analysis.add_metric(ranking.MeanPopRank(_dataset(case), n=n, count=count), label="it")
+        analysis.add_metric(
+            ranking.MeanPopRank(_dataset(case), n=n, count=count), label="it"
+        )
         return float(analysis.measure(outputs, test).list_summary().loc["it", "mean"])
-    analysis.add_metric(getattr(ranking, name)(n=n, items=len(case["items"])), label="it")
+    analysis.add_metric(
+        getattr(ranking, name)(n=n, items=len(case["items"])), label="it"
+    )
     return float(analysis.measure(outputs, test).global_metrics()["it"])
 
 
@@ -71,7 +78,9 @@ def _dataset(case: dict[str, Any]) -> Any:
 
     builder = DatasetBuilder()
     frame = pd.DataFrame(case["history"], columns=["user_id", "item_id"])
-    builder.add_interactions("view", frame, entities=["user", "item"], missing="insert", allow_repeats=True)
+    builder.add_interactions(
+        "view", frame, entities=["user", "item"], missing="insert", allow_repeats=True
+    )
     return builder.build()
 
 

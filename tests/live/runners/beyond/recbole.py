@@ -35,7 +35,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     config = {"topk": [case["k"]], "metric_decimal_place": 15, "tail_ratio": None}
     # its own numbers of items, from 1; 0 is the padding
     number = {item: at for at, item in enumerate(sorted(case["items"]), 1)}
-    top = [[number[item] for item, _ in listed[: case["k"]]] for listed in case["run"].values()]
+    top = [
+        [number[item] for item, _ in listed[: case["k"]]]
+        for listed in case["run"].values()
+    ]
     data = {
         "rec.items": beside.Kept(np.array(top)),
         "data.num_items": len(number) + 1,

@@ -34,7 +34,9 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     usual = drawn(seed, count - count // 5, replace(traits, seen=False))
     for case in usual:
         for about in case["items"].values():
-            about["features"] = [0.5, 1.0] if about["features"] == [0.0, 0.0] else about["features"]
+            about["features"] = (
+                [0.5, 1.0] if about["features"] == [0.0, 0.0] else about["features"]
+            )
     return [*usual, *drawn(seed + 7, count // 5, traits)]
 
 
@@ -53,8 +55,14 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     ]
     train = pd.DataFrame(past, columns=["userID", "itemID"])
     reco = pd.DataFrame(shown, columns=["userID", "itemID", "relevance"])
-    known = {int(i[1:]): about["features"] for i, about in case["items"].items() if about["features"]}
-    features = pd.DataFrame({"itemID": list(known), "features": [np.array(v) for v in known.values()]})
+    known = {
+        int(i[1:]): about["features"]
+        for i, about in case["items"].items()
+        if about["features"]
+    }
+    features = pd.DataFrame(
+        {"itemID": list(known), "features": [np.array(v) for v in known.values()]}
+    )
     found: dict[str, Any] = {}
     for measure in measures:
         name, settings = re.fullmatch(r"(\w+)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
@@ -62,7 +70,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         if "item_sim_measure" in said:
             said["item_feature_df"] = features.copy()
         try:
-            found[measure] = float(getattr(theirs, name)(train.copy(), reco.copy(), **said))
+            found[measure] = float(
+                getattr(theirs, name)(train.copy(), reco.copy(), **said)
+            )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
             found[measure] = {"error": f"{type(error).__name__}: {error}"}
     return found

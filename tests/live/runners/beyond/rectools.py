@@ -34,10 +34,19 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     warnings.simplefilter("ignore")
     pairs = ["user_id", "item_id"]
-    liked = [(u, i) for u, judged in case["qrels"].items() for i, grade in judged.items() if grade > 0]
+    liked = [
+        (u, i)
+        for u, judged in case["qrels"].items()
+        for i, grade in judged.items()
+        if grade > 0
+    ]
     tables = {
-        "reco": _ranked({user: [item for item, _ in listed] for user, listed in case["run"].items()}),
-        "ref_reco": {"other": _ranked(case["baseline"])},  # a table alone it cannot take
+        "reco": _ranked(
+            {user: [item for item, _ in listed] for user, listed in case["run"].items()}
+        ),
+        "ref_reco": {
+            "other": _ranked(case["baseline"])
+        },  # a table alone it cannot take
         "interactions": pd.DataFrame(liked, columns=pairs),
         "prev_interactions": pd.DataFrame(case["history"], columns=pairs),
         "catalog": list(case["items"]),
@@ -45,7 +54,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for measure in measures:
         try:
-            (found[measure],) = map(float, calc_metrics({"it": _metric(measure, case)}, **tables).values())
+            (found[measure],) = map(
+                float, calc_metrics({"it": _metric(measure, case)}, **tables).values()
+            )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
             found[measure] = {"error": f"{type(error).__name__}: {error}"}
     return found
@@ -54,7 +65,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 def _ranked(lists: dict[str, list[str]]) -> Any:
     import pandas as pd
 
-    rows = [(user, item, rank) for user, items in lists.items() for rank, item in enumerate(items, 1)]
+    rows = [
+        (user, item, rank)
+        for user, items in lists.items()
+        for rank, item in enumerate(items, 1)
+    ]
     return pd.DataFrame(rows, columns=["user_id", "item_id", "rank"])
 
 
@@ -64,10 +79,18 @@ def _metric(measure: str, case: dict[str, Any]) -> Any:
     from rectools.metrics.distances import PairwiseHammingDistanceCalculator
 
     name, k, rest = re.fullmatch(r"(\w+)@(\d+)(.*)", measure).groups()  # type: ignore[union-attr]
-    settings = {key: word == "True" or int(word) for key, word in _SETTING.findall(rest)}
+    settings = {
+        key: word == "True" or int(word) for key, word in _SETTING.findall(rest)
+    }
     if name == "IntraListDiversity":
-        known = {item: about["features"] for item, about in case["items"].items() if about["features"]}
-        features = pd.DataFrame.from_dict(known, orient="index", columns=["x", "y"], dtype=float)
+        known = {
+            item: about["features"]
+            for item, about in case["items"].items()
+            if about["features"]
+        }
+        features = pd.DataFrame.from_dict(
+            known, orient="index", columns=["x", "y"], dtype=float
+        )
         settings["distance_calculator"] = PairwiseHammingDistanceCalculator(features)
     return getattr(theirs, name)(int(k), **settings)
 
@@ -77,7 +100,9 @@ _SETTING = re.compile(r"(\w+)=(\w+)")
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell where all users have nothing to be averaged over."""
-    liked = any(grade > 0 for judged in case["qrels"].values() for grade in judged.values())
+    liked = any(
+        grade > 0 for judged in case["qrels"].values() for grade in judged.values()
+    )
     if measure.startswith("CoveredUsers") and not liked:
         return "nobody has a test interaction"
     return None

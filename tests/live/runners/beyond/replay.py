@@ -12,7 +12,10 @@ PACKAGE = "replay-rec"
 REQUIRES: list[str] = []
 TRAITS: dict[str, Any] = {"outside": False}
 _NAMES = ("Coverage", "Novelty", "Surprisal", "Unexpectedness")
-MEASURES = [*(f"{name}@<k>{how}" for name in _NAMES for how in ("", "[pandas]")), "CategoricalDiversity@<k>"]
+MEASURES = [
+    *(f"{name}@<k>{how}" for name in _NAMES for how in ("", "[pandas]")),
+    "CategoricalDiversity@<k>",
+]
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -20,17 +23,28 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from replay import metrics as theirs
 
     warnings.simplefilter("ignore")
-    recs = {user: [(item, value) for item, value in listed] for user, listed in case["run"].items()}
+    recs = {
+        user: [(item, value) for item, value in listed]
+        for user, listed in case["run"].items()
+    }
     past: dict[str, list[str]] = {}
     for user, item in case["history"]:
         past.setdefault(user, []).append(item)
-    base = {u: [(i, float(-at)) for at, i in enumerate(items)] for u, items in case["baseline"].items()}
-    kinds = {u: [(case["items"][i]["category"], v) for i, v in listed] for u, listed in recs.items()}
+    base = {
+        u: [(i, float(-at)) for at, i in enumerate(items)]
+        for u, items in case["baseline"].items()
+    }
+    kinds = {
+        u: [(case["items"][i]["category"], v) for i, v in listed]
+        for u, listed in recs.items()
+    }
     found: dict[str, Any] = {}
     for measure in measures:
         name, k, frame = re.fullmatch(r"(\w+)@(\d+)(.*)", measure).groups()  # type: ignore[union-attr]
         beside = (
-            base if name == "Unexpectedness" else {u: [(i, 1.0) for i in items] for u, items in past.items()}
+            base
+            if name == "Unexpectedness"
+            else {u: [(i, 1.0) for i in items] for u, items in past.items()}
         )
         tables: tuple[Any, ...] = (_frame(recs), _frame(beside))
         if not frame:
@@ -38,7 +52,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         if name == "CategoricalDiversity":
             tables = (kinds,)
         try:
-            found[measure] = float(getattr(theirs, name)(int(k))(*tables)[f"{name}@{k}"])
+            found[measure] = float(
+                getattr(theirs, name)(int(k))(*tables)[f"{name}@{k}"]
+            )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
             found[measure] = {"error": f"{type(error).__name__}: {error}"}
     return found
@@ -47,5 +63,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 def _frame(lists: dict[str, list[tuple[str, float]]]) -> Any:
     import pandas as pd
 
-    rows = [(user, item, value) for user, listed in lists.items() for item, value in listed]
+    rows = [
+        (user, item, value) for user, listed in lists.items() for item, value in listed
+    ]
     return pd.DataFrame(rows, columns=["query_id", "item_id", "rating"])
