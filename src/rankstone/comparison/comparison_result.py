@@ -279,7 +279,7 @@ class ComparedSystems(Result):
         caption
             True for a floating table with a caption: test, correction, queries and seed.
         """
-        from rankstone.comparison.comparison_tables import latex_means
+        from rankstone.comparison.comparison_latex import latex_means
 
         one_of("table", table or "means", ("means",))
         one_of("marks", marks or "bold", ("superscript", "bold"))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import counted
-from rankstone.comparison.comparison_tables import percent
+from rankstone.comparison.comparison_words import percent
 from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.errors import printable
 from rankstone.stats.bounded_means import unseen_share

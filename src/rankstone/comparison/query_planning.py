@@ -10,7 +10,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.comparison.comparison_result import Comparison
-from rankstone.comparison.comparison_tables import percent
+from rankstone.comparison.comparison_words import percent
 from rankstone.errors import BadOption, UsageError, printable
 from rankstone.stats.sample_size import (
     detectable,

@@ -1,0 +1,88 @@
+"""Words, numbers and names as all tables and sentences of a comparison write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.errors import printable
+from rankstone.tables.phrases import phrase
+from rankstone.tables.sheet import shortened
+
+if TYPE_CHECKING:
+    from rankstone.comparison.comparison_result import ComparedSystems
+
+Say = Callable[..., str]
+
+#: sentences and caveats that are shown, further ones are counted; systems whose pairs are all shown
+MAX_SENTENCES: Final = 12
+#: longest name of a system in titles and sentences
+MAX_NAME: Final = 30
+#: smaller p-values are shown as smaller than this
+_LEAST: Final = 0.0001
+
+
+def signed(value: float | None, digits: int = 4) -> str:
+    """Return a difference with its sign.
+
+    >>> signed(0.03171), signed(-0.5, 2), signed(None)
+    ('+0.0317', '-0.50', '–')
+    """
+    return "–" if value is None else f"{value:+.{digits}f}"
+
+
+def percent(confidence: float) -> str:
+    """Return a confidence as a percentage.
+
+    >>> percent(0.95), percent(1 - 0.05 / 3)
+    ('95 %', '98.33 %')
+    """
+    return f"{100 * confidence:.4g} %"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value.
+
+    >>> p_value(0.031), p_value(0.00001)
+    ('0.031', '<0.0001')
+    """
+    return (
+        f"<{_LEAST}"
+        if value < _LEAST
+        else f"{value:.2g}"
+        if value < 0.1  # noqa: PLR2004 - several comparisons each
+        else f"{value:.2f}"
+    )
+
+
+def phrases_of(comparison: ComparedSystems) -> Say:
+    """Return the phrases of the comparison's language."""
+    return partial(phrase, "comparison", lang=comparison.lang)
+
+
+def first_sentences(lines: list[str], say: Say) -> list[str]:
+    """Return the first sentences, and one that counts the others."""
+    if len(lines) <= MAX_SENTENCES:
+        return lines
+    return [*lines[:MAX_SENTENCES], say("more", count=len(lines) - MAX_SENTENCES)]
+
+
+def short_names(comparison: ComparedSystems) -> dict[str, str]:
+    """Return a short name for each system, all of them different."""
+    shown = {system: printable(system, 300) for system in comparison.systems}
+    short = shortened(shown.values(), MAX_NAME)
+    return {system: short[name] for system, name in shown.items()}
+
+
+def names_in(
+    comparison: ComparedSystems, row: dict[str, Any], short: dict[str, str]
+) -> dict[str, str]:
+    """Return the names in a row: of its two systems, and of its measure as it was requested."""
+    names = {name: short[row[name]] for name in ("system", "versus")}
+    return {**names, "measure": printable(comparison.label(row["measure"]), MAX_NAME)}
+
+
+def interval_ends(row: dict[str, Any], digits: int) -> str:
+    """Return the interval of a row's difference, ends with their signs."""
+    return f"[{signed(row['low'], digits)}, {signed(row['high'], digits)}]"
