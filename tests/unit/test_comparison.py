@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
@@ -789,15 +790,55 @@ def _parts(phrase: str) -> set[str | None]:
     return {part for _, part, _, _ in Formatter().parse(phrase) if part}
 
 
-def test_letters_tell_who_is_better() -> None:
-    """A mean carries the letters of the systems it is better than."""
+def test_systems_that_share_a_letter_do_not_differ_clearly() -> None:
+    """Of two systems that differ, none has a letter of the other; of two that do not, both have one."""
     found = compare_scores(
-        scores({"a": 0.0, "b": 0.3, "c": 0.6}, noise=0.02), permutations=2000
+        scores({"x": 0.0, "y": 0.3, "z": 0.31}, noise=0.02), permutations=2000
     )
     text = found.text().splitlines()
+    letters = {
+        line.split()[1]: line.split()[-1]
+        for line in text
+        if " ±" not in line and line[:3] in (" #1", " #2", " #3")
+    }
 
-    assert any(line.split()[:2] == ["b", "b"] and line.endswith(" a") for line in text)
-    assert any(line.split()[:2] == ["c", "c"] and line.endswith(" ab") for line in text)
+    assert found.table.filter(verdict="inconclusive").select(
+        "system", "versus"
+    ).rows() == [("z", "y")]
+    assert letters == {"x": "b", "y": "a", "z": "a"}
+
+
+def test_letters_have_one_meaning(tmp_path: Path) -> None:
+    """Terminal, frame, LaTeX and page show the same letters, and no letter names a system."""
+    found = compare_scores(
+        scores({"x": 0.0, "y": 0.3, "z": 0.6}, noise=0.02), permutations=2000
+    )
+    letter = dict(found.leaderboard().select("system", "letters").rows())
+    rankstone.report(found, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    latex = found.to_latex(table="means")
+
+    assert letter == {"z": "a", "y": "b", "x": "c"}
+    for system, mean in found.mean().select("system", "mean").iter_rows():
+        assert re.search(rf"#\d +{system} +{mean:.4f} {letter[system]}", found.text())
+        assert re.search(
+            rf"{system} & \S*{mean:.4f}\S* & \$\^{{\\mathrm{{{letter[system]}}}}}\$",
+            latex,
+        )
+        assert re.search(
+            rf'<td class="ti">{letter[system]}</td>\s*<th[^>]*>{system}<', page
+        )
+    assert not re.search(r"\b[a-c] − [a-c]\b", found.text())
+    assert "share a letter" in found.text()
+
+
+def test_letters_need_three_systems_without_a_baseline() -> None:
+    """A pair has its verdict, and against a baseline the others are not compared."""
+    data = scores({"x": 0.0, "y": 0.3, "z": 0.6}, noise=0.02)
+    pair = compare_scores({name: data[name] for name in ("x", "y")})
+
+    assert "letter" not in pair.text()
+    assert "letter" not in compare_scores(data, baseline="x").text()
 
 
 def test_borderline_is_told() -> None:

@@ -275,24 +275,23 @@ def test_a_leaderboard_against_a_baseline(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_leaderboard(tmp_path: Path) -> None:
-    """Rank and possible ranks, tier, name, mean, queries against the leader are on the page itself."""
+    """Rank and possible ranks, letters, name, mean, queries against the leader are on the page itself."""
     found = rankstone.compare_scores(scores(a=0.0, b=0.199, c=0.2))
     told = page_of(found, tmp_path)
 
-    assert re.search(r"1 1–2 A c 0\.70\d* leader", told.text("board"))
-    assert re.search(r"3 B a 0\.50\d* 0 / 0 / 40", told.text("board"))
+    assert re.search(r"1 1–2 a c 0\.70\d* leader", told.text("board"))
+    assert re.search(r"3 b a 0\.50\d* 0 / 0 / 40", told.text("board"))
     assert "All 3 pairs as a table" in told.text("pairs")
 
 
-def test_ranks_and_tiers() -> None:
-    """Equal means share a rank, and what is not clearly worse than the first of a tier is in it."""
+def test_ranks_of_a_leaderboard() -> None:
+    """Equal means share a rank; clear differences leave some ranks to a system and not others."""
     beats = np.zeros((4, 4), bool)
     beats[0, 2:] = beats[1, 3] = True
     board = Leaderboard(("a", "b", "c", "d"), [0.9, 0.8, 0.8, 0.1], beats)
 
     assert board.ranks == [1, 2, 2, 4]
     assert board.possible_ranks == [(1, 2), (1, 3), (2, 4), (3, 4)]
-    assert board.tiers == [0, 0, 1, 1]
 
 
 def test_few_judged_documents_are_flagged(tmp_path: Path) -> None:

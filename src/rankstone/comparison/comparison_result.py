@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.comparison.letter_display import letters
+from rankstone.comparison.letter_display import letters as compact_letters
 from rankstone.comparison.score_sources import fact_of
 from rankstone.comparison.verdict import CLEAR, judged_shares_differ
 from rankstone.errors import InputError, one_of
@@ -179,6 +179,27 @@ class ComparedSystems(Result):
         """Return :attr:`table`."""
         return self.table
 
+    def letters(self, measure: str) -> dict[str, str]:
+        """Return letters of the systems by one measure, the best system first.
+
+        Two systems share a letter if and only if their pair is not clearly different (compact letter
+        display, Piepho 2004).  Empty with a baseline, since the others are not compared with each other.
+        """
+        if self.baseline is not None:
+            return {}
+        best_last = fact_of(measure, "direction", "higher") == "lower"
+        means = self.mean().filter(measure=measure)
+        ranked = means.sort("mean", descending=not best_last, maintain_order=True)
+        systems = ranked["system"].to_list()
+        place = {system: position for position, system in enumerate(systems)}
+
+        different = np.zeros((len(systems), len(systems)), np.bool_)
+        pairs = self.table.filter(pl.col("verdict").is_in(CLEAR), measure=measure)
+        for system, versus in pairs.select("system", "versus").iter_rows():
+            row, column = place[system], place[versus]
+            different[row, column] = different[column, row] = True
+        return dict(zip(systems, compact_letters(different), strict=True))
+
     def leaderboard(self, measure: str | None = None) -> pl.DataFrame:
         """Return the systems by one measure, the first primary one unless given, the best first.
 
@@ -208,17 +229,8 @@ class ComparedSystems(Result):
         against = pl.concat(
             [table.filter(versus=versus).select(turned.columns), turned]
         )
-        letter, ends = None, dict[str, tuple[float, float]]()
-        if self.baseline is None:
-            different = np.zeros((len(place), len(place)), np.bool_)
-            for pair in (
-                table.filter(pl.col("verdict").is_in(CLEAR))
-                .select("system", "versus")
-                .iter_rows()
-            ):
-                one, other = map(place.__getitem__, pair)
-                different[one, other] = different[other, one] = True
-            letter = letters(different)
+        letter = self.letters(measure)
+        ends = dict[str, tuple[float, float]]()
         matrix = getattr(self, "matrices", {}).get(measure)
         if matrix is not None and not matrix.replicates:
             method = "worst_case" if self.settings.interval == "worst_case" else "auto"
@@ -239,7 +251,7 @@ class ComparedSystems(Result):
             "mean",
             low=pl.Series(low, dtype=pl.Float64),
             high=pl.Series(high, dtype=pl.Float64),
-            letters=pl.lit(None, pl.String) if letter is None else pl.Series(letter),
+            letters=pl.Series([letter.get(name) for name in place], dtype=pl.String),
             verdict="verdict",
             wins="wins",
             ties="ties",

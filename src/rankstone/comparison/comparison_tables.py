@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.comparison.comparison_caveats import (
@@ -31,7 +29,7 @@ from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Details, Sheet, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -41,20 +39,6 @@ if TYPE_CHECKING:
 
 #: from this number of systems on, the title shows their number and not their names
 _MANY: Final = 4
-
-
-def names_of_letters(count: int) -> list[str]:
-    """Return so many different letters, then pairs of letters.
-
-    >>> names_of_letters(28)[-3:]
-    ['z', 'aa', 'ab']
-    """
-    words: list[str] = []
-    width = 1
-    while len(words) < count:
-        words += ["".join(one) for one in product(ascii_lowercase, repeat=width)]
-        width += 1
-    return words[:count]
 
 
 def sheet(
@@ -227,53 +211,59 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
     return lines
 
 
+def _numbers(comparison: ComparedSystems) -> dict[str, str]:
+    """Return the number by which a row of differences names each system.
+
+    Letters would be taken for those that say which systems differ.
+    """
+    return {system: f"#{number}" for number, system in enumerate(comparison.systems, 1)}
+
+
 def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
-    """Return the means of every system, with the letters of those it is better than."""
-    letter = dict(
-        zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True)
-    )
-    beaten: dict[tuple[str, str], list[str]] = {}
-    for row in comparison.table.iter_rows(named=True):
-        if row["verdict"] in ("better", "worse"):
-            winner, loser = (row["system"], row["versus"])[
-                :: 1 if row["verdict"] == "better" else -1
-            ]
-            beaten.setdefault((winner, row["measure"]), []).append(letter[loser])
-    wide: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in comparison.mean().iter_rows(named=True):
-        wide.setdefault(row["system"], {})[row["measure"]] = row
-    judged, many = (
-        comparison.judged is not None,
-        len(comparison.systems) > len(ascii_lowercase),
-    )
+    """Return the means of every system; of three and more, with the letters of each measure."""
+    lettered = comparison.baseline is None and len(comparison.systems) > 2  # noqa: PLR2004 - a pair has its verdict
+    number = _numbers(comparison)
+    systems = comparison.systems
+    means = {
+        (row["system"], row["measure"]): row
+        for row in comparison.mean().iter_rows(named=True)
+    }
+    letters = {
+        measure: _padded(comparison.letters(measure) if lettered else {}, systems)
+        for measure in comparison.measures
+    }
     rows = []
-    for system, cells in wide.items():
+    for system in systems:
         texts = []
         for measure in comparison.measures:
-            row = cells[measure]
+            row = means[system, measure]
             sd = "" if row["sd"] is None else f" ±{row['sd']:.{digits}f}"
-            worse = beaten.get((system, measure), [])
-            said = (
-                (f">{len(worse)}" if worse else "") if many else "".join(sorted(worse))
-            )
-            texts.append(f"{row['mean']:.{digits}f}{sd} {said}".strip())
-        share = next(iter(cells.values()))["judged"]
-        rows.append(
-            (
-                letter[system],
-                printable(system, 300),
-                *texts,
-                *([("–" if share is None else f"{share:.3f}")] if judged else []),
-            )
-        )
-    head = (
-        "",
-        say("system"),
-        *map(comparison.label, comparison.measures),
-        *([comparison.judged[0]] if comparison.judged is not None else []),
-    )
+            texts.append(f"{row['mean']:.{digits}f}{sd}{letters[measure][system]}")
+        if comparison.judged is not None:
+            share = means[system, comparison.measures[0]]["judged"]
+            texts.append("–" if share is None else f"{share:.3f}")
+        rows.append((number[system], printable(system, 300), *texts))
+
+    head = ["", say("system"), *map(comparison.label, comparison.measures)]
+    if comparison.judged is not None:
+        head.append(comparison.judged[0])
     numeric = (True, False, *(True for _ in head[2:]))
-    return Table(say("means_many" if many else "means"), head, tuple(rows), numeric)
+    # against a baseline, differences name the other system, so numbers would name nothing
+    first = 0 if comparison.baseline is None else 1
+    return Table(
+        say("means_letters" if lettered else "means"),
+        tuple(head[first:]),
+        tuple(row[first:] for row in rows),
+        numeric[first:],
+    )
+
+
+def _padded(letters: Mapping[str, str], systems: Sequence[str]) -> dict[str, str]:
+    """Return the letters behind the means of systems, equally wide, so that decimals stay aligned."""
+    width = max(map(len, letters.values()), default=0)
+    return {
+        system: f" {letters[system]:<{width}}" if letters else "" for system in systems
+    }
 
 
 def _row(
@@ -327,15 +317,13 @@ def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str
 def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     head, corrected = _head(comparison, comparison.table, say, 0)
     has_baseline = comparison.baseline is not None
-    letter = dict(
-        zip(comparison.systems, names_of_letters(len(comparison.systems)), strict=True)
-    )
+    number = _numbers(comparison)
     rows = [
         (
             printable(comparison.label(row["measure"]), 60),
             printable(row["system"], 300)
             if has_baseline
-            else f"{letter[row['system']]} − {letter[row['versus']]}",
+            else f"{number[row['system']]} − {number[row['versus']]}",
             *_row(row, say, digits, corrected),
         )
         for row in comparison.table.iter_rows(named=True)

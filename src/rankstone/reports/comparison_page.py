@@ -60,7 +60,6 @@ def comparison_content(
         "pair_level": words.percent(first["confidence"]),
         "correction": found.families[0].correction,
         "ranks": board.ranks,
-        "tiers": board.tiers,
     }
     shares = judged_shares(found)
     view = {

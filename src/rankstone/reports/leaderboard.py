@@ -1,4 +1,4 @@
-"""The order of systems: ranks, the ranks that each could hold, tiers, and who clearly beats whom."""
+"""The order of systems: ranks, the ranks that each could hold, letters, and who clearly beats whom."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ class Leaderboard(Record):
         Their means.
     beats
         bool ``[systems, systems]``: True where the row is clearly better than the column.
+    letters
+        Systems share one if and only if they do not differ clearly; empty texts against a baseline.
     """
 
     names: tuple[str, ...]
     means: list[float]
     beats: Bools
+    letters: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, found: Comparison, measure: str) -> Leaderboard:
@@ -47,7 +50,9 @@ class Leaderboard(Record):
         beats = np.zeros((len(names), len(names)), bool)
         beats[one, other] = verdict == "better"
         beats[other, one] |= verdict == "worse"
-        return cls(names, mean[order].tolist(), beats)
+        letter = found.letters(measure)
+        letters = tuple(letter.get(name, "") for name in names)
+        return cls(names, mean[order].tolist(), beats, letters)
 
     @property
     def ranks(self) -> list[int]:
@@ -64,28 +69,9 @@ class Leaderboard(Record):
         return list(zip(best.tolist(), worst.tolist(), strict=True))
 
     @property
-    def tiers(self) -> list[int]:
-        """The tier of each system, from 0."""
-        return tiers(self.beats)
-
-    @property
     def digits(self) -> int:
         """The decimals of means: one more where different ones would look equal."""
         few = decimals(self.means)
         return few + (
             len({f"{mean:.{few}f}" for mean in self.means}) < len({*self.means})
         )
-
-
-def tiers(beats: Bools) -> list[int]:
-    """Return tiers: a system that the first of a tier clearly beats begins the next one.
-
-    >>> tiers(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
-    [0, 0, 1]
-    """
-    found, head = [0], 0
-    for at in range(1, len(beats)):
-        if beats[head, at]:
-            head = at
-        found.append(found[-1] + (head == at))
-    return found

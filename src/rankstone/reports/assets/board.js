@@ -10,7 +10,7 @@ const Board = (() => {
     const side = (value, at) => { const beyond = measure.mean.filter((_, other) => !open.includes(other)).filter((mean) => (at ? mean > value : mean < value)); return beyond.length ? (value + (at ? Math.min(...beyond) : Math.max(...beyond))) / 2 : at ? scale.to : scale.from; };
     const band = [side(Math.min(...near), 0), side(Math.max(...near), 1)];
     for (const row of board.tBodies[0].rows) {
-      const at = Number(row.dataset.at), tier = D.baseline === null ? D.tiers[at] : 0, kind = D.baseline === at ? "cb hollow" : ["ca", "s3"][tier] || "cb";
+      const at = Number(row.dataset.at), kind = D.baseline === at ? "cb hollow" : D.baseline !== null || open.includes(at) ? "ca" : "cb";
       row.querySelector(".pl").replaceChildren(Draw.mean(scale, { mean: measure.mean[at], low: measure.low[at], high: measure.high[at] }, height, kind, band));
     }
   }
@@ -92,7 +92,7 @@ const Board = (() => {
   function cells(kinds, gap) {
     const rows = [...document.querySelectorAll(".lb tbody tr")], digits = (rows[0].querySelector(".me").textContent.trim().split(".")[1] || "").length;
     return el("table", { class: "hm" }, el("thead", {}, el("tr", {}, el("th", { class: "hn", scope: "col" }, W.system), kinds.slice(1).map((_, at) => el("th", { scope: "col", title: D.systems[at + 1] }, String(at + 2))))),
-      el("tbody", {}, kinds.slice(0, -1).map((row, a) => el("tr", {}, el("th", { scope: "row", title: D.systems[a] }, el("span", { class: "hr" }, String(a + 1)), rows[a].querySelector(".tier")?.cloneNode(true), D.short[a]),
+      el("tbody", {}, kinds.slice(0, -1).map((row, a) => el("tr", {}, el("th", { scope: "row", title: D.systems[a] }, el("span", { class: "hr" }, String(a + 1)), D.short[a]),
         row.slice(1).map((kind, at) => (kind < 0 ? el("td") : el("td", { class: `h${kind}` }, el("a", { href: `#pair=${a}-${at + 1}`, tabindex: -1 }, shown(gap(a, at + 1), digits)))))))));
   }
   function pixels(kinds) {
