@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankstone
-from rankstone import AP, Measure, R, RankstoneError, evaluate, nDCG, parse_measure
+from rankstone import AP, Measure, P, R, RankstoneError, evaluate, nDCG, parse_measure
 from rankstone.errors import (
     BadOption,
     BadParameter,
@@ -25,6 +25,7 @@ from rankstone.evaluation.out_of_core import MemoryBudget, evaluate_out_of_core
 from rankstone.hits import Budget
 from rankstone.integrations import arrays
 from rankstone.measures import MEASURES
+from rankstone.measures.core.claims import Claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -496,3 +497,19 @@ def test_lists_without_costs_are_refused() -> None:
     """Arrays of a training loop have scores and labels, and no costs."""
     with pytest.raises(BadParameter, match="needs the costs of documents"):
         arrays.evaluate([[2.0, 1.0]], [[0, 1]], "R@tokens(5)", ties="input")
+
+
+def test_what_reads_below_the_cutoff_takes_no_budget() -> None:
+    """A measure of a pool, or one that claims to look deeper: either is enough."""
+
+    class Below(P):
+        claims = Claims(looks_deeper=True)
+
+    for measure in (
+        parse_measure("infAP@tokens(5)"),
+        Below(budget=Budget("tokens", 5)),
+    ):
+        assert isinstance(measure, Measure)
+        with pytest.raises(BadParameter, match="reads the list below the cutoff"):
+            measure.check("docid_desc")
+    P(budget=Budget("tokens", 5)).check("docid_desc")

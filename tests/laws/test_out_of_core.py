@@ -355,3 +355,28 @@ def test_excluded_pairs(where: str) -> None:
     )
     out = out.select("query_id", "doc_id").unique()
     check(world.judgments, world.run, "nDCG AP R@5", exclude=out, exclude_from=where)
+
+
+def test_the_audit_says_which_cutoffs_are_deeper_than_lists() -> None:
+    """Also without a measure of whole lists, and where only some lists are short; there is always a cutoff."""
+    qrels = {"q": {"a": 1}, "p": {"b": 1}}
+    run = {"q": ["a", "x", "y"], "p": ["x"]}
+    for measures, cutoffs, warning in (
+        (
+            "P@5",
+            [5],
+            "the cutoff 5 is deeper than every list (the longest has 3 documents)",
+        ),
+        ("R@1 P@3 AP", [1, 3], "1 of 2 lists are shorter than the cutoff 3"),
+        (
+            "R@1 P@4 nDCG@2",
+            [1, 2, 4],
+            "the cutoff 4 is deeper than every list (the longest has 3 documents)",
+        ),
+        ("R@1", [1], None),
+        ("AP", [10], None),
+    ):
+        check(qrels, run, measures)
+        audit = evaluate_out_of_core(qrels, run, measures).audit.runs["run"]
+        assert list(audit.unjudged) == cutoffs
+        assert list(audit.warnings) == [*filter(None, [warning])]

@@ -392,6 +392,10 @@ def test_sample_ratio() -> None:
         ([0, 5], 0.5),
         ([7, 7], 0.5),
         ([1, 0], 0.9),
+        ([5, 0], 0.1),
+        ([0, 5], 0.9),
+        ([0, 5], 0.1),
+        ([4, 1], 0.1),
     ]:
         n, due = sum(counts), share * sum(counts)
         pmf = stats.binom.pmf(np.arange(n + 1), n, share)
@@ -399,6 +403,7 @@ def test_sample_ratio() -> None:
         assert sample_ratio(counts, [share, 1 - share]).p == pytest.approx(
             pmf[far].sum()
         ), counts
+    assert sample_ratio([5, 0], [0.1, 0.9]).p == pytest.approx(0.1**5)
     three = sample_ratio([50, 60, 70], [1 / 3] * 3)
     expected = stats.chisquare([50, 60, 70])
     assert (three.chi_square, three.p) == pytest.approx(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -426,3 +427,79 @@ def test_documents_scored_too_low_earn_nothing() -> None:
         rankstone.evaluate(qrels, run, "AP", score_above=0, order="input")
     with pytest.raises(BadOption, match="score_above='low' is not a number"):
         rankstone.evaluate(qrels, run, "AP", score_above="low")
+
+
+@pytest.mark.parametrize("scores", [(1, 1, 1, 1), (2, 1, 1, 1), (2, 2, 1, 1)], ids=str)
+def test_the_first_relevant_rank_among_tied_copies(scores: tuple[int, ...]) -> None:
+    """The best and the worst RR of all orders of tied rows, each scored by itself; copies keep their ranks."""
+    lists = {"".join(docs): docs for docs in product("abx", repeat=4)}
+    places = range(len(scores))
+    descending = [
+        order
+        for order in permutations(places)
+        if [scores[place] for place in order] == list(scores)
+    ]
+    orders = {
+        (name, order): [docs[place] for place in order]
+        for name, docs in lists.items()
+        for order in descending
+    }
+
+    def reciprocal_ranks(run: Any, names: Any, **options: Any) -> dict[Any, float]:
+        judged = {str(name): {"a": 1, "b": 2} for name in names}
+        scored = rankstone.evaluate(
+            judged, {"r": run}, "RR", duplicates="first_keep_rank", **options
+        )
+        values = dict(scored.per_query.select("query_id", "value").rows())
+        return {name: values[str(name)] for name in names}
+
+    single = reciprocal_ranks(
+        {str(name): docs for name, docs in orders.items()}, orders
+    )
+    tied = rows(
+        *(
+            (name, docs[place], scores[place])
+            for name, docs in lists.items()
+            for place in places
+        )
+    )
+    for ties, extreme in (("best", max), ("worst", min)):
+        assert reciprocal_ranks(tied, lists, ties=ties) == {
+            name: extreme(single[name, order] for order in descending) for name in lists
+        }
+
+
+def test_copies_among_ties_by_hand() -> None:
+    """Of the list a, a, x, b, all tied, the worst order begins with x, b; the best with a."""
+    run = rows(("q", "a", 1.0), ("q", "a", 1.0), ("q", "x", 1.0), ("q", "b", 1.0))
+    options = {"duplicates": "first_keep_rank"}
+    assert score(run, "RR", {"q": {"a": 1}}, ties="worst", **options) == 1 / 3
+    assert score(run, "RR", {"q": {"a": 1, "b": 1}}, ties="worst", **options) == 1 / 2
+    assert score(run, "RR", {"q": {"a": 1}}, ties="best", **options) == 1.0
+
+
+def test_the_recall_of_copies_counts_rows_of_any_relevant_grade() -> None:
+    """Rows a, b, b, a, d are 5 of 3 relevant documents; c is judged 0; a single copy alone says nothing."""
+    judged = {"q": {"a": 1, "b": 2, "c": 0, "d": 1}, "e": {"z": 1}}
+    with pytest.raises(DuplicateRows) as raised:
+        score({"q": ["a", "b", "b", "a", "c", "c", "d"], "e": ["z"]}, "R", judged)
+    assert "counting each row, recall would be 1.67\n" in str(raised.value)
+    with pytest.raises(DuplicateRows, match="recall would be 2\n"):
+        score({"e": ["z", "z"]}, "R", judged)
+    for quiet in (["c", "c", "a"], ["x", "x", "a", "b", "d"], ["a", "a", "b"]):
+        with pytest.raises(DuplicateRows) as raised:
+            score({"q": quiet}, "R", judged)
+        assert "recall would be" not in str(raised.value)
+
+
+def test_the_unjudged_share_is_the_mean_over_lists() -> None:
+    """By hand: at 1 (0 + 1) / 2, at 2 (1/2 + 1) / 2, at 5 of what a list has; a share is in [0, 1]."""
+    qrels = {"q": {"a": 1}, "p": {"a": 1}, "missing": {"z": 1}}
+    run = {"q": ["a", "x"], "p": ["x", "y", "a"], "extra": ["x"]}
+    for options in ({}, {"memory": "1GB"}):
+        scored = rankstone.evaluate(qrels, {"r": run}, "RR@1 P@2 nDCG@5", **options)
+        unjudged = scored.audit.runs["r"].unjudged
+        assert unjudged == pytest.approx({1: 1 / 2, 2: 3 / 4, 5: (1 / 2 + 2 / 3) / 2})
+        assert all(0 <= share <= 1 for share in unjudged.values())
+    with_empty = rankstone.evaluate(qrels, {"r": {"q": [], "p": ["x"]}}, "P@2")
+    assert with_empty.audit.runs["r"].unjudged == {2: 1.0}  # nothing is shown for q

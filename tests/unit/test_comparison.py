@@ -618,6 +618,28 @@ def test_bounds_of_the_difference() -> None:
     assert found.table["lowest"][1] is None
 
 
+@each(
+    ("runs", "options"),
+    [
+        (demo.RUNS, {"convention": "beir"}),
+        (
+            {
+                "new/1": demo.RUNS["bm25"],
+                "new/2": demo.RUNS["bm25"],
+                "old": demo.RUNS["tfidf"],
+            },
+            {},
+        ),
+    ],
+)
+def test_bounds_are_those_of_own_measures_and_single_runs(
+    runs: Any, options: dict[str, Any]
+) -> None:
+    """Another library's numbers have no bounds, and neither have several runs of one system: either is enough."""
+    with pytest.raises(BadOption, match="own measures and single runs only"):
+        compare(demo.QRELS, runs, "nDCG@10", bounds=True, **options)
+
+
 def test_saved_scores_are_the_same_comparison(tmp_path: Path) -> None:
     """From Parquet, CSV, frames and memory: one table."""
     whole = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP")

@@ -243,6 +243,8 @@ def test_a_query_without_a_relevant_document_can_be_an_error() -> None:
     """empty=error is obeyed."""
     with pytest.raises(BadOption, match="1 query without a relevant document for PR"):
         trace({"a": "X"}, empty="error")
+    with pytest.raises(BadOption, match="1 query without a relevant document for PR"):
+        trace({"a": "X", "b": "OX", "c": "XO"}, empty="error")
 
 
 def test_nobody_has_a_curve() -> None:

@@ -79,3 +79,30 @@ def _meant(grade: int, negative: str | None) -> float:
 
 def _dcg(grades: list[float]) -> float:
     return sum(grade / log2(rank + 2) for rank, grade in enumerate(grades))
+
+
+@pytest.mark.parametrize(
+    "docs", [["a", "n"], ["a", "n", "x"], ["a", "x", "n"], ["a", "b", "n", "x", "y"]]
+)
+def test_the_first_k_in_their_best_order_are_ideal(docs: list[str]) -> None:
+    """The ideal of ideal=topk is the first k documents, unjudged ones worth 0, and nothing from below them."""
+    qrels = {"q": {"a": 2, "b": 1, "n": -1}}
+    scored = rankstone.evaluate(
+        qrels, {"q": docs}, "nDCG(ideal=topk)@2", negative="keep"
+    )
+    assert scored.to_dict()["run"]["nDCG(ideal=topk)@2"] == 1.0
+
+
+def test_the_ideal_of_the_first_k_by_hand() -> None:
+    """n, a, x: the first two in their best order are a, n; of n, x they are x, n, a sum below 0."""
+    discount = 1 / log2(3)
+    for docs, k, expected in (
+        (["n", "a", "x"], 2, (-1 + 2 * discount) / (2 - discount)),
+        (["x", "n", "a"], 3, (-discount + 2 / 2) / (2 - 1 / 2)),
+        (["n", "x", "a"], 5, (-1 + 2 / 2) / (2 - 1 / 2)),
+    ):
+        measure = f"nDCG(ideal=topk)@{k}"
+        scored = rankstone.evaluate(
+            {"q": {"a": 2, "n": -1}}, {"q": docs}, measure, negative="keep"
+        )
+        assert scored.to_dict()["run"][measure] == pytest.approx(expected)

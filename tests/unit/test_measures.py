@@ -188,6 +188,13 @@ def test_what_is_no_text_is_no_measure(given: Any) -> None:
         ("NumRel RR", {"cutoff": 3}, "'RR@3'"),
         ("nDCG@10", {"gain": "exp2"}, "'nDCG(gain=exp2)@10'"),
         ("AP", {"denom": "min_R_k"}, "'AP(denom=min_R_k)'"),
+        ("P@5", {"rel": 2}, "'P(rel=2)@5'"),
+        ("P(rel=2)@5", {"top_k": 7}, "'P(rel=2)@7'"),
+        (
+            "nDCG(gain=exp2)@tokens(50)",
+            {"rel": 2},
+            "'nDCG(gain=exp2, rel=2)@tokens(50)'",
+        ),
     ],
 )
 def test_parameters_among_the_options(

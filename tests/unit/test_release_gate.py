@@ -395,3 +395,43 @@ def test_names_are_untrusted() -> None:
     assert "\x1b" not in found.text()
     assert "<b>" not in found.to_html()
     assert ET.fromstring(found.junit()).find("testcase/failure") is not None  # noqa: S314 - our own
+
+
+def fallen_by(*losses: float) -> dict[str, dict[str, float]]:
+    return {
+        query: {"map": 1.0 - loss}
+        for query, loss in zip(QUERIES, [*losses, *[0.0] * len(QUERIES)], strict=False)
+    }
+
+
+@pytest.mark.parametrize(
+    ("losses", "count", "names"),
+    [
+        ((), 0, ""),
+        ((0.5,), 0, ""),
+        ((0.5, 0.625), 1, ": q1"),
+        ((0.75, 0.5, 0.625), 2, ": q0, q2"),
+        ((0.625, 0.75, 1.0), 3, ": q2, q1, q0"),
+        ((0.625, 0.75, 0.625, 1.0), 4, ": q3, q1, q0 …"),
+    ],
+)
+def test_drops_are_losses_of_more(
+    losses: tuple[float, ...], count: int, names: str
+) -> None:
+    """A loss of exactly `by` is none; the three worst are named, and a sign stands for further ones."""
+    full = fallen_by()
+    rule = {"measure": "map", "drops": {"by": 0.5, "most": 2}}
+    outcome = gated(full, fallen_by(*losses), rule).outcomes[0]
+    assert outcome.numbers == {"drops": count}
+    assert outcome.verdict == ("pass" if count <= 2 else "fail")
+    expected = f"{count} queries lose more than 0.5, allowed: 2{names}"
+    assert outcome.text == expected
+
+
+def test_a_loss_that_is_larger_by_rounding_is_no_drop() -> None:
+    """Up to 1e-12 more is the rounding of scores."""
+    by, rounding = 0.5, 1e-12
+    for more, count in ((rounding, 0), (2 * rounding, 1)):
+        rule = {"measure": "map", "drops": {"by": by, "most": 0}}
+        gate = gated(fallen_by(), fallen_by(by + more), rule)
+        assert gate.outcomes[0].numbers == {"drops": count}

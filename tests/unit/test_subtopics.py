@@ -308,7 +308,7 @@ def test_the_propensity_of_labels() -> None:
     assert ((chance > 0) & (chance < 1)).all()
     wiki = rankstone.measures.label_propensity(np.array([3]), 1000, a=0.5, b=0.4)
     assert wiki[0] == pytest.approx(1 / (1 + (np.log(1000) - 1) * 1.4**0.5 * 3.4**-0.5))
-    for given in ([-1], [np.nan]):
+    for given in ([-1], [np.nan], [1, -2, 5], [3, np.inf], [np.nan, 7]):
         with pytest.raises(UsageError, match="negative or not a finite number"):
             rankstone.measures.label_propensity(given, 100)
     with pytest.raises(UsageError, match="too few"):

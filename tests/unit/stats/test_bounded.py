@@ -185,6 +185,86 @@ def test_clusters_of_unequal_size_have_cr2() -> None:
     assert units.robust_error()[0][0] == pytest.approx(math.sqrt(square), rel=1e-12)
 
 
+def korn_and_graubard(
+    totals: list[float], sizes: list[float], alpha: float
+) -> tuple[float, float]:
+    """Return Korn and Graubard's limits of a share in clusters (Survey Methodology 24, 1998), term by term.
+
+    One difference from the paper each: the variance is that of the clusters and of one more at each end, half
+    as large as the average; the unit at an end weighs 0.8 instead of Clopper and Pearson's 1.
+    """
+    half = sum(sizes) / len(sizes) / 2
+    more, weights = [*totals, 0.0, half], [*sizes, half, half]
+    share, whole = sum(more) / sum(weights), sum(weights)
+    variance = sum(
+        (total - size * share) ** 2 / (1 - size / whole)
+        for total, size in zip(more, weights, strict=True)
+    )
+    variance /= whole**2
+    parts = [size / sum(sizes) for size in sizes]
+    leverages = [part**2 / (1 - part) for part in parts]
+    products = sum(leverages) ** 2 - sum(part**2 for part in leverages)
+    df = 1 / (sum(part**2 for part in parts) + products)
+    effective = share * (1 - share) / variance
+    effective *= (stats.norm.ppf(1 - alpha) / stats.t.ppf(1 - alpha, df)) ** 2
+    effective = min(max(effective, 1.0), sum(sizes))
+    hits = effective * sum(totals) / sum(sizes)
+    low = stats.beta.ppf(alpha, hits, effective - hits + 0.8) if hits else 0.0
+    missed = effective - hits
+    high = stats.beta.ppf(1 - alpha, hits + 0.8, missed) if missed else 1.0
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.005])
+@pytest.mark.parametrize(
+    ("totals", "sizes", "method"),
+    [
+        ([3, 2, 4, 1], [3, 3, 4, 2], "auto"),  # two clusters at the upper end
+        ([0, 1, 2, 1, 0], [2, 2, 4, 3, 1], "auto"),  # two at the lower end
+        ([2, 2, 0, 1, 2, 2], [2] * 6, "auto"),  # of equal size, both ends
+        ([3, 1, 2], [3, 1, 2], "auto"),  # all 1
+        ([0, 0, 0], [3, 1, 2], "auto"),  # all 0
+        ([1.5, 0.5, 1], [3, 1, 2], "auto"),  # all alike between the ends
+        ([1, 0.5, 1, 0.25], [2, 1, 4, 1], "worst_case"),  # would be t otherwise
+        ([9, 0], [9, 9], "auto"),  # so much spread that one value counts
+        ([1, 8, 1, 8], [1, 9, 1, 9], "auto"),
+    ],
+)
+def test_clusters_at_an_end_have_korn_and_graubards_limits(
+    totals: list[float], sizes: list[float], method: str, alpha: float
+) -> None:
+    """As many independent values as have the variance of the clusters, between 1 and the number of queries."""
+    units = Units(column(*map(float, totals)), np.array(sizes, float), clustered=True)
+    estimate = mean_estimates(units, [(0.0, 1.0)], method)[0]
+    assert estimate.limits(alpha) == pytest.approx(
+        korn_and_graubard(totals, sizes, alpha), rel=1e-9
+    )
+    assert (
+        0
+        <= estimate.limits(alpha)[0]
+        <= estimate.value
+        <= estimate.limits(alpha)[1]
+        <= 1
+    )
+
+
+def test_clusters_between_the_ends_have_t() -> None:
+    """With CR2 and its degrees of freedom, and no further than the range goes."""
+    sizes, totals = [2.0, 1.0, 4.0, 1.0], [1.0, 0.5, 1.0, 0.25]
+    units = Units(column(*totals), np.array(sizes), clustered=True)
+    mean = sum(totals) / sum(sizes)
+    squares = [
+        (total - size * mean) ** 2 / (1 - size / sum(sizes))
+        for total, size in zip(totals, sizes, strict=True)
+    ]
+    reach = math.sqrt(sum(squares)) / sum(sizes)
+    for alpha in (0.025, 0.2):
+        t = stats.t.ppf(1 - alpha, _naive_df(np.array(sizes, int)))
+        limits = mean_estimates(units, [(0.0, 1.0)])[0].limits(alpha)
+        ends = max(mean - t * reach, 0.0), min(mean + t * reach, 1.0)
+        assert limits == pytest.approx(ends, rel=1e-9)
+
+
 # -- how often they miss: small forms of benchmarks/small_samples.py ---------------------------------
 @pytest.mark.parametrize("n", [10, 20, 50, 100, 200])
 @pytest.mark.parametrize("drop", [0.02, 0.05])

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rankstone.errors import BadOption
 from rankstone.stats import RESAMPLED, PoissonBootstrap, estimates
@@ -221,3 +222,59 @@ def test_confidence_is_a_chance(confidence: float) -> None:
     """95 is no probability."""
     with pytest.raises(BadOption, match="out of range"):
         estimates(Units.of(skewed()))[0].interval(confidence)
+
+
+def jackknifed(totals: list[float], sizes: list[float]) -> float:
+    """Return Efron's acceleration from the means without each unit (1987, eq. 7.3), written out."""
+    without = [
+        (math.fsum(totals) - total) / (math.fsum(sizes) - size)
+        for total, size in zip(totals, sizes, strict=True)
+    ]
+    centre = math.fsum(without) / len(without)
+    cubes = math.fsum((centre - mean) ** 3 for mean in without)
+    squares = math.fsum((centre - mean) ** 2 for mean in without)
+    return cubes / (6 * squares**1.5)
+
+
+def test_the_acceleration_of_bca() -> None:
+    """Of queries it is skewness over 6 √n, as SciPy has it; of clusters what the jackknife says."""
+    for seed in range(5):
+        values = skewed(seed, 40)
+        acceleration = estimates(Units.of(values), "bca", resamples=20)[0].acceleration
+        by_skewness = stats.skew(values[:, 0]) / (6 * math.sqrt(40))
+        assert acceleration == pytest.approx(by_skewness, rel=1e-9)
+        assert acceleration == pytest.approx(
+            jackknifed(values[:, 0].tolist(), [1.0] * 40), rel=1e-9
+        )
+        sizes = np.random.default_rng(seed).integers(1, 9, 12)
+        cluster = np.repeat(np.arange(12), sizes)
+        drawn = skewed(seed, len(cluster))
+        units = Units.of(drawn, cluster=cluster)
+        assert estimates(units, "bca", resamples=20)[0].acceleration == pytest.approx(
+            jackknifed(
+                np.bincount(cluster, drawn[:, 0]).tolist(), sizes.astype(float).tolist()
+            ),
+            rel=1e-9,
+        )
+    # 0, 0, 0, 1: distances of 1/4 and 3/4 from the mean; 3/8 over 6 (3/4)^1.5
+    four = Units.of(np.array([[0.0], [0.0], [0.0], [1.0]]))
+    assert estimates(four, "bca", resamples=20)[0].acceleration == pytest.approx(
+        (3 / 8) / (6 * 0.75**1.5)
+    )
+
+
+@pytest.mark.parametrize("tail", [0.025, 0.005, 0.1])
+def test_the_ends_of_bca_are_quantiles_of_its_means(tail: float) -> None:
+    """Φ(z₀ + (z₀ + z) / (1 − a (z₀ + z))) of the resamples, a and z₀ from the definition (eq. 6.8)."""
+    values = skewed(4, 25)
+    estimate = estimates(Units.of(values), "bca", resamples=999)[0]
+    drawn = estimate.drawn
+    assert drawn is not None
+    mean, normal = values.mean(), stats.norm()
+    bias = normal.ppf(((drawn < mean).sum() + (drawn == mean).sum() / 2) / 999)
+    slope = stats.skew(values[:, 0]) / (6 * math.sqrt(25))
+    ends = []
+    for quantile in (tail, 1 - tail):
+        z = bias + normal.ppf(quantile)
+        ends.append(np.quantile(drawn, normal.cdf(bias + z / (1 - slope * z))))
+    assert estimate.limits(tail) == pytest.approx(ends, rel=1e-9)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from rankstone.stats.slice_tests import Gaps, slice_tests
+from rankstone.stats.slice_tests import Gaps, critical_z, slice_tests
 
 RNG = np.random.default_rng(3)
 MEMBERS = RNG.random((200, 30)) < RNG.uniform(0.1, 0.6, 30)
@@ -122,3 +123,25 @@ def test_values_without_any_difference() -> None:
         assert (found.p == 1).all()
         assert np.isfinite(found.reach()).all()
         assert not found.gap.any()
+
+
+@pytest.mark.parametrize("critical", [2.0, 3.5, 8.0])
+def test_the_critical_z_has_the_critical_evidence(critical: float) -> None:
+    """Evidence is z² / 2 and the logarithm of the share; 0.01² / 2 is the least that a z counts for."""
+    log_share = np.log([0.5, 0.25, 0.01])
+    z = critical_z(critical, log_share)
+    assert z**2 / 2 + log_share == pytest.approx([critical] * 3, rel=1e-12)
+    assert critical_z(0.5, np.log([0.5]))[0] == pytest.approx(
+        math.sqrt(2 * 0.5 + 2 * math.log(2)), rel=1e-12
+    )
+
+
+def test_the_largest_critical_value_is_a_quantile_of_permutations() -> None:
+    """Exceeded by 5 % of permutations at most, counting the data themselves as one of them."""
+    gaps = Gaps(MEMBERS)
+    tested = slice_tests(VALUES, gaps, permutations=199, seed=4)
+    largest = np.sort(gaps.largest(VALUES, 199, 4))
+    assert tested.critical == largest[190 - 1]  # ceil(0.95 * 200)
+    assert tested.p == pytest.approx(
+        [(1 + (largest >= evidence).sum()) / 200 for evidence in tested.evidence]
+    )
