@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
+from tests.rows import each
 
-from rankstone import Measure, evaluate, parse_measure
+from rankstone import Measure, evaluate, explain, parse_measure
+from rankstone.conventions import Convention, Entry, conventions
 from rankstone.explanation.explain_scores import Explainer
+from rankstone.explanation.explanation_result import Explanation
 from rankstone.measures import MEASURES
 from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
-    from rankstone.explanation.explanation_result import Explanation
     from rankstone.testing.small_worlds import World
 
 TEXTS = [
@@ -90,3 +94,56 @@ def test_a_difference_is_the_sum_of_its_shares(text: str) -> None:
             abs_tol=1e-12,
             rel_tol=1e-12,
         )
+
+
+#: lists with copies, scores that are tied as float32, one class only, and judgments that all libraries take
+GRADES = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "c": 1, "d": 1}, "3": {"b": 0, "e": 1}}
+COPIES = {"1": "aabx", "2": "xcacac", "3": "be"}
+#: replays and what counts copies, each way of computing once; pools of subtopics and spans have other judgments
+READINGS = {
+    (entry.ours, str(sorted(entry.options.items()))): (one, entry)
+    for one in conventions()
+    for entry in one.entries
+    if entry.ours.startswith("replay:") or entry.options.get("duplicates") == "keep"
+    if not entry.of_lists and not entry.of_texts and "pyndeval." not in entry.ours
+}
+
+
+def lists(*, copies: bool) -> pl.DataFrame:
+    """Return the lists, a row each; without copies the first row of a document stays."""
+    shown = {
+        q: docs if copies else "".join(dict.fromkeys(docs))
+        for q, docs in COPIES.items()
+    }
+    scores = [
+        [*range(len(docs) + 1, 3, -1), 2.0 + 1e-9, 2.0] for docs in shown.values()
+    ]
+    docs = [list(docs) for docs in shown.values()]
+    return pl.DataFrame(
+        {"query_id": list(shown), "doc_id": docs, "score": scores}, strict=False
+    )
+
+
+@each(
+    ("one", "entry"),
+    list(READINGS.values()),
+    ids=lambda v: getattr(v, "spelling", str(v)),
+)
+def test_an_explanation_is_the_score_of_a_library(
+    one: Convention, entry: Entry
+) -> None:
+    """Under every convention, on lists with copies if it takes them, the table has the numbers of the score."""
+    text = re.sub(
+        r"<[kml]>", "3" if "<l>" not in entry.spelling else "1", entry.spelling
+    )
+    text = text.replace("<gains>", "0,1,3")
+    text = re.sub(r"<\w+>", "0.5", re.sub(r"\.<\w+>", ".5", text))
+    given: dict[str, Any] = {"convention": str(one), "candidates": 30}
+    run = lists(copies=entry.options.get("duplicates", "error") != "error")
+    scores = evaluate(GRADES, run, text, **given).per_query
+    for row in scores.iter_rows(named=True):
+        explained = explain(GRADES, run, text, row["query_id"], **given)
+        assert isinstance(explained, Explanation)
+        assert same(explained.value, row["value"])
+        assert same(explained.numerator, row["numerator"])
+        assert same(explained.denominator, row["denominator"])

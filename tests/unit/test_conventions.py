@@ -7,8 +7,10 @@ import re
 import tomllib
 from importlib import import_module
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from tests.rows import each
@@ -101,6 +103,50 @@ def test_numbers_come_under_the_librarys_names() -> None:
     assert found["ndcg@4-"] == pytest.approx((0.835448 + 0) / 2, abs=1e-6)
     assert by("xgboost-3.2.7", "nDCG@4") == {"ndcg@4": found["ndcg@4"]}
     assert by("XGBoost 3.2", "ndcg@4") == {"ndcg@4": found["ndcg@4"]}
+
+
+def joined(listed: str, judged: dict[str, float], k: int, gain: Any) -> float | None:
+    """Return the nDCG of Recommenders: three tables joined row by row, by hand."""
+    rows: list[tuple[float, int | None]] = []
+    for doc, grade in judged.items():
+        shown = [rank for rank, other in enumerate(listed[:k], 1) if other == doc]
+        copies = listed.count(doc)
+        rows += [(grade, rank) for rank in shown * copies] or [(grade, None)]
+    gains = sorted((gain(grade) for grade, _ in rows), reverse=True)
+    ideal = sum(worth / math.log2(rank + 1) for rank, worth in enumerate(gains[:k], 1))
+    return (
+        sum(gain(grade) / math.log2(rank + 1) for grade, rank in rows if rank) / ideal
+    )
+
+
+def test_recommenders_joins_copies_with_copies() -> None:
+    """All lists of four, of two relevant items and another: ideal and list count every joined row."""
+    assert joined("aa", {"a": 1}, 4, lambda grade: grade) == pytest.approx(
+        1.27336, abs=5e-6
+    )
+    lists = ["".join(docs) for docs in product("abx", repeat=4)]
+    run = pl.DataFrame({"query_id": lists, "doc_id": [list(docs) for docs in lists]})
+    gains = {
+        "": lambda _: 1.0,
+        ", score_type='raw'": float,
+        ", score_type='exp'": lambda g: 2.0**g - 1,
+    }
+    wrong = []
+    for judged, (said, gain) in product(
+        ({"a": 1.0}, {"a": 2.0, "b": 1.0}), gains.items()
+    ):
+        for k in (1, 2, 4):
+            measure = f"ndcg_at_k(k={k}{said})"
+            scores = rankstone.evaluate(
+                dict.fromkeys(lists, judged), run, measure, convention="recommenders"
+            )
+            for listed, value in scores.per_query.select(
+                "query_id", "value"
+            ).iter_rows():
+                expected = joined(listed, judged, k, gain)
+                if value != pytest.approx(expected, abs=1e-12):
+                    wrong.append((measure, judged, listed, value, expected))
+    assert not wrong, (len(wrong), wrong[:3])
 
 
 def test_queries_that_only_some_measures_count() -> None:

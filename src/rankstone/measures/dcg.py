@@ -296,16 +296,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         depth = self._ideal_depth(hits)
         if self.ideal in ("k_ones", "k_of_R"):
             return self._ones(hits, depth)
-        plain = (
-            self.ideal == "judged"
-            and self.pad != "min_grade"
-            and never_falls(self.gain)
-        )
-        if plain and isinstance(depth, int) and hits.trace is None:
-            ideal = hits.ideal.down_to(depth)  # in long lists most grades have no share
-            ideal = ideal.regraded(self.worth(ideal.grade))
-        else:
-            ideal = self._ideal_gains(hits)
+        ideal = self._ideal_gains(hits, depth)
         divisor = self.divisor(ideal.rank)
         shares = ideal.grade / divisor
         if depth is not None:
@@ -333,8 +324,16 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             return hits.length if limit is None else np.minimum(limit, hits.length)
         return limit
 
-    def _ideal_gains(self, hits: Hits) -> Ideal:
-        """Return the gains of the ideal list, best first."""
+    def _ideal_gains(self, hits: Hits, depth: Cutoff | None = None) -> Ideal:
+        """Return the gains of the ideal list, best first, at least down to a depth."""
+        plain = (
+            self.ideal == "judged"
+            and self.pad != "min_grade"
+            and never_falls(self.gain)
+        )
+        if plain and isinstance(depth, int) and hits.trace is None:
+            ideal = hits.ideal.down_to(depth)  # in long lists most grades have no share
+            return ideal.regraded(self.worth(ideal.grade))
         key = (
             "ideal gains",
             self.gain,

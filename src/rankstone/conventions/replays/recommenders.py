@@ -25,6 +25,7 @@ from rankstone.rankings.recommendation.recommendation_measure import ANY, PerLis
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Cutoff
     from rankstone.rankings.recommendation.list_frame import ListFrame, Numbers
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
@@ -90,7 +91,7 @@ class NDCG(nDCG):
         )
         return item, copies
 
-    def _ideal_gains(self, hits: Hits) -> Ideal:
+    def _ideal_gains(self, hits: Hits, _depth: Cutoff | None = None) -> Ideal:
         """Return the gains of all joined rows, best first; they depend on the cutoff."""
         item, copies = self._copies(hits)
         shown = np.bincount(
