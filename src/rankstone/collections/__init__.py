@@ -7,7 +7,8 @@ PUBLIC = {
     "reproduction": ("reproduce",),
     "reproduction_result": ("Reproduction",),
     "run_cards": ("RunCard", "certify"),
-    "verification": ("Verification", "verify"),
+    "verification": ("verify",),
+    "verification_result": ("Verification",),
     "collection_study": ("collection",),
     "collection_result": ("Collection",),
 }

@@ -44,6 +44,8 @@ BLOCK: Final = 1 << 16
 #: options that are files
 FILES: Final = ("queries", "exclude", "same_as", "documents", "intents")
 _HEADER: Final = ("# ir_metadata.start", "# ir_metadata.end")
+#: how limits of means are computed
+_INTERVALS: Final = {"interval": "auto", "confidence": "0.95", "seed": 0}
 _NAME: Final = 60
 
 
@@ -163,16 +165,25 @@ def certify(
         ],
         "convention": convention,
         "options": {name: value for name, value in given.items() if value is not None},
-        "conventions": scores.conventions,
-        "intervals": {"interval": "auto", "confidence": "0.95", "seed": 0},
         "files": listed,
-        "figures": figures_of(scores),
+        **computed(scores),
     }
     plain = json.loads(json.dumps(card, default=str))
     return RunCard(plain | {"sha256": digest(plain)})
 
 
-def figures_of(scores: Scores) -> dict[str, dict[str, dict[str, Any]]]:
+def computed(scores: Scores) -> dict[str, Any]:
+    """Return all that a card says about scores, as JSON holds it: conventions, intervals, figures."""
+    parts = {
+        "conventions": scores.conventions,
+        "intervals": _INTERVALS,
+        "figures": _figures(scores),
+    }
+    content: dict[str, Any] = json.loads(json.dumps(parts, default=str))
+    return content
+
+
+def _figures(scores: Scores) -> dict[str, dict[str, dict[str, Any]]]:
     """Return run → measure → mean, its limits, and the values of queries, as text that loses nothing."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for row in intervals(scores).iter_rows(named=True):
@@ -232,6 +243,8 @@ def _described(
     role: str, name: str, path: object, folder: str | os.PathLike[str]
 ) -> dict[str, Any]:
     """Return the entry of a file."""
+    if isinstance(path, (str, os.PathLike)):
+        refuse_standard_input(path)
     if (
         not isinstance(path, (str, os.PathLike))
         or is_database(path)
@@ -246,9 +259,23 @@ def _described(
     below = (
         whole.relative_to(base).as_posix() if whole.is_relative_to(base) else whole.name
     )
-    entry = {"role": role, "name": name, "path": below, **hashed(whole)}
-    header = list(_header(whole)) if role == "run" else []
-    return entry | ({"ir_metadata": header} if header else {})
+    refuse_standard_input(path, below)
+    return {"role": role, "name": name, "path": below, **described(role, whole)}
+
+
+def refuse_standard_input(*names: str | os.PathLike[str]) -> None:
+    """Refuse the name that is read as standard input, whatever file has it."""
+    if any(Path(name) == Path("-") for name in names):
+        raise UsageError(
+            "a card is of files, and - is standard input",
+            fix="give the file another name",
+        )
+
+
+def described(role: str, path: Path) -> dict[str, Any]:
+    """Return what an entry says of the content of a file: its hashes, and the metadata of a run."""
+    header = list(_header(path)) if role == "run" else []
+    return hashed(path) | ({"ir_metadata": header} if header else {})
 
 
 def hashed(path: Path) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -16,28 +17,33 @@ from rankstone.collections.run_cards import (
     BLOCK,
     FILES,
     KIND,
+    computed,
+    described,
     digest,
     environment,
-    figures_of,
     hashed,
+    refuse_standard_input,
+)
+from rankstone.collections.verification_result import (
+    FIGURE_COLUMNS,
+    FILE_COLUMNS,
+    STATEMENT_COLUMNS,
+    Verification,
 )
 from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import BadValue, RankstoneError, UsageError, printable
 from rankstone.evaluation.request import EvaluationKeywords
 from rankstone.io.json_objects import read_json
 from rankstone.tables.phrases import check_language
-from rankstone.tables.results import Findings
-from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from rankstone.evaluation.scores import Scores
     from rankstone.io.input_table import Progress
 
 
 _NAME: Final = 60
-#: changed figures that are listed
-_LISTED: Final = 20
 #: options that a card can have; files are listed with their hashes, nothing else is read
 _OPTIONS: Final = EvaluationKeywords.__annotations__.keys() - {*FILES}
 #: what a card holds: kinds of entries, of items, and of values
@@ -54,148 +60,23 @@ _SHAPE: Final = {
     ],
     "figures": {str: {str: {"queries": dict}}},
     "environment": {str: str},
+    "conventions": dict,
+    "intervals": dict,
     "options": dict,
     "measures": [str],
     "sha256": str,
 }
-_FILES: Final = {
-    "role": pl.String,
-    "path": pl.String,
-    "state": pl.String,
-    "block": pl.Int64,
-    "offset": pl.Int64,
-}
-_FIGURES: Final = dict.fromkeys(
-    ("run", "measure", "figure", "on_card", "again"), pl.String
-) | {"digit": pl.Int64}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Verification(Findings):
-    """Whether a card still holds.
-
-    Attributes
-    ----------
-    files
-        ``role`` and ``path`` of each file; its ``state``: ``same``, ``changed``, ``missing``, or ``card`` if
-        the card's own hashes of it do not agree; the first ``block`` that is another one, from 0, and the
-        first byte, ``offset``, null where none is or the original was not given.
-    figures
-        The figures that are others: ``run``, ``measure``, ``figure`` (``mean``, ``low``, ``high``, or a
-        query), their texts ``on_card`` and ``again``; ``digit``, the first character that differs, from 1.
-    count
-        How many figures were computed again.
-    card_changed
-        True if the card's own hash is not that of what it says.
-    environment
-        What is another version now: name → on the card, now.
-    problem
-        Why figures could not be computed again, if so.
-    lang
-        Language of sentences.
-    """
-
-    files: pl.DataFrame
-    figures: pl.DataFrame
-    count: int
-    card_changed: bool
-    environment: Mapping[str, tuple[str, str]]
-    problem: str | None = None
-    lang: str = "en"
-    digits: int = 4
-
-    section: ClassVar[str] = "cards"
-    audit: ClassVar[None] = None
-
-    @property
-    def holds(self) -> bool:
-        """True if files, figures and the card are as they were."""
-        changed = (
-            self.files.filter(pl.col("state") != "same").height or self.figures.height
-        )
-        return not (changed or self.card_changed or self.problem)
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return a row for each file and each figure that is another one.
-
-        Returns
-        -------
-        polars.DataFrame
-            The columns of ``files``, then those of ``figures``; null where a row has none.
-        """
-        return pl.concat(
-            [self.files, self.figures.with_columns(state=pl.lit("changed"))],
-            how="diagonal",
-        )
-
-    def report(self) -> dict[str, Any]:
-        """Return everything as plain dicts."""
-        return {"holds": self.holds} | super().report()
-
-    def title(self) -> str:
-        """Return whether the card holds."""
-        return self.say("holds" if self.holds else "does_not_hold")
-
-    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
-        """Return the files, and the figures that are others."""
-        say, every = self.say, self.files.iter_rows(named=True)
-        rows = (
-            (
-                say(row["role"]),
-                printable(row["path"], _NAME),
-                say(f"state_{row['state']}"),
-                self._place(row),
-            )
-            for row in every
-        )
-        head = tuple(map(say, ("role", "file", "state", "place")))
-        files = Table(say("files"), head, tuple(rows), ("text", "id", "text", "text"))
-        if not self.figures.height:
-            return [files]
-        names = {name: self.say(name) for name in _FIGURES}
-        shown = self.figures if verbose else self.figures.head(_LISTED)
-        return [
-            files,
-            Table.of(shown, self.say("changed_figures"), digits=digits, names=names),
-        ]
-
-    def _place(self, row: Mapping[str, Any]) -> str:
-        if row["offset"] is not None:
-            return self.say("at_byte", byte=f"{row['offset']:,}")
-        if (block := row["block"]) is None:
-            return ""
-        return self.say(
-            "in_block",
-            block=block + 1,
-            first=f"{block * BLOCK:,}",
-            last=f"{(block + 1) * BLOCK - 1:,}",
-        )
-
-    def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - figures are shown whole
-        """Yield what holds and what does not."""
-        for row in self.files.filter(pl.col("state") != "same").iter_rows(named=True):
-            yield self.say(
-                f"file_{row['state']}",
-                file=printable(row["path"], _NAME),
-                place=self._place(row),
-            )
-        for row in self.figures.head(_LISTED).iter_rows(named=True):
-            yield self.say(
-                "figure_changed",
-                **{name: printable(one, _NAME) for name, one in row.items()},
-            )
-        if (more := self.figures.height - _LISTED) > 0:
-            yield self.say("more_figures", count=f"{more:,}")
-        if self.problem is not None:
-            yield self.say("not_computed", problem=self.problem)
-        elif not self.figures.height:
-            yield self.say("all_figures", count=f"{self.count:,}")
-        if self.card_changed:
-            yield self.say("card_changed")
-        for name, (then, now) in self.environment.items():
-            yield self.say(
-                "other_version", name=name, then=printable(then, _NAME), now=now
-            )
+#: entries that name a file, and those that its content decides and a state reports
+_NAMES: Final = ("role", "name", "path")
+_HASHES: Final = ("bytes", "sha256", "blocks")
+#: parts of a card that are used to compute the others again
+_USED: Final = ("card", "measures", "convention", "options")
+_COMPUTED: Final = ("conventions", "intervals", "figures")
+_MEANS: Final = ("mean", "low", "high")
+_FIGURE: Final = (*_MEANS, "queries")
+_SOURCE: Final = "rankstone_sha256"
+#: where one side of a comparison has nothing
+_ABSENT: Final = object()
 
 
 def verify(
@@ -237,7 +118,47 @@ def verify(
     """
     check_language(lang)
     where = "card" if isinstance(card, Mapping) else os.fspath(card)
-    content: Any = card if isinstance(card, Mapping) else read_json(card)
+    content = card if isinstance(card, Mapping) else read_json(card)
+    _check_card(content, where)
+    for path in (*files, *original):
+        refuse_standard_input(path)
+        if not Path(path).is_file():
+            raise UsageError(f"{printable(os.fspath(path), _NAME)} is not a file")
+    named = [Path(path) for path in files]
+    places = {
+        entry["path"]: _found(entry["path"], Path(where).parent, named, where)
+        for entry in content["files"]
+    }
+    originals = {hashed(Path(path))["sha256"]: Path(path) for path in original}
+    card_parts, now_parts, checks = _files_compared(content, places, originals)
+    problem = None
+    if missing := [path for path, place in places.items() if place is None]:
+        problem = some(missing)
+    else:
+        try:
+            now_parts |= computed(_scores(content, places, progress))
+        except RankstoneError as error:
+            problem = printable(str(error).splitlines()[0], 200)
+    if problem is not None:
+        card_parts = {
+            name: part for name, part in card_parts.items() if name not in _COMPUTED
+        }
+    differences = _Differences.between(card_parts, now_parts)
+    return Verification(
+        pl.DataFrame(checks, FILE_COLUMNS, orient="row"),
+        pl.DataFrame(differences.figures, FIGURE_COLUMNS, orient="row"),
+        _count_figures(now_parts.get("figures", {})),
+        content["sha256"] != digest(content),
+        differences.environment,
+        problem,
+        pl.DataFrame(differences.statements, STATEMENT_COLUMNS, orient="row"),
+        tuple(differences.unchecked),
+        lang,
+    )
+
+
+def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JSON holds
+    """Refuse what is not a card."""
     if not isinstance(content, Mapping) or content.get("card") != KIND:
         problem = "this is not a run card"
         raise BadValue(
@@ -249,53 +170,86 @@ def verify(
     bad = [
         name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)
     ]
-    bad += [
-        f"option {printable(name)}"
-        for name in content.get("options") or ()
-        if name not in _OPTIONS
-    ]
+    if not bad and not _are_different_files(content["files"]):
+        bad = ["files"]
+    if not bad:
+        unknown = content["options"].keys() - _OPTIONS
+        bad = [f"option {printable(name)}" for name in sorted(unknown)]
     if bad:
         raise BadValue(
             f"the card has no valid {bad[0]}",
             where=where,
             fix="rankstone certify writes one",
         )
-    for one in (*files, *original):
-        if not Path(one).is_file():
-            raise UsageError(f"{printable(os.fspath(one), _NAME)} is not a file")
-    named = [Path(one) for one in files]
-    found = {
-        one["path"]: _found(one["path"], Path(where).parent, named, where)
-        for one in content["files"]
-    }
-    originals = {hashed(Path(one))["sha256"]: Path(one) for one in original}
-    checks = [_checked(one, found[one["path"]], originals) for one in content["files"]]
-    figures: list[tuple[Any, ...]] = []
-    count, reason = 0, None
-    if missing := [path for path, at in found.items() if at is None]:
-        reason = some(missing)
-    else:
-        try:
-            figures, count = _differences(
-                content["figures"], _again(content, found, progress)
+
+
+def _files_compared(
+    content: Mapping[str, Any],
+    places: Mapping[str, Path | None],
+    originals: Mapping[str, Path],
+) -> tuple[dict[str, Any], dict[str, Any], list[tuple[Any, ...]]]:
+    """Return what a card says, what of it is so now without scoring anything, and the states of files."""
+    states, card_files, now_files = [], {}, {}
+    for entry in content["files"]:
+        path, place = entry["path"], places[entry["path"]]
+        now = {} if place is None else described(entry["role"], place)
+        states.append(_checked(entry, now, place, originals))
+        if place is not None:
+            # a run without a header of metadata has none, which can be compared
+            metadata: dict[str, Any] = (
+                {"ir_metadata": []} if entry["role"] == "run" else {}
             )
-        except RankstoneError as error:
-            reason = printable(str(error).splitlines()[0], 200)
-    now, then = environment(), content["environment"]
-    others = {
-        name: (str(then.get(name)), now[name])
-        for name in now
-        if then.get(name) != now[name]
-    }
-    return Verification(
-        pl.DataFrame(checks, _FILES, orient="row"),
-        pl.DataFrame(figures, _FIGURES, orient="row"),
-        count,
-        content["sha256"] != digest(content),
-        others,
-        reason,
-        lang,
+            names = {name: entry[name] for name in _NAMES}
+            card_files[path] = metadata | _without_hashes(entry)
+            now_files[path] = metadata | names | _without_hashes(now)
+
+    card_parts = {name: part for name, part in content.items() if name != "sha256"}
+    used = {name: part for name, part in content.items() if name in _USED}
+    now_parts = used | {"environment": environment(), "files": now_files}
+    return card_parts | {"files": card_files}, now_parts, states
+
+
+def _without_hashes(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in _HASHES}
+
+
+def _count_figures(figures: Mapping[str, Any]) -> int:
+    return sum(
+        len(_MEANS) + len(figure["queries"])
+        for measures in figures.values()
+        for figure in measures.values()
     )
+
+
+@dataclass
+class _Differences:
+    """What a card says and is another one now, by kind."""
+
+    figures: list[tuple[str | int, ...]] = field(default_factory=list)
+    statements: list[tuple[str, str, str]] = field(default_factory=list)
+    environment: dict[str, tuple[str | None, str]] = field(default_factory=dict)
+    unchecked: list[str] = field(default_factory=list)
+
+    @classmethod
+    def between(cls, card: Mapping[str, Any], again: Mapping[str, Any]) -> _Differences:
+        """Sort the differences between the parts of a card and what they are now."""
+        differences = cls()
+        same_source = card["environment"].get(_SOURCE) == again["environment"][_SOURCE]
+        for place, then, now in _differing(card, again):
+            name, texts = ".".join(place), (_text(then), _text(now))
+            if place[0] == "environment" and now is not _ABSENT:
+                version = None if then is _ABSENT else texts[0]
+                differences.environment[place[1]] = version, texts[1]
+            elif place[0] == "figures" and place[3:4] and place[3] in _FIGURE:
+                digit = 1 + (_differ(*texts) or 0)
+                row = place[1], place[2], place[-1], *texts, digit
+                differences.figures.append(row)
+            # another version may say more, or say it in other words
+            elif now is _ABSENT or (place[-1] == "note" and not same_source):
+                differences.unchecked.append(name)
+            elif then is not _ABSENT or same_source:
+                differences.statements.append((name, *texts))
+        return differences
 
 
 def _fits(value: Any, shape: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
@@ -315,9 +269,25 @@ def _fits(value: Any, shape: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     return all(_fits(value.get(name), one) for name, one in shape.items())
 
 
+def _are_different_files(entries: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True if entries have known roles, and no two of them are for one path or the same use."""
+    paths = {entry["path"] for entry in entries}
+    uses = {
+        (entry["role"], entry["name"] if entry["role"] == "run" else "")
+        for entry in entries
+    }
+    roles = {role for role, _ in uses}
+    return (
+        len(paths) == len(uses) == len(entries)
+        and roles <= {"judgments", "run", *FILES}
+        and roles >= {"judgments", "run"}
+    )
+
+
 def _found(path: str, folder: Path, files: Sequence[Path], where: str) -> Path | None:
-    """Return where a file is; names that lead out of the card's folder are not followed."""
+    """Return where a file is; names and links that lead out of the card's folder are refused."""
     named = Path(path)
+    refuse_standard_input(named)
     if alike := {
         one: _shared_end(one, named) for one in files if one.name == named.name
     }:
@@ -329,10 +299,15 @@ def _found(path: str, folder: Path, files: Sequence[Path], where: str) -> Path |
                 fix="name one of them, or the same folders as on the card",
             )
         return places[0]
-    if named.is_absolute() or ".." in named.parts:
+    place = folder / named
+    if (
+        named.is_absolute()
+        or ".." in named.parts
+        or not place.resolve().is_relative_to(folder.resolve())
+    ):
         problem = f"the card names a file outside its folder: {printable(path, _NAME)}"
         raise BadValue(problem, where=where, fix="name the files after the card")
-    return folder / named if (folder / named).is_file() else None
+    return place if place.is_file() else None
 
 
 def _shared_end(one: Path, other: Path) -> int:
@@ -342,13 +317,15 @@ def _shared_end(one: Path, other: Path) -> int:
 
 
 def _checked(
-    entry: Mapping[str, Any], path: Path | None, originals: Mapping[str, Path]
+    entry: Mapping[str, Any],
+    now: Mapping[str, Any],
+    path: Path | None,
+    originals: Mapping[str, Path],
 ) -> tuple[Any, ...]:
     """Compare a file with its entry: role, path, state, block, offset."""
     about = entry["role"], entry["path"]
     if path is None:
         return *about, "missing", None, None
-    now = hashed(path)
     block = _differ(entry["blocks"], now["blocks"])
     if now["sha256"] == entry["sha256"] or block is None:
         same = block is None and (now["bytes"], now["sha256"]) == (
@@ -381,54 +358,54 @@ def _differ(one: Iterable[Any], other: Iterable[Any]) -> int | None:
     )
 
 
-def _again(
+def _scores(
     content: Mapping[str, Any],
-    found: Mapping[str, Path | None],
+    places: Mapping[str, Path | None],
     progress: Progress | None,
-) -> Any:  # noqa: ANN401
-    """Compute the figures again, with the options of the card."""
+) -> Scores:
+    """Score the files again, with the options of the card."""
     roles = {
-        one["role"]: found[one["path"]]
-        for one in content["files"]
-        if one["role"] != "run"
+        entry["role"]: places[entry["path"]]
+        for entry in content["files"]
+        if entry["role"] != "run"
     }
     runs = {
-        one["name"]: found[one["path"]]
-        for one in content["files"]
-        if one["role"] == "run"
+        entry["name"]: places[entry["path"]]
+        for entry in content["files"]
+        if entry["role"] == "run"
     }
     options = content["options"] | {
         name: roles[name] for name in FILES if name in roles
     }
     judged, by = roles.get("judgments"), content.get("convention")
-    return figures_of(
-        scores_by(by, judged, runs, content["measures"], progress=progress, **options)
+    return scores_by(
+        by, judged, runs, content["measures"], progress=progress, **options
     )
 
 
-def _differences(
-    card: Mapping[str, Any], again: Mapping[str, Any]
-) -> tuple[list[tuple[Any, ...]], int]:
-    """Return the figures that are others, and how many there are."""
-    then, now = _flat(card), _flat(again)
-    keys = dict.fromkeys((*now, *then))
-    pairs = [(key, then.get(key, "–"), now.get(key, "–")) for key in keys]
-    changed = [
-        (*key, one, other, 1 + (_differ(one, other) or 0))
-        for key, one, other in pairs
-        if one != other
-    ]
-    return changed, len(keys)
+def _differing(
+    card: Any,  # noqa: ANN401 - whatever JSON holds
+    again: Any,  # noqa: ANN401
+    place: tuple[str, ...] = (),
+) -> Iterator[tuple[tuple[str, ...], object, object]]:
+    """Yield the place, the value on a card and the one now, wherever they differ.
+
+    >>> [*_differing({"a": {"b": 1, "c": 2}}, {"a": {"b": 3, "c": 2}})]
+    [(('a', 'b'), 1, 3)]
+    """
+    sides = [{} if side is _ABSENT else side for side in (card, again)]
+    if any(sides) and all(isinstance(side, Mapping) for side in sides):
+        then, now = sides
+        for name in dict.fromkeys((*now, *then)):
+            yield from _differing(
+                then.get(name, _ABSENT), now.get(name, _ABSENT), (*place, name)
+            )
+    elif card is _ABSENT or again is _ABSENT or _text(card) != _text(again):
+        yield place, card, again
 
 
-def _flat(figures: Mapping[str, Any]) -> dict[tuple[str, str, str], str]:
-    """Return run, measure and figure → text; that of a value that is not defined is ``null``."""
-    return {
-        (run, measure, name): str(text) if text is not None else "null"
-        for run, of in figures.items()
-        for measure, one in of.items()
-        for name, text in (
-            *((name, one.get(name)) for name in ("mean", "low", "high")),
-            *one["queries"].items(),
-        )
-    }
+def _text(value: object) -> str:
+    """Return the text of a value of a card; that of a figure that is not defined is ``null``."""
+    if value is _ABSENT:
+        return "–"
+    return value if isinstance(value, str) else json.dumps(value)

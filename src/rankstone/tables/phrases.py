@@ -38,7 +38,7 @@ def phrases(section: str, lang: str) -> dict[str, str]:
     return by_name
 
 
-def phrase(section: str, name: str, lang: str = "en", **parts: object) -> str:
+def phrase(section: str, name: str, /, lang: str = "en", **parts: object) -> str:
     """Return a phrase with its parts filled in; a name without a phrase becomes its words.
 
     >>> phrase("comparison", "wtl", "zh"), phrase("explanation", "half_life")
