@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from rankstone.errors import (
     UsageError,
 )
 from rankstone.stats import adjusted, verdict
-from rankstone.tables.phrases import phrases
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
@@ -794,40 +792,6 @@ def test_intervals_of_single_systems(interval: str) -> None:
     )
     known = table.filter(pl.col("measure") != "NumRet")
     assert ((known["low"] < known["value"]) & (known["value"] < known["high"])).all()
-
-
-@pytest.mark.parametrize(
-    "section", ["comparison", "explanation", "lists", "charts", "pages"]
-)
-def test_both_languages_say_everything(section: str) -> None:
-    """Every phrase stands in both languages, with the same parts to fill in."""
-    english, chinese = phrases(section, "en"), phrases(section, "zh")
-
-    assert english.keys() == chinese.keys()
-    for name, phrase in english.items():
-        assert _parts(phrase) == _parts(chinese[name]), name
-
-
-def _parts(phrase: str) -> set[str | None]:
-    return {part for _, part, _, _ in Formatter().parse(phrase) if part}
-
-
-def test_systems_that_share_a_letter_do_not_differ_clearly() -> None:
-    """Of two systems that differ, none has a letter of the other; of two that do not, both have one."""
-    found = compare_scores(
-        scores({"x": 0.0, "y": 0.3, "z": 0.31}, noise=0.02), permutations=2000
-    )
-    text = found.text().splitlines()
-    letters = {
-        line.split()[1]: line.split()[-1]
-        for line in text
-        if " ±" not in line and line[:3] in (" #1", " #2", " #3")
-    }
-
-    assert found.table.filter(verdict="inconclusive").select(
-        "system", "versus"
-    ).rows() == [("z", "y")]
-    assert letters == {"x": "b", "y": "a", "z": "a"}
 
 
 def test_letters_have_one_meaning(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from rankstone.explanation import Explainer, Explanation
 from rankstone.reports import chart_style as style
 from rankstone.reports.charts.comparison_charts import thinned
 from rankstone.reports.leaderboard import Leaderboard
-from rankstone.reports.page_words import Words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -666,24 +665,6 @@ def test_the_same_page_every_time(tmp_path: Path) -> None:
     rankstone.report(found, tmp_path / "b.html")
 
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-
-
-def test_words_are_all_there() -> None:
-    """Phrases that scripts and templates use are in the language files."""
-    from importlib.resources import files
-
-    assets = [
-        one
-        for one in (files("rankstone.reports") / "assets").iterdir()
-        if one.name.endswith((".js", ".j2"))
-    ]
-    text = "\n".join(one.read_text(encoding="utf-8") for one in assets)
-    used = set(re.findall(r"\bW\.(\w+)", text)) | set(
-        re.findall(r"\bsay(?:\.counted)?\(\"(\w+)\"[,)](?! *\"comparison\")", text)
-    )
-    used |= set(re.findall(r"\bseveral\(\"(\w+)\"", text))
-
-    assert used - set(Words("en").phrases) - {"t"} == set()
 
 
 # -- pages of other results ------------------------------------------------------------------------------

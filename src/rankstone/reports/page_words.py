@@ -38,7 +38,7 @@ class Words:
         """Return a phrase with its parts filled in; empty where there is none of that name."""
         return phrases(section, self.lang).get(name, "").format(**parts)
 
-    def counted(self, name: str, count: int, **parts: object) -> str:
+    def counted(self, name: str, count: int, /, **parts: object) -> str:
         """Return a phrase for a number of things; ``name_1`` is the phrase for one.
 
         >>> Words("en").counted("n_queries", 1), Words("en").counted("n_queries", 1200)
