@@ -114,3 +114,21 @@ def test_mistakes(tmp_path: Path) -> None:
         "--master needs --engine spark"
         in evaluated("a", "b", "--master", "local[2]", code=2).stderr
     )
+
+
+@pytest.mark.usefixtures("spark")
+def test_no_output_takes_the_place_of_what_spark_reads(tmp_path: Path) -> None:
+    """Parts of a folder are known, which the JVM opens, by path and by URL."""
+    read_judgments(demo.QRELS).collect().write_parquet(tmp_path / "qrels.parquet")
+    parts = tmp_path / "run.parquet"
+    parts.mkdir()
+    listed = read_run(demo.RUNS["bm25"]).collect()
+    for at in range(2):
+        listed[at::2].write_parquet(parts / f"{at}.parquet")
+    before = (parts / "1.parquet").read_bytes()
+
+    for run in (str(parts), f"r=file://{parts}"):
+        files = tmp_path / "qrels.parquet", run
+        done = evaluated(*files, *ON_SPARK, "-o", parts / "1.parquet", code=2)
+        assert "is also an input in" in done.stderr
+    assert (parts / "1.parquet").read_bytes() == before

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
+from rankstone.errors import InputError
 from rankstone.io import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _WRITER = """
 import sys
@@ -99,3 +102,80 @@ def test_a_name_of_the_longest_kind_can_be_written(tmp_path: Path) -> None:
     with atomic(longest) as unfinished:
         unfinished.write_text("whole")
     assert longest.read_text() == "whole"
+
+
+@pytest.fixture(name="calls")
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Record what is written through to the disk and what is renamed, in their order."""
+    calls: list[tuple[str, str]] = []
+    sync, replace = os.fsync, Path.replace
+
+    def synced(handle: int) -> None:
+        place = Path(f"/proc/self/fd/{handle}").readlink()
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        what = str(place) if is_folder else place.read_text()
+        calls.append(("folder" if is_folder else "content", what))
+        sync(handle)
+
+    def renamed(unfinished: Path, target: Path) -> Path:
+        calls.append(("name", str(target)))
+        return replace(unfinished, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    return calls
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of open files")
+def test_content_then_name_then_folder_reach_the_disk(
+    tmp_path: Path, calls: list[tuple[str, str]]
+) -> None:
+    """A power cut at any moment leaves the old file or the new one, never an empty one."""
+    target = tmp_path / "out.csv"
+    for text in ("first", "second"):
+        calls.clear()
+        with atomic(target) as unfinished:
+            unfinished.write_text(text)
+        names = ("name", str(target)), ("folder", str(tmp_path))
+        assert calls == [("content", text), *names]
+    calls.clear()
+    with pytest.raises(ZeroDivisionError), atomic(target) as unfinished:
+        unfinished.write_text(str(1 / 0))
+    assert calls == []
+    assert target.read_text() == "second"
+
+
+@pytest.mark.parametrize("code", [errno.EINVAL, errno.ENOTSUP, errno.EACCES])
+def test_file_systems_that_cannot_write_through_are_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """Some network drives, and folders on Windows, have no such call."""
+
+    def refuse(_handle: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with atomic(tmp_path / "out.csv") as unfinished:
+        unfinished.write_text("whole")
+    assert (tmp_path / "out.csv").read_text() == "whole"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_what_does_not_reach_the_disk_is_not_renamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """A disk that is full may say so only now."""
+    target = tmp_path / "out.csv"
+    target.write_text("old")
+
+    def refuse(_handle: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with (
+        pytest.raises(InputError, match="cannot be written"),
+        atomic(target) as unfinished,
+    ):
+        unfinished.write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+    assert target.read_text() == "old"

@@ -13,6 +13,7 @@ import polars as pl
 
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
 from rankstone.io.file_formats import format_of
+from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 
@@ -63,6 +64,7 @@ def _rows_of(source: Any) -> Any:  # noqa: ANN401 - frames of any library, lists
 
 def _read(name: str) -> Iterator[tuple[str, Any]]:
     """Yield the place and the content of each row of a file."""
+    note_input(name)
     kind = format_of(Path(name))
     if kind in ("parquet", "csv", "tsv"):
         with reading(name):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import BadLine, BadValue, EmptyInput, did_you_mean, printable
+from rankstone.io.file_roles import note_input
 
 if TYPE_CHECKING:
     import os
@@ -58,6 +59,7 @@ def _rows(
     file: Path, root: Path, measure: str | None
 ) -> Iterator[tuple[str, str, str, str, float]]:
     """Yield system, revision, data set, split and value of a file; the mean over subsets of a task."""
+    note_input(file, f"an input in {root}")
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:

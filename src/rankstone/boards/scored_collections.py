@@ -20,6 +20,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.file_formats import stem
+from rankstone.io.file_roles import note_input
 
 #: keys of a collection
 _KEYS: Final = ("qrels", "runs", "weight")
@@ -83,6 +84,7 @@ def score_collections(
 
 
 def _read(path: str) -> dict[str, Any]:
+    note_input(path)
     try:
         read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

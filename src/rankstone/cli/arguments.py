@@ -6,7 +6,6 @@ Errors name options as Python does; here they are rewritten as flags.
 from __future__ import annotations
 
 import math
-import os
 import re
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from rankstone._basics import quoted
 from rankstone.cli.options import DEFAULT_MEASURES, LISTS, PANELS
 from rankstone.errors import (
     BadParameter,
@@ -167,7 +165,7 @@ def named_runs(arguments: Sequence[str]) -> dict[str, object]:
     """Read RUN arguments: paths or addresses of databases, or one of them with its name=."""
     named: dict[str, object] = {}
     for argument in arguments:
-        name, path = _name_and_path(argument)
+        name, path = name_and_path(argument)
         if name in named:
             raise UsageError(
                 f"two runs have the name {name!r}",
@@ -177,7 +175,8 @@ def named_runs(arguments: Sequence[str]) -> dict[str, object]:
     return named
 
 
-def _name_and_path(argument: str) -> tuple[str, str]:
+def name_and_path(argument: str) -> tuple[str, str]:
+    """Return the name of a run and its path: ``name=PATH``, or a path that names it."""
     from rankstone.io import is_database, stem
 
     name, _, path = argument.partition("=")
@@ -230,49 +229,6 @@ def no_files(files: Sequence[str]) -> None:
         )
 
 
-def read_once(inputs: Iterable[str]) -> None:
-    """Refuse standard input in two places; its content, and that of pipes, is kept until the command ends."""
-    import click
-
-    from rankstone.io import keeping_streams
-
-    streams = [name for name in inputs if name == "-" or name.endswith("=-")]
-    if len(streams) > 1:
-        raise UsageError(
-            "standard input can be read only once", given=" ".join(streams)
-        )
-    click.get_current_context().with_resource(keeping_streams())
-
-
-def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> None:
-    """Refuse, before any work, inputs read twice and outputs that cannot be written or overwrite inputs.
-
-    Parameters
-    ----------
-    inputs
-        Files that are read.
-    outputs
-        Flag → file that is written, or ``None``.
-    """
-    inputs = list(inputs)
-    read_once(inputs)
-    taken = {
-        Path(_file_of(part)).resolve(): "an input"
-        for name in inputs
-        for part in (name.partition("=")[2] or name, name)
-    }
-    for flag, name in outputs.items():
-        if name is None:
-            continue
-        place = Path(name).resolve()
-        if place in taken and (place.is_file() or not place.exists()):
-            raise UsageError(
-                f"{flag} {name} is also {taken[place]}", fix="choose another file"
-            )
-        taken[place] = "the other output"
-        _writable(flag, Path(name))
-
-
 def rename_all(
     error: MissingColumn, inputs: Iterable[str], given: Mapping[str, str]
 ) -> str | None:
@@ -280,7 +236,7 @@ def rename_all(
     from rankstone.io import Renames, read_run, rename_option
 
     found = dict(error.renames)
-    for path in (_name_and_path(name)[1] for name in inputs if found):
+    for path in (name_and_path(name)[1] for name in inputs if found):
         if path in (error.where, "-"):
             continue
         try:
@@ -314,34 +270,6 @@ def _library_of(error: UnknownMeasure) -> str | None:
         if known
         else None
     )
-
-
-def _file_of(path: str) -> str:
-    """Return the file of a path; for an address, that of the database."""
-    from rankstone.io import is_database, parse_address
-
-    return parse_address(path).place if is_database(path) else path
-
-
-def _writable(flag: str, target: Path) -> None:
-    """Refuse targets that cannot be written; files are written whole, so their folder must be writable."""
-    if target.is_dir():
-        raise UsageError(
-            f"{flag} {target} is a folder",
-            fix=f"choose a file in it: {quoted(str(target / 'scores'))}",
-        )
-    special = target.exists() and not target.is_file()  # a pipe or a device
-    place = target if special else target.resolve().parent
-    if not special and not place.is_dir():
-        raise UsageError(
-            f"{flag} {target}: there is no folder {place}",
-            fix="create the folder first, or choose another file",
-        )
-    if not os.access(place, os.W_OK):
-        raise UsageError(
-            f"{flag} {target} cannot be written",
-            fix="choose a folder in which you may write",
-        )
 
 
 #: keywords that messages use for something other than the option

@@ -93,10 +93,7 @@ def command(
         if explain is not None
         else partial(written, verbose=bool(kept("verbose")))
     )
-    charts = {"--chart": chart, "--diagram": diagram}
-    found = execute(
-        given, find, files, show=show, outputs=charts, notes=None, paged=explain is None
-    )
+    found = execute(given, find, files, show=show, notes=None, paged=explain is None)
     for file, draw in ((chart, "ranks"), (diagram, "critical_difference")):
         if file is not None:
             from rankstone import plots

@@ -63,9 +63,7 @@ def collection_command(
 
     show = partial(written, verbose=bool(kept("verbose")))
     inputs = [*files, groups, given["queries"]]
-    found = execute(
-        given, find, inputs, show=show, outputs={"--chart": chart}, paged=True
-    )
+    found = execute(given, find, inputs, show=show, paged=True)
     if chart is not None:
         from rankstone import plots
 

@@ -239,7 +239,7 @@ def report_command(
     require()
     quiet, queries = given["quiet"], given["queries"]
     find, inputs = comparison(files, given)
-    with keyword_options(given, [*inputs, documents], {"-o": output}) as options:
+    with keyword_options(given, [*inputs, documents]) as options:
         found = find(
             **options, **({} if options["scores"] else {"documents": documents})
         )

@@ -17,7 +17,6 @@ from rankstone.cli.arguments import (
     chosen_measures,
     holds_both,
     named_runs,
-    read_once,
     split_columns,
 )
 from rankstone.cli.declaring import CardGroup, declare
@@ -129,7 +128,6 @@ def diff(
     from rankstone.conventions import convention, conventions, values_by
 
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
-    read_once(files)
     files = files * 2 if holds_both(files) else files
     if len(libraries) != (0 if everybody else 2) or len(files) not in (
         (2,) if everybody else (0, 2)

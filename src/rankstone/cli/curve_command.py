@@ -88,14 +88,12 @@ def command(
                 plots.write(getattr(plots, name)(traced), file)
         return text
 
-    charts = {"--chart": chart, "--cloud": cloud}
     inputs = [*files, labelled, given["exclude"], given["queries"], given["intents"]]
     execute(
         given,
         find,
         inputs,
         show=show,
-        outputs=charts,
         paged=True,
         notes=lambda traced: [*audit_lines(traced), traced.resampling_line()],
     )

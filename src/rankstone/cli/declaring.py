@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from rankstone.cli.arguments import no_command, with_flags
-from rankstone.cli.options import PANELS, REMOVED, Declared
+from rankstone.cli.command_files import hold_files
+from rankstone.cli.options import FILES, PANELS, REMOVED, Declared
 from rankstone.errors import RankstoneError, UsageError
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ _EPILOG: Final = (
 _PANEL_OF: Final = {
     name: panel for panel, options in PANELS.items() for name in options
 }
-#: placeholders that are files
-_FILES: Final = re.compile("FILE|RUN|LOG|MODEL")
 #: options that are kept in the context instead of being passed to the command
 _KEPT: Final = ("csv-formulas", "csv-separator", "decimal", "verbose")
 
@@ -38,6 +37,7 @@ class Option(click.Option):
 
     def __init__(self, name: str, declared: Declared, **settings: Any) -> None:
         self.declared, self.listed, self.panel = declared, name, _PANEL_OF[name]
+        self.writes = self.panel == "Output" and declared.values == "FILE"
         kind = declared.kind
         flags = [
             f"--{name}",
@@ -77,7 +77,7 @@ def complete(
     """
     from click.shell_completion import CompletionItem
 
-    if _FILES.search(values):
+    if FILES.search(values):
         return [CompletionItem(incomplete, type="file")]
     words = re.findall(r"(?<![^|])[a-z][\w-]*(?![^|])", values)
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
@@ -94,12 +94,12 @@ def _kept(context: click.Context, option: click.Parameter, given: str | None) ->
 
 
 def _imported(
-    _context: click.Context, _option: click.Parameter, files: tuple[str, ...]
+    context: click.Context, _option: click.Parameter, files: tuple[str, ...]
 ) -> None:
     if files:
         from rankstone.cli.importing import register
 
-        register(files)
+        context.meta["rankstone.import"] = register(files)
 
 
 def declare(
@@ -172,6 +172,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
+            hold_files(ctx)
             return super().invoke(ctx)
         except RankstoneError as error:
             with_flags(error)

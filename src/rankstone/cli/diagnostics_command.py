@@ -14,7 +14,6 @@ from rankstone.cli.arguments import (
     named_runs,
     numbers,
     present,
-    read_once,
     split_columns,
 )
 from rankstone.cli.declaring import declare
@@ -64,7 +63,6 @@ def check_command(
     from rankstone import AlignmentOptions, check
 
     check_format(form)
-    read_once([qrels, *runs, *filter(None, [given["train"]])])
     given["columns"] = named = split_columns(given["columns"])
     given = present(given)
     AlignmentOptions(order=given.get("order", "score"))  # refuses what is no order

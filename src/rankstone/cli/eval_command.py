@@ -16,7 +16,6 @@ from rankstone.cli.arguments import (
     named_runs,
     no_files,
     present,
-    read_once,
     refuse_with,
     split_columns,
     words,
@@ -115,13 +114,11 @@ def command(
         None if given["convention"] else sort,
         {"ci": ci, "by": by},
     )
-    outputs = {}
-    if spark and given["per_query"] is not None:
+    folder = given.pop("per_query") if spark else None
+    if folder is not None:
         refuse_with("--engine spark", {"csv-formulas": formulas() != "keep"})
-        outputs["--per-query"] = given.pop("per_query")
     one_of("on_bad_run", given["on_bad_run"] or "stop", ("stop", "skip"))
     inputs = [*files, labelled, given["exclude"], queries, given["intents"], exact_run]
-    read_once(filter(None, inputs))
     segments = _segments(by, queries, columns)
     chosen = {
         name: given.pop(name) for name in ("interval", "confidence", "seed", "cluster")
@@ -130,7 +127,7 @@ def command(
     wanted = chosen_measures(measures, given["convention"], rel)
     find: Callable[..., AnyScores]
     if spark:
-        find = partial(_on_spark, files, wanted, master, outputs.get("--per-query"))
+        find = partial(_on_spark, files, wanted, master, folder)
     elif exact_run is not None:
         find = partial(_against_run, exact_run, files, measures and wanted)
     else:
@@ -151,7 +148,7 @@ def command(
             view |= _with_intervals(scores, chosen | {"queries": queries}, quiet=quiet)
         return shown_scores(scores, form, digits, view)
 
-    scores = execute(given, find, inputs, show=show, formats=_FORMATS, outputs=outputs)
+    scores = execute(given, find, inputs, show=show, formats=_FORMATS)
     if scores.audit.bad_runs:
         end_with_bad_runs(scores.audit.bad_runs)
 

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from rankstone.cli.arguments import (
-    judged_runs,
-    keep_inputs,
-    present,
-    rename_all,
-    split_columns,
-)
+from rankstone.cli.arguments import judged_runs, present, rename_all, split_columns
 from rankstone.cli.options import FORMATS
 from rankstone.errors import MissingColumn, UsageError, did_you_mean
 
@@ -232,7 +226,6 @@ def execute(
     show: Callable[[Found, str, int | None], str] = written,
     formats: Iterable[str] = FORMATS,
     rows: Callable[[Found], Any] = lambda found: found,
-    outputs: Mapping[str, str | None] | None = None,
     notes: Callable[[Found], list[str]] | None = audit_lines,
     paged: bool = False,
 ) -> Found:
@@ -246,15 +239,13 @@ def execute(
     find
         Computes the result; also takes ``columns`` and ``progress``.
     inputs
-        Files that are read.
+        Files that are read, which may lack the same columns.
     show
         Formats the result: result, format, decimals.
     formats
         The possible formats.
     rows
         Returns what ``--per-query`` writes.
-    outputs
-        Flag → file, of further outputs, which the caller writes.
     notes
         Returns lines for standard error, where the format has no room for them; ``None`` for none.
     paged
@@ -266,9 +257,7 @@ def execute(
     quiet = given["quiet"]
     check_format(form, formats)
     check_rows(per_query)
-    with keyword_options(
-        given, inputs, {"-o": output, "--per-query": per_query, **(outputs or {})}
-    ) as options:
+    with keyword_options(given, inputs) as options:
         found = find(**options)
     text, page = show(found, form, digits), found if paged and form == "table" else None
     deliver(
@@ -286,15 +275,12 @@ def execute(
 
 @contextmanager
 def keyword_options(
-    given: dict[str, Any],
-    inputs: Iterable[str | None],
-    outputs: Mapping[str, str | None],
+    given: dict[str, Any], inputs: Iterable[str | None]
 ) -> Iterator[dict[str, Any]]:
     """Yield keyword arguments for a public function, with a progress bar; arguments as for :func:`execute`.
 
-    Files are checked before, and whether renamed columns exist afterwards.
+    Whether renamed columns exist is checked afterwards.
     """
-    keep_inputs(filter(None, inputs), outputs)
     quiet, named = given.pop("quiet"), split_columns(given.pop("columns"))
     keep_freed_memory()
     with progress_bar(quiet=quiet) as bar:

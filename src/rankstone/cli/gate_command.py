@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from rankstone.cli.arguments import keep_inputs
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_format, deliver, progress_bar, written
 from rankstone.errors import UsageError
@@ -47,6 +46,7 @@ def command(
     rankstone gate --config ci/rankstone.toml --inconclusive warn --junit gate.xml
     """
     from rankstone import gate
+    from rankstone.io import refuse_inputs
 
     check_format(form)
     rules = config or _configuration()
@@ -55,8 +55,6 @@ def command(
         name: files[0] if len(files) == 1 else list(files) or None
         for name, files in several.items()
     }
-    read = [*several["baseline"], *several["candidate"], *filter(None, [runs["qrels"]])]
-    keep_inputs([rules, *read], {"-o": output, "--junit": junit})
     if check:
         return _checked(rules, runs, output)
     with (
@@ -69,6 +67,7 @@ def command(
     if junit is not None:
         deliver(None, found.junit(), junit, None)
     if summary is not None:
+        refuse_inputs(summary)
         with open(summary, "a", encoding="utf-8") as lines:  # noqa: PTH123 - others have written there before
             lines.write(found.to_markdown() + "\n")
     deliver(None, written(found, form), output, None)

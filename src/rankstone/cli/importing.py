@@ -18,10 +18,19 @@ if TYPE_CHECKING:
 _imported: set[str] = set()
 
 
-def register(files: Iterable[str]) -> None:
-    """Run Python files for what they register, before anything else on the command line is looked at."""
+def register(files: Iterable[str]) -> list[str]:
+    """Run Python files for what they register, before anything else on the command line is looked at.
+
+    Returns
+    -------
+    list
+        These files, and those of the modules that they import.
+    """
+    known = set(sys.modules)
     for file in files:
         _run(Path(file))
+    modules = (sys.modules[name] for name in set(sys.modules) - known)
+    return [*files, *filter(None, (getattr(one, "__file__", "") for one in modules))]
 
 
 def _run(path: Path) -> None:

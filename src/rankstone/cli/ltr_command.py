@@ -21,7 +21,6 @@ import click
 
 from rankstone.cli.arguments import (
     chosen_measures,
-    keep_inputs,
     named_runs,
     numbers,
     present,
@@ -137,7 +136,6 @@ def train_command(
     _refuse_others(method, given)
     measure = measure or DEFAULT_MEASURES.split()[0]
     checked_measure(measure)
-    keep_inputs([*data, *filter(None, [given["start"]])], {"-o": output})
     documents = data_of(data, given)
     with (
         noting(quiet=given["quiet"]),
@@ -268,8 +266,6 @@ def tune_command(
         raise UsageError(
             f"--values {values} cannot be used", expected="numbers above 0: 0.1,1,10"
         )
-    outputs = {"-o": output, "--per-query": per_query, "--model": model}
-    keep_inputs([*data, *filter(None, [valid])], outputs)
     documents = data_of(data, given)
     with (
         noting(quiet=given["quiet"]),
@@ -352,7 +348,6 @@ def score_command(
     """
     from rankstone.ltr import as_lines, load, write_predictions
 
-    keep_inputs([model, *data], {"-o": output})
     opened = load(model)
     documents = data_of(data, given, labelled=False)
     with noting(quiet=given["quiet"]):
@@ -405,10 +400,6 @@ def eval_command(
     check_format(form)
     check_rows(per_query)
     named = {name: str(path) for name, path in named_runs(systems).items()}
-    keep_inputs(
-        [data, *named.values()],
-        {"-o": output, "--per-query": per_query, "--report": report},
-    )
     if report is not None:
         from rankstone.reports import require
 

@@ -99,21 +99,8 @@ def retention_command(
             write_rows(found, cohorts)
         return text
 
-    outputs = {
-        "--cohorts": cohorts,
-        "--chart": chart,
-        "--heatmap": heatmap,
-        "--report": report,
-    }
     find = partial(retention, events)
-    execute(
-        given,
-        find,
-        [events, given["registrations"]],
-        show=shown,
-        outputs=outputs,
-        paged=True,
-    )
+    execute(given, find, [events, given["registrations"]], show=shown, paged=True)
 
 
 def _check_shown(show: str, by: str | None) -> None:
@@ -186,8 +173,7 @@ def clicks_command(
             write_rows(found.positions, positions)
         return text
 
-    files = {"-o": output, "--positions": positions}
-    execute(given, partial(clicks, log), inputs, show=show, outputs=files)
+    execute(given, partial(clicks, log), inputs, show=show)
 
 
 def _check_output(output: str | None) -> None:
@@ -259,9 +245,7 @@ def interleave_command(
         return
     check_rows(output, "-o")
     given["output"] = None
-    found = execute(
-        given, find, inputs, show=lambda *_: "", outputs={"-o": output}, notes=None
-    )
+    found = execute(given, find, inputs, show=lambda *_: "", notes=None)
     write_rows(found, output)
     if not quiet:
         print_notes(audit_lines(found))

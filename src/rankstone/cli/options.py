@@ -6,6 +6,7 @@ An option means the same in every command; ``DIFFERS`` says why values or defaul
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NamedTuple
 
 import click
@@ -48,6 +49,8 @@ class Declared(NamedTuple):
     keyword: str = ""
 
 
+#: placeholders that are files
+FILES: Final = re.compile("FILE|RUN|LOG|MODEL")
 _COLUMNS: Final = click.IntRange(40)
 _AT_LEAST_ONE: Final = click.IntRange(1)
 _CORRECTIONS: Final = "holm|bonferroni|holm_sidak|sidak|hochberg|hommel|bh|by|none"

@@ -60,15 +60,7 @@ def command(
             )
 
     inputs = [*files, queries, log]
-    found = execute(
-        given,
-        find,
-        inputs,
-        show=partial(written),
-        outputs={"--chart": chart},
-        notes=None,
-        paged=True,
-    )
+    found = execute(given, find, inputs, show=partial(written), notes=None, paged=True)
     if chart is not None:
         from rankstone import plots
 

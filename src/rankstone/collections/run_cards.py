@@ -23,6 +23,7 @@ from rankstone.comparison.single_intervals import intervals
 from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import UsageError, printable
 from rankstone.evaluation.request import EvaluationKeywords, name_runs
+from rankstone.io.file_roles import note_input
 from rankstone.io.sources import is_database
 from rankstone.measures.core.measure import Measure
 from rankstone.tables.phrases import phrase
@@ -280,6 +281,7 @@ def described(role: str, path: Path) -> dict[str, Any]:
 
 def hashed(path: Path) -> dict[str, Any]:
     """Return the size, the SHA-256 and that of every block of a file."""
+    note_input(path)
     whole, blocks = sha256(), []
     with path.open("rb") as file:
         while block := file.read(BLOCK):

@@ -11,6 +11,7 @@ from rankstone.comparison.compare_systems import ComparisonSettings
 from rankstone.errors import InputError, UsageError, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames
+from rankstone.io.file_roles import note_input
 from rankstone.io.sources import is_database
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ class Config:
             When the configuration is not valid.
         """
         where = Path(path)
+        note_input(path, "an input (the configuration)")
         try:
             data: Mapping[str, Any] = tomllib.loads(where.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:

@@ -42,6 +42,7 @@ from rankstone.io.file_formats import (
     read_files,
     stem,
 )
+from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
 from rankstone.io.input_table import Table
 from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid
 from rankstone.io.list_columns import Unfolding
@@ -83,12 +84,15 @@ __all__ = [
     "is_database",
     "is_stream",
     "keeping_streams",
+    "note_input",
     "parse_address",
     "parse_columns",
     "read_attributes",
     "read_events",
     "read_stream",
+    "refuse_inputs",
     "rename_option",
+    "separate_files",
     "stem",
     "with_csv",
 ]

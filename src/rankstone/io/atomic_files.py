@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.errors import InputError, printable
+from rankstone.io.file_roles import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,18 @@ except (
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+#: errors of file systems that cannot write through: some network drives, folders on Windows
+_UNSYNCED: Final = (
+    errno.EACCES,
+    errno.EBADF,
+    errno.EINVAL,
+    errno.EISDIR,
+    errno.ENOSYS,
+    errno.ENOTSUP,
+    errno.EPERM,
+)
+
+
 #: names of unfinished files of this machine; locks of other machines may not be visible
 _PREFIX: Final = f".rankstone-{zlib.crc32(platform.node().encode()):08x}-"
 _SUFFIX: Final = ".part"
@@ -41,6 +54,9 @@ _SUFFIX: Final = ".part"
 def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary file next to ``path``; rename it on success, remove it otherwise.
 
+    The content reaches the disk before the name does, and the name before this returns: after a power cut
+    there is the old file or the new one.  A file that the same command has read is refused.
+
     A process that is killed leaves its file behind; the next one that writes into the folder removes it.
 
     >>> with atomic("/tmp/doctest-atomic.txt") as unfinished:
@@ -48,6 +64,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> Path("/tmp/doctest-atomic.txt").read_text()
     'done'
     """
+    refuse_inputs(path)
     target = Path(path)
     if (
         target.exists() and not target.is_file()
@@ -64,12 +81,27 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         with _translated_errors(target):
             yield unfinished
+            _sync(unfinished, os.O_RDWR)
             unfinished.chmod(0o666 & ~_umask())
             unfinished.replace(target)
+            _sync(target.parent, os.O_RDONLY)
     finally:
         unfinished.unlink(missing_ok=True)
         if handle is not None:
             os.close(handle)
+
+
+def _sync(path: Path, flags: int) -> None:
+    """Write a file or the names in a folder through to the disk, where the file system can do that."""
+    try:
+        handle = os.open(path, flags)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if error.errno not in _UNSYNCED:
+            raise
 
 
 def _created(folder: Path) -> tuple[int | None, Path]:

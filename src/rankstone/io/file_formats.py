@@ -44,6 +44,7 @@ from rankstone.io.damaged_files import (
     refuse_endless,
     refuse_repeated_keys,
 )
+from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import Table, reading
 from rankstone.io.sources import (
     UTF16,
@@ -299,8 +300,11 @@ def parts_of(name: str) -> list[Path]:
         )
         if not parts:
             raise EmptyInput("the folder has no files", where=name)
+        for part in parts:
+            note_input(part, f"an input in {name}")
         return parts
     if path.exists():
+        note_input(path)
         return [path]
     found = (
         sorted(map(Path, glob.glob(name, recursive=True)))  # noqa: PTH207 - any path

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 from rankstone.errors import UnknownFormat, UsageError, masked, printable
 from rankstone.io.damaged_files import LONGEST, PACKED, drained
+from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def read_stream(name: str, longest: int | None = LONGEST) -> bytes:
     title = stream_title(name)
     with reading(title):
         if name == "-":
+            with suppress(OSError):  # a stream without a file, as in tests
+                note_input(sys.stdin.fileno())
             content = drained(sys.stdin.buffer, title, longest)
         else:
             with Path(name).open("rb") as file:

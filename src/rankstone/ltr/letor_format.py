@@ -16,6 +16,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream, read_stream
 
@@ -338,6 +339,7 @@ def sizes_beside(path: Path) -> Path | None:
 def group_sizes(path: Path, rows: int) -> pl.Series:
     """Read group sizes, a number a line, and return the number of each row's query, from 0."""
     sizes = []
+    note_input(path)
     with reading(str(path)), path.open(encoding="utf-8") as file:
         refuse_endless(path, str(path))
         for at, line in enumerate(file, start=1):

@@ -23,6 +23,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.atomic_files import atomic
+from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream, read_stream
 from rankstone.ltr.estimator_inputs import (
@@ -214,6 +215,7 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     The three libraries are imported when a file of theirs is opened.
     """
     place = Path(path)
+    note_input(path)
     streamed = read_stream(os.fspath(path), longest=None) if is_stream(path) else None
     start = _start(place) if streamed is None else streamed[:_STARTS]
     if streamed is not None and not start.lstrip().startswith(b"{"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import BadParameter, masked
 from rankstone.io.atomic_files import atomic
+from rankstone.io.file_roles import separate_files
 from rankstone.reports.page_words import Words
 from rankstone.tables.phrases import check_language
 
@@ -58,6 +59,8 @@ def report(
     ------
     BadParameter
         When there are no pages of such a result.
+    UsageError
+        When the page would take the place of a file that is read for it.
 
     Examples
     --------
@@ -66,18 +69,19 @@ def report(
     >>> found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
     >>> rankstone.report(found, "report.html")  # doctest: +SKIP
     """
-    text = page_of(
-        result,
-        lang=lang,
-        command=command,
-        title=title,
-        documents=documents,
-        queries=queries,
-        slices=slices,
-        progress=progress,
-    )
-    with atomic(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+    with separate_files({"path": path}):
+        text = page_of(
+            result,
+            lang=lang,
+            command=command,
+            title=title,
+            documents=documents,
+            queries=queries,
+            slices=slices,
+            progress=progress,
+        )
+        with atomic(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
 
 
 def page_of(

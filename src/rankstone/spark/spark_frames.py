@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadOption, MixedIds, UnknownFormat, UsageError, printable
+from rankstone.errors import (
+    BadOption,
+    InputError,
+    MixedIds,
+    UnknownFormat,
+    UsageError,
+    printable,
+)
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
+from rankstone.io.file_formats import parts_of
 from rankstone.io.trec_text import QRELS, RUN
 from rankstone.spark.executor_task import (
     EXCLUDED,
@@ -107,6 +116,8 @@ def opened(
         raise UnknownFormat(
             f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS)
         )
+    with suppress(InputError):  # what Spark opens is noted here; it says what is wrong
+        parts_of(path.removeprefix("file://"))
     with spark_errors(path):
         if kind == "trec":
             parts = fn.split(fn.trim("value"), r"\s+")
