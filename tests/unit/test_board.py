@@ -491,7 +491,7 @@ def test_folders_of_mteb_and_beir(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file of the folder holds scores"):
         rankstone.board(tmp_path / "empty")
     (tmp_path / "beir" / "a" / "w.json").write_text("{")
-    with pytest.raises(InputError, match=r"w\.json: the file is not JSON"):
+    with pytest.raises(InputError, match=r"w\.json:1: this is not JSON"):
         rankstone.board(tmp_path / "beir")
 
 

@@ -138,10 +138,11 @@ class PairedBoard(RankedSystems):
             if name != self.fit.model:
                 with suppress(NotComparable):  # without ties there is nothing to model
                     found[name] = places(fit_strengths(battles, name).strengths)
+        played = self.table_of.played
         ratings = elo(
-            battles.left.tolist(),
-            battles.right.tolist(),
-            battles.outcome.tolist(),
+            battles.left[played].tolist(),
+            battles.right[played].tolist(),
+            battles.outcome[played].tolist(),
             battles.items,
         )
         return found | {"elo": places(ratings)}

@@ -19,6 +19,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.attributes import open_table
+from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.input_table import reading
 from rankstone.stats.paired_comparisons import LEFT, RIGHT, TIE, Battles
 
@@ -66,6 +67,8 @@ class BattleTable(Record):
         Names of the covariates, each in its standard deviations but ``position``.
     source
         Where they are from.
+    played
+        int64 ``[battles]``: the battles in the order of the rows; ``battles`` are in one by their content.
     notes
         What was found about the table.
     """
@@ -75,6 +78,7 @@ class BattleTable(Record):
     clusters: Mapping[str, Ints]
     covariates: tuple[str, ...]
     source: str
+    played: Ints
     notes: tuple[str, ...] = ()
 
 
@@ -122,6 +126,12 @@ def read_battles(
         )
     if not table.height:
         raise EmptyInput("there are no battles", where=name)
+    refuse_copies(
+        table.columns,
+        name,
+        ", ".join(table.columns),
+        {*_ALIASES, "weight", *cluster, *covariates}.__contains__,
+    )
     sides = [name_texts(table[side], name) for side in ("left", "right")]
     if (same := sides[0] == sides[1]).any():
         at = int(same.arg_max() or 0)
@@ -134,27 +144,45 @@ def read_battles(
         ).to_numpy()
         for side in sides
     )
-    weight = (
-        score_numbers(table["weight"], name).fill_null(0.0)
-        if "weight" in table.columns
-        else None
-    )
-    if weight is not None and not (weight >= 0).all():
-        raise BadValue("a weight is below 0", where=name)
+    weight = _weights(table, name)
     outcome = _outcomes(name_texts(table["winner"], name), sides[0], sides[1], name)
     known = [_covariate(table, one, name) for one in covariates]
-    battles = Battles.of(
-        left,
-        right,
-        outcome,
-        None if weight is None else weight.to_numpy(),
-        np.stack(known, axis=1) if known else None,
-    )
     clusters = {one: _cluster(table, one, name) for one in cluster}
-    notes = tuple(f"{name} read as: {note}" for note in read_as)
-    return BattleTable(
-        tuple(systems), battles, clusters, tuple(covariates), name, notes
+    # every sum runs in this order, so no bit depends on how rows are ordered
+    order = np.lexsort((*clusters.values(), *known, weight, outcome, right, left))
+    battles = Battles.of(
+        left[order],
+        right[order],
+        outcome[order],
+        weight[order],
+        np.stack(known, axis=1)[order] if known else None,
     )
+    return BattleTable(
+        tuple(systems),
+        battles,
+        {one: groups[order] for one, groups in clusters.items()},
+        tuple(covariates),
+        name,
+        np.argsort(order),
+        tuple(f"{name} read as: {note}" for note in read_as),
+    )
+
+
+def _weights(table: pl.DataFrame, where: str) -> Floats:
+    """Return the weight of each battle, 1 unless there is a column of them."""
+    if "weight" not in table.columns:
+        return np.ones(table.height)
+    weight = score_numbers(table["weight"], where)
+    bad = weight.is_null() | (weight < 0)
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise BadValue(
+            "a weight is missing or below 0",
+            where=f"{where}, row {row + 1}",
+            given=printable(table["weight"][row], 40),
+            expected="a number from 0 on in every row",
+        )
+    return weight.to_numpy()
 
 
 def _outcomes(winner: pl.Series, left: pl.Series, right: pl.Series, where: str) -> Ints:
@@ -211,7 +239,7 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
     if any(part.null_count() for part in parts):
         raise BadValue(f"{printable(name)} is missing in some battles", where=where)
     values = parts[0].to_numpy() - (parts[1].to_numpy() if pair else 0.0)
-    spread = float(values.std())
+    spread = float(np.sort(values).std())  # in an order of its own: the same bits
     if not spread:
         raise InputError(
             f"{printable(name)} is the same in all battles",

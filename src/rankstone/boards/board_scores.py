@@ -30,6 +30,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.attributes import open_table
+from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem
 from rankstone.io.input_table import reading
 from rankstone.io.sources import display_name
@@ -59,7 +60,13 @@ _ALIASES: Final = {
 }
 #: columns of wide tables that are made of the others
 _MEANS: Final = ("mean", "average", "avg", "avg.", "average score", "mean score")
-_TEXTS: Final = ("system", "dataset", "query_id", "seed", "cluster")
+_TEXTS: Final = ("system", "dataset", "query_id", "seed", "cluster", "measure")
+_ORDER: Final = ("dataset", "query_id", "system", "seed")
+#: texts that people write where there is no score
+_HOLES: Final = (
+    *("-", "--", "–", "—", "?", "/", ".", "n/a", "na", "n.a.", "#n/a", "none"),
+    *("null", "nil", "missing", "tbd", "nan"),
+)
 
 
 class BoardScores(Record):
@@ -199,16 +206,23 @@ def read_board(
         Where the tables do not hold a board.
     """
     notes: dict[str, None] = {}
+    tables = _parts_of(source)
     parts = [
         _read(name, one, measure, dict(only or {}), columns, format_in, notes)
-        for name, one in _parts_of(source)
+        for name, one in tables
     ]
     names = [name for name in _ALIASES if any(name in part.columns for part in parts)]
     whole = pl.concat(parts, how="diagonal").select(names)
+    where = ", ".join(_title(one) for _, one in tables)
+    if len(parts) > 1:  # two tables may be about one data set
+        _refuse_twice(whole, whole, where)
     whole, chosen = _of_measure(whole, measure)
-    if not whole.height:
-        raise EmptyInput("there are no scores")
-    return replace(_arranged(whole, chosen, tuple(notes)), sources=_sources(source))
+    if not whole["value"].count():
+        raise EmptyInput("there are no scores", where=where)
+    # every sum runs in this order, so no bit depends on how rows are ordered
+    whole = whole.sort([name for name in _ORDER if name in names])
+    sources = {name or "scores": _title(one) for name, one in tables}
+    return replace(_arranged(whole, chosen, tuple(notes)), sources=sources)
 
 
 def _parts_of(source: object) -> list[tuple[str | None, object]]:
@@ -233,15 +247,11 @@ def _parts_of(source: object) -> list[tuple[str | None, object]]:
     return [(None, source)]
 
 
-def _sources(source: object) -> dict[str, str]:
-    """Return the files of the tables by name."""
-    parts = _parts_of(source)
-    return {
-        name or "scores": display_name(one)
-        if isinstance(one, (str, os.PathLike))
-        else type(one).__name__
-        for name, one in parts
-    }
+def _title(source: object) -> str:
+    """Return the name of a table in messages."""
+    if isinstance(source, (str, os.PathLike)):
+        return display_name(source)
+    return type(source).__name__
 
 
 def _read(
@@ -276,9 +286,16 @@ def _read(
         raise EmptyInput(
             "no rows are left" if only else "the table is empty", where=name
         )
+    wide = "value" not in table.columns
+    refuse_copies(
+        table.columns,
+        name,
+        ", ".join(table.columns),
+        lambda one: wide or one in _ALIASES,
+    )
     if dataset is not None and "dataset" not in table.columns:
         table = table.with_columns(dataset=pl.lit(dataset))
-    if "value" not in table.columns:
+    if wide:
         table = _unfolded(table, name, notes)
     if lacking := [
         one for one in ("system", "dataset", "value") if one not in table.columns
@@ -291,15 +308,25 @@ def _read(
             fix=f"columns={{'THEIRS': {lacking[0]!r}}}",
         )
     texts = [name_texts(table[one], name) for one in _TEXTS if one in table.columns]
-    numbers = [
-        score_numbers(table[one], name)
-        for one in ("value", "weight")
-        if one in table.columns
-    ]
-    rest = [table[one] for one in ("measure",) if one in table.columns]
-    long = pl.DataFrame([*texts, *numbers, *rest])
+    numbers = [_scores(table["value"], name, notes)]
+    if "weight" in table.columns:
+        numbers.append(score_numbers(table["weight"], name))
+    long = pl.DataFrame([*texts, *numbers])
     _refuse_twice(long, table, name)
     return long
+
+
+def _scores(column: pl.Series, where: str, notes: dict[str, None]) -> pl.Series:
+    """Return scores; a dash and the like mean that there is none, which is noted."""
+    if column.dtype == pl.String:
+        hole = column.str.strip_chars().str.to_lowercase().is_in(_HOLES)
+        if hole.any():
+            texts = column.filter(hole).str.strip_chars().unique().sort()
+            written = ", ".join(repr(printable(text)) for text in texts)
+            count = counted(int(hole.sum()), "cell")
+            notes[f"{where}: {count} without a score, written {written}"] = None
+            column = column.set(hole, None)
+    return score_numbers(column, where)
 
 
 def by_aliases(
@@ -335,11 +362,8 @@ def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.Dat
         f"{where}: the column {printable(one)} is left out: no data set"
         for one in means
     )
-    numbers = [
-        score_numbers(table[one], where)
-        for one in table.columns
-        if one not in (key, *means)
-    ]
+    datasets = [one for one in table.columns if one not in (key, *means)]
+    numbers = [_scores(table[one], where, notes) for one in datasets]
     if not numbers:
         raise MissingColumn(
             "there is no column of scores",
@@ -412,7 +436,7 @@ def _of_measure(whole: pl.DataFrame, measure: str | None) -> tuple[pl.DataFrame,
 def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> BoardScores:
     """Return scores as arrays."""
     systems, datasets = (
-        tuple(whole[name].unique(maintain_order=True)) for name in ("system", "dataset")
+        tuple(whole[name].unique().sort()) for name in ("system", "dataset")
     )
     place = {name: at for at, name in enumerate(systems)}
     found: dict[str, Any] = {
@@ -459,13 +483,16 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
     read = BoardScores(
         measure, str(known), systems, datasets, values, notes=notes, **found
     )
-    scored = np.flatnonzero(~np.isnan(values).all(axis=0))
-    if len(scored) == len(systems):
+    has = ~np.isnan(values)
+    any_score = zip(
+        (*systems, *datasets), (*has.any(axis=0), *has.any(axis=1)), strict=True
+    )
+    left_out = [printable(name) for name, scored in any_score if not scored]
+    if not left_out:
         return read
-    names = some(name for name in systems if name not in {systems[at] for at in scored})
     return replace(
-        read.of_systems(scored.tolist()),
-        notes=(*notes, f"left out, without any score: {names}"),
+        read.of_systems(np.flatnonzero(has.any(axis=0)).tolist()),
+        notes=(*notes, f"left out, without any score: {some(left_out)}"),
     )
 
 

@@ -299,6 +299,15 @@ def _errors(
     )
     if level == "queries":
         return of_queries, DrawnErrors(of_queries)
+    if not found.fit.counts.max() > 1:
+        raise NotComparable(
+            "no system has scores on two data sets, so nothing shows how data sets differ",
+            given=counted(len(read.datasets), "data set"),
+            expected="two data sets or more, or scores per query and resample='queries'",
+            fix="resample='queries'"
+            if read.queries
+            else "add a column query_id, with a row for each query",
+        )
     n, errors = len(read.datasets), found.errors(seed)
     moved: Floats = (
         (draws(n, seed, range(resamples)) - 1)

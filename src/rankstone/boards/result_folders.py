@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.errors import BadLine, BadValue, EmptyInput, did_you_mean, printable
+from rankstone.comparison.score_sources import LARGEST
+from rankstone.errors import BadValue, EmptyInput, did_you_mean, printable
 from rankstone.io.file_roles import note_input
+from rankstone.io.json_objects import parsed, read_text
+from rankstone.io.python_rows import ids_of
 
 if TYPE_CHECKING:
     import os
@@ -48,8 +52,12 @@ def read_folder(
             where=str(root),
             expected='MODEL/REVISION/TASK.json of MTEB, or MODEL/DATASET.json with {"NDCG@10": 0.3}',
         )
+    *texts, values = zip(*rows, strict=True)
+    names = "system", "revision", "dataset", "split"
+    columns = zip(names, texts, strict=True)
     frame = pl.DataFrame(
-        rows, ["system", "revision", "dataset", "split", "value"], orient="row"
+        {name: ids_of(column, name, str(root)) for name, column in columns}
+        | {"value": values}
     )
     tested = (pl.col("split") == _SPLIT).any().over("system", "revision", "dataset")
     return frame.filter((pl.col("split") == _SPLIT) | ~tested)
@@ -60,36 +68,46 @@ def _rows(
 ) -> Iterator[tuple[str, str, str, str, float]]:
     """Yield system, revision, data set, split and value of a file; the mean over subsets of a task."""
     note_input(file, f"an input in {root}")
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadLine(
-            "the file is not JSON", where=str(file), given=printable(error)
-        ) from error
+    result = parsed(read_text(str(file), longest=None), str(file))
     folders = file.relative_to(root).parts[:-1]
     system = (folders[0] if folders else root.name).replace("__", "/")
     revision = folders[1] if len(folders) > 1 else ""
-    if not isinstance(found, Mapping):
+    if not isinstance(result, Mapping):
         return
-    if not isinstance(scores := found.get("scores"), Mapping):
-        if any(isinstance(value, float) for value in found.values()):
-            yield (
-                system,
-                revision,
-                file.stem,
-                "",
-                _number(found, measure or _BEIR, file),
+    if "scores" not in result:
+        if any(isinstance(value, float) for value in result.values()):
+            value = _number(result, measure or _BEIR, file)
+            yield system, revision, file.stem, "", value
+        return
+    scores = result["scores"]
+    dataset = str(result.get("task_name", file.stem))
+    for split, subsets in (_as_mapping(scores, "scores", file)).items():
+        if not isinstance(subsets, list) or not subsets:
+            raise _no_scores(f"scores.{split}", subsets, file, "a list of subsets")
+        of_subsets = [
+            _number(
+                _as_mapping(subset, f"scores.{split}", file), measure or _MAIN, file
             )
-        return
-    for split, subsets in scores.items():
-        values = [_number(one, measure or _MAIN, file) for one in subsets]
-        yield (
-            system,
-            revision,
-            str(found.get("task_name", file.stem)),
-            split,
-            sum(values) / len(values),
-        )
+            for subset in subsets
+        ]
+        yield system, revision, dataset, split, math.fsum(of_subsets) / len(of_subsets)
+
+
+def _as_mapping(value: object, place: str, file: Path) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not value:
+        raise _no_scores(place, value, file, "an object")
+    return value
+
+
+def _no_scores(place: str, value: object, file: Path, expected: str) -> BadValue:
+    """Return the error for a part of a result that cannot hold scores."""
+    return BadValue(
+        f"{printable(place, 60)} holds no scores",
+        where=str(file),
+        given=printable(json.dumps(value), 60),
+        expected=f'{expected}: {{"scores": {{"test": [{{"{_MAIN}": 0.3}}]}}}}',
+        fix="evaluate the task again, or remove the file",
+    )
 
 
 def _number(found: Mapping[str, Any], name: str, file: Path) -> float:
@@ -101,5 +119,12 @@ def _number(found: Mapping[str, Any], name: str, file: Path) -> float:
             where=str(file),
             given=", ".join(map(printable, known[:12])),
             fix=did_you_mean(name, known),
+        )
+    if value < -LARGEST or value > LARGEST:
+        raise BadValue(
+            f"{printable(name)} is out of range",
+            where=str(file),
+            given=printable(value, 40),
+            expected=f"a number up to {LARGEST:g}",
         )
     return float(value)

@@ -27,9 +27,11 @@ from rankstone.errors import (
 from rankstone.hits.alignment_audit import Audit
 from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import Renames
+from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
+from rankstone.io.number_columns import numbers_in
 from rankstone.io.sources import display_name, is_database
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.syntax import parse_measure, parse_measures
@@ -54,7 +56,7 @@ SCHEMA: Final[dict[str, Any]] = {
 _RUN: Final = "runid"
 _FIELDS: Final = 3
 #: largest score or weight: sums of squares stay finite
-_LARGEST: Final = 1e15
+LARGEST: Final = 1e15
 
 
 def read_scores(
@@ -212,6 +214,7 @@ def _table(
 
 def _unfolded(frame: pl.DataFrame, where: str, measure: str) -> pl.DataFrame:
     """Return a row for each query and system of a wide table."""
+    refuse_copies(frame.columns, where, ", ".join(frame.columns), lambda _: True)
     ids = frame["query_id"]
     if ids.is_duplicated().any():
         raise DuplicateRows(
@@ -252,33 +255,14 @@ def name_texts(column: pl.Series, where: str) -> pl.Series:
 
 def score_numbers(column: pl.Series, where: str) -> pl.Series:
     """Return numbers; null, an empty text and NaN mean no value."""
-    if column.dtype.is_nested():
-        raise BadValue(
-            f"the column {column.name} has type {column.dtype}",
-            where=where,
-            expected="numbers",
-        )
-    texts = (
-        column.cast(pl.String).str.strip_chars()
-        if column.dtype == pl.String
-        else column
-    )
-    numbers = texts.cast(pl.Float64, strict=False)
-    if column.dtype == pl.String:
-        bad = numbers.is_null() & texts.is_not_null() & (texts != "")
-        if bad.any():
-            raise BadValue(
-                f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is not a number",
-                where=where,
-            )
-    numbers = numbers.fill_nan(None)
-    beyond = (numbers.abs() > _LARGEST).fill_null(value=False)
+    numbers = numbers_in(column, lambda row: f"{where}, row {row + 1}")
+    beyond = (numbers.abs() > LARGEST).fill_null(value=False)
     if beyond.any():
         at = beyond.arg_max() or 0
         raise BadValue(
             f"the {column.name} {numbers[at]:g} is out of range",
             where=f"{where}, row {at + 1}",
-            expected=f"numbers up to {_LARGEST:g}",
+            expected=f"numbers up to {LARGEST:g}",
         )
     return numbers
 

@@ -88,7 +88,7 @@ def judged_spans(
     )
     chunks = None
     if documents is not None and {*OFFSETS} <= {*documents.columns}:
-        known = documents.collect(*OFFSETS)
+        known = documents.numbers(*OFFSETS)
         chunks = known.with_columns(doc_id=units.of(known["doc_id"]))
     spans = JudgedSpans.of(frame, judgments, chunks)
     return replace(judgments, spans=spans, row=rows[judgments.row], rows=frame.height)

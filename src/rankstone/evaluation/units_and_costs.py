@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, MissingColumn, printable
-from rankstone.hits.budgets import REPEATED
+from rankstone.hits.budgets import REPEATED, check_costs
 from rankstone.hits.judgments import merge_duplicates
 from rankstone.hits.units import RetrievalUnits
 from rankstone.io import read_attributes
@@ -232,18 +232,16 @@ def with_costs(
     if documents is None:
         return table
     lacking = [name for name in names if name not in table.columns]
-    wanted = {name: pl.col(name) for name in lacking if name in documents.columns}
-    if (
-        "characters" in lacking
-        and "characters" not in wanted
-        and "text" in documents.columns
-    ):
-        wanted["characters"] = pl.col("text").str.len_chars()
-    if not wanted:
+    wanted = [name for name in lacking if name in documents.columns]
+    of_text = "characters" in {*lacking} - {*wanted} and "text" in documents.columns
+    if not wanted and not of_text:
         return table
-    roots = [name if name in documents.columns else "text" for name in wanted]
-    numbers = {name: value.cast(pl.Float64) for name, value in wanted.items()}
-    known = documents.collect(*roots).select("doc_id", **numbers)
+    known = documents.numbers(*wanted)
+    numbers = {name: known[name].fill_null(0.0).to_numpy() for name in wanted}
+    check_costs(numbers, documents.locate)
+    if of_text:
+        text = documents.collect("text")["text"].cast(pl.String)
+        known = known.with_columns(characters=text.str.len_chars().cast(pl.Float64))
 
     def joined(piece: pl.DataFrame) -> pl.DataFrame:
         doc = pl.col("doc_id").cast(pl.String)
@@ -251,7 +249,7 @@ def with_costs(
             known, left_on=doc, right_on="doc_id", how="left", maintain_order="left"
         )
 
-    schema = {**table.schema, **dict.fromkeys(wanted, pl.Float64())}
+    schema = {**table.schema, **dict.fromkeys(known.columns[1:], pl.Float64())}
     return table.mapped(joined, schema=schema)
 
 

@@ -40,6 +40,9 @@ REPEATED: Final = "="
 _NO_COSTS: Final = ("query_id", "doc_id", "relevance", "rank")
 #: sums of costs that exceed a budget by less than this share still fit: ten times 0.1 fits into 1
 _ROUNDING: Final = 1e-12
+#: the largest cost, and the largest number
+_LARGEST: Final = 1e100
+_FINITE: Final = float(np.finfo(np.float64).max)
 #: whole numbers up to here are added without rounding
 _EXACT: Final = 2.0**53
 #: values that are compared at a time, in the processor's cache
@@ -466,21 +469,16 @@ def attainable(pairs: PairIndex, grade: Floats, costs: Floats, budget: Budget) -
 
 
 def check_costs(costs: Mapping[str, Floats], where: Callable[[int], str]) -> None:
-    """Refuse a missing or negative cost."""
+    """Refuse a missing cost, and one that is negative or so large that sums might be infinite."""
     for name, values in costs.items():
-        least, most = values.min(initial=0.0), values.max(initial=0.0)
-        if (
-            np.isfinite(least)
-            and np.isfinite(most)
-            and (least >= 0 or name in (*STEPS, "score"))
-        ):
+        signed = name in (*STEPS, "score")
+        low, high = (-_FINITE, _FINITE) if signed else (0.0, _LARGEST)
+        if values.min(initial=0.0) >= low and values.max(initial=0.0) <= high:
             continue
-        bad = ~np.isfinite(values) | ((values < 0) & (name not in (*STEPS, "score")))
-        if bad.any():
-            at = int(bad.argmax())
-            raise BadValue(
-                f"the column {name} is {'missing' if np.isnan(values[at]) else f'{values[at]:g}'}",
-                where=where(at),
-                expected="a number of 0 or more in every row",
-                fix="repair the row or leave it out",
-            )
+        at = int((~((values >= low) & (values <= high))).argmax())
+        raise BadValue(
+            f"the column {name} is {'missing' if np.isnan(values[at]) else f'{values[at]:g}'}",
+            where=where(at),
+            expected=f"a number from {low:g} to {high:g} in every row",
+            fix="write one there or in the table of documents, or leave the row out",
+        )

@@ -18,15 +18,16 @@ from rankstone.errors import (
 )
 from rankstone.io.columns import hidden, renames, require
 from rankstone.io.databases import open_database
-from rankstone.io.file_formats import scan_files
+from rankstone.io.file_formats import place_in, scan_files
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import holds_json, read_json
+from rankstone.io.number_columns import numbers_in
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library, is_column
-from rankstone.io.sources import display_name, is_database
+from rankstone.io.sources import display_name, is_database, is_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 class Attributes(Record):
@@ -42,6 +43,8 @@ class Attributes(Record):
         The rows, lazily.
     schema
         All columns and their types; in CSV files all are text.
+    locate
+        Returns the place of a row, counted from 0, for messages.
     read_as
         Notes on what was detected about a file.
     """
@@ -50,6 +53,7 @@ class Attributes(Record):
     key: str
     frame: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
+    locate: Callable[[int], str]
     read_as: tuple[str, ...] = ()
 
     @property
@@ -90,6 +94,13 @@ class Attributes(Record):
             )
         return frame
 
+    def numbers(self, *columns: str) -> pl.DataFrame:
+        """Read the ids as text, and some columns of numbers; a text that is none is refused."""
+        frame = self.collect(*columns)
+        return frame.with_columns(
+            numbers_in(frame[name], self.locate) for name in columns
+        )
+
 
 def read_attributes(
     source: object,
@@ -121,7 +132,24 @@ def read_attributes(
         frame = frame.rename(dict.fromkeys(list(schema)[:1], key))
         schema = dict(frame.collect_schema())
     require(schema, (key,), name, tuple(schema))
-    return Attributes(name, key, frame, schema, notes)
+    return Attributes(
+        name, key, frame, schema, _places(source, name, columns, format_in), notes
+    )
+
+
+def _places(
+    source: object, name: str, columns: Mapping[str, str] | None, format_in: str | None
+) -> Callable[[int], str]:
+    """Return what finds the place of a row: the line in a file of lines."""
+    if (
+        not isinstance(source, (str, os.PathLike))
+        or is_database(source)
+        or is_stream(source)
+        or holds_json(source, format_in)
+    ):
+        return lambda row: f"{name}, row {row + 1}"
+    form = None if format_in == "trec" else format_in
+    return lambda row: place_in(source, row, form, columns)
 
 
 def open_table(

@@ -33,6 +33,8 @@ SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 _BLOCK: Final = 1 << 16
 _ROWS: Final = 50
 _NAMES: Final = {"\t": "tab", " ": "blank"}
+#: the end of a name as the reader names further copies of a column
+_FURTHER: Final = r"_duplicated_\d+\b"
 
 
 class Dialect(Record):
@@ -246,15 +248,13 @@ def refuse_copies(
     """
     earlier: set[str] = set()
     for name in names:
-        first = re.sub(
-            r"_duplicated_\d+$", "", name
-        )  # as the reader names further copies
+        first = re.sub(_FURTHER, "", name)
         bare = (first if first in names else name).strip()
         if bare in earlier and matters(bare):
             raise BadLine(
                 f"the header has {printable(bare)} twice",
                 where=where,
-                given=printable(given),
+                given=printable(re.sub(_FURTHER, "", given)),
                 expected="each column once",
             )
         earlier.add(bare)

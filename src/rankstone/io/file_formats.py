@@ -153,6 +153,23 @@ def scan_files(
     return whole, (*notes, *blank_note(sum(part.blank_rows() for part in parts)))
 
 
+def place_in(
+    path: str | os.PathLike[str],
+    row: int,
+    format_in: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> str:
+    """Return the place of a row of :func:`scan_files`, counted from 0, for messages."""
+    for part in scan_parts(path, format_in, columns):
+        with reading(part.title):
+            blank = part.frame.select(BLANK).collect().to_series()
+        rows = (~blank | (part.dialect is None)).arg_true()
+        if row < len(rows):
+            return part.place(rows[row])
+        row -= len(rows)
+    return os.fspath(path)
+
+
 class Scanned(Record):
     """One file of a table of any columns.
 

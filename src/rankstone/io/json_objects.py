@@ -62,7 +62,7 @@ def read_json(path: str | os.PathLike[str], *, steps: bool = False) -> Any:  # n
         object holds it; a trace as a frame of its retrievals.
     """
     name = os.fspath(path)
-    value = _parsed(read_text(name, longest=None), name)
+    value = parsed(read_text(name, longest=None), name)
     if isinstance(value, dict) and not is_trace(value):
         value = _wrapped(value, name) or value
     records = value if isinstance(value, list) else [value]
@@ -140,7 +140,8 @@ def read_text(name: str, longest: int | None = LONGEST) -> str:
         return "\n".join(lines).removeprefix("\ufeff")
 
 
-def _parsed(text: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+def parsed(text: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value of a JSON text; refuse what is none, a key that occurs twice, and no text at all."""
     if not text.strip():
         raise EmptyInput("the file is empty", where=name, expected="JSON data")
     try:

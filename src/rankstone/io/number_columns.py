@@ -180,6 +180,42 @@ def decimal_text(cell: pl.Expr) -> pl.Expr:
     )
 
 
+def numbers_in(column: pl.Series, place: Callable[[int], str]) -> pl.Series:
+    """Return a column of a table beside the run as numbers; null, NaN and an empty text are null.
+
+    Parameters
+    ----------
+    column
+        Numbers, or texts of numbers.
+    place
+        Returns the place of a row, for messages.
+
+    Raises
+    ------
+    BadValue
+        With the first text that is not a number and its place.
+    """
+    kind, texts = column.dtype, column
+    if isinstance(kind, (pl.String, pl.Categorical, pl.Enum)):
+        texts = column.cast(pl.String).str.strip_chars().replace("", None)
+    elif not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
+        raise BadValue(
+            f"the column {printable(column.name, 40)} has type {kind}",
+            where=place(0),
+            expected="numbers",
+        )
+    numbers = texts.cast(pl.Float64, strict=False)
+    bad = numbers.is_null() & texts.is_not_null()
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise BadValue(
+            f"the {printable(column.name, 40)} {printable(repr(texts[row]), 40)} is not a number",
+            where=place(row),
+            expected="a number",
+        )
+    return numbers.fill_nan(None)
+
+
 #: up to here different whole numbers are different float64 numbers
 LARGEST: Final = 2**53
 #: different numbers of so many digits are different float64 numbers, whatever their size

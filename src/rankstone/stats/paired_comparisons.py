@@ -324,7 +324,8 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
     at[-1] += tied
     value, gradient, information = _derivatives(rows, counts, model, at)
     for _ in range(_MOST):
-        step = _inverse(information, battles.items) @ gradient
+        with np.errstate(invalid="ignore"):  # an infinite inverse is refused below
+            step = _inverse(information, battles.items) @ gradient
         if not np.abs(at + step).max() < _FAR:
             raise NotComparable(
                 "the likelihood has no maximum: a covariate, or strengths with ties, decide every battle",

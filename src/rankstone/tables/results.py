@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import fields
 from functools import cache, partial
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 
 _LINES: Final = (".jsonl", ".ndjson")
+#: characters that JSON may hold as they are, and terminals obey → how JSON writes them too
+_OBEYED: Final = {
+    code: f"\\u{code:04x}"
+    for codes in ((0x7F, 0xA0), (0x200E, 0x2010), (0x2028, 0x202F), (0x2066, 0x206A))
+    for code in range(*codes)
+}
 #: options and parameters whose defaults are shown in brief: those that libraries disagree on most
 _USUAL: Final = ("gain", "rel", "ties", "missing")
 
@@ -393,15 +400,36 @@ def write_rows(
 
 def as_json(report: object) -> str:
     """Return a report as JSON, one value in each line; other types, such as dates, become text."""
-    return json.dumps(report, ensure_ascii=False, indent=1, default=str) + "\n"
+    return _dumped(report, indent=1) + "\n"
 
 
 def as_json_lines(frame: pl.DataFrame) -> str:
     """Return the rows of a frame as JSON lines."""
-    rows = frame.iter_rows(named=True)
-    return "".join(
-        json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows
+    return "".join(_dumped(row) + "\n" for row in frame.iter_rows(named=True))
+
+
+def _dumped(value: object, indent: int | None = None) -> str:
+    r"""Return JSON that strict readers accept and terminals do not obey.
+
+    >>> _dumped({"f": float("inf"), "system": "a\x9b31m"})
+    '{"f": null, "system": "a\\u009b31m"}'
+    """
+    plain = _finite(value)
+    text = json.dumps(
+        plain, ensure_ascii=False, indent=indent, default=str, allow_nan=False
     )
+    return text.translate(_OBEYED)
+
+
+def _finite(value: object) -> object:
+    """Return plain data with null for NaN and infinities, which JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(part) for part in value]
+    return value
 
 
 def as_csv(frame: pl.DataFrame, formulas: str = "keep") -> str:

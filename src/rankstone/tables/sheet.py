@@ -76,6 +76,13 @@ class Table:
     best: frozenset[tuple[int, int]] = frozenset()
     starred: bool = False
 
+    def __post_init__(self) -> None:
+        """Escape control characters: names are untrusted, and no format may obey them."""
+        object.__setattr__(self, "title", one_line(self.title))
+        object.__setattr__(self, "head", tuple(map(one_line, self.head)))
+        rows = tuple(tuple(map(one_line, row)) for row in self.rows)
+        object.__setattr__(self, "rows", rows)
+
     def marked(
         self, best: str, other: str = "{}", escape: Callable[[str], str] = str
     ) -> list[list[str]]:
@@ -196,6 +203,13 @@ class Sheet:
         """Escape control characters: a text is one line in every format, also in a comment of LaTeX."""
         for name in ("title", "formula", "symbols"):
             object.__setattr__(self, name, one_line(getattr(self, name)))
+        parts = [
+            (one_line(part[0]), tuple(map(one_line, part[1])))
+            if isinstance(part, tuple)
+            else part
+            for part in self.parts
+        ]
+        object.__setattr__(self, "parts", tuple(parts))
         notes = [
             Details((one,), (one,)) if isinstance(one, str) else one
             for one in self.notes

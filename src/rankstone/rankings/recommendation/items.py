@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: categories that fit into the bits of one number
 _WORD: Final = 64
+#: the square of a larger number, or a sum of such, would be infinite
+_LARGEST: Final = 1e150
 #: the most labels per row of a padded table
 _WIDEST: Final = 8
 
@@ -260,9 +262,9 @@ class ItemTable(Remembering):
             values = self._matrix(columns[0])
         else:
             values = np.stack([self.numbers(column) for column in columns], axis=1)
-        if np.isinf(values).any():
+        if (np.abs(values) > _LARGEST).any():
             raise BadValue(
-                f"{'+'.join(columns)} holds an infinite number",
+                f"{'+'.join(columns)} holds an infinite number, or one whose square is",
                 where=self.attributes.source,
                 expected="finite numbers, or nothing where a feature is not known",
             )
