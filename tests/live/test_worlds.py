@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.live import running
 from tests.live.library_answers import theirs
@@ -33,6 +35,11 @@ def score(case, measures):
 
 def lists() -> list[list[list[Any]]]:
     return [listed for case in DRAWN for listed in case["run"].values()]
+
+
+def copied() -> list[list[list[Any]]]:
+    drawn = cases(7, 400, Traits(duplicates=True))
+    return [listed for case in drawn for listed in case["run"].values()]
 
 
 def grades() -> set[float]:
@@ -77,6 +84,19 @@ SEEN = {
     "ids of other scripts": lambda: any(
         not doc.isascii() for case in DRAWN for doc in ids(case)
     ),
+    "a document three times": lambda: any(
+        max(Counter(doc for doc, _ in listed).values(), default=0) > 2
+        for listed in copied()
+    ),
+    "copies of several documents": lambda: any(
+        sum(count > 1 for count in Counter(doc for doc, _ in listed).values()) > 1
+        for listed in copied()
+    ),
+    "cutoffs above 1000": lambda: {1001, 5000} <= {case["k"] for case in DRAWN},
+    "scores that are equal only as float32": lambda: any(
+        len({np.float32(s) for _, s in listed}) < len({s for _, s in listed})
+        for listed in lists()
+    ),
     "a cutoff behind the end": lambda: any(
         case["k"] > max(map(len, case["run"].values())) for case in DRAWN
     ),
@@ -101,6 +121,8 @@ def test_what_a_library_cannot_be_handed_is_not_drawn() -> None:
             unsaid=False,
             names=False,
             ties=False,
+            deep=False,
+            close=False,
         ),
     )
     every = [listed for case in plain for listed in case["run"].values()]
@@ -111,6 +133,8 @@ def test_what_a_library_cannot_be_handed_is_not_drawn() -> None:
     } == {0, 1, 2, 3}
     assert all(docs for case in plain for docs in case["qrels"].values())
     assert all(query[0] == "q" for case in plain for query in case["qrels"])
+    assert all(case["k"] <= 100 for case in plain)
+    assert all(np.float32(s) == s for listed in every for _, s in listed)
 
 
 @pytest.mark.parametrize("how", ["dies", "ends", "hangs"])

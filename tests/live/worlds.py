@@ -32,7 +32,7 @@ class Traits:
     empty
         Queries without a relevant document.
     duplicates
-        A document twice in a list (scores fall strictly then).
+        Documents several times in a list, at any of its ranks.
     signs
         Scores below zero.
     strange
@@ -45,6 +45,10 @@ class Traits:
         Judged queries of which no judgment is known.
     names
         Ids of any letters and signs; a query that is called as one of its documents.
+    deep
+        Cutoffs at 1000 and further down than any list.
+    close
+        In a tenth of the cases, scores that single precision hardly tells apart.
     queries
         Queries at most.
     """
@@ -63,11 +67,15 @@ class Traits:
     hollow: bool = True
     unsaid: bool = True
     names: bool = True
+    deep: bool = True
+    close: bool = True
     queries: int = 4
 
 
 #: what no scale of whole grades has
 _STRANGE: Final = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
+#: steps of scores around 1 that are far below those of single precision, so that many are equal there
+_CLOSE: Final = 2e-9
 #: what ids are made of: signs of every file format, capitals, other scripts, numbers that are no numbers
 _PARTS: Final = (
     "7",
@@ -121,16 +129,20 @@ def _case(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
             run[query] = [] if traits.hollow and bare < 0.08 and at else listed
         if not (traits.extra and gone > 0.85 and at):
             qrels[query] = {} if traits.unsaid and bare > 0.95 and at else judged
-    case = {"qrels": qrels, "run": run, "k": _cutoff(rng)}
+    if traits.close and rng.random() < 0.1:
+        for listed in run.values():
+            listed[:] = [[doc, 1.0 + score * _CLOSE] for doc, score in listed]
+    case = {"qrels": qrels, "run": run, "k": _cutoff(rng, traits)}
     return _renamed(rng, case) if traits.names and rng.random() < 0.2 else case
 
 
-def _cutoff(rng: np.random.Generator) -> int:
-    return (
-        int(rng.choice([10, 20, 100]))
-        if rng.random() < 0.1
-        else int(rng.integers(1, 8))
-    )
+def _cutoff(rng: np.random.Generator, traits: Traits) -> int:
+    kind = rng.random()
+    if kind < 0.08:
+        return int(rng.choice([10, 20, 100]))
+    if traits.deep and kind < 0.16:
+        return int(rng.choice([1000, 1001, 1002, 5000]))
+    return int(rng.integers(1, 8))
 
 
 def _query(
@@ -155,7 +167,8 @@ def _query(
     rng.shuffle(pool)
     pool = pool[:1] if alone and traits.unretrieved else pool
     if traits.duplicates and rng.random() < 0.3:
-        pool.append(pool[0])
+        for _ in range(int(rng.integers(1, 6))):
+            pool.insert(int(rng.integers(len(pool) + 1)), str(rng.choice(pool)))
     steps = (
         rng.random(len(pool)) < rng.choice([0.1, 0.5, 0.5])
         if traits.ties

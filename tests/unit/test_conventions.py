@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from importlib import import_module
 from importlib.resources import files
 from itertools import product
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -147,6 +151,71 @@ def test_recommenders_joins_copies_with_copies() -> None:
                 if value != pytest.approx(expected, abs=1e-12):
                     wrong.append((measure, judged, listed, value, expected))
     assert not wrong, (len(wrong), wrong[:3])
+
+
+@each(("one", "entry"), [pair for pair in ENTRIES if pair[1].last_rank], ids=str)
+def test_cutoffs_beyond_the_last_rank_of_a_library_act_as_it(
+    one: Convention, entry: Entry
+) -> None:
+    """cwl_eval, also within ir_measures, looks at 1000 ranks: a larger cutoff has no other number."""
+    if "k" not in entry.places:
+        return
+    at = {
+        k: re.sub(r"<\w+>", "0.5", entry.spelling.replace("<m>", "3").replace("<k>", k))
+        for k in ("1000", "1001", "1002", "5000")
+    }
+    qrels = {"q1": {"a": 1.0, "b": 1.0, "c": 0.0}}
+    run = {"q1": ["b", "x", *map(str, range(997)), "c", "a"]}
+    options: dict[str, Any] = {"convention": str(one)}
+    value = rankstone.evaluate(qrels, run, at["1000"], **options).to_dict()["run"]
+    limit = entry.cutoff_limit[0] if entry.cutoff_limit else 5000
+    for k, measure in at.items():
+        if int(k) > limit:
+            with pytest.raises(BadParameter) as raised:
+                rankstone.evaluate(qrels, run, measure, **options)
+            assert str(raised.value.fix).endswith(measure.replace(k, str(limit)))
+        else:
+            deeper = rankstone.evaluate(qrels, run, measure, **options).to_dict()["run"]
+            assert deeper == {measure: value[at["1000"]]}
+
+
+def test_a_thousand_ranks_by_hand() -> None:
+    """A document at rank 1001 does not count, and 1000 perfect ones are the norm."""
+    run = {"q1": ["b", *map(str, range(999)), "a"]}
+    norm = math.fsum(1 / math.log2(rank + 1) for rank in range(1, 1001))
+    measure = "SDCG(max_rel=3)@5000"
+    scores = rankstone.evaluate(
+        {"q1": {"a": 3, "b": 2}}, run, measure, convention="ir_measures"
+    )
+    assert scores.to_dict()["run"][measure] == pytest.approx(2 / 3 / norm, rel=1e-12)
+
+
+#: prints the shortest list of ties that NumPy's sort does not leave in their order
+SORTING = """
+import numpy as np
+lists = [np.random.default_rng(seed).integers(0, 3, n) * 1.0 for n in range(2, 24) for seed in range(50)]
+print(min(len(a) for a in lists if (np.argsort(a) != np.argsort(a, kind="stable")).any()))
+"""
+
+
+@pytest.mark.parametrize(("disabled", "rows"), [("", 4), ("X86_V4 X86_V3", 17)])
+def test_the_order_of_ties_is_said_as_numpy_has_it(disabled: str, rows: int) -> None:
+    """scikit-learn's ``ignore_ties=True`` is NumPy's sort: from how many rows on it is the processor's."""
+    simd: Any = np.show_config(mode="dicts")
+    if "X86_V3" not in simd["SIMD Extensions"].get("found", ()):
+        pytest.skip("a processor with AVX2, and a NumPy that uses it, sort otherwise")
+    environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": disabled}
+    done = subprocess.run(
+        [sys.executable, "-c", SORTING],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert int(done.stdout) == rows
+    entry = convention("scikit-learn").read("ndcg_score(ignore_ties=True)")[0].entry
+    assert f"up to {rows - 1}" in str(entry.bug)
+    assert str(rows) in str(entry.differs)
 
 
 def test_queries_that_only_some_measures_count() -> None:

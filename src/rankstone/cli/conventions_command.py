@@ -259,6 +259,8 @@ def _object(one: Convention) -> dict[str, Any]:
             **{
                 name: getattr(entry, name)
                 for name in (
+                    "last_rank",
+                    "cutoff_limit",
                     "digits",
                     "undefined_propagates",
                     "no_queries",

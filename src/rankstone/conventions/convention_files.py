@@ -35,7 +35,8 @@ _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 
 #: keys that a file may give once for all its measures
 _SHARED: Final = frozenset(
-    {"declared", "grades", "digits", "nan", "no_queries", "refuses", "summed", "topics"}
+    {"declared", "grades", "digits", "last_rank", "nan", "no_queries", "refuses"}
+    | {"summed", "topics"}
 )
 #: keys of a library, and of each measure
 _OF_LIBRARY: Final = frozenset(
@@ -54,6 +55,7 @@ _OF_MEASURE: Final = frozenset(
         "bug",
         "note",
         "differs",
+        "cutoff_limit",
     }
     | _SHARED
 )
@@ -202,13 +204,15 @@ def _variant(
 
 
 def _entry(data: dict[str, Any]) -> Entry:
-    grades = data.get("grades")
+    grades, limit = data.get("grades"), data.get("cutoff_limit")
     return Entry(
         spelling=data["spelling"],
         ours=data["ours"],
         also=tuple(data.get("also", ())),
         options=data["options"],
         grades=Grades(**grades) if grades else None,
+        last_rank=data.get("last_rank"),
+        cutoff_limit=(limit["k"], limit["why"]) if limit else None,
         digits=data.get("digits"),
         undefined_propagates=data.get("nan") == "propagates",
         no_queries=data.get("no_queries"),

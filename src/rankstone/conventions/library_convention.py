@@ -105,6 +105,10 @@ class Entry:
         Alignment options of the library and of this measure.
     grades
         The grades it accepts; ``None`` for any.
+    last_rank
+        The last rank the library looks at: cutoffs beyond it act as this one; ``None`` for no such rank.
+    cutoff_limit
+        The largest cutoff that has a number here, and why larger ones have none.
     digits
         Decimals the library rounds its mean to.
     undefined_propagates
@@ -137,6 +141,8 @@ class Entry:
     also: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     grades: Grades | None = None
+    last_rank: int | None = None
+    cutoff_limit: tuple[int, str] | None = None
     digits: int | None = None
     undefined_propagates: bool = False
     no_queries: str | None = None
@@ -179,6 +185,12 @@ class Entry:
             if self.declared
             else None,
             None
+            if self.last_rank is None or "k" not in self.places
+            else f"cutoffs above {self.last_rank} act as {self.last_rank}",
+            None
+            if self.cutoff_limit is None
+            else "no number for cutoffs above {}: {}".format(*self.cutoff_limit),
+            None
             if self.digits is None
             else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
             "one undefined query makes the mean undefined (NaN)"
@@ -214,7 +226,27 @@ class Entry:
     def measure(self, numbers: Mapping[str, str]) -> Named:
         """Return our measure with the numbers of a library's name."""
         table = {_GAINS: _table(numbers[_GAINS])} if _GAINS in numbers else {}
-        return named(self.written(self.ours, {**numbers, **table}))
+        return named(self.ours_with({**numbers, **table}))
+
+    def ours_with(self, numbers: Mapping[str, str]) -> str:
+        """Return our name of the measure with the numbers of a library's name.
+
+        Raises
+        ------
+        BadParameter
+            When the library has no number for this cutoff, or none that is computed here.
+        """
+        k = float(numbers.get("k", 0))
+        if self.cutoff_limit is not None and k > self.cutoff_limit[0]:
+            limit, why = self.cutoff_limit
+            raise BadParameter(
+                f"{self.written(self.spelling, numbers)} has no number here: {why}",
+                expected=f"a cutoff up to {limit}",
+                fix=f"write {self.written(self.spelling, {**numbers, 'k': str(limit)})}",
+            )
+        if self.last_rank is not None and k > self.last_rank:
+            numbers = {**numbers, "k": str(self.last_rank)}
+        return self.written(self.ours, numbers)
 
     @staticmethod
     def written(text: str, numbers: Mapping[str, str]) -> str:

@@ -166,7 +166,7 @@ class NERR8(UserModel):
         example="gains 0.5, 0, 1, k = 10: V = 1, 0.5, 0.5, 0: EU = (0.5 + 0.5) / 2 = 1/2",
         needs="judgments, the top of the grade scale, a cutoff",
         peers={
-            TOOLS: "the same",
+            TOOLS: "the same down to rank 1000, their deepest",
             "ERR": "is no C/W/L measure: 1/i is a gain there, here ranks are",
         },
         sensitive="ties, unjudged documents (gain 0), the top of the scale",

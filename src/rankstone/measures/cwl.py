@@ -334,7 +334,8 @@ class SDCG(UserModel):
         example="grades 3, 0, 3 of 0 … 3: SDCG@3 = (1 + 1/2) / (1 + 1/log2(3) + 1/2) = 0.7039",
         needs="judgments, the top of the grade scale, a cutoff",
         peers={
-            "cwl_eval NDCG-k, ir_measures SDCG(max_rel=m)@k": "the same",
+            "cwl_eval NDCG-k, ir_measures SDCG(max_rel=m)@k": "the same down to rank 1000, "
+            "their deepest",
             "nDCG": "divides by the DCG of the documents that exist, not of k perfect ones",
         },
         sensitive="ties, unjudged documents (gain 0), lists shorter than k, queries with few good documents",
@@ -409,8 +410,8 @@ class BPM(UserModel):
         example="perfect documents at ranks 2 and 3; T = 2, k = 10: s = 3, EU = 2/3; T = 1: s = 2, EU = 1/2",
         needs="judgments, the top of the grade scale, a cutoff (the budget)",
         peers={
-            "cwl_eval BPM-Static, ir_measures": "the same, up to sums such as 6 · 1/6, which stay below 1 "
-            "there by rounding, so that the goal is missed",
+            "cwl_eval BPM-Static, ir_measures": "the same down to rank 1000, up to sums such as "
+            "6 · 1/6, which stay below 1 there by rounding, so that the goal is missed",
             "cwl_eval BPM-Dynamic": "hc has no effect (its loop changes T instead of K): BPM(hb=…)@K",
         },
         sensitive="ties, unjudged documents (gain 0), T and k",

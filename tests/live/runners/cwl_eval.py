@@ -75,10 +75,23 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         metric = getattr(cwl_ruler, kind)(*given)
         metric.residuals = True
         totals = dict.fromkeys(columns, 0.0)
-        for ranking in rankings:
-            metric.measure(ranking)
-            for column in columns:
-                totals[column] += float(getattr(metric, _COLUMNS[column]))
-        for column, total in totals.items():
-            found[f"{name}[{column}]" if column else name] = total / len(rankings)
+        asked = {column: f"{name}[{column}]" if column else name for column in columns}
+        try:
+            for ranking in rankings:
+                metric.measure(ranking)
+                for column in columns:
+                    totals[column] += float(getattr(metric, _COLUMNS[column]))
+        except ValueError as error:  # vectors of different lengths, for one
+            found |= {measure: {"error": str(error)} for measure in asked.values()}
+            continue
+        found |= {
+            asked[column]: total / len(rankings) for column, total in totals.items()
+        }
     return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell of totals of users who go on after the last rank, which have no counterpart."""
+    if case["k"] > 1000 and measure.endswith(("[ETU]", "[ETC]", "[ResETU]")):
+        return "totals leave out users who go on after rank 1000 there, and are refused here"
+    return None

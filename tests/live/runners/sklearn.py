@@ -34,8 +34,8 @@ BINARY = [
     "coverage_error",
 ]
 
-# NumPy's sort of doubles is stable for short lists on processors without these, and on no others; where NumPy
-# is there already, nobody asks the library, and children would inherit this
+# NumPy's sort of doubles leaves ties of up to 16 rows in their order on processors without these, and on others
+# of up to 3; where NumPy is there already, nobody asks the library, and children would inherit this
 if "numpy" not in sys.modules:
     os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 X86_V3")
 

@@ -107,8 +107,10 @@ def _value(word: str) -> Any:
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell of ties, for which only nDCG has a rule, and of scores that its logistic function makes equal."""
+    from numpy import float32
+
     lists = [
-        [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed]
+        [(case["qrels"].get(q, {}).get(d, 0), float(float32(s))) for d, s in listed]
         for q, listed in case["run"].items()
     ]
     if measure.startswith("RetrievalNormalizedDCG"):
@@ -118,16 +120,34 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     )
     if any(map(_mixed, lists)) and (by_topk or sum(map(len, lists)) > 16):
         return "tied documents of different labels stand in no order of their own"
-    if measure.startswith("RetrievalAUROC") and any(
-        not -87 < s < 16 for listed in lists for _, s in listed
-    ):
-        return "the logistic function in single precision ties scores far from 0"
+    if measure.startswith("RetrievalAUROC") and any(map(_blurred, lists)):
+        return "the logistic function in single precision makes scores equal"
     return None
 
 
 def _mixed(listed: list[tuple[float, float]]) -> bool:
-    """Tell whether documents of different labels are tied."""
+    """Tell whether documents of different labels are tied in single precision."""
     labels = defaultdict(set)
     for grade, s in listed:
         labels[s].add(grade)
     return any(len(found) > 1 for found in labels.values())
+
+
+def _blurred(listed: list[tuple[float, float]]) -> bool:
+    """Tell whether the logistic function makes different scores of different labels equal, or neighbours."""
+    import numpy as np
+
+    if all(0 <= s <= 1 for _, s in listed):
+        return False
+    labels, scores = (
+        np.array(column)
+        for column in zip(*sorted(listed, key=lambda row: row[1]), strict=True)
+    )
+    with np.errstate(over="ignore"):
+        shares = 1 / (1 + np.exp(-scores.astype(np.float32)))
+    near = np.diff(shares) <= np.spacing(shares[1:])
+    blocks = np.concatenate(([0], np.cumsum(~near)))
+    return any(
+        len(set(labels[blocks == block])) > 1 and len(set(scores[blocks == block])) > 1
+        for block in range(blocks[-1] + 1)
+    )

@@ -182,7 +182,7 @@ class LibraryMeasure(Record):
     @cached_property
     def measure(self) -> Measure:
         """Our measure; libraries with the same definition share it, so that it is computed once."""
-        text = self.entry.written(self.entry.ours, self.numbers)
+        text = self.entry.ours_with(self.numbers)
         if self.entry.unbounded:
             entry = replace(
                 self.entry, options={**self.entry.options, "empty": self.empty}
@@ -201,7 +201,7 @@ class LibraryMeasure(Record):
     @property
     def ours(self) -> str:
         """Our name of it; a replay of a library's own measure keeps its long name."""
-        text = self.entry.written(self.entry.ours, self.numbers)
+        text = self.entry.ours_with(self.numbers)
         return (
             text
             if text.startswith("replay:") or self.entry.unbounded
