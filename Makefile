@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers \
+.PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers verbs \
   pages site docs bench speed profile nightly fuzz regression coverage fix clean
 
 help: ## list the verbs
@@ -148,6 +148,9 @@ nightly: $(VENV)/.test ## fresh seeds for every random test, for an hour (MINUTE
 
 fuzz: $(VENV)/.test ## 100,000 texts of measures and 50,000 broken files: each read, or refused by name (SEED=…)
 	$(BIN)/python -m tests.fuzz.fuzzing --seed $(or $(SEED),0) $(ARGS)
+
+verbs: ## weekly: each verb that README and CONTRIBUTING name, alone in a fresh clone and environment (ARGS="docs site")
+	$(PYTHON) tests/verbs.py $(ARGS)
 
 coverage: $(VENV)/.test ## test coverage, line by line
 	$(BIN)/python -m coverage run -m pytest -q --doctest-modules
