@@ -76,14 +76,14 @@ package: $(VENV)/.test ## build sdist and wheel, check them, install and use eac
 	$(BIN)/python tests/package.py $(ARGS)
 
 man: $(VENV)/.run ## write the manual pages into build/man
-	$(BIN)/python -m docs.making man
+	$(BIN)/python -m docs.making.manual
 
 BASE ?= HEAD
 regression: $(VENV)/.test ## every number of another version, BASE=<commit>, compared with those of the working tree
 	$(BIN)/python tests/regression/compare.py $(BASE) $(ARGS)
 
 size: $(VENV)/.run ## lines of the package, room by room, and the limits
-	$(BIN)/python -m docs.making size
+	$(BIN)/python -m docs.making.sizes
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""``python -m docs.making catalogue | man | pages | size | stage``."""
+"""``python -m docs.making catalogue | pages | stage``, where the dependency group ``docs`` is installed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from docs.making import (
     catalogue,
     classic,
     house,
-    manual,
     measures,
     notebooks,
     options,
     pictures,
     printed,
-    sizes,
     staging,
     upgrading,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+INSTALLING = """\
+Pages show every extra and the reference every module; the dependency group docs installs what they need:
+make pages, make site, or in an environment of your own: pip install --editable . --group docs"""
 
 
 def pages() -> dict[str, str]:
@@ -46,20 +47,27 @@ def pages() -> dict[str, str]:
     }
 
 
-if __name__ == "__main__":
-    if sys.argv[1:] == ["pages"]:
-        for name, text in pages().items():
-            path = ROOT / "docs" / name
-            if not path.exists() or path.read_text("utf-8") != text:
+def main(*words: str) -> None:
+    """Do what was asked for."""
+    match words:
+        case ("pages",):
+            for name, text in pages().items():
+                path = ROOT / "docs" / name
+                if not path.exists() or path.read_text("utf-8") != text:
+                    path.write_text(text, encoding="utf-8")
+        case ("catalogue",):
+            for path, text in catalogue.stubs().items():
                 path.write_text(text, encoding="utf-8")
-    elif sys.argv[1:] == ["catalogue"]:
-        for path, text in catalogue.stubs().items():
-            path.write_text(text, encoding="utf-8")
-    elif sys.argv[1:] == ["man"]:
-        manual.write(ROOT / "build" / "man")
-    elif sys.argv[1:] == ["size"]:
-        print(sizes.size_table())
-    elif sys.argv[1:] == ["stage"]:
-        staging.stage(ROOT / "build")
-    else:
-        sys.exit(__doc__)
+        case ("stage",):
+            staging.stage(ROOT / "build")
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except staging.BrokenLink as error:
+        sys.exit(str(error))
+    except ImportError as error:  # of what a page shows or the reference describes
+        sys.exit(f"{error}\n{INSTALLING}")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 from docs.making.command_line import commands
 
 import rankstone
 from rankstone.cli import cli
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["manual", "write"]
 
@@ -83,3 +80,7 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in manual().items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(__file__).resolve().parents[2] / "build" / "man")

@@ -21,7 +21,6 @@ import griffe
 from docs.making.markdown import anchor, escaped
 
 import rankstone
-from rankstone.errors import MissingExtra
 from rankstone.measures import MEASURES
 from rankstone.tables.results import Result
 
@@ -99,6 +98,10 @@ class Entry:
         return " ".join(_inline(text.split("\n\n")[0]).split())
 
 
+class NotDescribed(ImportError):
+    """A public name whose module cannot be imported here, and which its source does not define as a class."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A public class as its source has it, where the library it is made for is not installed."""
@@ -107,24 +110,21 @@ class Source:
     parameters: tuple[str, ...]
 
     @classmethod
-    def of(cls, module: str, name: str) -> Source:
-        """Read a class, in whichever function it stands."""
-        tree = ast.parse(_source(module))
-        found = next(
-            one
-            for one in ast.walk(tree)
-            if isinstance(one, ast.ClassDef) and one.name == name
-        )
-        made = next(
-            one
-            for one in found.body
-            if isinstance(one, ast.FunctionDef) and one.name == "__init__"
-        )
-        listed = ast.unparse(made.args).removeprefix("self, ")
-        return cls(
-            ast.get_docstring(found) or "",
-            tuple(re.split(r", (?![^\[(]*[\])])", listed)),
-        )
+    def of(cls, module: str, name: str) -> Source | None:
+        """Read a class, in whichever function it stands; ``None`` where there is none of this name."""
+        for node in ast.walk(ast.parse(_source(module))):
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                return cls(ast.get_docstring(node) or "", _parameters(node))
+        return None
+
+
+def _parameters(described: ast.ClassDef) -> tuple[str, ...]:
+    """Return the parameters of a class as its source has them."""
+    for node in described.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            listed = ast.unparse(node.args).removeprefix("self, ")
+            return tuple(re.split(r", (?![^\[(]*[\])])", listed))
+    return ()
 
 
 def documentation(described: object) -> str:
@@ -206,8 +206,13 @@ def _module_docstring(module: str) -> str:
 def _object(module: str, name: str) -> object:
     try:
         return getattr(import_module(module), name)
-    except (ImportError, MissingExtra, AttributeError):
-        return Source.of(module, name)
+    except (ImportError, AttributeError) as error:  # MissingExtra is an ImportError
+        described = Source.of(module, name)
+        if described is None:
+            raise NotDescribed(
+                f"{module}.{name} cannot be described: {error}"
+            ) from error
+        return described
 
 
 def pages(measure_pages: Mapping[str, str]) -> dict[str, str]:

@@ -154,3 +154,7 @@ def size_table() -> str:
         f"{limits['top_level_entries']} top-level entries"
     )
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(size_table())
