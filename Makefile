@@ -53,7 +53,7 @@ install: $(BIN)/python .postgresql .latex .chromium .java ## install all that th
 	@touch $(addprefix $(VENV)/.,run $(GROUPS))
 
 HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays \
-  and not trackers" --ignore=tests/parity --ignore=tests/hooks $(LIGHT)
+  and not trackers" $(addprefix --ignore=tests/,browser hooks parity) $(LIGHT)
 test: $(VENV)/.test .postgresql .latex ## run all tests
 	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
 
@@ -133,7 +133,7 @@ site: $(VENV)/.run $(VENV)/.docs ## build the site of the documents, strictly, i
 
 docs: pages site ## write the pages, build the site
 
-bench: $(VENV)/.bench ## time and memory beside the peers, one table
+bench: $(VENV)/.bench $(VENV)/.spark .java ## time and memory beside the peers, one table
 	$(if $(findstring --peers all,$(ARGS)),$(BIN)/python tests/live/environments.py rectools)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
@@ -143,7 +143,7 @@ speed: $(VENV)/.run ## CPU seconds of three short cases beside those of the comm
 profile: $(VENV)/.run ## where the time of a command goes: imports, rooms, threads (ARGS="eval QRELS RUN")
 	$(BIN)/python benchmarks/profiling.py $(ARGS)
 
-nightly: $(VENV)/.test ## fresh seeds for every random test, for an hour (MINUTES=…)
+nightly: $(VENV)/.test $(VENV)/.parity ## fresh seeds for every random test, for an hour (MINUTES=…)
 	$(BIN)/python tests/nightly.py $(or $(MINUTES),60) $(ARGS)
 
 fuzz: $(VENV)/.test ## 100,000 texts of measures and 50,000 broken files: each read, or refused by name (SEED=…)
@@ -153,7 +153,7 @@ verbs: ## weekly: each verb that README and CONTRIBUTING name, alone in a fresh 
 	$(PYTHON) tests/verbs.py $(ARGS)
 
 coverage: $(VENV)/.test ## test coverage, line by line
-	$(BIN)/python -m coverage run -m pytest -q --doctest-modules
+	$(BIN)/python -m coverage run -m pytest -q $(HERE) $(ARGS)
 	$(BIN)/python -m coverage report
 
 clean: ## remove what make made

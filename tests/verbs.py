@@ -65,7 +65,7 @@ def run(verb: str, commit: str) -> tuple[int, float]:
         (LOGS / f"{verb}.log").open("w", encoding="utf-8") as log,
     ):
         for command in (
-            ["git", "clone", "--quiet", ROOT, folder],
+            ["git", "clone", "--quiet", str(ROOT), folder],
             ["git", "-C", folder, "checkout", "--quiet", "-B", "main", commit],
             ["make", "-C", folder, verb, *SHORT.get(verb, [])],
         ):
