@@ -47,8 +47,8 @@ def pages() -> dict[str, str]:
     }
 
 
-def main(*words: str) -> None:
-    """Do what was asked for."""
+def write(*words: str) -> None:
+    """Write what was asked for."""
     match words:
         case ("pages",):
             for name, text in pages().items():
@@ -64,10 +64,15 @@ def main(*words: str) -> None:
             sys.exit(__doc__)
 
 
-if __name__ == "__main__":
+def main(*words: str) -> None:
+    """Write what was asked for, or end with a sentence that says what is missing."""
     try:
-        main(*sys.argv[1:])
+        write(*words)
     except staging.BrokenLink as error:
         sys.exit(str(error))
     except ImportError as error:  # of what a page shows or the reference describes
         sys.exit(f"{error}\n{INSTALLING}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -27,7 +27,7 @@ from rankstone.tables.results import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["MODULES", "Entry", "entries", "pages"]
+__all__ = ["MODULES", "Entry", "NotDescribed", "entries", "pages"]
 
 #: public modules below ``rankstone``, and the page in which a reader meets each
 MODULES: Final = {

@@ -7,12 +7,14 @@ import re
 import shlex
 import tomllib
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
-from docs.making import catalogue, reference
+from docs.making import __main__ as making
+from docs.making import catalogue, reference, staging
 from docs.making.classic import LANGUAGES, page
 from docs.making.command_line import page as command_line
 from docs.making.markdown import anchor, escaped, number, table
@@ -23,6 +25,9 @@ from tests.unit.test_documents import shell_lines
 import rankstone
 from rankstone.cli import cli
 from rankstone.measures import MEASURES
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -197,6 +202,29 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     assert {name for name in rankstone.__all__ if name != "plots"} == {
         one.name for one in reference.entries() if one.module == "rankstone"
     }
+
+
+def test_what_cannot_be_described_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name, what is not installed, and what installs it; a class is read from its source instead."""
+
+    def absent(name: str) -> ModuleType:
+        if name.startswith("rankstone.integrations."):
+            raise ModuleNotFoundError("No module named 'pytest'")
+        return import_module(name)
+
+    def stage(_: Path) -> None:
+        reference.entries()
+
+    monkeypatch.setattr(reference, "import_module", absent)
+    monkeypatch.setattr(staging, "stage", stage)
+    with pytest.raises(SystemExit) as ended:
+        making.main("stage")
+    first, *others = str(ended.value).splitlines()
+    assert re.fullmatch(
+        r"rankstone\.integrations\.\w+\.\w+ cannot be described: No module named 'pytest'",
+        first,
+    )
+    assert others[-1].startswith("make pages, make site, or ")
 
 
 def test_every_public_module_is_in_the_reference() -> None:
