@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,10 @@ def test_empty_lists() -> None:
         Status.undefined,
     ]
     assert scored.mean() == {"RR": 0.5, "nDCG@10": pytest.approx(1 / math.log2(3))}
+    assert scored.warnings == (
+        "2 lists without documents: nothing relevant, so empty=undefined decides",
+        "2 queries not in the mean of RR, nDCG@10: no relevant document (empty=undefined)",
+    )
 
 
 def test_nothing_counts() -> None:
@@ -310,6 +315,22 @@ def test_flat_names() -> None:
         ([1.0], [0.0], {"empty": "error"}, "without a relevant document"),
         ([1.0], [1.0], {"ties": "docid_desc"}, "needs document ids"),
         ([1.0], [1.0], {"missing": "drop"}, "has no meaning for arrays"),
+        ([1.0, 2.0], [1.0, 2.0], {"qid": [1, None]}, "value 1: a qid is None"),
+        ([1.0, 2.0], [1.0, 2.0], {"qid": ["a", None]}, "value 1: a qid is None"),
+        (
+            [1.0, 2.0],
+            [1.0, 2.0],
+            {"qid": np.array(["a", math.nan], object)},
+            "value 1: a qid is NaN",
+        ),
+        (
+            [1.0, 2.0],
+            [1.0, 2.0],
+            {"qid": np.array(["a", 1], object)},
+            r"several types.*int, str.*qid=\[str\(",
+        ),
+        ([1.0], [1.0], {"group": [1]}, "no argument group.*sizes=….*qid=…"),
+        ([1.0], [1.0], {"query_id": [1]}, "no argument query_id.*sizes=….*qid=…"),
         ([1.0], [1.0], {"tie": "input"}, "there is no alignment option 'tie'"),
         ([1.0], [1.0], {"k": 10}, "k is a parameter of measures"),
     ],
@@ -320,6 +341,77 @@ def test_what_does_not_fit(
     """Every mistake is told in words, with the place where it is."""
     with pytest.raises((InputError, UsageError), match=f"(?s){told}"):
         evaluate(scores, labels, "RR", **how)
+
+
+def test_what_cannot_be_scored_is_refused_before_training() -> None:
+    """Measures that an evaluator takes have a value for any scores, and a fix that names ties works."""
+    taken = 0
+    for kind in MEASURES.values():
+        if not issubclass(kind, Measure):
+            continue
+        name = kind.name
+        texts = [*kind.examples, name, f"{name}@3", f"{name}@tokens(9)"]
+        texts += [f"{name}(denom=hits)@5", f"{name}@score(0.5)"]
+        settings: tuple[Any, ...] = ({}, {"ties": "input"}, {"ties": "best"})
+        for text, options in product(texts, settings):
+            try:
+                ready = Evaluator([1.0, 0.0, 2.0], text, candidates=20, **options)
+            except UsageError as error:
+                if 'ties="input"' in str(error):
+                    Evaluator([1.0], text, candidates=20, ties="input")([1.0])
+                continue
+            taken += 1
+            ready([0.3, 0.2, 0.2]).mean()
+    assert taken > 250, taken
+    with pytest.raises(UsageError, match=r'(?s)AP\(denom=hits\)@5 .*ties="input"'):
+        Evaluator([1.0], "AP(denom=hits)@5")
+
+
+def test_centred_targets() -> None:
+    """Labels below zero that are no whole numbers are hardly padding; it is said, with the first of them."""
+    scores, labels = [0.07, 0.31, 0.75], [-1.0, -0.53, 0.56]
+
+    with pytest.warns(UserWarning, match=r"2 of 3 labels .* -0\.53 \(\[1\], query 0\)"):
+        scored = evaluate(scores, labels, "nDCG")
+
+    assert "subtract the smallest label" in repr(scored)
+    assert scored.report()["warnings"] == list(scored.warnings) != []
+    assert not evaluate(scores, [-1.0, -2.0, 0.56], "nDCG").warnings
+    assert not evaluate(scores, labels, "nDCG", negative="zero").warnings
+
+
+def test_one_query_of_many_rows() -> None:
+    """Hundreds of rows are one query only if it is said that they are."""
+    many, few = np.arange(200.0), np.arange(199.0)
+
+    with pytest.warns(UserWarning, match=r"all 200 rows are one query.*sizes=\[200\]"):
+        assert "all 200 rows are one query" in repr(evaluate(many, many, "RR"))
+
+    assert not evaluate(few, few, "RR").warnings
+    assert not evaluate(many, many, "RR", sizes=[200]).warnings
+    assert not evaluate(many, many, "RR", qid=[7] * 200).warnings
+    assert not evaluate(many[None], many[None], "RR").warnings
+
+
+@each("text", TEXTS)
+def test_queries_outside_means_are_counted(text: str) -> None:
+    """Each query without a value is counted with a reason, as the audit of a table counts it."""
+    scores, labels, sizes = drawn(4, holes=False)
+    options: dict[str, Any] = {"ties": "input", "candidates": 20, "empty": "drop"}
+    if not usable(text, **options):
+        return
+    scored = evaluate(scores, labels, text, sizes=sizes, **options)
+
+    report, (status,) = scored.report(), scored.status.values()
+    for name in ("undefined", "dropped"):
+        count = sum(sum(reasons.values()) for reasons in report[name].values())
+        assert count == (status == Status[name]).sum()
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    table = pl.DataFrame({"query_id": qid, "score": scores, "relevance": labels})
+    audit = rankstone.evaluate(table=table, measures=text, **options).audit.runs["run"]
+    assert (report["undefined"], report["dropped"]) == (audit.undefined, audit.dropped)
+    assert all(warning in audit.line(in_ideal=True) for warning in scored.warnings)
+    assert all(warning in repr(scored) for warning in scored.warnings)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -80,6 +80,8 @@ def test_mistakes() -> None:
         from_topk([[1]], {0: {1: 1}}, "RR", users=[1, 2])
     with pytest.raises(InputError, match="the matrix does not fit"):
         from_topk([[1]], csr_array(one), "RR")
+    with pytest.raises(InputError, match=r"ids\[0, 1\]: item 3 is beyond the matrix"):
+        from_topk([[2, 3], [-1, 9]], csr_array(one), "RR")
     with pytest.raises(UsageError, match="lists come in order"):
         from_topk([[1]], {0: {1: 1}}, "RR", order="score")
     with pytest.raises(InputError, match="users and items have different dimensions"):
@@ -88,3 +90,45 @@ def test_mistakes() -> None:
         top_k(one, one, 0)
     with pytest.raises(InputError, match="wrong shape of seen"):
         top_k(one, one, 1, seen=csr_array(one))
+    with pytest.raises(InputError, match="there are no users"):
+        top_k(one[:0], one, 1)
+    with pytest.raises(InputError, match="there are no items"):
+        top_k(one, one[:0], 1)
+    with pytest.raises(InputError, match="users are not numbers"):
+        top_k(np.array([["a"]]), one, 1)
+
+
+def test_whole_numbers_and_lists() -> None:
+    """Factors may be whole numbers, and lists of lists."""
+    ids, scores = top_k(
+        cast("Any", [[1, 0], [0, 1]]), cast("Any", [[2, 0], [0, 3], [1, 1]]), 2
+    )
+
+    assert ids.tolist() == [[0, 2], [1, 2]]
+    assert scores.tolist() == [[2.0, 1.0], [3.0, 1.0]]
+
+
+@given(
+    seed=st.integers(0, 1 << 30),
+    value=st.sampled_from([np.nan, np.inf, -np.inf, 1e200]),
+    side=st.sampled_from(["user", "item"]),
+)
+def test_no_user_is_lost(seed: int, value: float, side: str) -> None:
+    """Each user has a row; a factor that has no order is refused with the row that it is in."""
+    draw = np.random.Generator(np.random.Philox(seed))
+    users, items = (draw.integers(-2, 3, (n, 3)).astype(float) for n in (5, 9))
+    changed = users if side == "user" else items
+    row, place = int(draw.integers(len(changed))), int(draw.integers(3))
+    changed[row, place] = value
+
+    if not np.isfinite(value):
+        with pytest.raises(
+            InputError, match=rf"{side}s\[{row}, {place}\]: {side} {row} has a factor"
+        ):
+            top_k(users, items, 2)
+        return
+    assert len(top_k(users, items, 2)[0]) == len(users)
+    other = items if side == "user" else users
+    other[0] = 1e200
+    with pytest.raises(InputError, match="is too large for float64"):
+        top_k(users, items, 2)

@@ -189,9 +189,12 @@ def test_scores_of_arrays_are_a_result() -> None:
         "RR       0.7500",
         "AP       0.7500",
         "ArrayScores of 3 queries",
+        "1 query not in the mean of RR, AP: no relevant document (empty=undefined)",
     ]
     nothing = arrays.evaluate([1.0], [0], "RR", empty="undefined")
-    assert nothing.report() == {"queries": 1, "means": {"RR": None}}
+    report = nothing.report()
+    assert (report["queries"], report["means"]) == (1, {"RR": None})
+    assert report["undefined"] == {"RR": {"no relevant document (empty=undefined)": 1}}
     assert "–" in nothing.to_markdown()
 
 

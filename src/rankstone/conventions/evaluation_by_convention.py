@@ -36,6 +36,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import RunErrors, name_runs
 from rankstone.evaluation.scores import RunScores, Scores
@@ -304,7 +305,7 @@ def _together(
     return Scores(
         runs,
         tuple(r.measure for r in readings),
-        _with_warnings(meant, readings, parts[0].audit, runs),
+        _with_warnings(meant, readings, parts, runs),
         _recorded(meant, readings, parts[0].conventions["alignment"]),
         parts[-1].inputs,
     )
@@ -339,10 +340,11 @@ def _by_id(run: RunScores) -> RunScores:
 def _with_warnings(
     meant: Convention,
     readings: Sequence[Reading],
-    audit: Audit,
+    parts: Sequence[Scores],
     runs: Mapping[str, RunScores],
 ) -> Audit:
-    """Add warnings about query ids that the library would read differently."""
+    """Add warnings about ids that the library reads differently, and queries outside means of any part."""
+    audit = parts[0].audit
     patterns = {reading.entry.topics for reading in readings} - {None}
     audits = {}
     for name, run in runs.items():
@@ -353,9 +355,27 @@ def _with_warnings(
             for one in confused_ids(meant.title, str(pattern), ids)
         ]
         audits[name] = replace(
-            audit.runs[name], warnings=(*audit.runs[name].warnings, *warnings)
+            audit.runs[name],
+            warnings=(*audit.runs[name].warnings, *warnings),
+            **_outside_means(readings, parts, name),
         )
     return replace(audit, runs=audits)
+
+
+def _outside_means(
+    readings: Sequence[Reading], parts: Sequence[Scores], run: str
+) -> dict[str, Any]:
+    """Count the queries outside means, each measure under the options of its part."""
+    wanted = {reading.measure for reading in readings}
+    outside: dict[str, Any] = {"undefined": {}, "dropped": {}}
+    for part in parts:
+        scores = part.runs[run].by_measure
+        chosen = {m: scored for m, scored in scores.items() if m in wanted}
+        for name, counts in outside_means(
+            chosen, part.conventions["alignment"]
+        ).items():
+            outside[name] |= counts
+    return outside
 
 
 def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:
@@ -505,10 +525,15 @@ def _beyond_together(
             if r.measure in by_measure
         }
         runs[name] = RunScores(first.queries, ordered, first.about)
+    audit: Any = parts[0].audit
+    audits = {
+        name: replace(audit.runs[name], **_outside_means(readings, parts, name))
+        for name in runs
+    }
     return BeyondScores(
         runs,
         tuple(r.measure for r in readings),
-        parts[0].audit,
+        replace(audit, runs=audits),
         _recorded(meant, readings, parts[0].conventions["alignment"]),
         parts[0].inputs,
         opening=partial(_read_again, parts),

@@ -11,6 +11,7 @@ import polars as pl
 
 from rankstone._basics import Record, queries
 from rankstone.errors import BadValue, EmptyInput, NotComparable, OutOfRange, printable
+from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
@@ -93,7 +94,9 @@ class Pipeline(Record):
             for m, s in scores.by_measure.items()
         }
         warnings = score_warnings(bounded, None if groups is None else groups.several())
-        return scores, replace(audit, warnings=(*audit.warnings, *warnings))
+        audit = replace(audit, warnings=(*audit.warnings, *warnings))
+        outside = outside_means(scores.by_measure, self.options.as_dict())
+        return scores, replace(audit, **outside)
 
     def map_chunks(
         self,

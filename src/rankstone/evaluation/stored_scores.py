@@ -15,6 +15,7 @@ import polars as pl
 
 from rankstone._basics import queries
 from rankstone.errors import EmptyInput, NotComparable
+from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
 from rankstone.evaluation.request import choices
 from rankstone.evaluation.scores import (
@@ -216,12 +217,14 @@ class SummedScores(RunMeans):
             failed=self.listed[name].failed,
             unanswerable=trailer.judgments["unanswerable"],
         )
-        bounded = {
-            m: one.count(Status.lower_bound)
-            for m, one in zip(self.measures, trailer.sums, strict=True)
+        counts = {
+            measure: [sums.count(status) for status in Status]
+            for measure, sums in zip(self.measures, trailer.sums, strict=True)
         }
+        bounded = {m: count[Status.lower_bound] for m, count in counts.items()}
         more = score_warnings(bounded, trailer.judgments["several_subtopics"])
-        return replace(audit, warnings=(*audit.warnings, *more))
+        outside = outside_means(counts, self.options.as_dict())
+        return replace(audit, warnings=(*audit.warnings, *more), **outside)
 
 
 def check_trailer(

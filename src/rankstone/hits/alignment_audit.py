@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
 from math import fsum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rankstone.hits.exclusion import LeftOut
     from rankstone.hits.tallies import Tally
 
+#: measure → reason → number of queries
+Reasons: TypeAlias = "dict[str, dict[str, int]]"
 
 #: from so many lists, and documents in each, one judged document in every list is not a coincidence
 _MANY: Final = 20
@@ -47,6 +49,22 @@ def contradiction(lists: int, of: int, order: str) -> str:
     other = "rank" if order == "score" else "score"
     which = "every list" if lists == of else f"{lists:,} of {of:,} lists"
     return f"ranks contradict scores in {which}: {order}s are used; order={other} uses the {other}s"
+
+
+def not_in_means(reasons: Reasons, noun: str = "query") -> list[str]:
+    """Return how many queries (or users) are not part of which means, and why.
+
+    >>> not_in_means({"AUC": {"no negative": 2}, "GAUC": {"no negative": 2}})
+    ['2 queries not in the mean of AUC, GAUC: no negative']
+    """
+    alike: dict[tuple[str, int], list[str]] = {}
+    for measure, counts in reasons.items():
+        for reason, count in counts.items():
+            alike.setdefault((reason, count), []).append(measure)
+    return [
+        f"{counted(count, noun)} not in the mean of {some(measures)}: {reason}"
+        for (reason, count), measures in alike.items()
+    ]
 
 
 class JudgmentsAudit(Record):
@@ -174,6 +192,8 @@ class RunAudit(Record):
         What exclusion removed; ``None`` where nothing is excluded from the lists.
     false_retrievals
         Unanswerable queries for which something is retrieved.
+    undefined, dropped
+        Measure → why queries have no value, or are left out of its mean → how many.
     read_as
         Notes on what was detected about a file.
     """
@@ -202,6 +222,8 @@ class RunAudit(Record):
     failed: dict[str, int] = field(default_factory=dict)
     read_as: tuple[str, ...] = ()
     false_retrievals: int = 0
+    undefined: Reasons = field(default_factory=dict)
+    dropped: Reasons = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -330,6 +352,7 @@ class RunAudit(Record):
             self.failures,
             self._false_retrievals,
             noted(self.missing, "query", self._missing),
+            *not_in_means(self.undefined),
             *self.warnings,
             noted(self.extra, "query", "without judgments"),
             f"{share:.1%} unjudged in the top {k}"
@@ -350,6 +373,8 @@ class RunAudit(Record):
             noted(self.missing, "query", self._missing),
             self.failures,
             self._false_retrievals,
+            not_in_means(self.undefined),
+            not_in_means(self.dropped),
             noted(self.extra, "query", "without judgments"),
             noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),
             noted(self.tied_float32, "row", "tied with the next only as float32"),

@@ -53,7 +53,7 @@ class Cost(Measure, family="cost"):
         needs="a column of numbers in the run, or in a table of documents (documents=…, --documents FILE)",
         span=(0.0, None),
         direction="lower",
-        undefined="for queries that the run does not answer, and where until is not reached: read it with R",
+        undefined="the run does not answer the query, or until is not reached: no value, so read it with R",
         sensitive="what the column belongs to: a query's time is repeated in all of its rows (per=query)",
         use="together with measures of quality; agg=p50 and p95 for latencies, which a mean describes badly",
         citation="Jansson et al., Efficiency-effectiveness trade-offs, ACM TOIS, 2013",

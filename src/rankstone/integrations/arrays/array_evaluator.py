@@ -5,6 +5,7 @@ Scores of arrays: values per query, and what they come to.
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadValue, OutOfRange, RankstoneError, printable
+from rankstone._basics import queries
+from rankstone.errors import (
+    BadOption,
+    BadParameter,
+    BadValue,
+    OutOfRange,
+    RankstoneError,
+    printable,
+)
+from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.request import (
     checked,
     of_rankings,
@@ -21,10 +31,18 @@ from rankstone.evaluation.request import (
     require_columns,
 )
 from rankstone.evaluation.scores import RunScores, measure_rows, uncounted, weights
-from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.alignment_audit import not_in_means
 from rankstone.hits.batches import Batch
-from rankstone.hits.judgments import SelfLabelled, bad_grade, ideal_of_lists
+from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
 from rankstone.hits.matching import Matcher
+from rankstone.integrations.arrays.array_labels import (
+    doubts,
+    lowest,
+    numbers_of,
+    refuse_inexact_scores,
+    settled,
+    without_documents,
+)
 from rankstone.integrations.arrays.array_layout import ArrayLayout
 from rankstone.integrations.arrays.array_libraries import Home, home_of
 from rankstone.integrations.arrays.device_arrays import (
@@ -32,7 +50,6 @@ from rankstone.integrations.arrays.device_arrays import (
     HoldsNaN,
     device_lists,
 )
-from rankstone.io.number_columns import refuse_inexact
 from rankstone.measures.core.measure import Measure, Scored
 from rankstone.tables.results import Result, plain_name
 from rankstone.tables.sheet import Sheet, Table
@@ -62,6 +79,10 @@ class ArrayScores(Result):
         For each measure one value a query, where it was computed.
     home
         The library and the device that the scores came from.
+    alignment
+        The options of alignment, by name.
+    doubts
+        What deserves attention about the labels, one sentence each.
 
     Examples
     --------
@@ -76,6 +97,23 @@ class ArrayScores(Result):
     queries: NDArray[Any]
     by_measure: Mapping[Measure, Scored]
     home: Home = field(default_factory=lambda: home_of(None))
+    alignment: Mapping[str, Any] = field(default_factory=lambda: {"empty": "zero"})
+    doubts: tuple[str, ...] = ()
+
+    @cached_property
+    def _outside(self) -> dict[str, Any]:
+        return outside_means(self._near, self.alignment)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What deserves attention, one sentence each: the labels, and queries outside means with the reason.
+
+        >>> from rankstone.integrations import arrays
+        >>> arrays.evaluate([0.9, 0.5, 0.4], [1, 0, 1], "AUC(negatives=judged)", sizes=[2, 1]).warnings
+        ('1 query not in the mean of AUC(negatives=judged): no relevant document, or no negative',)
+        """
+        undefined, dropped = map(not_in_means, self._outside.values())
+        return (*self.doubts, *undefined, *dropped)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -176,8 +214,13 @@ class ArrayScores(Result):
         }
 
     def report(self) -> dict[str, Any]:
-        """Return the number of queries and the means."""
-        return {"queries": len(self.queries), "means": self.to_dict()}
+        """Return the number of queries, the means, and who is not part of them."""
+        return {
+            "queries": len(self.queries),
+            "means": self.to_dict(),
+            **self._outside,
+            "warnings": list(self.warnings),
+        }
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the means as a sheet."""
@@ -191,15 +234,13 @@ class ArrayScores(Result):
         return Sheet(
             "",
             parts=(Table.of(frame, digits=digits),),
-            notes=(repr(self).partition(":")[0],),
+            notes=(repr(self).partition(":")[0], *self.warnings),
         )
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
-        count = len(self.queries)
-        return (
-            f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
-        )
+        head = f"ArrayScores of {queries(len(self.queries))}: {means}"
+        return "; ".join((head, *self.warnings))
 
 
 def _columns(scored: Scored) -> list[NDArray[Any]]:
@@ -225,6 +266,10 @@ _OPTIONS: Final = (
     "score_above",
     "depth",
     "candidates",
+)
+#: names under which other libraries take the lists
+_OTHER_NAMES: Final = frozenset(
+    ("group", "groups", "group_id", "query_id", "query_ids", "indexes")
 )
 #: values scored at a time: they stay in a processor's cache
 _ROWS: Final = 1 << 17
@@ -285,6 +330,11 @@ class Evaluator:
         leaks the labels), ``empty``, ``negative``, ``unjudged``, ``score_dtype``, ``score_above``,
         ``depth`` and ``candidates``; see :class:`~rankstone.hits.alignment_options.AlignmentOptions`.
 
+    Warns
+    -----
+    UserWarning
+        If hundreds of rows are one list, or labels below zero are fractions: :attr:`ArrayScores.warnings`.
+
     Examples
     --------
     >>> ready = Evaluator([1, 0, 0, 2], "nDCG@10 RR", sizes=[2, 2])
@@ -308,11 +358,15 @@ class Evaluator:
         self.options = _alignment(options, self.measures)
         grades = home_of(labels).host(labels)
         self.layout = ArrayLayout.of(grades.shape, qid, sizes, mask)
-        given = _numbers(
-            self.layout, grades, "labels"
-        ).copy()  # the caller may change them
-        self._label = _settled(given, self.layout, self.options)
-        self._lowest = _lowest(self._label)
+        given = numbers_of(self.layout, grades, "labels")
+        given = given.copy()  # the caller may change them
+        alone = qid is None and sizes is None and grades.ndim == 1
+        self._doubts = doubts(given, self.layout, self.options, alone=alone)
+        for doubt in self._doubts:
+            warnings.warn(doubt, UserWarning, stacklevel=2)
+        self._doubts += without_documents(self.layout, self.options)
+        self._label = settled(given, self.layout, self.options)
+        self._lowest = lowest(self._label)
         self._on_device: dict[Home, tuple[DeviceLists, ...]] = {}
         self._host_only = frozenset(
             measure for measure in self.measures if measure.brings
@@ -333,7 +387,7 @@ class Evaluator:
             Values per query, as arrays of the library and on the device of the scores.
         """
         home = home_of(scores)
-        _refuse_inexact(
+        refuse_inexact_scores(
             self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores)
         )
         found: dict[Measure, Scored] = {}
@@ -345,14 +399,18 @@ class Evaluator:
         if left:
             found |= self._scored_on_host(left, home.host(scores))
         return ArrayScores(
-            self.layout.queries, {m: found[m] for m in self.measures}, home
+            self.layout.queries,
+            {m: found[m] for m in self.measures},
+            home,
+            self.options.as_dict(),
+            tuple(self._doubts),
         )
 
     # -- in the memory of the host -----------------------------------------------------------------
     def _scored_on_host(
         self, measures: Sequence[Measure], scores: NDArray[Any]
     ) -> dict[Measure, Scored]:
-        key = _numbers(self.layout, scores, "scores")
+        key = numbers_of(self.layout, scores, "scores")
         if np.isnan(key.max(initial=-np.inf)):
             raise BadValue(
                 "a score is NaN",
@@ -454,9 +512,26 @@ def _alignment(
     options: Mapping[str, Any], measures: tuple[Measure, ...]
 ) -> AlignmentOptions:
     """Return the options; ties are resolved by expectation by default."""
+    for name in (name for name in options if name in _OTHER_NAMES):
+        raise BadOption(
+            f"there is no argument {name}",
+            expected="qid, sizes or mask",
+            fix="sizes=… if it holds the length of each list, qid=… if it holds the query of each value",
+        )
     refuse_further_columns(measures)
     require_columns(None, measures)
-    alignment = checked({"ties": "expected", **options}, measures)
+    _refuse_without_data(measures, options)
+    try:
+        alignment = checked({"ties": "expected", **options}, measures)
+    except BadOption as error:
+        if "ties" in options:
+            raise
+        checked({**options, "ties": "input"}, measures)  # the order of rows helps
+        error.fix = (
+            'choose an order of tied rows: ties="input" '
+            '(RankingMetrics: options={"ties": "input"})'
+        )
+        raise
     for name in options:
         if name not in _OPTIONS:
             raise BadOption(
@@ -470,55 +545,21 @@ def _alignment(
     return alignment
 
 
-def _numbers(layout: ArrayLayout, values: NDArray[Any], what: str) -> Floats:
-    """Return the numbers of an array list after list, float64."""
-    layout.fits(values.shape, what)
-    if values.dtype.kind not in "biuf":
-        raise BadValue(
-            f"{what} are not numbers",
-            given=f"{values.dtype}",
-            expected="an array of numbers",
-        )
-    return layout.flat(values).astype(np.float64, copy=False)
-
-
-def _refuse_inexact(layout: ArrayLayout, scores: Any) -> None:  # noqa: ANN401 - of any library
-    """Refuse whole numbers that would tie as float64."""
-    if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
-        given = (
-            scores.detach().cpu().numpy()
-            if hasattr(scores, "detach")
-            else np.asarray(scores)
-        )
-        layout.fits(given.shape, "scores")
-        refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
-
-
-def _settled(label: Floats, layout: ArrayLayout, options: AlignmentOptions) -> Floats:
-    """Return the labels under ``negative``: NaN marks what counts as unjudged."""
-    least, most = (
-        np.fmin.reduce(label, initial=np.inf),
-        np.fmax.reduce(label, initial=-np.inf),
-    )
-    if max(-least, most) > LARGEST_GRADE:
-        at = int((np.abs(label) > LARGEST_GRADE).argmax())
-        raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")
-    if not least < 0 or options.negative == "keep":
-        return label
-    below = label < 0
-    if options.negative == "error":
-        raise BadValue(
-            "a label below zero",
-            where=layout.where(int(below.argmax())),
-            fix="choose a meaning: negative=unjudged, zero or keep; or give a mask if it is padding",
-        )
-    return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
-
-
-def _lowest(label: Floats) -> float:
-    """Return the bottom of the scale; 0 if nothing is judged."""
-    lowest = float(np.fmin.reduce(label, initial=np.inf))
-    return lowest if np.isfinite(lowest) else 0.0
+def _refuse_without_data(
+    measures: Sequence[Measure], options: Mapping[str, Any]
+) -> None:
+    """Refuse measures that could not be scored, whatever the scores: before training, not after it."""
+    for measure in measures:
+        if measure.costs or measure.budgets:
+            raise BadParameter(
+                f"{measure} needs the costs of documents; these lists have none",
+                fix="evaluate(table=…) scores tables; score_above=… cuts arrays by scores",
+            )
+        if "abstained" in measure.brings and options.get("empty") != "unanswerable":
+            raise BadOption(
+                f"{measure}: no query is declared unanswerable",
+                fix="empty='unanswerable' declares those without a relevant document",
+            )
 
 
 def _spans(offsets: Ints) -> list[tuple[int, int]]:

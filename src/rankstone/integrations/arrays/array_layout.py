@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: arrays are flat, or have a row for each list
 _MOST_AXES: Final = 2
+#: how values print that stand for none, in NumPy, Python and pandas
+_MISSING: Final = frozenset({"nan", "None", "NaT", "<NA>"})
 
 
 class ArrayLayout(Record):
@@ -149,16 +151,19 @@ class ArrayLayout(Record):
                 given=f"shape {qid.shape}",
                 expected=f"shape {shape}: one each",
             )
-        if qid.dtype.kind == "f" and np.isnan(qid).any():
-            raise BadValue(
-                "a qid is NaN",
-                where=f"value {int(np.isnan(qid).argmax())}",
-                expected="an id",
-            )
+        _refuse_missing(qid)
         heads = np.concatenate(([0], np.flatnonzero(qid[1:] != qid[:-1]) + 1))
-        queries, first, number = np.unique(
-            qid[heads], return_index=True, return_inverse=True
-        )
+        try:
+            queries, first, number = np.unique(
+                qid[heads], return_index=True, return_inverse=True
+            )
+        except TypeError as error:  # objects that have no order
+            raise BadValue(
+                "ids of queries are of several types",
+                given=", ".join(sorted({type(one).__name__ for one in qid})),
+                expected="whole numbers, or texts",
+                fix="qid=[str(query) for query in qid]",
+            ) from error
         lengths = np.diff(heads, append=len(qid))
         if len(queries) == len(heads):
             return cls(shape, lengths, qid[heads])
@@ -194,6 +199,23 @@ class ArrayLayout(Record):
         place = at if self.take is None else int(self.take[at])
         index = ", ".join(str(i) for i in np.unravel_index(place, self.shape))
         return f"[{index}], query {printable(self.queries[query])}"
+
+
+def _refuse_missing(qid: NDArray[Any]) -> None:
+    """Refuse ids that are NaN, None or NA."""
+    missing = np.zeros(len(qid), bool)
+    if qid.dtype.kind == "f":
+        missing = np.isnan(qid)
+    elif qid.dtype.kind == "O":
+        missing[:] = [not isinstance(x, str) and str(x) in _MISSING for x in qid]
+    if missing.any():
+        row = int(missing.argmax())
+        raise BadValue(
+            f"a qid is {str(qid[row]).replace('nan', 'NaN')}",
+            where=f"value {row}",
+            expected="an id",
+            fix="give each value its query, or leave it out of scores and labels, too",
+        )
 
 
 def _checked_sizes(sizes: NDArray[Any], values: int) -> Ints:

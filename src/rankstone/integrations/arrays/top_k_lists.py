@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadValue
+from rankstone.errors import BadOption, BadValue, EmptyInput
 from rankstone.evaluation.prepared import Prepared
 from rankstone.integrations.arrays.array_libraries import home_of
 
@@ -81,7 +81,10 @@ def from_topk(
             "doc_id": lists.reshape(-1)[there],
         }
     )
-    judged = _triples(qrels, names) if hasattr(qrels, "tocoo") else qrels
+    judged = qrels
+    if hasattr(qrels, "tocoo"):
+        judged = _triples(qrels, names)
+        _refuse_beyond(lists, qrels)
     options["order"] = "input"
     return Prepared(judged, measures, **options).evaluate(run)
 
@@ -104,6 +107,21 @@ def _triples(matrix: Any, names: NDArray[Any]) -> pl.DataFrame:  # noqa: ANN401 
     )
 
 
+def _refuse_beyond(lists: NDArray[Any], matrix: Any) -> None:  # noqa: ANN401 - a sparse matrix of SciPy's
+    """Refuse ids that are no column of the matrix: lists and matrix number items differently."""
+    items = matrix.shape[1]
+    beyond = lists >= items
+    if beyond.any():
+        row, place = np.argwhere(beyond)[0].tolist()
+        raise BadValue(
+            f"item {lists[row, place]} is beyond the matrix",
+            where=f"ids[{row}, {place}]",
+            given=f"{int(beyond.sum()):,} of {lists.size:,} ids beyond it",
+            expected=f"0 to {items - 1}, a column of the matrix each; below 0 for no item",
+            fix="do lists and matrix number the items alike?",
+        )
+
+
 def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, Data]:  # noqa: ANN401 - SciPy's
     """Return the k items with the largest product for each user; the full table is never built.
 
@@ -123,12 +141,18 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
     scores
         ``[users, k]``, the products; -inf if none are left.
 
+    Raises
+    ------
+    BadValue
+        When a number is not finite, or a product too large for its type.
+
     Examples
     --------
     >>> ids, scores = top_k(np.array([[1.0, 0.0]]), np.array([[0.5, 1.0], [2.0, 0.0], [1.0, 9.0]]), 2)
     >>> ids.tolist(), scores.tolist()
     ([[1, 2]], [[2.0, 1.0]])
     """
+    users, items = _numbers(users, "users"), _numbers(items, "items")
     if users.ndim != _AXES or items.ndim != _AXES or users.shape[1] != items.shape[1]:
         raise BadValue(
             "users and items have different dimensions",
@@ -137,6 +161,8 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
         )
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise BadOption(f"k={k!r} is not a count", expected="a whole number, 1 or more")
+    _refuse_infinite(users, "user")
+    _refuse_infinite(items, "item")
     rows = None if seen is None else seen.tocsr()
     if rows is not None and rows.shape != (len(users), len(items)):
         raise BadValue(
@@ -168,6 +194,40 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
     )
 
 
+def _numbers(factors: Data, what: str) -> Data:
+    """Return factors of NumPy, or lists, as floating numbers; tensors as they are."""
+    if hasattr(factors, "detach"):
+        return factors
+    factors = np.asarray(factors)
+    if factors.dtype.kind not in "biuf":
+        raise BadValue(f"{what} are not numbers", given=f"{factors.dtype}")
+    return factors if factors.dtype.kind == "f" else factors.astype(np.float64)
+
+
+def _refuse_infinite(factors: Data, what: str) -> None:
+    """Refuse rows with a factor that is not finite: their products have no order."""
+    if not len(factors):
+        raise EmptyInput(f"there are no {what}s")
+    if np.isfinite(float(abs(factors).max())):
+        return
+    host = home_of(factors).host(factors)
+    row, place = np.argwhere(~np.isfinite(host))[0].tolist()
+    raise BadValue(
+        f"{what} {row} has a factor that is {host[row, place]}",
+        where=f"{what}s[{row}, {place}]",
+        expected="a finite number",
+        fix=f"has the model diverged? or leave out {what}s without factors, and their ids",
+    )
+
+
+def _refuse_too_large(finite: Data, scores: Data) -> None:
+    if not finite.all():
+        raise BadValue(
+            f"a product of a user and an item is too large for {scores.dtype}",
+            fix="use wider numbers, or divide all factors by their largest, which keeps the order",
+        )
+
+
 def _blocks(items: int, columns: int, rows: Any) -> Any:  # noqa: ANN401 - a generator of slices and cells
     """Yield each range of items with its cells of ``seen``."""
     for begin in range(0, items, columns):
@@ -182,7 +242,9 @@ def _top_k_by_numpy(
     best = np.full((len(users), 0), -np.inf, users.dtype)
     ids = np.full((len(users), 0), -1)
     for begin, end, cells in _blocks(len(items), columns, rows):
-        scores = users @ items[begin:end].T
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = users @ items[begin:end].T
+        _refuse_too_large(np.isfinite(scores), scores)
         if cells is not None:
             scores[cells] = -np.inf
         best = np.concatenate((best, scores), axis=1)
@@ -220,6 +282,7 @@ def _top_k_by_torch(
     ids = torch.full((len(users), 0), -1, dtype=torch.int64, device=users.device)
     for begin, end, cells in _blocks(len(items), columns, rows):
         scores = users @ items[begin:end].T
+        _refuse_too_large(torch.isfinite(scores), scores)
         if cells is not None:
             row, col = (
                 torch.as_tensor(part, dtype=torch.int64, device=users.device)

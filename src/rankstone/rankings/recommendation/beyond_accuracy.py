@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import UsageError
+from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.request import name_runs
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.attributes import read_attributes
@@ -136,6 +137,9 @@ def measure_runs(
         }
     # a user without a list has no value; with judgments, one without a relevant item counts 0
     conventions["alignment"] |= {"missing": "drop", "empty": "zero"}
+    for name, run in scored.items():
+        outside = outside_means(run.by_measure, conventions["alignment"])
+        audit.runs[name] = replace(audit.runs[name], **outside)
     return BeyondScores(
         scored,
         cast("Any", inputs.measures),

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstone._basics import InLines, counted, line, noted, read_as, some, spread
 from rankstone.errors import NotComparable, printable
+from rankstone.hits.alignment_audit import not_in_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankstone._basics import Bools
+    from rankstone.hits.alignment_audit import Reasons
     from rankstone.rankings.recommendation.list_frame import Numbers
     from rankstone.rankings.recommendation.list_reading import RunLists
     from rankstone.rankings.recommendation.recommendation_tables import Tables
@@ -43,6 +45,8 @@ class RecommendationAudit:
         Table → users with a list who are not in it.
     unlisted
         Known users without a list.
+    undefined, dropped
+        Measure → why users have no value, or are left out of its mean → how many.
     read_as
         What was guessed of how a file is written.
     """
@@ -62,6 +66,8 @@ class RecommendationAudit:
     #: judged queries without a list are not counted here
     missing: int = 0
     read_as: tuple[str, ...] = ()
+    undefined: Reasons = field(default_factory=dict)
+    dropped: Reasons = field(default_factory=dict)
 
     def line(self) -> str:
         """Return it as one line."""
@@ -79,6 +85,8 @@ class RecommendationAudit:
                 for what, users in self.without.items()
             ),
             noted(self.unlisted, "user", "without a list"),
+            not_in_means(self.undefined, "user"),
+            not_in_means(self.dropped, "user"),
             read_as(self.read_as),
         )
 

@@ -1,0 +1,115 @@
+"""Labels and scores in arrays: checked, under ``negative``, and what is doubtful about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._basics import noted
+from rankstone.errors import BadValue
+from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.judgments import bad_grade
+from rankstone.io.number_columns import refuse_inexact
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankstone._basics import Floats
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.integrations.arrays.array_layout import ArrayLayout
+
+#: a flat array of so many rows is hardly one list
+_HARDLY_ONE: Final = 200
+
+
+def numbers_of(layout: ArrayLayout, values: NDArray[Any], what: str) -> Floats:
+    """Return the numbers of an array list after list, float64."""
+    layout.fits(values.shape, what)
+    if values.dtype.kind not in "biuf":
+        raise BadValue(
+            f"{what} are not numbers",
+            given=f"{values.dtype}",
+            expected="an array of numbers",
+        )
+    return layout.flat(values).astype(np.float64, copy=False)
+
+
+def refuse_inexact_scores(layout: ArrayLayout, scores: Any) -> None:  # noqa: ANN401 - of any library
+    """Refuse whole numbers that would tie as float64."""
+    if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
+        given = (
+            scores.detach().cpu().numpy()
+            if hasattr(scores, "detach")
+            else np.asarray(scores)
+        )
+        layout.fits(given.shape, "scores")
+        refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
+
+
+def doubts(
+    label: Floats, layout: ArrayLayout, options: AlignmentOptions, *, alone: bool
+) -> list[str]:
+    """Return sentences on labels that may not mean what they are taken for.
+
+    Parameters
+    ----------
+    label
+        The labels, list after list.
+    layout, options
+        Their layout, and what labels below zero mean.
+    alone
+        True if nothing said which rows are a list.
+    """
+    sentences = []
+    with np.errstate(invalid="ignore"):
+        fraction = (label < 0) & (label % 1 != 0)
+    if options.negative == "unjudged" and fraction.any():
+        first = int(fraction.argmax())
+        below = f"{int((label < 0).sum()):,} of {len(label):,} labels are below 0"
+        sentences.append(
+            f"{below} and count as unjudged, but {label[first]:g} ({layout.where(first)}) is no whole "
+            "number, as padding is: are targets centred? Grades begin at 0: subtract the smallest label, or "
+            "choose negative=zero"
+        )
+    if alone and len(label) >= _HARDLY_ONE:
+        sentences.append(
+            f"all {len(label):,} rows are one query, because neither qid nor sizes is given: qid= is the "
+            f"query of each row, sizes= the length of each list, sizes=[{len(label)}] if they are one"
+        )
+    return sentences
+
+
+def without_documents(layout: ArrayLayout, options: AlignmentOptions) -> list[str]:
+    """Return a sentence on the empty lists, and what they are worth."""
+    count = int((layout.lengths == 0).sum())
+    decided = f"without documents: nothing relevant, so empty={options.empty} decides"
+    return [noted(count, "list", decided)] if count else []
+
+
+def settled(label: Floats, layout: ArrayLayout, options: AlignmentOptions) -> Floats:
+    """Return the labels under ``negative``: NaN marks what counts as unjudged."""
+    least, most = (
+        np.fmin.reduce(label, initial=np.inf),
+        np.fmax.reduce(label, initial=-np.inf),
+    )
+    if max(-least, most) > LARGEST_GRADE:
+        at = int((np.abs(label) > LARGEST_GRADE).argmax())
+        raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")
+    if not least < 0 or options.negative == "keep":
+        return label
+    below = label < 0
+    if options.negative == "error":
+        raise BadValue(
+            "a label below zero",
+            where=layout.where(int(below.argmax())),
+            fix="choose a meaning: negative=unjudged, zero or keep; or give a mask if it is padding",
+        )
+    return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
+
+
+def lowest(label: Floats) -> float:
+    """Return the bottom of the scale; 0 if nothing is judged."""
+    lowest = float(np.fmin.reduce(label, initial=np.inf))
+    return lowest if np.isfinite(lowest) else 0.0
