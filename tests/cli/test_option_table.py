@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import click
 import pytest
 from click.testing import CliRunner
 from docs.making.options import declared, with_table
-from tests.command_line import exit_code
+from tests.command_line import commands, exit_code
 
+from rankstone import demo
 from rankstone.cli import cli
 from rankstone.cli.declaring import Option
 from rankstone.cli.options import ALIGNMENT, DIFFERS, PANELS, REMOVED
@@ -18,21 +20,6 @@ from rankstone.cli.options import ALIGNMENT, DIFFERS, PANELS, REMOVED
 ROOT = Path(__file__).resolve().parents[2]
 #: the command line of another program, option by option
 FOREIGN = {"trec-eval"}
-
-
-def commands(group: click.Group, above: str = "") -> list[tuple[str, click.Command]]:
-    """Return every command by its spelling."""
-    context, found = click.Context(group), list[tuple[str, click.Command]]()
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        spelled = f"{above} {name}".strip()
-        found += (
-            commands(command, spelled)
-            if isinstance(command, click.Group)
-            else [(spelled, command)]
-        )
-    return found
 
 
 def meaning(option: Option) -> tuple[Any, ...]:
@@ -49,7 +36,7 @@ def meaning(option: Option) -> tuple[Any, ...]:
 def test_every_option_is_in_the_table() -> None:
     """No command declares an option of its own; each option of the table has a command."""
     found = set()
-    for name, command in commands(cli):
+    for name, command in commands().items():
         for param in command.params:
             if isinstance(param, click.Option) and name not in FOREIGN:
                 assert isinstance(param, Option), f"{name}: {param.opts}"
@@ -155,3 +142,32 @@ def test_one_threshold_for_all_measures(
     assert "P(rel=2)@2,0.5" in out
     assert exit_code(["eval", *files, "--rel", "2", "-m", "nDCG@2"]) == 2
     assert "--rel changes none" in capsys.readouterr().err
+
+
+def test_an_option_with_one_value_is_given_once() -> None:
+    """No option of any command keeps the last of several values; lists and repeatable ones take them all."""
+    tried: Counter[str] = Counter()
+    for name, command in commands().items():
+        for option in command.params:
+            if not isinstance(option, click.Option) or option.is_flag:
+                continue
+            for spelling in option.opts:
+                words = [*name.split(), option.opts[0], "1", spelling, "2"]
+                done = CliRunner().invoke(cli, words)
+                said = f"{option.opts[0]} is given 2 times"
+                assert (str(done.exception) or "").startswith(
+                    said
+                ) is not option.multiple
+                kind = "several" if option.multiple else "one"
+                tried[kind] += 1
+    assert tried["one"] > 400
+    assert tried["several"] > 50
+
+
+def test_a_flag_may_be_repeated() -> None:
+    """It says the same twice."""
+    files = [str(path) for path in (demo.QRELS, demo.RUNS["bm25"])]
+    once = CliRunner().invoke(cli, ["eval", *files, "--quiet"], catch_exceptions=False)
+    assert once.output
+    twice = ["eval", *files, "--quiet", "--quiet"]
+    assert CliRunner().invoke(cli, twice).output == once.output

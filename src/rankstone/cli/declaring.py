@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -179,8 +180,10 @@ class Command(click.Command):
             raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; an option that was renamed is refused with its new name."""
+        """Read the command line; refuse an option that was renamed, or that keeps one value of several."""
         try:
+            _, _, order = self.make_parser(ctx).parse_args(list(args))
+            _refuse_repeated(order)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             _refuse_renamed(f"{self.name} {error.option_name}", error.option_name)
@@ -241,6 +244,20 @@ class Command(click.Command):
                 f"{_ADVANCED}: {len(hidden)} more options, shown by --help-all."
             )
         formatter.write_text(_EPILOG)
+
+
+def _refuse_repeated(order: list[click.Parameter]) -> None:
+    """Refuse a second value of an option that has one; a flag may be repeated."""
+    for param, times in Counter(order).items():
+        single = isinstance(param, click.Option) and not (
+            param.multiple or param.is_flag
+        )
+        if single and times > 1:
+            raise UsageError(
+                f"{param.opts[0]} is given {times} times",
+                expected="one value",
+                fix="leave out all but one",
+            )
 
 
 def _refuse_renamed(*spellings: str) -> None:
