@@ -276,3 +276,27 @@ def test_intervals_beside_means() -> None:
     )
     assert "studentised: bootstrap, studentised, seed 1" in printed(*common)
     assert "auto: chosen from the measure's range" in printed(*common[:-2])
+
+
+def test_several_baselines(tmp_path: Path) -> None:
+    """Each is compared with all others: in a table, in rows, and on the page, in both languages."""
+    third = tmp_path / "third.run"
+    third.write_text(Path(BM25).read_text())
+    words = ["compare", QRELS, BM25, TFIDF, third, "-m", "nDCG@10"]
+    words += ["--baseline", "bm25", "--baseline", "third"]
+    told = run(*map(str, words))
+    for name in ("bm25", "third"):
+        assert f"Differences from {name}" in told.stdout
+    rows = json.loads(printed(*map(str, words), "--format", "json"))["comparisons"]
+    pairs = [(row["system"], row["versus"]) for row in rows]
+    assert pairs == [("tfidf", "bm25"), ("third", "bm25"), ("tfidf", "third")]
+
+    for lang, claim in (
+        ("en", "No system clearly beats {}"),
+        ("zh", "没有系统明显优于 {}"),
+    ):
+        page = tmp_path / "page.html"
+        printed("report", *map(str, words[1:]), "--lang", lang, "-o", str(page))
+        text = page.read_text()
+        assert all(claim.format(name) in text for name in ("bm25", "third"))
+        assert '"baselines":[0,1]' in text

@@ -73,6 +73,60 @@ def test_a_baseline_is_held_against_every_other() -> None:
     )
 
 
+def test_several_baselines_are_one_family() -> None:
+    """Every pair that holds one of them, each once; the numbers of a pair are those it always has."""
+    systems = scores({"a": 0.0, "b": 0.02, "c": 0.2, "d": 0.1})
+    found = compare_scores(systems, baseline=["b", "d", "b"])
+
+    pairs = [("a", "b"), ("c", "b"), ("d", "b"), ("a", "d"), ("c", "d")]
+    assert rows(found, "system", "versus") == pairs
+    assert found.baselines == ("b", "d")
+    assert set(found.table["family"]) == {len(pairs)}
+    alone = pl.concat(
+        compare_scores(systems, baseline=name).table for name in found.baselines
+    )
+    same = ["system", "versus", "difference", "p", "wins", "low_alone", "high_alone"]
+    expected = alone.filter(~((pl.col("system") == "b") & (pl.col("versus") == "d")))
+    assert found.table.select(same).equals(expected.select(same))
+    corrected = adjusted(found.table["p"].to_numpy()).tolist()
+    assert found.table["p_adjusted"].to_list() == corrected
+    assert found.report()["baseline"] == ["b", "d"]
+    assert not found.letters("m")
+    assert compare_scores(systems, baseline=[]).baselines == ()
+    with pytest.raises(UsageError, match="no system 'bb'"):
+        compare_scores(systems, baseline=["b", "bb"])
+
+
+def test_each_baseline_is_seen_against_the_others() -> None:
+    """Leaderboards, tables and marks of each: what b is to d, d is to b."""
+    systems = {"a": 0.0, "b": 0.02, "c": 0.2, "d": 0.1}
+    found = compare_scores(scores(systems), baseline=["b", "d"])
+
+    def seen(versus: str) -> dict[str, tuple[Any, ...]]:
+        board = found.leaderboard(versus=versus)
+        columns = ("system", "verdict", "wins", "losses")
+        return {row[0]: row[1:] for row in board.select(columns).iter_rows()}
+
+    versus_b, versus_d = seen("b"), seen("d")
+    assert versus_b["d"][0] == "better"
+    assert versus_d["b"][0] == "worse"
+    assert versus_b["d"][1:] == versus_d["b"][:0:-1]
+    assert versus_b["b"] == versus_d["d"] == (None, None, None)
+    assert found.leaderboard().equals(found.leaderboard(versus="b"))
+    with pytest.raises(UsageError, match="'x'"):
+        found.leaderboard(versus="x")
+    text = found.text()
+    assert text.index("Differences from b") < text.index("Differences from d")
+    latex = found.to_latex("means", caption=True)
+    assert "than b (1), d (2)." in latex
+    [best] = [line for line in latex.splitlines() if line.startswith("c ")]
+    assert r"$^{\dagger_{1}\dagger_{2}}$" in best
+    many = {f"s{number}": number / 20 for number in range(14)}
+    board = compare_scores(scores(many), baseline=["s3", "s9"]).text()
+    assert "verdict (s3)" in board
+    assert "verdict (s9)" in board
+
+
 def test_all_pairs_without_a_baseline() -> None:
     """Three systems are three pairs, in one family that both procedures have to confirm."""
     found = compare_scores(scores({"a": 0.0, "b": 0.02, "c": 0.2}), permutations=2000)

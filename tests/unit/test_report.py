@@ -270,7 +270,7 @@ def test_a_leaderboard_against_a_baseline(tmp_path: Path) -> None:
     assert "2 of 3 systems beat a" in told.text()
     assert "One is clearly worse." in told.text()
     assert ("div", {"id": "matrix"}) not in told.tags
-    assert told.data["baseline"] == 2
+    assert told.data["baselines"] == [2]
 
 
 def test_rows_of_a_leaderboard(tmp_path: Path) -> None:

@@ -125,8 +125,8 @@ def _of_scores(
 def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     """Compare runs: which is better, with tests, confidence intervals and verdicts.
 
-    With two runs, B is compared with A.  With more runs, each is compared with --baseline, or every pair is
-    compared.  The first measure (or --primary) gives the verdict, the others are exploratory.  Runs called
+    With two runs, B is compared with A.  With more runs, each is compared with every --baseline, or every
+    pair is compared.  The first measure (or --primary) gives the verdict, the others are exploratory.  Runs called
     system/seed1, system/seed2 … are replicates of one system.  More than 12 systems are shown as a
     leaderboard; --verbose lists every pair, as do --format csv and json.
 

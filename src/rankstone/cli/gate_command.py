@@ -19,7 +19,7 @@ DEFAULT_CONFIG = "rankstone.toml"
     "config candidate baseline qrels inconclusive check format csv-formulas junit summary output",
     "quiet import",
     but={
-        "baseline": {"values": "FILE", "shown": "the configuration's", "kind": tuple},
+        "baseline": {"values": "FILE", "shown": "the configuration's"},
         "inconclusive": {"shown": "the configuration's, or fail"},
     },
 )

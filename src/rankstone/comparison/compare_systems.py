@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import polars as pl
 
 from rankstone.comparison.comparison_result import Sources
-from rankstone.comparison.pairwise_tests import compare_pairs
+from rankstone.comparison.pairwise_tests import baseline_names, compare_pairs
 from rankstone.comparison.score_sources import Source
 from rankstone.comparison.test_families import ALL_PAIRS
 from rankstone.comparison.verdict import only_relevant_judged, with_judged
@@ -165,7 +165,7 @@ def compare(
     runs: RunsLike,
     measures: MeasuresLike,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     primary: str | Measure | Sequence[str | Measure] | None = None,
     by: str | Sequence[str] = (),
     cluster: str | None = None,
@@ -193,7 +193,8 @@ def compare(
         As for :func:`rankstone.evaluate`.  Runs called ``system/replicate`` are runs of one system (seeds,
         folds): its scores are their mean, and the variance between them is part of the uncertainty.
     baseline
-        The run that the others are compared with; with two runs the first by default.
+        The run that the others are compared with, or several: every pair that holds one of them.  With two
+        runs the first by default.
     primary
         The measures of the verdict; the first one by default.
     by
@@ -269,7 +270,7 @@ def compare(
             *ready.score_runs(named_runs, progress=progress, on_bad_run=on_bad_run)
         )
         only_relevant = only_relevant_judged(ready, requested)
-    _refuse_without(scores, baseline, len(named_runs))
+    _refuse_without(scores, baseline_names(baseline), len(named_runs))
     named_runs = {name: named_runs[name] for name in scores.runs}
     sources = replace(sources, runs=named_runs)
     kept = [m for m in scores.measures if convention is not None or m in requested]
@@ -302,7 +303,7 @@ def compare_scores(
     scores: object,
     measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     primary: str | Measure | Sequence[str | Measure] | None = None,
     by: str | Sequence[str] = (),
     cluster: str | None = None,
@@ -380,11 +381,12 @@ def _split_settings(
     }
 
 
-def _refuse_without(scores: Scores, baseline: str | None, total: int) -> None:
-    """Refuse a comparison without a valid baseline, or with fewer than two valid runs."""
+def _refuse_without(scores: Scores, baselines: tuple[str, ...], total: int) -> None:
+    """Refuse a comparison without one of its baselines, or with fewer than two valid runs."""
     bad = scores.audit.bad_runs
-    if baseline in bad:
-        raise bad[baseline]
+    for baseline in baselines:
+        if baseline in bad:
+            raise bad[baseline]
     if bad and len(scores.runs) < 2:  # noqa: PLR2004 - two make a pair
         raise BadRuns(bad, total, "a comparison needs two or more runs")
 

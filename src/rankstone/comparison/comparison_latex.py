@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rankstone.comparison.comparison_words import phrases_of
+from rankstone.comparison.verdict import CLEAR
 from rankstone.tables.markup import escaped_latex
 
 if TYPE_CHECKING:
@@ -33,14 +34,15 @@ def latex_means(
     raised = marks == "superscript"
     for measure in comparison.measures:
         board = comparison.leaderboard(measure)
+        daggers = _daggers(comparison, measure)
         best = f"{board['mean'][0]:.{comparison.digits}f}"
-        for system, mean, letters, word in board.select(
-            "system", "mean", "letters", "verdict"
+        for system, mean, letters in board.select(
+            "system", "mean", "letters"
         ).iter_rows():
             text = f"{mean:.{comparison.digits}f}"
             bold = rf"\textbf{{{text}}}" if marks and text == best else text
             sign = (
-                _DAGGERS.get(word)
+                daggers[system]
                 if letters is None
                 else rf"\mathrm{{{letters.replace('–', '-')}}}"
             )
@@ -79,6 +81,18 @@ def latex_means(
     return "\n".join(lines) + "\n"
 
 
+def _daggers(comparison: ComparedSystems, measure: str) -> dict[str, str]:
+    """Return the marks of each system against the baselines, of several with their numbers."""
+    signs = dict.fromkeys(comparison.systems, "")
+    several = len(comparison.baselines) > 1
+    for number, baseline in enumerate(comparison.baselines, 1):
+        board = comparison.leaderboard(measure, baseline)
+        for system, word in board.select("system", "verdict").iter_rows():
+            if word in CLEAR:
+                signs[system] += _DAGGERS[word] + f"_{{{number}}}" * several
+    return signs
+
+
 def _caption(
     comparison: ComparedSystems, marks: str | None, names: Mapping[str, str]
 ) -> list[str]:
@@ -87,14 +101,13 @@ def _caption(
     family, settings = comparison.families[0], comparison.settings
     found = [say("caption", n=f"{max(comparison.table['n']):,}")]
     if marks == "superscript":
-        against = comparison.baseline
-        versus = names.get(against, against) if against is not None else ""
-        found.append(
-            say(
-                "caption_letters" if against is None else "caption_daggers",
-                versus=versus,
-            )
+        baselines = comparison.baselines
+        versus = ", ".join(
+            names.get(name, name) + f" ({number})" * (len(baselines) > 1)
+            for number, name in enumerate(baselines, 1)
         )
+        marked = "caption_daggers" if baselines else "caption_letters"
+        found.append(say(marked, versus=versus))
     if marks is not None:
         found.append(say("caption_bold"))
     correction = say(f"correction_{family.correction}")

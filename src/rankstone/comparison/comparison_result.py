@@ -14,7 +14,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.comparison.letter_display import letters as compact_letters
 from rankstone.comparison.score_sources import fact_of
-from rankstone.comparison.verdict import CLEAR, judged_shares_differ
+from rankstone.comparison.verdict import CLEAR, TURNED, judged_shares_differ
 from rankstone.errors import InputError, one_of
 from rankstone.io import read_run
 from rankstone.io.sources import is_database
@@ -137,7 +137,7 @@ class ComparedSystems(Result):
     """The common base of comparisons in memory and on a cluster; see :class:`Comparison`."""
 
     systems: tuple[str, ...]
-    baseline: str | None
+    baselines: tuple[str, ...]
     primary: tuple[str, ...]
     table: pl.DataFrame
     families: tuple[Family, ...]
@@ -153,6 +153,11 @@ class ComparedSystems(Result):
     def label(self, measure: str) -> str:
         """Return the name by which a measure was requested, as ``HR@10`` for what is Success@10."""
         return self.labels.get(measure, measure)
+
+    @property
+    def baseline(self) -> str | None:
+        """The first baseline; ``None`` where every pair is compared."""
+        return next(iter(self.baselines), None)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -185,7 +190,7 @@ class ComparedSystems(Result):
         Two systems share a letter if and only if their pair is not clearly different (compact letter
         display, Piepho 2004).  Empty with a baseline, since the others are not compared with each other.
         """
-        if self.baseline is not None:
+        if self.baselines:
             return {}
         best_last = fact_of(measure, "direction", "higher") == "lower"
         means = self.mean().filter(measure=measure)
@@ -200,14 +205,16 @@ class ComparedSystems(Result):
             different[row, column] = different[column, row] = True
         return dict(zip(systems, compact_letters(different), strict=True))
 
-    def leaderboard(self, measure: str | None = None) -> pl.DataFrame:
+    def leaderboard(
+        self, measure: str | None = None, versus: str | None = None
+    ) -> pl.DataFrame:
         """Return the systems by one measure, the first primary one unless given, the best first.
 
         Columns ``rank``, ``system``, ``mean``, ``low`` and ``high`` (of the mean by itself; null on a cluster
         and where systems have several runs), ``letters``, ``verdict`` (against the baseline), ``wins``,
         ``ties`` and ``losses`` (against the baseline, or the first system), ``judged``.  Two systems share a
         letter if and only if their pair is not clearly different (compact letter display, Piepho 2004); null
-        with a baseline.
+        with a baseline.  Of several baselines ``versus`` names the one; it is the first unless given.
         """
         measure = measure or self.primary[0]
         best_last = fact_of(measure, "direction", "higher") == "lower"
@@ -217,14 +224,14 @@ class ComparedSystems(Result):
             .sort("mean", descending=not best_last, maintain_order=True)
         )
         place = {system: at for at, system in enumerate(ranked["system"])}
-        table, versus = (
-            self.table.filter(measure=measure),
-            self.baseline or ranked["system"][0],
-        )
+        table = self.table.filter(measure=measure)
+        verdict = pl.col("verdict").replace(TURNED)
+        if not self.baselines and versus is None:
+            verdict = pl.lit(None, pl.String)
+        versus = versus or self.baseline or ranked["system"][0]
+        one_of("versus", versus, self.systems)
         counts = ["wins", "ties", "losses"]
-        turned = table.filter(system=versus).select(
-            "versus", pl.lit(None, pl.String), *counts[::-1]
-        )
+        turned = table.filter(system=versus).select("versus", verdict, *counts[::-1])
         turned.columns = ["system", "verdict", *counts]
         against = pl.concat(
             [table.filter(versus=versus).select(turned.columns), turned]
@@ -284,8 +291,8 @@ class ComparedSystems(Result):
             ``None`` for all that is shown; ``means`` for one table: a row a system, a column a measure.
         marks
             ``superscript``: letters, of which two systems share one exactly where they do not differ clearly,
-            or against a baseline † better and ‡ worse; the best mean is bold.  ``bold``: only that.
-            ``None``: numbers alone.
+            or against a baseline † better and ‡ worse (of several with its number); the best mean is bold.
+            ``bold``: only that.  ``None``: numbers alone.
         names
             System → its name in the table.
         caption
@@ -316,8 +323,8 @@ class Comparison(ComparedSystems):
     ----------
     systems
         What is compared, in the order given.
-    baseline
-        The system that the others are compared with; ``None`` where every pair is compared.
+    baselines
+        The systems that the others are compared with; empty where every pair is compared.
     primary
         The measures that the verdict is about.
     matrices
@@ -550,7 +557,7 @@ class Comparison(ComparedSystems):
         return given(
             verdict=self.sentences(),
             systems=self.systems,
-            baseline=self.baseline,
+            baseline=self.baselines if len(self.baselines) > 1 else self.baseline,
             primary=self.primary,
             means=self.mean(),
             comparisons=self.table,

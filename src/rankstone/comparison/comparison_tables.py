@@ -71,7 +71,7 @@ def sheet(
             if brief
             else [
                 _means(comparison, say, digits),
-                _differences(comparison, say, digits),
+                *_differences(comparison, say, digits),
             ]
         ),
     ]
@@ -116,26 +116,16 @@ def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
 
 
 def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
-    """Return the systems by their means, best first, with letters, or verdicts against the baseline."""
-    board, against, rows, fewer = (
-        comparison.leaderboard(),
-        comparison.baseline,
-        [],
-        max(digits - 1, 0),
-    )
-    for row in board.iter_rows(named=True):
+    """Return the systems by their means, best first, with letters, or verdicts against the baselines."""
+    baselines, short = comparison.baselines, short_names(comparison)
+    boards = [comparison.leaderboard(versus=name) for name in baselines or [None]]
+    board, rows, fewer = boards[0], [], max(digits - 1, 0)
+    against = zip(*(one.iter_rows(named=True) for one in boards), strict=True)
+    for row, *others in against:
         ends = (
             "–"
             if row["low"] is None
             else f"[{row['low']:.{fewer}f}, {row['high']:.{fewer}f}]"
-        )
-        word = row["letters"] or (
-            say(f"word_{row['verdict']}") if row["verdict"] else "–"
-        )
-        counts = (
-            "–"
-            if row["wins"] is None
-            else f"{row['wins']}/{row['ties']}/{row['losses']}"
         )
         judged = "–" if row["judged"] is None else f"{row['judged']:.3f}"
         mean = f"{row['mean']:.{digits}f}"
@@ -145,36 +135,41 @@ def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
                 printable(row["system"], 300),
                 mean,
                 ends,
-                word,
-                counts,
+                *(cell for one in (row, *others) for cell in _against(one, say)),
                 judged,
             )
         )
-    versus = short_names(comparison)[against or board["system"][0]]
+    versus = ", ".join(short[name] for name in baselines or board["system"][:1])
     head = [
         say("rank"),
         say("system"),
         printable(comparison.label(comparison.primary[0]), MAX_NAME),
         say("interval", level=percent(comparison.settings.confidence)),
-        say("letters" if against is None else "verdict_head"),
-        say("wtl"),
     ]
+    for name in baselines or [""]:
+        of = f" ({short[name]})" if len(baselines) > 1 else ""
+        head += [say("verdict_head" if baselines else "letters") + of, say("wtl") + of]
     head += [] if comparison.judged is None else [comparison.judged[0]]
     kinds: tuple[Kind, ...] = (
         "number",
         "id",
         "number",
         "interval",
-        "text",
-        "number",
+        *("text", "number") * len(boards),
         "number",
     )
-    title = say(
-        "leaderboard_letters" if against is None else "leaderboard", versus=versus
-    )
+    title = say("leaderboard" if baselines else "leaderboard_letters", versus=versus)
     return Table(
         title, tuple(head), tuple(row[: len(head)] for row in rows), kinds[: len(head)]
     )
+
+
+def _against(row: Mapping[str, Any], say: Say) -> tuple[str, str]:
+    """Return the letters or the verdict of a row of a leaderboard, and its counts of queries."""
+    word = row["letters"] or (say(f"word_{row['verdict']}") if row["verdict"] else "–")
+    if row["wins"] is None:
+        return word, "–"
+    return word, f"{row['wins']}/{row['ties']}/{row['losses']}"
 
 
 def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
@@ -221,7 +216,7 @@ def _numbers(comparison: ComparedSystems) -> dict[str, str]:
 
 def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     """Return the means of every system; of three and more, with the letters of each measure."""
-    lettered = comparison.baseline is None and len(comparison.systems) > 2  # noqa: PLR2004 - a pair has its verdict
+    lettered = not comparison.baselines
     number = _numbers(comparison)
     systems = comparison.systems
     means = {
@@ -249,7 +244,7 @@ def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
         head.append(comparison.judged[0])
     numeric = (True, False, *(True for _ in head[2:]))
     # against a baseline, differences name the other system, so numbers would name nothing
-    first = 0 if comparison.baseline is None else 1
+    first = 1 if comparison.baselines else 0
     return Table(
         say("means_letters" if lettered else "means"),
         tuple(head[first:]),
@@ -314,26 +309,29 @@ def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str
     return say("interval" if alone else "interval_pointwise", level=levels.pop())
 
 
-def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
-    head, corrected = _head(comparison, comparison.table, say, 0)
-    has_baseline = comparison.baseline is not None
-    number = _numbers(comparison)
-    rows = [
-        (
-            printable(comparison.label(row["measure"]), 60),
-            printable(row["system"], 300)
-            if has_baseline
-            else f"{number[row['system']]} − {number[row['versus']]}",
-            *_row(row, say, digits, corrected),
-        )
-        for row in comparison.table.iter_rows(named=True)
-    ]
-    title = (
-        say("differences_from", baseline=short_names(comparison)[comparison.baseline])
-        if comparison.baseline is not None
-        else say("differences")
-    )
-    return Table(title, (say("measure"), say("system"), *head), tuple(rows), _KINDS)
+def _differences(comparison: ComparedSystems, say: Say, digits: int) -> list[Table]:
+    """Return the differences of all pairs, or from each baseline."""
+    table, number = comparison.table, _numbers(comparison)
+    head, corrected = _head(comparison, table, say, 0)
+    tables = []
+    for baseline in comparison.baselines or [None]:
+        title, pairs = say("differences"), table
+        if baseline is not None:
+            title = say("differences_from", baseline=short_names(comparison)[baseline])
+            pairs = table.filter(versus=baseline)
+        rows = [
+            (
+                printable(comparison.label(row["measure"]), 60),
+                f"{number[row['system']]} − {number[row['versus']]}"
+                if baseline is None
+                else printable(row["system"], 300),
+                *_row(row, say, digits, corrected),
+            )
+            for row in pairs.iter_rows(named=True)
+        ]
+        columns = (say("measure"), say("system"), *head)
+        tables += [Table(title, columns, tuple(rows), _KINDS)] if rows else []
+    return tables
 
 
 _KINDS: Final[tuple[Kind, ...]] = (

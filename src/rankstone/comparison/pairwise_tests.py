@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.stats.sampling_units import Units
 
+    Baselines = str | Sequence[str] | None
     Progress = Callable[[int], None]
 
 
 def compare_pairs(
     source: Source,
-    baseline: str | None,
+    baseline: Baselines,
     primary: object,
     by: tuple[str, ...],
     cluster: str | None,
@@ -101,7 +102,7 @@ def compare_pairs(
         )
     return Comparison(
         systems=tuple(systems),
-        baseline=layout.baseline,
+        baselines=layout.baselines,
         primary=first,
         matrices=matrices,
         table=comparison_frame(rows),
@@ -128,6 +129,8 @@ class ComparisonLayout:
     ----------
     systems
         The systems.
+    baselines
+        Those that the others are compared with; none where every pair is compared.
     pairs
         Columns of two systems each; the difference is the first less the second.
     primary
@@ -139,6 +142,7 @@ class ComparisonLayout:
     """
 
     systems: tuple[str, ...]
+    baselines: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
     primary: tuple[str, ...]
     groups: dict[str, tuple[str, ...]]
@@ -149,11 +153,14 @@ class ComparisonLayout:
         cls,
         systems: tuple[str, ...],
         measures: tuple[str, ...],
-        baseline: str | None,
+        baseline: Baselines,
         primary: object,
     ) -> ComparisonLayout:
         """Return the pairs of systems and the families of measures."""
-        pairs = tuple(_pairs(systems, baseline))
+        baselines = baseline_names(baseline)
+        if not baselines and len(systems) == 2:  # noqa: PLR2004 - the second with the first
+            baselines = systems[:1]
+        pairs = tuple(_pairs(systems, baselines))
         first = (
             measures[:1]
             if primary is None
@@ -163,16 +170,7 @@ class ComparisonLayout:
             "primary": first,
             **{name: (name,) for name in measures if name not in first},
         }
-        return cls(systems, pairs, first, groups, baseline is None and len(pairs) > 1)
-
-    @property
-    def baseline(self) -> str | None:
-        """The system that the others are compared with, ``None`` where every pair is compared."""
-        return (
-            None
-            if len(self.pairs) != len(self.systems) - 1
-            else self.systems[self.pairs[0][1]]
-        )
+        return cls(systems, baselines, pairs, first, groups, not baselines)
 
     def correction(
         self, settings: ComparisonSettings, *, replicated: bool = False
@@ -197,24 +195,39 @@ class ComparisonLayout:
         )
 
 
-def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
-    """Return which columns are compared with which."""
+def baseline_names(baseline: Baselines) -> tuple[str, ...]:
+    """Return the names of one baseline, of several or of none, each once."""
+    several = [baseline] if isinstance(baseline, str) else baseline or ()
+    return tuple(dict.fromkeys(several))
+
+
+def _pairs(
+    systems: tuple[str, ...], baselines: tuple[str, ...]
+) -> list[tuple[int, int]]:
+    """Return which columns are compared with which: all, or those that hold a baseline, each pair once."""
     if len(systems) < 2:  # noqa: PLR2004 - two make a pair
         raise NotComparable(
             "there is only one system",
             given=printable(systems[0]),
             fix="name another one",
         )
-    if baseline is None and len(systems) > 2:  # noqa: PLR2004 - more than one pair
+    if not baselines:
         return [(other, one) for one, other in combinations(range(len(systems)), 2)]
-    if baseline is not None and baseline not in systems:
-        raise UsageError(
-            f"there is no system {printable(repr(baseline))} to compare with",
-            expected=", ".join(map(printable, systems)),
-            fix=did_you_mean(baseline, systems),
-        )
-    at = 0 if baseline is None else systems.index(baseline)
-    return [(one, at) for one in range(len(systems)) if one != at]
+    pairs: list[tuple[int, int]] = []
+    for baseline in baselines:
+        if baseline not in systems:
+            raise UsageError(
+                f"there is no system {printable(repr(baseline))} to compare with",
+                expected=", ".join(map(printable, systems)),
+                fix=did_you_mean(baseline, systems),
+            )
+        versus = systems.index(baseline)
+        pairs += [
+            (system, versus)
+            for system in range(len(systems))
+            if system != versus and (versus, system) not in pairs
+        ]
+    return pairs
 
 
 def _matrix(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone.comparison.verdict import TURNED
 from rankstone.errors import printable
 from rankstone.stats.proportions import quantile_interval
 from rankstone.tables.sheet import Table
@@ -47,7 +48,7 @@ def quality_and_cost(found: Comparison) -> pl.DataFrame:
     verdicts = {
         (row["measure"], *pair): row["verdict"]
         if turned == 1
-        else _TURNED.get(row["verdict"], row["verdict"])
+        else TURNED.get(row["verdict"], row["verdict"])
         for row in found.table.iter_rows(named=True)
         for turned, pair in (
             (1, (row["system"], row["versus"])),
@@ -114,14 +115,6 @@ def _percentiles(
         row[f"{name}_low"] = low if known and np.isfinite(low) else None
         row[f"{name}_high"] = high if known and np.isfinite(high) else None
     return row
-
-
-_TURNED: Final = {
-    "better": "worse",
-    "worse": "better",
-    "higher": "lower",
-    "lower": "higher",
-}
 
 
 def tradeoff_tables(

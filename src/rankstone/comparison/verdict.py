@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 #: verdicts that systems differ
 CLEAR: Final = ("better", "worse", "higher", "lower")
+#: verdict → that of the same pair the other way round, where it is another
+TURNED: Final = dict(zip(CLEAR, ("worse", "better", "lower", "higher"), strict=True))
 #: differences of queries that are worked on at a time
 _BLOCK: Final = 1 << 18
 #: a smaller share of judged documents is flagged

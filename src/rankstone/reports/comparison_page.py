@@ -43,13 +43,13 @@ def comparison_content(
     full = [printable(name, 300) for name in order]
     cut = shortened(full, _NAME)
     short = {name: cut[one] for name, one in zip(order, full, strict=True)}
-    rival = 0 if found.baseline is None else order.index(found.baseline)
+    rivals = [order.index(name) for name in found.baselines] or [0]
     ids, scores = page_data.queries(found, order)
     data: dict[str, Any] = {
         "systems": full,
         "short": list(short.values()),
         "two": two,
-        "baseline": None if found.baseline is None or two else rival,
+        "baselines": [] if two or not found.baselines else rivals,
         "measures": page_data.measures(found, order),
         "pairs": page_data.pairs(found, order),
         "segments": page_data.segments(found, order),
@@ -69,13 +69,13 @@ def comparison_content(
         "names": full,
         "short": short,
         "board": board,
-        "rival": rival,
+        "rivals": rivals,
         "cards": cards(found, board, short, words),
         "judged": [
             None if name not in shares else (shares[name], shares[name] < JUDGED)
             for name in order
         ],
-        "counts": _counts(found, order, rival),
+        "counts": [_counts(found, order, rival) for rival in rivals],
         "second": data["measures"][1] if len(found.measures) > 1 else None,
         "pairs": rows.height,
         "several": [

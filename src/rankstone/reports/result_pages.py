@@ -55,7 +55,7 @@ def result_content(found: object) -> Rows | None:
             shown = [part for part in parts.split() if data.get(part) != []]
             return {
                 "view": {"kind": name, "cards": []},
-                "data": {**data, "two": False, "baseline": None},
+                "data": {**data, "two": False, "baselines": []},
                 "parts": shown,
             }
     return None

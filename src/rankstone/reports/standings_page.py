@@ -50,7 +50,7 @@ def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
     view["estimate"] = own["estimate"]
     data = {
         "two": False,
-        "baseline": None,
+        "baselines": [],
         "systems": [names[at] for at in order],
         "estimate": own["estimate"],
         "level": f"{100 * found.confidence:g}",

@@ -54,7 +54,7 @@ class SparkComparison(ComparedSystems):
 
     Attributes
     ----------
-    systems, baseline, primary, measures, families, settings, lang
+    systems, baselines, primary, measures, families, settings, lang
         As of :class:`rankstone.comparison.comparison_result.Comparison`.
     table
         One row for each measure and pair, as in ``Comparison``, without ``es_hsd``.
@@ -90,7 +90,7 @@ class SparkComparison(ComparedSystems):
         return given(
             verdict=self.sentences(),
             systems=self.systems,
-            baseline=self.baseline,
+            baseline=self.baselines if len(self.baselines) > 1 else self.baseline,
             primary=self.primary,
             means=self.mean(),
             comparisons=self.table,
@@ -112,7 +112,7 @@ def compare(
     runs: Mapping[str, Any],
     measures: str | Measure | Sequence[str | Measure],
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     primary: str | Measure | Sequence[str | Measure] | None = None,
     cluster: str | None = None,
     queries: object = None,
@@ -201,7 +201,7 @@ def compare(
     ]
     return SparkComparison(
         systems=layout.systems,
-        baseline=layout.baseline,
+        baselines=layout.baselines,
         primary=layout.primary,
         table=comparison_frame([row for _, rows in found for row in rows]),
         replicates={system: [system] for system in layout.systems},

@@ -3,14 +3,14 @@ const Board = (() => {
   const { D, W, $, el, say, count, shown, decimals, pValue, compare, table, whenOpened } = Page;
 
   function plots(board) {
-    const measure = D.measures[0], dense = board.classList.contains("dense"), rival = D.baseline ?? 0, height = dense ? 16 : 30;
+    const measure = D.measures[0], dense = board.classList.contains("dense"), rival = D.baselines[0] ?? 0, height = dense ? 16 : 30;
     const scale = Draw.scale(dense && measure.bounds ? [measure.bounds[0], Math.min(measure.bounds[1], Math.ceil(10 * Math.max(...measure.mean, ...measure.high)) / 10)] : measure.bounds, [...measure.mean, ...measure.low, ...measure.high]);
     board.querySelector("thead .pl").append(Draw.axis(board.querySelector(".pl").clientWidth < 130 ? { ...scale, ticks: [scale.low, scale.high] } : scale));
     const open = D.systems.map((_, at) => at).filter((at) => { const pair = at === rival ? -1 : Pair.indexOf(at, rival); return pair < 0 || !"bw".includes(D.pairs.measures[0].verdict[pair]); }), near = open.map((at) => measure.mean[at]);
     const side = (value, at) => { const beyond = measure.mean.filter((_, other) => !open.includes(other)).filter((mean) => (at ? mean > value : mean < value)); return beyond.length ? (value + (at ? Math.min(...beyond) : Math.max(...beyond))) / 2 : at ? scale.to : scale.from; };
     const band = [side(Math.min(...near), 0), side(Math.max(...near), 1)];
     for (const row of board.tBodies[0].rows) {
-      const at = Number(row.dataset.at), kind = D.baseline === at ? "cb hollow" : D.baseline !== null || open.includes(at) ? "ca" : "cb";
+      const at = Number(row.dataset.at), kind = D.baselines.includes(at) ? "cb hollow" : D.baselines.length || open.includes(at) ? "ca" : "cb";
       row.querySelector(".pl").replaceChildren(Draw.mean(scale, { mean: measure.mean[at], low: measure.low[at], high: measure.high[at] }, height, kind, band));
     }
   }
@@ -57,14 +57,14 @@ const Board = (() => {
     else { place.scrollIntoView(); place.focus({ preventScroll: true }); }
   }
   function chooser() {
-    const box = (chosen, label, without) => { const made = el("select", { "aria-label": label }, D.short.map((name, at) => (at === without ? null : el("option", { value: at, title: D.systems[at] }, D.ranks ? `${D.ranks[at]} ${name}` : name)))); made.value = chosen; return made; };
-    if (D.baseline !== null) {
-      const first = D.baseline === 0 ? 1 : 0, one = box(first, W.system, D.baseline);
-      one.addEventListener("change", () => { location.hash = `pair=${one.value}-${D.baseline}`; });
-      $("choose").append(el("span", {}, W.choose_pair), one, el("span", {}, `${W.choose_with} ${D.short[D.baseline]}`), el("button", { type: "button", onclick: () => { location.hash = `pair=${one.value}-${D.baseline}`; } }, "→"));
+    const box = (chosen, label, without, among) => { const made = el("select", { "aria-label": label }, D.short.map((name, at) => (at === without || (among && !among.includes(at)) ? null : el("option", { value: at, title: D.systems[at] }, D.ranks ? `${D.ranks[at]} ${name}` : name)))); made.value = chosen; return made; };
+    if (D.baselines.length === 1) {
+      const [baseline] = D.baselines, one = box(baseline === 0 ? 1 : 0, W.system, baseline), go = () => { location.hash = `pair=${one.value}-${baseline}`; };
+      one.addEventListener("change", go);
+      $("choose").append(el("span", {}, W.choose_pair), one, el("span", {}, `${W.choose_with} ${D.short[baseline]}`), el("button", { type: "button", onclick: go }, "→"));
       return;
     }
-    const one = box(0, W.choose_pair), other = box(1, W.choose_with), go = () => { if (one.value !== other.value) location.hash = `pair=${one.value}-${other.value}`; };
+    const several = D.baselines.length, last = several ? D.baselines[0] : 1, one = box(last === 0 ? 1 : 0, W.choose_pair), other = box(last, W.choose_with, -1, several ? D.baselines : null), go = () => { if (one.value !== other.value) location.hash = `pair=${one.value}-${other.value}`; };
     one.addEventListener("change", go);
     other.addEventListener("change", go);
     $("choose").append(el("span", {}, W.choose_pair), one, el("span", {}, W.choose_with), other, el("button", { type: "button", "aria-label": W.choose_pair, onclick: go }, "→"));

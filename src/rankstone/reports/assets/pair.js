@@ -15,7 +15,7 @@ const Pair = (() => {
   }
   // Everything about two systems: `a` is the candidate, or the better one of a leaderboard; `b` its baseline or rival.
   function of(at) {
-    const pairs = D.pairs, turned = !D.two && D.baseline === null && pairs.one[at] > pairs.other[at];
+    const pairs = D.pairs, turned = !D.two && !D.baselines.length && pairs.one[at] > pairs.other[at];
     const [a, b] = turned ? [pairs.other[at], pairs.one[at]] : [pairs.one[at], pairs.other[at]];
     const measures = D.measures.map((measure, m) => {
       const column = pairs.measures[m], side = (s) => ({ name: D.short[s], mean: measure.mean[s], ...(measure.low.length ? { low: measure.low[s], high: measure.high[s] } : {}) });
@@ -55,7 +55,7 @@ const Pair = (() => {
     const label = say("aria_pair", { a: a.name, b: b.name, mean_a: shown(a.mean, digits), mean_b: shown(b.mean, digits), difference: shown(d.value, digits, true), low: shown(d.low, digits, true), high: shown(d.high, digits, true) });
     const chart = Draw.pair({ measure, a, b, difference: d, digits, ranks, margin: D.margin, words, label, narrow: narrow() });
     const fact = d.low === null || d.verdict === "identical" ? "" : d.verdict === "equivalent" ? say("caption_inside", { margin: D.margin }) : d.low > 0 || d.high < 0 ? W.caption_clear : W.caption_crosses;
-    const caption = [say("caption_pair", { measure: measure.name, level: D.level }), ranks ? W.caption_ranks : "", fact, D.two || D.baseline !== null ? "" : W.caption_at_once].filter(Boolean);
+    const caption = [say("caption_pair", { measure: measure.name, level: D.level }), ranks ? W.caption_ranks : "", fact, D.two || D.baselines.length ? "" : W.caption_at_once].filter(Boolean);
     return el("figure", {}, chart, el("figcaption", {}, caption.join(W.space)));
   }
 
