@@ -68,7 +68,7 @@ def main(*words: str) -> None:
     """Write what was asked for, or end with a sentence that says what is missing."""
     try:
         write(*words)
-    except staging.BrokenLink as error:
+    except (printed.BrokenCommand, staging.BrokenLink) as error:
         sys.exit(str(error))
     except ImportError as error:  # of what a page shows or the reference describes
         sys.exit(f"{error}\n{INSTALLING}")

@@ -18,7 +18,15 @@ from rankstone.cli import cli
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Block", "blocks", "desk", "refreshed", "run_python", "typed"]
+__all__ = [
+    "Block",
+    "BrokenCommand",
+    "blocks",
+    "desk",
+    "refreshed",
+    "run_python",
+    "typed",
+]
 
 #: a block of code, and the block of text that follows at once
 _BLOCK: Final = re.compile(
@@ -26,6 +34,10 @@ _BLOCK: Final = re.compile(
     flags=re.DOTALL | re.MULTILINE,
 )
 _ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+class BrokenCommand(Exception):
+    """A command on a page, below which its output stands, fails."""
 
 
 class Block(NamedTuple):
@@ -54,7 +66,7 @@ def refreshed(text: str) -> str:
         if kind == "python":
             printed = run_python(code, names)
         elif shown is not None:
-            printed = typed(code.replace("\\\n", " ")).stdout
+            printed = _output_of(code)
         return (
             found[0]
             if shown is None
@@ -63,6 +75,13 @@ def refreshed(text: str) -> str:
 
     with desk():
         return _BLOCK.sub(anew, text)
+
+
+def _output_of(command: str) -> str:
+    done = typed(command.replace("\\\n", " "))
+    if done.exit_code:
+        raise BrokenCommand(f"{command.strip()}\n{done.exception}\n{done.stderr}")
+    return done.stdout
 
 
 def run_python(code: str, names: dict[str, Any]) -> str:

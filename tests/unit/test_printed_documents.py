@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from docs.making.printed import Block, blocks, refreshed, run_python
+from docs.making.printed import Block, BrokenCommand, blocks, refreshed, run_python
 from tests.unit.test_documents import DOCUMENTS
 
 import rankstone
@@ -98,3 +98,10 @@ def test_what_is_printed_is_written_anew() -> None:
     ]
     asked = "```\nrankstone explain --grades 1,0 -m P@2 --format json\n```\n\n```text\n```\n"
     assert '"value": 0.5' in refreshed(asked)
+
+
+def test_a_command_that_fails_is_not_written() -> None:
+    """A page does not lose what stands below a command because the command is broken now."""
+    page = "```\nrankstone eval nowhere.txt nowhere.run\n```\n```text\nrun  AP\n```\n"
+    with pytest.raises(BrokenCommand, match="no such file"):
+        refreshed(page)

@@ -434,7 +434,7 @@ class Convention(Record):
                 [],
                 ["k"],
             ):
-                same = entry.measure({"k": str(measure.k)})
+                same = entry.measure({"k": str(measure.k)} if has_cutoff else {})
                 if same.name == measure.name:
                     return _reading(
                         entry.spelling.replace("<k>", str(measure.k)), entry, same
