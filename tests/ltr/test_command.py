@@ -8,7 +8,7 @@ import json
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from tests.command_line import exit_code
 from tests.ltr.worlds import world
 
 from rankstone.cli import cli
+from rankstone.integrations import arrays
 from rankstone.ltr import RankSVM, load, read
 
 if TYPE_CHECKING:
@@ -30,6 +31,38 @@ def ask(*arguments: object) -> Result:
     return CliRunner().invoke(
         cli, ["ltr", *map(str, arguments)], catch_exceptions=False
     )
+
+
+@pytest.mark.parametrize("empty", ["zero", "one", "drop", "undefined"])
+@pytest.mark.parametrize("sizes", [[2, 0, 2], [0, 1, 3], [4, 0, 0], [1, 1, 2]])
+def test_groups_of_size_0(tmp_path: Path, sizes: list[int], empty: Any) -> None:
+    """A group without rows is a query without a relevant document, as in arrays: one number, and counted."""
+    labels, scores = [0, 1, 0, 1], [0.9, 0.1, 0.2, 0.1]
+    data, saved = tmp_path / "F", tmp_path / "s.txt"
+    data.write_text(
+        "".join(
+            f"{label} 1:{score}\n" for label, score in zip(labels, scores, strict=True)
+        )
+    )
+    (tmp_path / "F.query").write_text("".join(f"{size}\n" for size in sizes))
+    saved.write_text("".join(f"{score}\n" for score in scores))
+    text = "nDCG AP AUC(negatives=candidates)"
+    arguments = ("ltr", "eval", data, saved, "-m", text, "--empty", empty)
+
+    report = json.loads(run(*arguments, "--format", "json").stdout)
+
+    expected = arrays.evaluate(scores, labels, text, sizes=sizes, empty=empty)
+    assert report["runs"]["s"] == expected.to_dict()
+    audit = report["audit"]
+    assert audit["judgments"]["queries"] == len(sizes)
+    assert audit["judgments"]["declared"] == sizes.count(0)
+    for name in ("undefined", "dropped"):
+        counts = {m: sum(of.values()) for m, of in audit["runs"]["s"][name].items()}
+        same = expected.report()[name].items()
+        assert counts == {m: sum(of.values()) for m, of in same}
+    pair = run(*arguments[:4], f"t={saved}", *arguments[4:], "--format", "json")
+    audit = json.loads(pair.stdout)["audit"]
+    assert audit["judgments"]["queries"] == audit["runs"]["t"]["queries"] == len(sizes)
 
 
 def letor(path: Path, seed: int, queries: int = 12) -> Path:

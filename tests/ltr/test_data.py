@@ -142,6 +142,25 @@ def test_group_sizes(tmp_path: Path) -> None:
         read(path, groups=other)
 
 
+def test_groups_of_several_files(tmp_path: Path) -> None:
+    """Groups of one file are no queries of another; a group of size 0 is one without rows."""
+    one, other, third = (tmp_path / name for name in ("one", "other", "third"))
+    for path in (one, other):
+        path.write_text("1 1:2\n0 1:3\n2 1:4\n")
+    (tmp_path / "one.query").write_text("2\n0\n1\n")
+    (tmp_path / "other.query").write_text("0\n1\n2\n")
+    third.write_text("1 qid:0 1:2\n")
+
+    data = read([one, other])
+
+    assert data.qid.to_list() == [0, 0, 2, 4, 5, 5]
+    assert data.without_rows == [1, 3]
+    assert "1 group of one.query without rows" in " ".join(data.notes)
+    assert not read(third).without_rows
+    with pytest.raises(InputError, match="some files have group sizes, others a qid"):
+        read([one, third])
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_tables(tmp_path: Path, suffix: str) -> None:
     """A number column is a feature, words are told; names are ours, usual ones, or mapped."""

@@ -411,6 +411,8 @@ def eval_command(
     aligned = present({name: given[name] for name in ("convention", "ties", "empty")})
     if given["convention"] is None:
         aligned.setdefault("ties", "expected")
+        if documents.without_rows:  # their list is empty, as the group size says
+            aligned["no_results"] = "zero"
     wanted = chosen_measures(measures, given["convention"], rel)
     if len(runs) == 1:
         refuse_with(

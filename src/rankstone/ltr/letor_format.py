@@ -336,8 +336,8 @@ def sizes_beside(path: Path) -> Path | None:
     return None
 
 
-def group_sizes(path: Path, rows: int) -> pl.Series:
-    """Read group sizes, a number a line, and return the number of each row's query, from 0."""
+def group_sizes(path: Path, rows: int) -> list[int]:
+    """Read group sizes, a number a line; refuse those that do not add up to the rows."""
     sizes = []
     note_input(path)
     with reading(str(path)), path.open(encoding="utf-8") as file:
@@ -359,4 +359,4 @@ def group_sizes(path: Path, rows: int) -> pl.Series:
             where=str(path),
             expected="a size for each query, in the order of the rows",
         )
-    return pl.Series(np.repeat(np.arange(len(sizes)), sizes))
+    return sizes

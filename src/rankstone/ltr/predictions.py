@@ -47,8 +47,11 @@ _RUNS: Final = (".run", ".trec")
 
 def judgments(data: Dataset) -> pl.DataFrame:
     """Return the labels as judgments: ``query_id``, ``doc_id``, ``relevance``."""
-    return pl.DataFrame(
-        {"query_id": data.qid, "doc_id": _docs(data), "relevance": data.y}
+    return _with_empty_lists(
+        pl.DataFrame(
+            {"query_id": data.qid, "doc_id": _docs(data), "relevance": data.y}
+        ),
+        data,
     )
 
 
@@ -58,7 +61,20 @@ def run_of(path: str, data: Dataset) -> pl.DataFrame:
         scores = read_predictions(path, data)
     else:
         scores = load(path).scores(data)
-    return pl.DataFrame({"query_id": data.qid, "doc_id": _docs(data), "score": scores})
+    return _with_empty_lists(
+        pl.DataFrame({"query_id": data.qid, "doc_id": _docs(data), "score": scores}),
+        data,
+    )
+
+
+def _with_empty_lists(table: pl.DataFrame, data: Dataset) -> pl.DataFrame:
+    """Return a row a list where group sizes name queries without rows, which tables of rows cannot hold."""
+    if not data.without_rows:
+        return table
+    lists = table.group_by("query_id").agg(pl.all())
+    empty = pl.DataFrame({"query_id": data.without_rows}).cast(lists["query_id"].dtype)
+    every = pl.concat([lists, empty], how="diagonal").sort("query_id")
+    return every.with_columns(pl.exclude("query_id").fill_null([]))
 
 
 def _docs(data: Dataset) -> pl.Series:

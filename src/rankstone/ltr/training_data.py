@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, read_as
+from rankstone._basics import Record, counted, read_as
 from rankstone.errors import (
     BadValue,
     InputError,
@@ -21,6 +21,7 @@ from rankstone.errors import (
     one_of,
     printable,
 )
+from rankstone.hits.list_arrays import offsets_of
 from rankstone.io.columns import hidden, renames, require, with_csv
 from rankstone.io.file_formats import parts_of, scan_parts
 from rankstone.io.input_table import reading
@@ -75,6 +76,8 @@ class Dataset(Record):
         Whether a feature that is not written down is 0.
     absent
         Names that no line has, where features have numbers: 2 in a file of features 1 and 3.
+    groups
+        How many queries group sizes name, numbered from 0; ``None`` where rows name their queries.
     """
 
     X: Any
@@ -86,6 +89,15 @@ class Dataset(Record):
     notes: tuple[str, ...] = field(default=())
     sparse: bool = False
     absent: tuple[str, ...] = ()
+    groups: int | None = None
+
+    @property
+    def without_rows(self) -> list[int]:
+        """The queries of size 0: they have no row, and count as queries without a relevant document."""
+        if self.groups is None:
+            return []
+        empty: list[int] = np.setdiff1d(np.arange(self.groups), self.qid).tolist()
+        return empty
 
     def __len__(self) -> int:
         return len(self.y)
@@ -217,7 +229,7 @@ def _letor(
 ) -> Dataset:
     found = read_letor(path, dtype, progress)
     notes = []
-    qid = found.qid
+    qid, count = found.qid, None
     if qid is None or groups is not None:
         sizes = sizes_beside(path) if groups is None else Path(groups)
         if sizes is None:
@@ -227,8 +239,15 @@ def _letor(
                 expected=f"label qid:QUERY feature:value …, or {_bare(path).name}.query",
                 fix="name the file of group sizes",
             )
-        qid = group_sizes(sizes, len(found.labels))
+        lengths = group_sizes(sizes, len(found.labels))
+        count, empty = len(lengths), lengths.count(0)
+        qid = pl.Series(np.repeat(np.arange(count), lengths))
         notes.append(f"queries are the groups of {sizes.name}")
+        if empty:
+            without = f"{counted(empty, 'group')} of {sizes.name} without rows"
+            notes.append(
+                f"{without}: nothing to learn from, and a query without a relevant document to eval"
+            )
     names = tuple(map(str, found.numbers))
     absent = tuple(
         name
@@ -245,6 +264,7 @@ def _letor(
         tuple(notes),
         True,
         absent,
+        count,
     )
 
 
@@ -412,7 +432,18 @@ def _joined(parts: list[Dataset]) -> Dataset:
         if left_out
         else []
     )
-    ids = [part.qid for part in parts]
+    counts = [part.groups for part in parts]
+    if any(counts) and not all(counts):
+        raise InputError(
+            "some files have group sizes, others a qid in their lines",
+            where=parts[0].source,
+            fix="give each file its sizes (FILE.query), or each line a qid",
+        )
+    firsts = offsets_of(np.array([count or 0 for count in counts]))
+    ids = [
+        part.qid + first if part.groups else part.qid
+        for part, first in zip(parts, firsts[:-1].tolist(), strict=True)
+    ]
     if len({column.dtype for column in ids}) > 1:
         ids = [column.cast(pl.String) for column in ids]
     docs = [part.docs for part in parts if part.docs is not None]
@@ -426,6 +457,7 @@ def _joined(parts: list[Dataset]) -> Dataset:
         tuple(dict.fromkeys(notes)),
         sparse,
         tuple(name for name in names if name not in present),
+        int(firsts[-1]) or None,
     )
 
 
