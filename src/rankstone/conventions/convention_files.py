@@ -56,6 +56,7 @@ _OF_MEASURE: Final = frozenset(
         "note",
         "differs",
         "cutoff_limit",
+        "when",
     }
     | _SHARED
 )
@@ -226,6 +227,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         bug=data.get("bug"),
         note=data.get("note"),
         differs=data.get("differs"),
+        when=data.get("when", {}),
     )
 
 

@@ -185,11 +185,23 @@ def values_by(
     return values
 
 
-def _meaning(reading: Reading) -> dict[str, Any]:
-    """Return what a library means by a name."""
+def _meaning(reading: Reading, counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return what a library means by a name, and what matters on data with these counts."""
     entry = reading.entry
-    note = {"note": entry.remarks} if entry.remarks else {}
+    remarks = entry.remarks(counts)
+    note = {"note": remarks} if remarks else {}
     return {"ours": reading.ours, "options": entry.chosen, **note}
+
+
+def _counts(audits: Sequence[Audit]) -> dict[str, int]:
+    """Return the counts of the data on which remarks hang, the largest of all runs."""
+    runs = [run for audit in audits for run in audit.runs.values()]
+    judgments = audits[0].judgments
+    return {
+        "duplicates": max((run.duplicates for run in runs), default=0),
+        "tied": max((run.tied for run in runs), default=0),
+        "negative": 0 if judgments is None else judgments.negative,
+    }
 
 
 def _judgment_readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
@@ -306,16 +318,24 @@ def _together(
         runs,
         tuple(r.measure for r in readings),
         _with_warnings(meant, readings, parts, runs),
-        _recorded(meant, readings, parts[0].conventions["alignment"]),
+        _recorded(
+            meant,
+            readings,
+            parts[0].conventions["alignment"],
+            _counts([part.audit for part in parts]),
+        ),
         parts[-1].inputs,
     )
 
 
 def _recorded(
-    meant: Convention, readings: Sequence[Reading], alignment: object
+    meant: Convention,
+    readings: Sequence[Reading],
+    alignment: object,
+    counts: Mapping[str, int],
 ) -> dict[str, Any]:
     """Return what a result records of its convention."""
-    meaning = {reading.text: _meaning(reading) for reading in readings}
+    meaning = {reading.text: _meaning(reading, counts) for reading in readings}
     return {
         "convention": str(meant),
         "measures": list(meaning),
@@ -534,7 +554,7 @@ def _beyond_together(
         runs,
         tuple(r.measure for r in readings),
         replace(audit, runs=audits),
-        _recorded(meant, readings, parts[0].conventions["alignment"]),
+        _recorded(meant, readings, parts[0].conventions["alignment"], {}),
         parts[0].inputs,
         opening=partial(_read_again, parts),
         whole={

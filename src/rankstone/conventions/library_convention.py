@@ -134,6 +134,9 @@ class Entry:
         A known bug, and other remarks.
     differs
         Inputs on which the library prints another number, and why; ``None`` if there are none.
+    when
+        ``bug``, ``note`` or ``differs`` → what data must have for that remark to matter: ``duplicates``,
+        ``tied`` rows, ``negative`` grades.
     """
 
     spelling: str
@@ -156,6 +159,7 @@ class Entry:
     bug: str | None = None
     note: str | None = None
     differs: str | None = None
+    when: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -167,10 +171,15 @@ class Entry:
         """All its spellings."""
         return self.spelling, *self.also
 
-    @property
-    def remarks(self) -> str:
-        """Its bug and its note, as one text."""
-        return "; ".join(filter(None, (self.bug, self.note)))
+    def remarks(self, counts: Mapping[str, int]) -> str:
+        """Return what matters on data with these counts of ``duplicates``, ``tied`` and so on, as one text."""
+        differs = self.differs and f"differs: {self.differs}"
+        texts = {"bug": self.bug, "note": self.note, "differs": differs}
+        return "; ".join(
+            text
+            for kind, text in texts.items()
+            if text and counts.get(self.when.get(kind, ""), kind != "differs")
+        )
 
     @property
     def rules(self) -> tuple[str, ...]:

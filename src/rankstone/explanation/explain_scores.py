@@ -31,7 +31,7 @@ from rankstone.measures.core.syntax import parse_measure
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
     from rankstone.explanation.score_difference import ExplainedDifference
@@ -211,7 +211,7 @@ def _explainer(
 
     reading, options = read_one(convention, measure, given)
     explainer = Explainer(qrels, reading.measure, ours=reading.ours, **options)
-    explainer.note = reading.entry.remarks
+    explainer.remarks = reading.entry.remarks
     if not reading.entry.declared:
         explainer.prepared = explainer.prepared.without_empty_entries()
     return explainer
@@ -247,7 +247,8 @@ class Explainer:
                 given=" ".join(map(str, measures)),
             )
         self._ours = ours or str(measures[0])
-        self.note = ""
+        #: what a library's measure has to be said of, on a list with these counts
+        self.remarks: Callable[[Mapping[str, int]], str] = lambda _counts: ""
         self._curve = curve
 
     @property
@@ -457,7 +458,7 @@ class Explainer:
                 for part in ("sentence", "formula", "symbols")
             },
             ours=self._ours,
-            note=self.note,
+            note=self.remarks(listed.counts),
             ratio=scored.ratio,
             rows=listed.rows,
             missed=scored.part_of_query(scored.parts.missed),

@@ -229,6 +229,13 @@ class TracedList(Record):
         return [(name, grade, ranks.get(at)) for name, grade, at in best]
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Copies, tied rows and grades below zero of the query: what remarks on a library hang on."""
+        tally = self.scored.chunk.tally
+        copies, tied = (0, 0) if tally is None else (tally.duplicates, tally.tied)
+        return {"duplicates": copies, "tied": tied, "negative": self.negative}
+
+    @property
     def negative(self) -> int:
         """How many judgments are below zero."""
         pooled = self.judgments.pooled

@@ -73,9 +73,9 @@ class Identification(Result):
         Run → facts about the data: queries, rows, ties, missing queries and so on.
     by_name
         How libraries compute what they call by the reported name.
-    copies
-        The rule for documents that are in a list more than once, unless a way has another; ``None`` where the
-        data has none.
+    copies, judged_again
+        The rules for documents that are in a list more than once, and for those that are judged more than
+        once, unless a way has another; ``None`` where the data has none.
 
     Examples
     --------
@@ -97,6 +97,7 @@ class Identification(Result):
     inputs: Mapping[str, Mapping[str, Any]]
     by_name: tuple[Way, ...] = ()
     copies: str | None = None
+    judged_again: str | None = None
 
     @classmethod
     def of(
@@ -120,7 +121,8 @@ class Identification(Result):
         inputs = {run: one.to_dict() for run, one in facts.items()}
         sizes = len(ways), len(groups), chance
         by_name = tuple(way for way in ways if way.library and way.spelling == name)
-        copies = usual.duplicates if usual.duplicates != "error" else None
+        copied = any(one.run.duplicates for one in facts.values())
+        again = any(one.judgments.duplicates for one in facts.values())
         return cls(
             printed,
             name,
@@ -131,7 +133,8 @@ class Identification(Result):
             chosen,
             inputs,
             by_name,
-            copies,
+            usual.duplicates if copied else None,
+            usual.duplicate_judgments if again else None,
         )
 
     @property
@@ -250,7 +253,7 @@ def sheet(result: Identification) -> Sheet:
         parts.append(
             (
                 f"{number}   {_value(result, group)}   {whose}{group.simplest}",
-                _lines(group, result.measure),
+                _lines(group, result),
             )
         )
     if len(result.groups) > _GROUPS:
@@ -283,8 +286,8 @@ def _value(result: Identification, group: Group) -> str:
     return f"{group.value:.{_decimals(result)}f}"
 
 
-def _lines(group: Group, reported: str | None) -> tuple[str, ...]:
-    best = group.simplest
+def _lines(group: Group, result: Identification) -> tuple[str, ...]:
+    best, reported, counts = group.simplest, result.measure, result.inputs[group.run]
     lines = []
     if best.how == "cut off":
         lines.append("cut off, not rounded")
@@ -306,7 +309,7 @@ def _lines(group: Group, reported: str | None) -> tuple[str, ...]:
         f"{library} {reported}: {note}"
         for library, words in group.libraries.items()
         if reported in words
-        if (note := convention(library).read(reported)[0].entry.remarks)
+        if (note := convention(library).read(reported)[0].entry.remarks(counts))
     ]
     lines.append(_steps(best))
     others = [str(way) for way in group.ours if str(way) != str(best)]
@@ -357,6 +360,10 @@ def _notes(result: Identification) -> list[str]:
     if result.copies is not None:
         notes.append(
             f"lists have copies: duplicates={result.copies}, unless another rule is named"
+        )
+    if result.judged_again is not None:
+        notes.append(
+            f"documents are judged again: duplicate_judgments={result.judged_again}, unless another rule is named"
         )
     notes.append(
         f"of {counted(result.different, 'different value')} tried, "
