@@ -19,6 +19,7 @@
     │   ├── UnknownConvention            an unknown library, or version of it
     │   ├── BadParameter                 a parameter of a measure
     │   └── BadOption                    an option
+    ├── NotEnoughMemory (MemoryError)    exit 3: the memory that this process may use does not suffice
     ├── OutOfRange (ArithmeticError)     exit 3: a value outside the range on its measure's card
     └── MissingExtra (ImportError)       exit 5: a package that an extra installs
 
@@ -54,6 +55,7 @@ __all__ = [
     "MissingExtra",
     "MixedIds",
     "NotComparable",
+    "NotEnoughMemory",
     "OutOfRange",
     "RankstoneError",
     "TiedScores",
@@ -67,6 +69,7 @@ __all__ = [
     "did_you_mean",
     "installed",
     "masked",
+    "memory_limit",
     "nearest",
     "one_of",
     "printable",
@@ -362,6 +365,21 @@ class OutOfRange(RankstoneError, ArithmeticError):
         return error
 
 
+class NotEnoughMemory(RankstoneError, MemoryError):
+    """The memory that this process may use does not suffice; ``where`` is the file that was read."""
+
+    exit_code = 3
+
+    def __init__(self, where: str | None = None) -> None:
+        limit = memory_limit()
+        super().__init__(
+            "there is not enough memory",
+            where=where,
+            given=f"a limit of {limit >> 20:,} MiB (ulimit -v)" if limit else None,
+            fix="allow more memory, or compute in parts: rankstone eval --memory 1GB",
+        )
+
+
 class MissingExtra(RankstoneError, ImportError):
     """A package is not installed; one of rankstone's extras installs it."""
 
@@ -374,6 +392,16 @@ def installed(module: str, package: str, fix: str) -> Any:  # noqa: ANN401 - a m
         return import_module(module)
     except ImportError as error:
         raise MissingExtra(f"{package} is not installed", fix=fix) from error
+
+
+def memory_limit() -> int | None:
+    """Return how many bytes of address space this process may use, if that is limited."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def between_0_and_1(option: str, given: float) -> None:

@@ -138,3 +138,17 @@ def test_cards(run: Run, tmp_path: Path) -> None:
 def test_mistakes(run: Run, words: tuple[str, ...], code: int, part: str) -> None:
     """Each names what is wrong."""
     assert part in run(*words, code=code)
+
+
+def test_a_repeated_run_is_compared_with_the_original(run: Run, tmp_path: Path) -> None:
+    """Of four files the first two are one system, whatever the files are called; all four are read."""
+    again = tmp_path / "again.run"
+    shutil.copy(demo.RUNS["tfidf"], again)
+    files = [*map(str, (demo.RUNS["tfidf"], again)), *[str(demo.RUNS["bm25"])] * 2]
+    out = run("reproduce", *files, "--qrels", str(demo.QRELS), "-m", "AP")
+    assert out.startswith("Reproduced on the same queries: tfidf, baseline")
+    assert "left out" not in out
+    again.unlink()
+    assert str(again) in run("reproduce", *files, "--qrels", str(demo.QRELS), code=3)
+    files[0] = f"baseline={files[0]}"
+    assert "dense=" in run("reproduce", *files, "--qrels", str(demo.QRELS), code=2)

@@ -7,16 +7,17 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
 import polars as pl
 import pytest
 from tests.command_line import command as run
+from tests.rows import each
 
 import rankstone
 from rankstone import demo
@@ -383,8 +384,6 @@ def test_a_bug_asks_for_a_report(tmp_path: Path, files: tuple[Path, Path]) -> No
 
 def test_interrupts_are_clean(tmp_path: Path, files: tuple[Path, Path]) -> None:
     """Ctrl-C ends with 130, without a traceback or a half-written file."""
-    pipe = tmp_path / "pipe.run"
-    os.mkfifo(pipe)
     process = subprocess.Popen(
         [
             sys.executable,
@@ -400,13 +399,69 @@ def test_interrupts_are_clean(tmp_path: Path, files: tuple[Path, Path]) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.0)
+    assert process.stdin is not None
+    # more than a pipe holds is only taken by a command that is reading by now
+    process.stdin.write("q1 Q0 d2 1 0.9 t\n" * 60_000)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert "Traceback" not in err
     assert not (tmp_path / "out.json").exists()
+
+
+#: the command line in a process that gets a signal while it writes a file
+_SIGNALLED = """
+import os, signal, sys
+from pathlib import Path
+from rankstone.cli import main
+
+write_text = Path.write_text
+
+def writing(path, *given, **named):
+    written = write_text(path, *given, **named)
+    os.kill(os.getpid(), getattr(signal, os.environ["SENT"]))
+    return written
+
+Path.write_text = writing
+main(sys.argv[1:])
+"""
+
+
+@each("name, code", [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_signals_leave_no_unfinished_file(
+    name: str, code: int, tmp_path: Path, files: tuple[Path, Path]
+) -> None:
+    """Whoever asks the process to end finds nothing beside the inputs, and a word on standard error."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SIGNALLED, "eval", *files, "-o", tmp_path / "out.txt"],
+        env={**os.environ, "SENT": name},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == code, done.stderr
+    assert done.stderr.split() == ["interrupted" if code == 130 else "terminated"]
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+
+
+@each("words, code", [("", 3), ("-o out.txt", 0), ("--help", 3), ("-m nope", 2)])
+def test_a_result_for_closed_output_is_not_lost_silently(
+    words: str, code: int, files: tuple[Path, Path]
+) -> None:
+    """`rankstone … >&-` fails if there was something to print; what is written to a file is not printed."""
+    line = shlex.join([sys.executable, "-m", "rankstone", "eval", *map(str, files)])
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{line} {words} >&-"],
+        cwd=files[0].parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == code, done.stderr
+    assert ("standard output" in done.stderr) == (code == 3)
 
 
 def test_a_closed_pipe_is_no_error(files: tuple[Path, Path]) -> None:

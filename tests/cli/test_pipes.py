@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,13 @@ import pytest
 import rankstone
 from rankstone import demo
 from rankstone.errors import BadLine, EmptyInput, InputError
-from rankstone.io.sources import can_be_read_again, keeping_streams, read_stream
+from rankstone.io import sources
+from rankstone.io.sources import (
+    can_be_read_again,
+    keeping_streams,
+    read_stream,
+    read_whole,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,3 +186,35 @@ def test_a_pipe_is_kept_while_a_command_runs(tmp_path: Path) -> None:
     pipe = fifo(place, b"second")
     assert read_stream(pipe) == b"second"
     assert not can_be_read_again(pipe)
+
+
+def test_a_pipe_that_nobody_writes_into_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening it would wait for ever; a configuration is read from a pipe as a table is."""
+    monkeypatch.setattr(sources, "_PATIENCE", 0.05)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for read in (read_stream, read_whole):
+        with pytest.raises(EmptyInput, match="nothing was written") as caught:
+            read(str(pipe))
+        assert caught.value.where == str(pipe)
+        assert "start it" in (caught.value.fix or "")
+
+
+def test_who_opens_a_pipe_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program may begin later, and write long after it has opened the pipe."""
+    monkeypatch.setattr(sources, "_PATIENCE", 0.3)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        time.sleep(0.1)
+        with pipe.open("wb") as file:
+            time.sleep(0.5)
+            file.write(b"late")
+
+    threading.Thread(target=write, daemon=True).start()
+    assert read_stream(str(pipe)) == b"late"

@@ -340,7 +340,7 @@ def test_what_a_gate_does_not_understand_is_said(
 
 def test_no_toml(tmp_path: Path) -> None:
     """A file that is not there, and one that is something else."""
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         Config.read(tmp_path / "none.toml", {})
     (tmp_path / "bad.toml").write_text("[gate\n")
     with pytest.raises(InputError, match="not TOML"):

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
-from rankstone.io.file_formats import format_of
+from rankstone.io.file_formats import format_of, format_of_stream
 from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
+from rankstone.io.sources import is_stream, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,15 +66,16 @@ def _rows_of(source: Any) -> Any:  # noqa: ANN401 - frames of any library, lists
 def _read(name: str) -> Iterator[tuple[str, Any]]:
     """Yield the place and the content of each row of a file."""
     note_input(name)
-    kind = format_of(Path(name))
+    piped = is_stream(name)
+    kind = format_of_stream(name, "jsonl") if piped else format_of(Path(name))
     if kind in ("parquet", "csv", "tsv"):
+        source = read_stream(name) if piped else name
         with reading(name):
             if kind == "parquet":
-                rows = pl.read_parquet(name).to_dicts()
+                rows = pl.read_parquet(source).to_dicts()
             else:
-                rows = pl.read_csv(
-                    name, separator="\t" if kind == "tsv" else ",", infer_schema=False
-                ).to_dicts()
+                tab = "\t" if kind == "tsv" else ","
+                rows = pl.read_csv(source, separator=tab, infer_schema=False).to_dicts()
         yield from ((f"{name}, row {at}", one) for at, one in enumerate(rows, 1))
         return
     text = read_text(name, None)

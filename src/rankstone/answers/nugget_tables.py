@@ -80,9 +80,11 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
         for query, nugget, one, where in assigned
         if nugget is not None and _given(one, "assignment")
     ]
-    where = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
-    if not assigned:
-        raise EmptyInput("there are no records", where=where)
+    where = _name_of(source)
+    for rows, name in ((assigned, where), (known, _name_of(given))):
+        if not rows:
+            expected = '{"qid": …, "nuggets": […]} for each question'
+            raise EmptyInput("there are no records", where=name, expected=expected)
     if not said and any(grade for *_, grade in judged):
         raise EmptyInput(
             "no nugget has an assignment",
@@ -104,6 +106,10 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
     return pl.DataFrame(judged, grades, orient="row"), pl.DataFrame(
         said, _RUN, orient="row"
     )
+
+
+def _name_of(source: object) -> str | None:
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
 
 
 def nuggets_to_assign(given: object) -> pl.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
@@ -11,16 +10,9 @@ from typing import Any, Final, cast
 import polars as pl
 
 from rankstone.conventions.evaluation_by_convention import scores_by
-from rankstone.errors import (
-    EmptyInput,
-    InputError,
-    UsageError,
-    blaming,
-    did_you_mean,
-    printable,
-)
+from rankstone.errors import EmptyInput, UsageError, blaming, did_you_mean, printable
 from rankstone.io.file_formats import stem
-from rankstone.io.file_roles import note_input
+from rankstone.io.sources import read_toml
 
 #: keys of a collection
 _KEYS: Final = ("qrels", "runs", "weight")
@@ -84,11 +76,7 @@ def score_collections(
 
 
 def _read(path: str) -> dict[str, Any]:
-    note_input(path)
-    try:
-        read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the file is not TOML: {error}", expected=_EXAMPLE) from error
+    read = read_toml(path, _EXAMPLE)
     for key in read:
         if key not in _TOP:
             raise UsageError(

@@ -1,7 +1,6 @@
 """The command line: thin over the public functions; large commands have a file each.
 
-Results go to standard output, everything else to standard error.  Exit codes: 0 fine · 2 usage ·
-3 input invalid or not comparable · 5 a package is missing · 70 a bug of ours · 130 interrupted.
+Results go to standard output, everything else to standard error.  ``docs/commands.md`` lists exit codes.
 """
 
 from __future__ import annotations
@@ -14,7 +13,14 @@ from typing import NoReturn
 import click
 
 from rankstone.cli.declaring import CommandGroup
-from rankstone.cli.ending import BUG, ended, interrupt_again, leave, open_streams
+from rankstone.cli.ending import (
+    BUG,
+    ended,
+    heed_termination,
+    interrupt_again,
+    leave,
+    open_streams,
+)
 from rankstone.cli.standard_error import NativeErrors
 
 __all__ = ["cli", "main"]
@@ -96,6 +102,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     ]:  # nothing else multiplies matrices, and BLAS threads wait for work busily
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = interrupt_again
+    heed_termination()
     open_streams()
     native = NativeErrors()
     code = _run(arguments)

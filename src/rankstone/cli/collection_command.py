@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankstone.cli.arguments import (
     chosen_measures,
     judged_runs,
+    name_and_path,
     named_runs,
     refuse_with,
 )
@@ -18,6 +19,8 @@ from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankstone.collections import Collection, Reproduction, RunCard, Verification
 
 
@@ -109,8 +112,9 @@ def reproduce_command(
             "a baseline of its own", {"baseline": baseline, "scores": given["scores"]}
         )
         baseline = "baseline"
-    if not given["scores"]:
-        sides = [_runs(*files[at::2]) for at in range(2)]
+        sides = _with_baselines(files)
+    elif not given["scores"]:
+        sides = [named_runs(_files(run)) for run in files]
 
     def find(**options: Any) -> Reproduction:
         from rankstone.collections import reproduce
@@ -129,13 +133,15 @@ def reproduce_command(
     )
 
 
-def _runs(run: str, baseline: str | None = None) -> dict[str, object]:
-    """Return the runs of a side: of a folder, of a file, or of an advanced system and its baseline."""
-    return (
-        named_runs(_files(run))
-        if baseline is None
-        else {**named_runs([run]), "baseline": baseline}
-    )
+def _with_baselines(files: Sequence[str]) -> list[dict[str, str]]:
+    """Return a run and its baseline of each side; the run is called on both as the original is."""
+    system = name_and_path(files[0])[0]
+    paths = [name_and_path(name)[1] for name in files]
+    if system == "baseline":
+        raise UsageError(
+            "the original run is called as its baseline is", fix=f"dense={paths[0]}"
+        )
+    return [{system: paths[side], "baseline": paths[side + 2]} for side in range(2)]
 
 
 def _files(path: str) -> list[str]:
@@ -148,7 +154,7 @@ def _files(path: str) -> list[str]:
         if one.name[0] != "." and one.is_file()
     ]:
         return found
-    raise UsageError(f"there are no runs in {printable(path)}")
+    raise UsageError(f"there are no runs in {printable(path)}", expected="a run a file")
 
 
 @declare(

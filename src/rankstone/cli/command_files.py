@@ -86,7 +86,13 @@ def _refuse_unwritable(flag: str, target: Path) -> None:
             fix=f"choose a file in it: {quoted(str(target / 'scores'))}",
         )
     special = target.exists() and not target.is_file()  # a pipe or a device
-    place = target if special else target.resolve().parent
+    end = Path(os.path.realpath(target))
+    if end.is_symlink():
+        raise UsageError(
+            f"{flag} {target} is a link that leads back to itself",
+            fix="choose another file",
+        )
+    place = target if special else end.parent
     if not special and not place.is_dir():
         raise UsageError(
             f"{flag} {target}: there is no folder {place}",

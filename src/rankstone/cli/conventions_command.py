@@ -21,7 +21,7 @@ from rankstone.cli.arguments import (
 )
 from rankstone.cli.declaring import CardGroup, declare
 from rankstone.cli.execution import check_format, progress_bar
-from rankstone.errors import UsageError
+from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,14 @@ def write_pages(folder: str) -> None:
     """Write a page for each library, and one with a table for each measure, as Markdown."""
     from rankstone.io import atomic
 
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{printable(folder)} cannot be written",
+            given=error.strerror,
+            expected="a folder, or the name of a new one",
+        ) from error
     for name, text in pages().items():
         with atomic(Path(folder) / name) as unfinished:
             unfinished.write_text(text, encoding="utf-8")

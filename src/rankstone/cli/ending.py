@@ -7,17 +7,24 @@ import errno
 import io
 import os
 import re
+import signal
 import sys
 import threading
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
 from rankstone.cli.arguments import with_flags
-from rankstone.errors import InputError, MissingExtra, RankstoneError, masked, printable
+from rankstone.errors import (
+    InputError,
+    MissingExtra,
+    NotEnoughMemory,
+    RankstoneError,
+    masked,
+    printable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +34,8 @@ BUG: Final = 70
 _INTERRUPTED: Final = 130
 #: seconds until a lost interrupt is repeated
 _SOON: Final = 0.01
-#: errors of the system when output cannot be written, as on a full disk
-_FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+#: errors of the system when output cannot be written, as on a full disk or where the shell has closed it
+_FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 #: options of other tools → what to use here
 _ELSEWHERE: Final = {
     **dict.fromkeys(
@@ -46,11 +53,34 @@ _ELSEWHERE: Final = {
 }
 
 
+class Terminated(KeyboardInterrupt):
+    """The process is asked to end, other than by Ctrl-C: clean up, and end with this exit code."""
+
+
+def heed_termination() -> None:
+    """Clean up when the process is asked to end or its terminal is closed, unless that is ignored."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _terminate)
+
+
+def _terminate(number: int, _frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # the cleaning up is not interrupted
+    raise Terminated(128 + number)
+
+
 def open_streams() -> None:
-    """Reopen standard streams that the shell has closed, so that no other file takes their place."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    """Reopen standard streams that the shell has closed, so that no other file takes their place.
+
+    What is written to standard output then fails: a result that is lost is an error.
+    """
+    for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
+            lost = os.O_WRONLY if name == "stderr" else os.O_RDONLY
+            mode = "r" if name == "stdin" else "w"
+            stream = os.fdopen(os.open(os.devnull, lost), mode, encoding="utf-8")
+            setattr(sys, name, stream)
 
 
 def interrupt_again(lost: sys.UnraisableHookArgs) -> None:
@@ -75,6 +105,7 @@ def leave(code: int) -> NoReturn:
 
 def ended(error: BaseException) -> int:
     """Print the error that ended a command, and return the exit code."""
+    error = _as_ours(error)
     if isinstance(error, RankstoneError):
         _say(f"error: {error}")
         return error.exit_code
@@ -86,8 +117,9 @@ def ended(error: BaseException) -> int:
             _say(f"  fix:      {hint}")
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        _say("interrupted")
-        return _INTERRUPTED
+        ended_by = error.__cause__ or error  # click hides it
+        _say("terminated" if isinstance(ended_by, Terminated) else "interrupted")
+        return ended_by.args[0] if isinstance(ended_by, Terminated) else _INTERRUPTED
     if isinstance(
         error, (BrokenPipeError, SystemExit)
     ):  # the latter is how click ends on a broken pipe
@@ -98,6 +130,16 @@ def ended(error: BaseException) -> int:
         _say(f"error: standard output: {error.strerror}")
         return InputError.exit_code
     return _own_or_bug(error)
+
+
+def _as_ours(error: BaseException) -> BaseException:
+    """Return our error for what the system refuses, of which no code of ours is the cause."""
+    if isinstance(error, PermissionError) and error.filename is not None:
+        from rankstone.io import unreadable
+
+        return unreadable(error, str(error.filename))
+    ours = not isinstance(error, MemoryError) or isinstance(error, RankstoneError)
+    return error if ours else NotEnoughMemory()
 
 
 def end_with_bad_runs(bad: Mapping[str, InputError]) -> None:

@@ -61,7 +61,7 @@ def _run(path: Path) -> None:
         if os.environ.get("RANKSTONE_TRACEBACK"):
             raise
         raise own_mistake(error) or UsageError(
-            f"--import {path}: {printable(error)}"
+            f"--import {path}: {printable(error)}", expected="a Python file"
         ) from error
     if _vocabulary() == before:
         raise UsageError(

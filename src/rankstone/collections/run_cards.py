@@ -24,6 +24,7 @@ from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import UsageError, printable
 from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.io.file_roles import note_input
+from rankstone.io.input_table import reading
 from rankstone.io.sources import is_database
 from rankstone.measures.core.measure import Measure
 from rankstone.tables.phrases import phrase
@@ -275,15 +276,17 @@ def refuse_standard_input(*names: str | os.PathLike[str]) -> None:
 
 def described(role: str, path: Path) -> dict[str, Any]:
     """Return what an entry says of the content of a file: its hashes, and the metadata of a run."""
-    header = list(_header(path)) if role == "run" else []
-    return hashed(path) | ({"ir_metadata": header} if header else {})
+    entry = hashed(path)
+    with reading(str(path)):
+        header = list(_header(path)) if role == "run" else []
+    return entry | ({"ir_metadata": header} if header else {})
 
 
 def hashed(path: Path) -> dict[str, Any]:
     """Return the size, the SHA-256 and that of every block of a file."""
     note_input(path)
     whole, blocks = sha256(), []
-    with path.open("rb") as file:
+    with reading(str(path)), path.open("rb") as file:
         while block := file.read(BLOCK):
             whole.update(block)
             blocks.append(sha256(block).hexdigest())

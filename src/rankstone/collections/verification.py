@@ -123,7 +123,10 @@ def verify(
     for path in (*files, *original):
         refuse_standard_input(path)
         if not Path(path).is_file():
-            raise UsageError(f"{printable(os.fspath(path), _NAME)} is not a file")
+            raise UsageError(
+                f"{printable(os.fspath(path), _NAME)} is not a file",
+                expected="a file that is on the card",
+            )
     named = [Path(path) for path in files]
     places = {
         entry["path"]: _found(entry["path"], Path(where).parent, named, where)

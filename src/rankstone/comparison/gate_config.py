@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from rankstone.comparison.compare_systems import ComparisonSettings
-from rankstone.errors import InputError, UsageError, did_you_mean, printable
+from rankstone.errors import UsageError, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames
 from rankstone.io.file_roles import note_input
-from rankstone.io.sources import is_database
+from rankstone.io.sources import is_database, read_toml
 
 if TYPE_CHECKING:
     import os
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 INCONCLUSIVE: Final = ("fail", "warn", "pass")
 #: the project file that may hold a gate
 _PYPROJECT: Final = "pyproject.toml"
+_EXPECTED: Final = "[gate] with qrels, baseline and candidate, and [[gate.rules]]"
 _SHA256: Final = 64
 #: keys of [gate] → kind of value
 _IN_FILES: Final = {
@@ -189,21 +189,7 @@ class Config:
         """
         where = Path(path)
         note_input(path, "an input (the configuration)")
-        try:
-            data: Mapping[str, Any] = tomllib.loads(where.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                getattr(error, "strerror", None) or "the file is not UTF-8",
-                where=str(path),
-            ) from error
-        except RecursionError:
-            raise InputError(
-                "this is not TOML: lists are nested too deeply", where=str(path)
-            ) from None
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(
-                "this is not TOML", where=str(path), given=printable(error)
-            ) from error
+        data: Mapping[str, Any] = read_toml(path, _EXPECTED)
         if where.name == _PYPROJECT:
             data = _table(
                 _table(data.get("tool", {}), "tool").get("rankstone", {}),

@@ -354,7 +354,8 @@ def check(
         frame = _read_frame(report, partial(listed, run, name))
         if frame is None:
             continue
-        spans = {*OFFSETS} <= {*tables[0].columns}  # then no chunk is judged as such
+        spans = bool(tables) and {*OFFSETS} <= tables[0].columns
+        # where spans are judged, no chunk is judged as such
         check_run(report, frame, judged_rows, declared, order, () if spans else cutoffs)
         if training is not None:
             report.findings += training_overlap(frame, training)
@@ -381,9 +382,9 @@ def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: 
         frame = table.collect()
     except InputError as error:
         where = f"{error.where}: " if error.where else ""
-        report.findings.append(
-            Finding("error", where + error.what, error.given, error.fix)
-        )
+        expected = error.expected and f"expected: {error.expected}"
+        fix = "; ".join(filter(None, [expected, error.fix])) or None
+        report.findings.append(Finding("error", where + error.what, error.given, fix))
         return None
     if table.read_as():
         report.facts["read as"] = ", ".join(map(printable, table.read_as()))

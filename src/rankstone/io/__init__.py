@@ -43,7 +43,7 @@ from rankstone.io.file_formats import (
     stem,
 )
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
-from rankstone.io.input_table import Table
+from rankstone.io.input_table import Table, unreadable
 from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid
 from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
@@ -94,6 +94,7 @@ __all__ = [
     "rename_option",
     "separate_files",
     "stem",
+    "unreadable",
     "with_csv",
 ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import platform
-import re
 import tempfile
 import zlib
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ import polars as pl
 
 from rankstone.errors import InputError, printable
 from rankstone.io.file_roles import refuse_inputs
+from rankstone.io.input_table import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,8 +74,10 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
             with target.open("wb") as stream:
                 stream.write(whole.read_bytes())
         return
-    target = target.resolve()  # a symbolic link stays one
+    target = Path(os.path.realpath(target))  # a symbolic link stays one
     with _translated_errors(target):
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, "the link leads back to itself")
         _remove_leftovers(target.parent)
         handle, unfinished = _created(target.parent)
     try:
@@ -157,8 +159,7 @@ def _translated_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:
-        code = re.search(r"\(os error (\d+)\)", str(error))  # in the message of Polars
-        number = getattr(error, "errno", None) or (int(code[1]) if code else 0)
+        number = number_of(error)
         raise InputError(
             "the file cannot be written",
             where=str(target),

@@ -309,20 +309,12 @@ def files_of(path: str | os.PathLike[str]) -> list[Path]:
 def parts_of(name: str) -> list[Path]:
     """Return the file, or the files of a folder or a glob in the order of their names."""
     path = Path(name)
-    if path.is_dir():
-        parts = sorted(
-            p
-            for p in path.rglob("*")
-            if p.is_file() and not p.name.startswith((".", "_"))
-        )
-        if not parts:
-            raise EmptyInput("the folder has no files", where=name)
-        for part in parts:
-            note_input(part, f"an input in {name}")
-        return parts
-    if path.exists():
-        note_input(path)
-        return [path]
+    with reading(name):  # whether it exists may be a secret of its folder
+        if path.is_dir():
+            return _files_in(path)
+        if path.exists():
+            note_input(path)
+            return [path]
     found = (
         sorted(map(Path, glob.glob(name, recursive=True)))  # noqa: PTH207 - any path
         if glob.has_magic(name)
@@ -330,15 +322,36 @@ def parts_of(name: str) -> list[Path]:
     )
     if found:
         return [part for p in found for part in parts_of(str(p))]
+    leads = path.is_symlink()
     raise InputError(
-        "there is no such file",
+        "the link leads to no file" if leads else "there is no such file",
         where=printable(name),
+        given=f"a link to {printable(path.readlink())}" if leads else None,
+        expected="a file, or a folder of parts",
         fix=did_you_mean(
             path.name,
-            (p.name for p in _siblings(path)),
+            (p.name for p in _siblings(path) if p != path),
             lambda one: printable(quoted(str(path.parent / one))),
         ),
     )
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Return the files of a folder and of those in it, but for hidden ones."""
+    parts = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith((".", "_"))
+    )
+    if not parts:
+        raise EmptyInput(
+            "the folder has no files",
+            where=str(folder),
+            expected="a file, or a folder of parts",
+        )
+    for part in parts:
+        note_input(part, f"an input in {folder}")
+    return parts
 
 
 def _siblings(path: Path) -> list[Path]:

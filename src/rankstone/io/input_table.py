@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
@@ -10,8 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record
-from rankstone.errors import BadValue, InputError, MixedIds, RankstoneError, printable
+from rankstone._basics import Record, quoted
+from rankstone.errors import (
+    BadValue,
+    InputError,
+    MixedIds,
+    NotEnoughMemory,
+    RankstoneError,
+    memory_limit,
+    printable,
+)
 from rankstone.io.columns import require
 
 if TYPE_CHECKING:
@@ -422,11 +431,58 @@ def roots_of(columns: Sequence[pl.Expr]) -> dict[str, None]:
     }
 
 
+#: error of the system → what is wrong with a file, and what was expected
+_UNREADABLE: Final[dict[int, tuple[str, str]]] = {
+    errno.ENOENT: ("there is no such file", "a file"),
+    errno.EISDIR: ("this is a folder", "a file"),
+    errno.ELOOP: ("the link leads back to itself", "a link to a file"),
+    errno.EACCES: ("the file may not be read", "a file that you may read"),
+}
+#: what Polars says where no thread can be started or nothing be allocated
+_MEMORY: Final = re.compile(
+    r"ThreadPoolBuildError|failed to spawn thread|memory allocation|os error 1[12]\b"
+)
+
+
+def number_of(error: BaseException) -> int:
+    """Return the number of an error of the system, which in one of Polars only its message has."""
+    code = re.search(r"\(os error (\d+)\)", str(error))
+    return getattr(error, "errno", None) or (int(code[1]) if code else 0)
+
+
+def unreadable(error: OSError, source: str, expected: str | None = None) -> InputError:
+    """Return the error for a file that the system does not let us read."""
+    number, said = number_of(error), error.strerror or printable(error)
+    what, usual = _UNREADABLE.get(number, (said, "a whole file"))
+    fix = (
+        f"as its owner: chmod u+r {quoted(source)}" if number == errno.EACCES else None
+    )
+    return InputError(what, where=source, expected=expected or usual, fix=fix)
+
+
+def damaged(
+    how: str, source: str | None = None, kind: type[InputError] = InputError
+) -> InputError:
+    """Return the error for a damaged file; where memory is limited, that may be the reason instead."""
+    fix = "copy or write it again"
+    if (limit := memory_limit()) is not None:
+        fix += f", or allow more memory than {limit >> 20:,} MiB (ulimit -v)"
+    return kind(f"the file is damaged: {how}", where=source, fix=fix)
+
+
+def _is_short_of_memory(error: BaseException) -> bool:
+    if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
+        return _MEMORY.search(str(error)) is not None
+    no_memory = isinstance(error, OSError) and number_of(error) == errno.ENOMEM
+    return no_memory or isinstance(error, MemoryError)
+
+
 class reading:  # noqa: N801 - reads as a word: with reading(path)
     """Turn errors of Polars and of the system while reading into an :class:`InputError`."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, expected: str | None = None) -> None:
         self._source = source
+        self._expected = expected
 
     def __enter__(self) -> None:
         """Nothing to set up."""
@@ -437,19 +493,15 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
         """Translate the error; our own errors pass."""
         if error is None or isinstance(error, RankstoneError):
             return
+        if _is_short_of_memory(error):
+            raise NotEnoughMemory(where=self._source) from error
         if isinstance(error, OSError):
-            raise InputError(
-                error.strerror or printable(error), where=self._source
-            ) from error
+            raise unreadable(error, self._source, self._expected) from error
         if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
             if isinstance(
                 error, pl.exceptions.PanicException
             ):  # a message about Polars' code
-                raise InputError(
-                    "the file is damaged: it cannot be read",
-                    where=self._source,
-                    fix="copy or write it again",
-                ) from error
+                raise damaged("it cannot be read", self._source) from error
             message = printable(str(error).strip().splitlines()[0])
             whole = "is it complete, and in the format of its suffix? --format-in gives another format"
             utf8 = "save it as UTF-8: in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"
@@ -457,6 +509,7 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
                 "the file cannot be read",
                 where=self._source,
                 given=message,
+                expected="text in UTF-8, Parquet, Arrow or .xlsx",
                 fix=utf8
                 if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE)
                 else whole,

@@ -14,10 +14,17 @@ import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import IO, TYPE_CHECKING, Any, Final, TypeGuard
 from urllib.parse import unquote
 
-from rankstone.errors import UnknownFormat, UsageError, masked, printable
+from rankstone.errors import (
+    EmptyInput,
+    InputError,
+    UnknownFormat,
+    UsageError,
+    masked,
+    printable,
+)
 from rankstone.io.damaged_files import LONGEST, PACKED, drained
 from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 #: stream name → its content, inside :func:`keeping_streams`
 _kept: dict[str, bytes] | None = None
+#: seconds that a pipe which nobody has opened is waited for
+_PATIENCE: Final = 10.0
 
 
 def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
@@ -79,11 +88,72 @@ def read_stream(name: str, longest: int | None = LONGEST) -> bytes:
                 note_input(sys.stdin.fileno())
             content = drained(sys.stdin.buffer, title, longest)
         else:
-            with Path(name).open("rb") as file:
+            with _opened(name) as file:
                 content = drained(file, title, longest)
+            if not content and _is_pipe(name):
+                raise EmptyInput(
+                    "nothing was written into the pipe",
+                    where=name,
+                    expected="a program that writes into it",
+                    fix=f"start it no more than {_PATIENCE:g} s later, or write a file",
+                )
     if _kept is not None:
         _kept[name] = content
     return content
+
+
+def _opened(name: str) -> IO[bytes]:
+    """Open a pipe or a device; a pipe that nobody opens for :data:`_PATIENCE` seconds has no content.
+
+    Opening a pipe waits for somebody who writes into it, perhaps for ever.  So it is opened without waiting;
+    afterwards a read waits only while somebody has it open.
+    """
+    if not _is_pipe(name):
+        return Path(name).open("rb")
+    from select import POLLIN, poll
+
+    handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    event = poll()
+    event.register(handle, POLLIN)
+    event.poll(1000 * _PATIENCE)
+    os.set_blocking(handle, True)
+    return os.fdopen(handle, "rb")
+
+
+def _is_pipe(name: str) -> bool:
+    return stat.S_ISFIFO(Path(name).stat().st_mode)
+
+
+def read_whole(path: str | os.PathLike[str], expected: str | None = None) -> bytes:
+    """Read a file or a stream that is no table, such as a configuration, as it is.
+
+    Parameters
+    ----------
+    path
+        A file, a pipe, or ``-`` for standard input.
+    expected
+        What it should hold, for messages.
+    """
+    name = os.fspath(path)
+    if is_stream(name):
+        return read_stream(name, longest=None)
+    note_input(name)
+    with reading(name, expected):
+        return Path(name).read_bytes()
+
+
+def read_toml(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
+    """Read a file of TOML; ``expected`` is what it should hold, for messages."""
+    import tomllib
+
+    where, content = os.fspath(path), read_whole(path, expected)
+    try:
+        return tomllib.loads(content.decode())
+    except RecursionError:
+        problem = "lists are nested too deeply"
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problem = printable(error)
+    raise InputError("this is not TOML", where=where, given=problem, expected=expected)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from rankstone.io.columns import (
     must_be_exact,
     renames,
 )
-from rankstone.io.input_table import ROWS, Locate, Table, reading, roots_of
+from rankstone.io.input_table import ROWS, Locate, Table, damaged, reading, roots_of
 from rankstone.io.list_columns import LISTS, unfolded
 from rankstone.io.number_columns import refuse_inexact, wide
 
@@ -58,9 +58,7 @@ def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
         else:
             yield piece
     if held is None:
-        raise BrokenOff(
-            "the file is damaged: it ends too early", fix="copy or write it again"
-        )
+        raise damaged("it ends too early", kind=BrokenOff)
     if held.height > 1:
         yield held.head(-1)
 

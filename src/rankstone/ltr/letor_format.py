@@ -16,8 +16,8 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
-from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
+from rankstone.io.json_objects import read_text
 from rankstone.io.sources import is_stream, read_stream
 
 if TYPE_CHECKING:
@@ -339,20 +339,17 @@ def sizes_beside(path: Path) -> Path | None:
 def group_sizes(path: Path, rows: int) -> list[int]:
     """Read group sizes, a number a line; refuse those that do not add up to the rows."""
     sizes = []
-    note_input(path)
-    with reading(str(path)), path.open(encoding="utf-8") as file:
-        refuse_endless(path, str(path))
-        for at, line in enumerate(file, start=1):
-            text = line.strip()
-            if not text:
-                continue
-            if not text.isdecimal():
-                raise BadLine(
-                    f"{printable(text)!r} is not a group size",
-                    where=f"{path}:{at}",
-                    expected="how many rows the next query has",
-                )
-            sizes.append(int(text))
+    for at, line in enumerate(read_text(str(path)).splitlines(), start=1):
+        text = line.strip()
+        if not text:
+            continue
+        if not text.isdecimal():
+            raise BadLine(
+                f"{printable(text)!r} is not a group size",
+                where=f"{path}:{at}",
+                expected="how many rows the next query has",
+            )
+        sizes.append(int(text))
     if sum(sizes) != rows:
         raise BadValue(
             f"groups of {sum(sizes)} rows together, and there are {rows} rows",

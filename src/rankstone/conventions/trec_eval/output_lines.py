@@ -11,12 +11,13 @@ from rankstone._basics import Record
 from rankstone.conventions.replays.trec_eval import QueryScaledRBP, SeenResidual
 from rankstone.errors import (
     BadLine,
-    InputError,
+    EmptyInput,
     UnknownMeasure,
     UsageError,
     did_you_mean,
     printable,
 )
+from rankstone.io.json_objects import read_text
 from rankstone.measures.core.definition import Card, Threshold, parameter
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.measure import Contributions, Measure
@@ -295,6 +296,7 @@ def decoded(numbers: Sequence[float], length: int) -> str:
 
 #: the z-score without a reference
 MISSING: Final = -1_000_000.0
+_ZSCORE: Final = "query measure mean deviation"
 
 
 class ZScores(Record):
@@ -312,13 +314,7 @@ class ZScores(Record):
     def read(cls, path: Path) -> Self:
         """Read lines of ``query measure mean deviation``."""
         known = {}
-        try:
-            text = path.read_text("utf-8")
-        except OSError as error:
-            raise InputError(
-                error.strerror or printable(error), where=str(path)
-            ) from error
-        for number, line in enumerate(text.splitlines(), start=1):
+        for number, line in enumerate(read_text(str(path)).splitlines(), start=1):
             words = line.split()
             try:
                 query, measure, mean, deviation = words
@@ -328,8 +324,10 @@ class ZScores(Record):
                     "this is not a reference for z-scores",
                     where=f"{path}:{number}",
                     given=printable(line),
-                    expected="query measure mean deviation",
+                    expected=_ZSCORE,
                 ) from None
+        if not known:
+            raise EmptyInput("the file is empty", where=str(path), expected=_ZSCORE)
         return cls(known)
 
     def of(self, measure: str, queries: Sequence[str], values: Floats) -> Floats:
