@@ -114,7 +114,7 @@ def test_a_clock_that_jumped() -> None:
 def test_weeks_that_are_not_over() -> None:
     """The last week is told to be incomplete unless it is watched to its end."""
     assert (
-        "the last week is not complete by 2024-01-03"
+        "the last week, from 2024-01-01, is not complete by 2024-01-03"
         in retention(LOG, unit="week").audit.lines()[-1]
     )
     assert not retention(LOG, unit="week", end="2024-01-07").audit.warnings

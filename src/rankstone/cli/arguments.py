@@ -80,16 +80,24 @@ def refuse_with(
     flag
         The other one.
     given
-        Name → value; ``None``, false and empty values were not given.
+        Name → value; ``None``, ``False`` and no values at all were not given, 0 and empty texts were.
     names
         Those that are refused; all by default.
     """
-    others = [name for name in (given if names is None else names) if given.get(name)]
+    others = [
+        name
+        for name in (given if names is None else names)
+        if _is_given(given.get(name))
+    ]
     if others:
         flags = " and ".join(
             f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in others
         )
         raise UsageError(f"{flags} cannot go with {flag}")
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False and value not in ((), [])
 
 
 #: keywords whose option has another name

@@ -44,6 +44,7 @@ from rankstone.online.shown_lists import (
     survey_lists,
     usable_rows,
 )
+from rankstone.stats.random_streams import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,11 +106,7 @@ class ClickOptions:
                 "method=click cannot be smoothed",
                 fix="leave out smoothing, or use method=ctr",
             )
-        if isinstance(self.min_impressions, bool) or self.min_impressions < 1:
-            raise BadOption(
-                f"min_impressions={self.min_impressions!r} is not a count",
-                expected="1 or more",
-            )
+        check_count("min_impressions", self.min_impressions, 1, 2**63 - 1)
         if self.clip is not None and self.method != "ips":
             raise UsageError(
                 f"clip={self.clip}: only method=ips has weights",

@@ -262,6 +262,7 @@ def retention(
             calendar,
             first,
             observed,
+            span,
             by,
         ),
         conventions={

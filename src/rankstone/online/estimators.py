@@ -432,6 +432,10 @@ class Discount:
         return found
 
 
+#: sums of products with larger weights could overflow
+_LARGEST_WEIGHT: Final = 1e9
+
+
 def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:
     """Return a discount, given by name or as the weights of positions 1, 2, ….
 
@@ -454,10 +458,10 @@ def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:
             )
         return Discount(discount, DISCOUNTS[discount], k)
     weights = np.array([*discount, 0.0], np.float64)
-    if not np.isfinite(weights).all() or (weights < 0).any():
+    if not ((weights >= 0) & (weights <= _LARGEST_WEIGHT)).all():
         raise BadOption(
-            "a discount weight is negative or not a number",
-            expected="numbers of 0 or more",
+            "a discount weight is negative, too large or not a number",
+            expected=f"numbers from 0 to {_LARGEST_WEIGHT:g}",
         )
     name = ",".join(f"{weight:g}" for weight in weights[:-1])
     last = len(weights) - 1

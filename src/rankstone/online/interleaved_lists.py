@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import counted, noted, queries
-from rankstone.errors import BadOption, NotComparable, one_of
+from rankstone.errors import NotComparable, one_of
 from rankstone.io.columns import with_csv
 from rankstone.online.log_tables import LogAudit, OnlineResult, Rankings, read_rankings
+from rankstone.stats.random_streams import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -289,19 +290,9 @@ def interleave(
     """
     columns = with_csv(columns, csv_separator, decimal)
     one_of("method", method, tuple(METHODS))
-    for name, value, most in (
-        ("k", k, MAX_OPTIMISED_LENGTH if method == "optimised" else 1000),
-        ("draws", draws, 10**6),
-    ):
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int)
-            or not 1 <= value <= most
-        ):
-            raise BadOption(
-                f"{name}={value!r} is out of range",
-                expected=f"a whole number from 1 to {most:,}",
-            )
+    check_count("k", k, 1, MAX_OPTIMISED_LENGTH if method == "optimised" else 1000)
+    check_count("draws", draws, 1, 10**6)
+    check_count("seed", seed, 0, 2**63 - 1)
     runs = [
         read_rankings(
             run,

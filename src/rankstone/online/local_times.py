@@ -6,8 +6,10 @@ gives plausible years; the reading says which.  A time without a time zone is us
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo, available_timezones
 
 import polars as pl
 
@@ -40,6 +42,14 @@ DAY: Final = 86_400 * _TICKS
 #: 1980 and 2100 in seconds since 1970: times in another unit fall outside
 _FROM, _TO = 315_532_800, 4_102_444_800
 _FIRST_DATE, _LAST_DATE = 1900_01_01, 2100_12_31
+_EPOCH: Final = date(1970, 1, 1)
+#: days since 1970 that are used, the years 2 to 9998: calendars end one year before and after
+FIRST_DAY: Final = (date(2, 1, 1) - _EPOCH).days
+LAST_DAY: Final = (date(9998, 12, 31) - _EPOCH).days
+#: what is wrong with the time of a row
+UNREADABLE: Final = (
+    "with a time that cannot be read, does not exist, or is not in the years 2 to 9998"
+)
 
 _CLOCK: Final = r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?"
 #: format of a text → pattern
@@ -87,8 +97,6 @@ class Clock:
 
 
 def _check_zone(option: str, zone: str | None) -> None:
-    from zoneinfo import available_timezones
-
     if zone is None or zone in available_timezones():
         return
     close = nearest(zone, available_timezones(), n=1)
@@ -125,6 +133,12 @@ class TimeReading(Record):
 
 def read_times(events: Events, clock: Clock) -> TimeReading:
     """Return how the column ``time`` of a table is read: by its type, or by its values."""
+    reading = _read(events, clock)
+    used = reading.day.is_between(FIRST_DAY, LAST_DAY)
+    return replace(reading, day=pl.when(used).then(reading.day))
+
+
+def _read(events: Events, clock: Clock) -> TimeReading:
     dtype, time = events.schema["time"], pl.col("time")
     if isinstance(dtype, pl.Date):
         return _dates(time, clock, events.source, "dates")
@@ -209,26 +223,29 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     if low is None:
         raise _no_time_error(events)
     unit, recognised = clock.time_unit, ""
+    if unit is None and low >= _FIRST_DATE and high <= _LAST_DATE:
+        day = value.cast(pl.Int64).cast(pl.String).str.to_date("%Y%m%d", strict=False)
+        return _dates(day, clock, events.source, "dates without dashes (recognised)")
+    fits = [
+        name for name, per in UNITS.items() if _FROM * per <= low and high <= _TO * per
+    ]
     if unit is None:
-        if low >= _FIRST_DATE and high <= _LAST_DATE:
-            date = (
-                value.cast(pl.Int64).cast(pl.String).str.to_date("%Y%m%d", strict=False)
-            )
-            return _dates(
-                date, clock, events.source, "dates without dashes (recognised)"
-            )
-        fits = [
-            name
-            for name, per in UNITS.items()
-            if _FROM * per <= low and high <= _TO * per
-        ]
         if not fits:
-            raise _unknown_unit_error(events, value, low, high)
+            raise _unknown_unit_error(events, value, low, high, clock)
         unit, recognised = fits[0], " (recognised by their size)"
+    first, last = (day * 86_400 * UNITS[unit] for day in (FIRST_DAY, LAST_DAY + 1))
+    used = value.is_between(first, last)
+    if fits and not first <= low <= high <= last:
+        place, _ = events.first(~used)
+        raise BadValue(
+            f"as {_NAMES[unit]} since 1970, a time is not in the years 2 to 9998",
+            where=place,
+            given=f"numbers from {low:.15g} to {high:.15g}",
+            fix=f"these are {_NAMES[fits[0]]}: time_unit={fits[0]}",
+        )
     whole = events.schema["time"].is_integer()
-    ticks = _to_ticks(
-        number.cast(pl.Int64) if whole else value, UNITS[unit], whole=whole
-    )
+    number = pl.when(used).then(number.cast(pl.Int64, strict=False) if whole else value)
+    ticks = _to_ticks(number, UNITS[unit], whole=whole)
     time = ticks.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     return _zoned(time, clock, "UTC", f"{_NAMES[unit]} since 1970{recognised}")
 
@@ -246,15 +263,47 @@ def _to_ticks(number: pl.Expr, per_second: int, *, whole: bool) -> pl.Expr:
 
 
 def _unknown_unit_error(
-    events: Events, value: pl.Expr, low: float, high: float
+    events: Events, value: pl.Expr, low: float, high: float, clock: Clock
 ) -> BadValue:
     place, _ = events.first(value == low)
     return BadValue(
         f"no unit puts all times between 1980 and 2100: they are from {low:.15g} to {high:.15g}",
         where=place,
         expected=f"numbers since 1970 of one unit ({', '.join(UNITS)}), or dates such as 20240131",
-        fix="give the unit with time_unit=s (or ms, us, ns); since=… leaves out wrong early times",
+        fix=_unit_advice(events, value, low, high, clock),
     )
+
+
+def _unit_advice(
+    events: Events, value: pl.Expr, low: float, high: float, clock: Clock
+) -> str:
+    """Return what makes the times readable: one unit, or a limit that leaves out those that fit none."""
+    of_low, of_high = (
+        next((u for u, per in UNITS.items() if _FROM * per <= x <= _TO * per), None)
+        for x in (low, high)
+    )
+    if of_low and of_high:
+        ratio = UNITS[of_high] // UNITS[of_low]
+        return (
+            f"these are {_NAMES[of_low]} and {_NAMES[of_high]}: divide those above "
+            f"{_TO * UNITS[of_low]} by {ratio}"
+        )
+    unit = of_low or of_high
+    if unit is None:
+        return "give the unit with time_unit=s (or ms, us, ns); start=… and end=… leave out wrong times"
+    per = UNITS[unit]
+    likely = events.frame.filter(value.is_between(_FROM * per, _TO * per))
+    end = value.min() if of_high else value.max()
+    (nearest_time,) = events.collect(likely.select(end)).row(0)
+    zone = ZoneInfo(clock.tz or "UTC")
+    day = datetime.fromtimestamp(nearest_time / per, zone).date()
+    if of_high:
+        limit = f"start={day}"
+    elif high <= LAST_DAY * 86_400 * per:
+        limit = f"end={day}"
+    else:
+        limit = "invalid=drop"
+    return f"time_unit={unit} with {limit} leaves out the rows that are no such times"
 
 
 # -- texts -------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from rankstone.errors import (
     one_of,
     printable,
 )
+from rankstone.online.local_times import FIRST_DAY, LAST_DAY, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -282,7 +283,10 @@ def survey_events(
     if invalid == "error":
         for name, condition in bad.items():
             if surveyed[name]:
-                raise _invalid_row_error(events, name, condition, surveyed[name])
+                error = _invalid_row_error(events, name, condition, surveyed[name])
+                if surveyed["first"] is not None:  # some rows would be left
+                    error.fix = "invalid=drop leaves such rows out and counts them"
+                raise error
     if surveyed["first"] is None:
         raise EmptyInput(
             "there is no event with a user and a time"
@@ -301,7 +305,7 @@ def _invalid_row_error(
     what = {
         "no_user": f"{counted(count, 'row')} without a user",
         "no_time": f"{counted(count, 'row')} without a time",
-        "unreadable": f"{counted(count, 'row')} with a time that cannot be read or does not exist",
+        "unreadable": f"{counted(count, 'row')} {UNREADABLE}",
     }[name]
     shown = {"no_user": None, "no_time": f"user {printable(row.get('user_id'), 60)}"}
     return BadValue(
@@ -309,7 +313,6 @@ def _invalid_row_error(
         where=place,
         given=shown.get(name, printable(row.get("time"), 60)),
         expected="a user and a time in every row",
-        fix="invalid=drop leaves such rows out and counts them",
     )
 
 
@@ -345,7 +348,12 @@ def as_day(option: str, given: date | str | None) -> int | None:
             f"{option}={printable(given)} is not a date",
             expected="a date such as 2024-01-31",
         ) from None
-    return (day - _EPOCH).days
+    since = (day - _EPOCH).days
+    if not FIRST_DAY <= since <= LAST_DAY:
+        raise BadOption(
+            f"{option}={day} is out of range", expected="a date of the years 2 to 9998"
+        )
+    return since
 
 
 def as_date(day: int) -> date:
@@ -370,6 +378,7 @@ def make_audit(
     calendar: Calendar,
     first: int,
     observed: ObservedPeriods,
+    span: Span,
     by: str | None,
 ) -> RetentionAudit:
     """Return the audit of events and registrations."""
@@ -393,7 +402,7 @@ def make_audit(
         None if by is None else counts.no_segment,
         (
             *_gap_warnings(counts, calendar, first),
-            *_incomplete_warnings(calendar, observed, surveyed),
+            *_incomplete_warnings(calendar, first, observed, surveyed, span),
         ),
         events.read_as,
     )
@@ -440,11 +449,17 @@ def _gap_warnings(
 
 
 def _incomplete_warnings(
-    calendar: Calendar, observed: ObservedPeriods, surveyed: EventSurvey
+    calendar: Calendar,
+    first: int,
+    observed: ObservedPeriods,
+    surveyed: EventSurvey,
+    span: Span,
 ) -> Iterator[str]:
     """Yield a warning if the last week or month is not complete."""
     if observed.seen_to < observed.count - 1 and calendar.unit != "day":
+        last = calendar.start(first + observed.count - 1)
+        end = surveyed.last if span.end is None else span.end
         yield (
-            f"the last {calendar.unit} is not complete by {as_date(surveyed.last)} and counts as not "
+            f"the last {calendar.unit}, from {last}, is not complete by {as_date(end)} and counts as not "
             "observed; the option end says until when events were recorded"
         )

@@ -78,6 +78,11 @@ class Retention(Result):
         return self.calendar.start(self.number + self.observed.since)
 
     @property
+    def populated(self) -> int:
+        """How many cohorts have users."""
+        return int(self.counts.size[:, self.observed.reported].any(axis=0).sum())
+
+    @property
     def by(self) -> str | None:
         """The column that users are grouped by."""
         return self.segments.by
