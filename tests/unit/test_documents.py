@@ -120,7 +120,8 @@ def shell_lines(text: str) -> list[str]:
         .replace("\\\n", " ")
         .splitlines()
     )
-    return [line.split("  #")[0] for line in lines if line.startswith("rankstone ")]
+    commands = (line for line in lines if line.startswith("rankstone "))
+    return [re.split(r"\s+#\s", line)[0] for line in commands]
 
 
 @each("document", DOCUMENTS, ids=lambda path: path.name)

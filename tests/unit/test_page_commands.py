@@ -1,0 +1,49 @@
+"""Commands on pages succeed as they stand, also those that are about files of the reader's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from docs.making.printed import blocks, typed
+from tests.stand_ins import lay_out
+from tests.unit.test_documents import DOCUMENTS, TYPED, shell_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: what `make test` has not: other tests run these
+SERVERS: Final = ("--engine spark", "postgresql://")
+
+
+def untyped(page: Path) -> list[str]:
+    """Return the commands of a page that are not run to compare what they print."""
+    text = page.read_text(encoding="utf-8")
+    shown = {block.code.strip() for block in blocks(text) if block.shown is not None}
+    return [
+        line
+        for line in shell_lines(text)
+        if line.strip() not in shown and not any(name in line for name in SERVERS)
+    ]
+
+
+PAGES: Final = [
+    page
+    for page in DOCUMENTS
+    if untyped(page) and not any(name.endswith(page.name) for name in TYPED)
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_on_a_page_succeed(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after the other, in a folder with files of the names that they give."""
+    lay_out(tmp_path, page.name)
+    monkeypatch.chdir(tmp_path)
+    failed = {
+        line: f"{done.exception}\n{done.stderr}"
+        for line in untyped(page)
+        if (done := typed(line)).exit_code
+    }
+    assert failed == {}
