@@ -131,7 +131,7 @@ def test_times_without_a_zone() -> None:
 
 
 def test_an_hour_that_came_twice_and_one_that_never_came() -> None:
-    """The first is taken and counted; a time does not exist cannot be read."""
+    """The first is taken and counted; a time that does not exist cannot be read."""
     twice = {"user_id": ["u"], "time": ["2024-10-27 02:30:00"]}
     found = retention(twice, times_in="Europe/Berlin", tz="Asia/Kolkata")
     assert found.audit.twice == 1

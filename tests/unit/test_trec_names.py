@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
+from itertools import product
+
 import pytest
 from tests.rows import each
 
-from rankstone import UsageError, parse_measure, parse_measures
+from rankstone import UsageError, evaluate, parse_measure, parse_measures
 from rankstone.measures import trec_name
 from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC
 
@@ -55,6 +59,59 @@ from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC
 def test_spellings(text: str, ours: str) -> None:
     """Each of trec_eval's texts, alone and in company."""
     assert " ".join(map(str, parse_measures(text))) == ours
+
+
+@each(
+    ("name", "suffix"),
+    product(
+        TREC, [".10", "_10", ".5,10", ".0.5", ".5.7", ".1=3", ".p=0.5", ".0", ".5,5"]
+    ),
+)
+def test_no_parameter_is_swallowed(name: str, suffix: str) -> None:
+    """What follows a name has an effect, or is refused; a fix that is offered works, cutoff and all."""
+    given = suffix[1:].split(",")
+    try:
+        measures = parse_measures(name + suffix)
+    except UsageError as error:
+        if fix := re.fullmatch(r"write (\S+)", str(error.fix)):
+            written = parse_measure(fix[1])
+            assert written.k in (None, int(given[0]) if suffix[1:] == "10" else None)
+            assert (
+                written.k is not None or suffix[1:] != "10" or not written.takes_cutoff
+            )
+        return
+    if TREC[name].values in ("cutoffs", "shares"):
+        assert len(measures) == len(given)
+    texts = [str(measure) for measure in measures]
+    if (
+        name == "rbp_resid" and "p" not in suffix
+    ):  # gains are rbp's, which has the same parameters
+        return
+    assert texts != [str(measure) for measure in parse_measures(name)]
+    numbers = {
+        float(number) for text in texts for number in re.findall(r"[\d.]+", text)
+    }
+    roots = {
+        math.sqrt(number) for number in map(float, re.findall(r"[\d.]+", suffix[1:]))
+    }
+    asked = {float(number) for number in re.findall(r"[\d.]+", suffix[1:])}
+    assert asked <= numbers or roots <= numbers
+
+
+@pytest.mark.parametrize(
+    "text", ["recip_rank.10 RR", "map.10", "Rprec.10", "num_ret_10"]
+)
+def test_cutoffs_that_trec_eval_ignores(text: str) -> None:
+    """No column is labelled with a cutoff that it does not have; under trec_eval's own rules it is ignored."""
+    name, _ = re.split(r"[._](?=10)", text, maxsplit=1)
+    with pytest.raises(UsageError, match=f"{name} takes no parameter 10"):
+        parse_measures(text)
+    qrels, run = {"q": {"a": 1}}, {"q": ["b", "a"]}
+    alone = text.removesuffix(" RR")
+
+    scores = evaluate(qrels, run, alone, convention="trec_eval")
+
+    assert list(scores.to_dict()["run"]) == [name]
 
 
 @pytest.mark.parametrize("nickname", list(NICKNAMES))

@@ -21,6 +21,7 @@ from rankstone.errors import (
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.syntax import parse_as, parse_measure
+from rankstone.measures.core.trec_eval_names import TREC, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -430,6 +431,13 @@ class Convention(Record):
         try:
             measure = parse_measure(text)
         except RankstoneError:
+            name, _ = split_name(text) or ("", None)
+            if (
+                self.name == "trec_eval"
+                and name in TREC
+                and TREC[name].values == "none"
+            ):
+                return self._read(name)  # it ignores what follows the name
             raise self._unknown(text) from None
         if "(" in text:
             raise BadParameter(

@@ -320,7 +320,8 @@ def measure_kind(text: str) -> type[Named]:
     """
     shape = _SHAPE.match(text)
     name = shape["name"] if shape else text
-    if not _is_own_name(name) and (texts := _trec().own_texts(text)):
+    trec, _ = _trec().split_name(text) or (text, None)
+    if not _is_own_name(name) and (texts := _trec().own_texts(trec)):
         return measure_kind(texts[0])
     return MEASURES[resolve(name)[0]]
 
@@ -384,11 +385,25 @@ def _labelled(text: str) -> list[Named]:
 
 def _read(text: str) -> list[Named]:
     shape = _SHAPE.match(text)
-    if not (shape and _is_own_name(shape["name"])) and (
-        texts := _trec().own_texts(text)
-    ):
-        return [_read_ours(ours) for ours in texts]
+    if not (shape and _is_own_name(shape["name"])):
+        name, given = _trec().split_name(text) or (text, None)
+        if given is not None and _trec().TREC[name].ignores(given):
+            raise _ignored(name, given, text)
+        if texts := _trec().own_texts(text):
+            return [_read_ours(ours) for ours in texts]
     return [_read_ours(text)]
+
+
+def _ignored(name: str, given: str, text: str) -> BadParameter:
+    """Return the error about a parameter that trec_eval ignores: what is asked for must have an effect."""
+    what = f"{name} takes no parameter {printable(given)}"
+    if _trec().TREC[name].values == "cutoffs":
+        return BadParameter(what, given=printable(text), expected="whole numbers")
+    (measure,) = _read(name)
+    fix = f"write {name}"
+    if given.isdecimal() and int(given) and measure.takes_cutoff:
+        fix = f"write {measure @ int(given)}"
+    return BadParameter(what, given=printable(text), fix=fix)
 
 
 def _read_ours(text: str) -> Named:

@@ -102,6 +102,19 @@ class TrecMeasure:
             for x in sorted(values)
         ]
 
+    def ignores(self, given: str) -> bool:
+        """Return True if trec_eval ignores what follows the name, or a part of it.
+
+        >>> TREC["recip_rank"].ignores("10"), TREC["P"].ignores("10"), TREC["P"].ignores("5.7")
+        (True, False, True)
+        """
+        words = given.split(",")
+        if self.values == "cutoffs":
+            return any("." in word for word in words)
+        if self.values in ("gains", "persistence"):
+            return any("=" not in word for word in words)
+        return self.values == "none" or (self.name == "set_F" and len(words) > 1)
+
     def _paired(self, ours: str, given: str | None) -> tuple[str, str]:
         pairs = {} if given is None else _pairs(self.name, given)
         name = self.name if given is None else f"{self.name}_{given}"
