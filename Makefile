@@ -23,6 +23,7 @@ $(VENV)/.%: $(BIN)/python pyproject.toml
 
 demo: $(VENV)/.run ## score the shipped collection's two rankers
 	@$(BIN)/rankstone demo
+	@echo; echo "next: . $(BIN)/activate puts rankstone on the path of this shell; docs/ten-minutes.md"
 
 # PyTorch and JAX bring gigabytes, so what cannot be imported without them is left to `make arrays`
 HEAVY := src/rankstone/integrations/torch.py src/rankstone/integrations/arrays/torch_arrays.py src/rankstone/integrations/arrays/jax_arrays.py \

@@ -25,7 +25,7 @@ SHORT: Final = {
     "arrays": ["ARGS=-k torchmetrics"],
     "bench": ["ARGS=--short --only text-50k beyond-20m import help explain report"],
     "browser": ["ARGS=-k hostile"],
-    "coverage": ["ARGS=-k walls"],
+    "coverage": ["ARGS=-k packaging"],
     "fuzz": ["ARGS=--measures 500 --files 500 --same 20"],
     "hooks": ["ARGS=-k sklearn"],
     "live": ["LIBRARIES=sklearn"],
@@ -35,7 +35,7 @@ SHORT: Final = {
     "parity": ["LIBRARIES=sklearn", "ARGS=-k printed"],
     "regression": ["ARGS=--short"],
     "spark": ["ARGS=-k test_command"],
-    "test": ["ARGS=-k walls"],
+    "test": ["ARGS=-k packaging"],
 }
 #: what leads out of the clone, or hands this call's own variables on
 _INHERITED: Final = re.compile(
