@@ -21,6 +21,7 @@ from rankstone.cli.ending import (
     leave,
     open_streams,
 )
+from rankstone.cli.plain_text import plain_streams
 from rankstone.cli.standard_error import NativeErrors
 
 __all__ = ["cli", "main"]
@@ -105,7 +106,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     heed_termination()
     open_streams()
     native = NativeErrors()
-    code = _run(arguments)
+    with plain_streams():
+        code = _run(arguments)
     native.close(shown=code == BUG)
     leave(code)
 

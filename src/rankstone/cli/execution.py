@@ -85,7 +85,9 @@ def deliver(
         write_rows(rows, per_query)
     if output is None:
         # in a pipe ids of CSV keep what looks like colours; texts for people have none there
-        click.echo(text, nl=False, color=None if sys.stdout.isatty() else True)
+        # a page says that it is UTF-8, whatever the encoding of the output
+        shown = text.encode() if text.startswith("<!") else text
+        click.echo(shown, nl=False, color=None if sys.stdout.isatty() else True)
         return
     if page is not None and Path(output).suffix.lower() in (".html", ".htm"):
         import rankstone
