@@ -8,6 +8,7 @@ which file, or if a change that keeps a file's meaning changes a number.
 from __future__ import annotations
 
 import argparse
+import csv
 import faulthandler
 import gzip
 import io
@@ -21,18 +22,23 @@ import sys
 import tempfile
 import traceback
 import warnings
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from xml.sax.saxutils import escape
 
 import polars as pl
 
 import rankstone
 from rankstone import ltr
-from rankstone.errors import RankstoneError
+from rankstone.boards import paired_board
+from rankstone.collections import certify, verify
+from rankstone.errors import NotComparable, RankstoneError, UsageError
 from rankstone.measures.core.trec_eval_names import TREC
+from rankstone.tables.results import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +49,9 @@ __all__ = ["KINDS", "Finding", "run_case"]
 PATIENCE: Final = 10
 #: cases of a process, and what it says before each
 _SIZE: Final = 2_000
+#: kinds of files that are read whole before anything is computed, and errors that are not about files
+_BOARDS: Final = ("board", "battles", "mteb")
+_NO_BOARD: Final = (NotComparable, UsageError)
 _AT: Final = "at "
 #: what stands where a number or a name should
 NASTY: Final = (
@@ -294,6 +303,12 @@ def _originals() -> dict[str, tuple[str, bytes]]:
             ("queries", "queries", queries),
         ):
             files[f"{name}.{form}"] = (kind, _packed(frame, form))
+    files |= _boards() | _spans() | {"trace.jsonl": ("run", _TRACE.encode())}
+    files["card.json"] = "card", _card()
+    files |= {
+        f"{name}.xlsx": (files[f"{name}.csv"][0], workbook(files[f"{name}.csv"][1]))
+        for name in ("qrels", "run", "board", "battles", "documents")
+    }
     for name in ("qrels.txt", "run.txt", "run.csv", "run.jsonl"):
         kind, content = files[name]
         files[f"{name}.gz"] = kind, gzip.compress(content, mtime=0)
@@ -304,6 +319,177 @@ def _originals() -> dict[str, tuple[str, bytes]]:
     return files
 
 
+def _boards() -> dict[str, tuple[str, bytes]]:
+    """Return tables of scores, wide and long, a result of MTEB, and battles."""
+    systems, datasets = ("a", "b", "c", "d"), ("x", "y", "z")
+    wide = _table(
+        [(s, *(0.1 * at + n / 7 for n in range(3))) for at, s in enumerate(systems)],
+        *("system", *datasets),
+    )
+    cells = [
+        (s, d, q, r) for s in systems for d in datasets for q in "pq" for r in "12"
+    ]
+    long = _table(
+        [(*cell, len(str(cell)) / (3 + at), "c", 2.0) for at, cell in enumerate(cells)],
+        *("system", "dataset", "query_id", "seed", "value", "cluster", "weight"),
+    )
+    pairs = [(one, other) for one in systems for other in systems if one != other]
+    battles = _table(
+        [
+            (*pair, ("left", "right", "tie")[at % 3], at / 3, 1.5, f"j{at % 4}")
+            for at, pair in enumerate(pairs)
+        ],
+        *("left", "right", "winner", "lead", "weight", "judge"),
+    )
+    subsets = [{"main_score": 0.5, "hf_subset": "en"}, {"main_score": 0.7}]
+    result = {
+        "task_name": "x",
+        "scores": {"test": subsets, "dev": [{"main_score": 0.1}]},
+    }
+    return {
+        "board.csv": ("board", _packed(wide, "csv")),
+        "board.jsonl": ("board", _packed(wide, "jsonl")),
+        "long.csv": ("board", _packed(long, "csv")),
+        "long.jsonl": ("board", _packed(long, "jsonl")),
+        "long.parquet": ("board", _packed(long, "parquet")),
+        "battles.csv": ("battles", _packed(battles, "csv")),
+        "battles.jsonl": ("battles", _packed(battles, "jsonl")),
+        "task.json": ("mteb", json.dumps(result).encode()),
+        "beir.json": ("mteb", b'{"NDCG@10": 0.5, "MAP@10": 0.25}'),
+    }
+
+
+def _spans() -> dict[str, tuple[str, bytes]]:
+    """Return judgments of spans, and tables of documents."""
+    spans = _table(
+        [(f"q{q}", "D", 10 * q, 10 * q + 9, q % 3) for q in range(1, 5)],
+        *("query_id", "doc_id", "start", "end", "relevance"),
+    )
+    documents = _table(
+        [(f"d{d}", "D", 5 * d, 5 * d + 5, 7 * d, f"text of {d}") for d in range(1, 11)],
+        *("doc_id", "document", "start", "end", "tokens", "text"),
+    )
+    forms = ("csv", "jsonl", "parquet")
+    return {f"spans.{form}": ("spans", _packed(spans, form)) for form in forms} | {
+        f"documents.{form}": ("documents", _packed(documents, form)) for form in forms
+    }
+
+
+def _card() -> bytes:
+    """Return a card of the judgments and the run in a folder."""
+    with tempfile.TemporaryDirectory() as place:
+        for name, content in _beside().items():
+            Path(place, name).write_bytes(content)
+        card = certify(
+            Path(place, "qrels.txt"), Path(place, "run.txt"), MEASURES, folder=place
+        )
+        card.write(Path(place, "card.json"))
+        return Path(place, "card.json").read_bytes()
+
+
+def _beside() -> dict[str, bytes]:
+    """Return the files that others name."""
+    qrels = "".join(f"{q} 0 {d} {g:g}\n" for q, d, g in QRELS)
+    run = "".join(f"{q} Q0 {d} {at} {s} t\n" for at, (q, d, s) in enumerate(RUN))
+    queries = "query_id,weight,segment\n" + "".join(
+        f"q{q},{q},s\n" for q in range(1, 5)
+    )
+    return {
+        "qrels.txt": qrels.encode(),
+        "run.txt": run.encode(),
+        "queries.csv": queries.encode(),
+    }
+
+
+_MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_RELATED: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+
+def workbook(table: bytes) -> bytes:
+    """Return a CSV table as a workbook with shared texts."""
+    texts: dict[str, int] = {}
+    rows = ""
+    for at, row in enumerate(csv.reader(io.StringIO(table.decode())), 1):
+        cells = ""
+        for column, cell in zip("ABCDEFGHIJ", row, strict=False):
+            number = re.fullmatch(r"-?[\d.]+", cell)
+            value = cell if number else texts.setdefault(cell, len(texts))
+            kind = "" if number else ' t="s"'
+            cells += f'<c r="{column}{at}"{kind}><v>{value}</v></c>'
+        rows += f'<row r="{at}">{cells}</row>'
+    shared = "".join(f"<si><t>{escape(text)}</t></si>" for text in texts)
+    parts = {
+        "_rels/.rels": f'<Relationships xmlns="{_RELATED}"><Relationship Id="r1" '
+        f'Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>'
+        '<sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_RELATED}"><Relationship Id="r1" '
+        f'Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>',
+        "xl/sharedStrings.xml": f'<sst xmlns="{_MAIN}">{shared}</sst>',
+    }
+    return _zipped({name: text.encode() for name, text in parts.items()})
+
+
+def _zipped(parts: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def _broken_workbook(rng: random.Random, content: bytes) -> bytes:
+    """Return a workbook with a part that is broken."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice(sorted(parts))
+    if rng.random() < 0.1:
+        del parts[name]
+    elif rng.random() < 0.4:  # a reference or a number of a cell
+        cells = re.findall(rb'r="\w+"|<v>\w+</v>|t="s"', parts[name]) or [b"<"]
+        other = rng.choice(
+            [
+                b'r="XFD1048576"',
+                b'r="ZZ3"',
+                b'r="A0"',
+                b"",
+                b"<v>9999999</v>",
+                b"<v>x</v>",
+                b't="e"',
+            ]
+        )
+        parts[name] = parts[name].replace(rng.choice(cells), other, 1)
+    else:
+        parts[name] = _mutated(rng, "part", parts[name])
+    return _zipped(parts)
+
+
+_DOCUMENTS: Final = {
+    f"retrieval.documents.{at}.document.{name}": value
+    for at in range(3)
+    for name, value in (("id", f"d{at + 2}"), ("score", 3.0 - at), ("content", "text"))
+}
+_TRACE: Final = "".join(
+    json.dumps(
+        {
+            "name": "retriever",
+            "context": {"trace_id": f"t{at}", "span_id": f"t{at}-1"},
+            "parent_id": None,
+            "start_time": f"2026-11-23T01:00:0{at}.000000Z",
+            "end_time": f"2026-11-23T01:00:0{at}.050000Z",
+            "attributes": {
+                "openinference.span.kind": "RETRIEVER",
+                "input.value": "why?",
+                "metadata": json.dumps({"query_id": f"q{at}"}),
+                **_DOCUMENTS,
+            },
+        }
+    )
+    + "\n"
+    for at in range(1, 5)
+)
 _GATE: Final = """[gate]
 qrels = "QRELS"
 baseline = "RUN"
@@ -320,13 +506,12 @@ permutations = 100
 ties = "docid_desc"
 depth = 5
 unjudged = "nonrelevant"
-columns = { a = "score" }
 [gate.guards]
 queries = 3
 judged = 0.1
 [[gate.rules]]
 measure = "nDCG@5"
-margin = 0.5
+margin = 0.6
 floor = 0.1
 drops = { by = 0.5, most = 2 }
 """
@@ -349,6 +534,8 @@ _MODEL: Final = json.dumps(
 
 def _mutated(rng: random.Random, name: str, content: bytes) -> bytes:
     """Return a file with a few things wrong: bytes, lines, or values of what it holds."""
+    if name.endswith(".xlsx") and rng.random() < 0.9:
+        return _broken_workbook(rng, content)
     if name.endswith((".json", ".toml", ".jsonl")) and rng.random() < 0.6:
         return _other_values(rng, name, content)
     lines = content.split(b"\n")
@@ -369,9 +556,8 @@ def _mutated(rng: random.Random, name: str, content: bytes) -> bytes:
             content = content[:at] + content[at + rng.randint(1, 40) :]
         elif way == 4:
             words = re.split(rb"([\s,:]+)", lines[place])
-            words[rng.randrange(len(words))] = rng.choice(NASTY).encode(
-                "utf-8", "replace"
-            )
+            others = [*(text.encode("utf-8", "replace") for text in NASTY), *words * 3]
+            words[rng.randrange(len(words))] = rng.choice(others)
             content = b"\n".join([*lines[:place], b"".join(words), *lines[place + 1 :]])
         elif way == 5:
             content = b"\n".join(
@@ -440,6 +626,7 @@ def _read(kind: str, path: Path) -> object:
     """Let whatever reads such a file read it; return numbers, where there are any."""
     qrels = {q: {d: g for p, d, g in QRELS if p == q} for q, *_ in QRELS}
     run = {q: {d: s for p, d, s in RUN if p == q} for q, *_ in RUN}
+    missing, size = ("error", "skip", "worst", "model"), path.stat().st_size
     readers: dict[str, Callable[[], object]] = {
         "qrels": lambda: rankstone.evaluate(path, {"run": run}, MEASURES).to_dict(),
         "run": lambda: rankstone.evaluate(qrels, {"run": path}, MEASURES).to_dict(),
@@ -452,10 +639,42 @@ def _read(kind: str, path: Path) -> object:
             .shape
         ),
         "gate": lambda: rankstone.gate(path).verdict,
+        "board": lambda: _shown(
+            rankstone.board(path, missing=missing[size % 4], resamples=1000)
+        ),
+        "mteb": lambda: _shown(rankstone.board(path.parents[2], missing="skip")),
+        "battles": lambda: _shown(
+            paired_board(
+                path,
+                cluster=("judge",) * (size % 2),
+                covariates=("lead",) * (size // 2 % 2),
+            )
+        ),
+        "spans": lambda: rankstone.evaluate(
+            path, {"run": _run_of_spans()}, "SpanR@5 SpanP@5"
+        ).to_dict(),
+        "documents": lambda: rankstone.evaluate(
+            qrels, {"run": run}, "R@tokens(60) nDCG@characters(90)", documents=path
+        ).to_dict(),
+        "card": lambda: _shown(verify(path)),
         "ltr": lambda: ltr.read(path).X.shape,
         "model": lambda: ltr.load(path),
     }
     return readers[kind]()
+
+
+def _shown(result: Any) -> object:
+    """Return what is printed of a result, and its JSON."""
+    return result.text(), as_json(result.report())
+
+
+def _run_of_spans() -> pl.DataFrame:
+    rows = [
+        (f"q{q}", "D", 9.0 - at, 5 * at, 5 * at + 5)
+        for q in range(1, 5)
+        for at in range(9)
+    ]
+    return _table(rows, "query_id", "doc_id", "score", "start", "end")
 
 
 def files(seed: int) -> None:
@@ -467,28 +686,42 @@ def files(seed: int) -> None:
         folder = Path(place)
         content = _mutated(rng, name, _with_paths(content, folder))
         path = folder / f"broken-{name}"
+        if kind == "mteb":
+            path = _among_results(folder, path.name)
         path.write_bytes(content)
         try:
             _read(kind, path)
         except RankstoneError as error:
-            if "broken-" not in str(error) and str(folder) not in str(
-                error
-            ):  # or a file that one names
+            # or a file that one names, or its role; a table that is read may be no board
+            marks = ("broken-", str(folder), "table of documents")
+            named = any(mark in str(error) for mark in marks)
+            if not named and not (kind in _BOARDS and isinstance(error, _NO_BOARD)):
                 raise Finding(
                     f"{name}: the message does not name the file: {error}"
                 ) from error
 
 
+def _among_results(folder: Path, name: str) -> Path:
+    """Write results of two models, and return the place of a further one."""
+    for model in ("m1", "m2"):
+        place = folder / "mteb" / model / "revision"
+        place.mkdir(parents=True)
+        for at, task in enumerate("yz"):
+            scores = {"test": [{"main_score": at / 7 + len(model)}]}
+            whole = {"task_name": task, "scores": scores}
+            (place / f"{task}.json").write_text(json.dumps(whole))
+    return folder / "mteb" / "m1" / "revision" / name
+
+
 def _with_paths(content: bytes, folder: Path) -> bytes:
-    if b"QUERIES" not in content:
-        return content
+    for name, text in _beside().items():
+        (folder / name).write_bytes(text)
     for name, original in (
         ("QRELS", "qrels.txt"),
         ("RUN", "run.txt"),
         ("QUERIES", "queries.csv"),
     ):
-        (folder / original).write_bytes(_originals()[original][1])
-        content = content.replace(name.encode(), original.encode())
+        content = content.replace(f'"{name}"'.encode(), f'"{original}"'.encode())
     return content
 
 
@@ -555,6 +788,7 @@ def run_case(kind: str, seed: int) -> str | None:
     def late(*_: object) -> None:
         raise _TooSlow
 
+    _originals()  # made once, which takes longer than a case
     signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, PATIENCE)
     try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import struct
+import subprocess
 import sys
 import zipfile
 from io import BytesIO
@@ -12,8 +15,16 @@ import pytest
 from tests.command_line import command as at_a_shell
 
 import rankstone
-from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, MissingExtra
-from rankstone.io import read_attributes, read_judgments, read_run
+from rankstone.errors import (
+    BadLine,
+    BadValue,
+    EmptyInput,
+    InputError,
+    MissingExtra,
+    NotComparable,
+)
+from rankstone.io import read_attributes, read_judgments, read_run, workbook_limits
+from rankstone.io.workbook_limits import Workbook, check_workbook
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,3 +184,252 @@ def test_a_workbook_at_a_shell(tmp_path: Path) -> None:
         if fastexcel
         else 'pip install "rankstone[excel]"' in done.stderr
     )
+
+
+# -- bounds ---------------------------------------------------------------------------------------------------
+def sheet(cells: str, shared: str | None = None) -> bytes:
+    """Make a workbook whose sheet holds these rows."""
+    content = BytesIO(workbook(Run=[]))
+    with zipfile.ZipFile(content) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    place = f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+    parts["xl/worksheets/sheet1.xml"] = place.encode()
+    if shared is not None:
+        parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_MAIN}">{shared}</sst>'.encode()
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return packed.getvalue()
+
+
+def table(prefix: str = "", quote: str = '"', space: str = "") -> str:
+    """Return the rows of a run whose cells have references, as some program might write them."""
+    rows = ""
+    for at, row in enumerate(RUN, 1):
+        cells = ""
+        for column, value in zip("ABC", row, strict=True):
+            reference = f"r{space}={space}{quote}{column}{at}{quote}"
+            kind, inside = "", f"<{prefix}v>{value}</{prefix}v>"
+            if isinstance(value, str):
+                kind = f" t{space}={space}{quote}inlineStr{quote}"
+                inside = f"<{prefix}is><{prefix}t>{value}</{prefix}t></{prefix}is>"
+            cells += f"<{prefix}c {reference}{kind}>{inside}</{prefix}c>"
+        rows += f"<{prefix}row r{space}={space}{quote}{at}{quote}>{cells}</{prefix}row>"
+    return rows
+
+
+#: what makes a small file large in memory → rows of the sheet, shared texts, what is said of it
+BOMBS: dict[str, tuple[str, str | None, str]] = {
+    "a cell in the last corner": (
+        f'{table()}<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', None,
+        "has 1,048,576 rows and 16,384 columns",
+    ),
+    "another row than its row says": (
+        f'{table()}<row r="9"><c s="1"\n r = \'xfd1048576\' ><v>1</v></c></row>', None,
+        "has 1,048,576 rows",
+    ),
+    "two references": (
+        f'{table()}<row r="9"><c r="A9" r="XFD1048576"><v>1</v></c></row>', None,
+        "has 1,048,576 rows and 16,384 columns",
+    ),
+    "a comment between shared texts": (
+        "<row>" + '<c t="s"><v>1</v></c>' * 5000 + "</row>",
+        f"<si><t>a</t></si><!-- <si> --><si><t>{'a' * 200_000}</t></si>",
+        "shows more than 16,777,216 bytes of text",
+    ),
+    "cells without references": (
+        f"<row>{'<c><v>1</v></c>' * 16_000}</row>" + '<row r="1048576"><c><v>1</v></c></row>', None,
+        "has 1,048,576 rows and 16,00",
+    ),
+    "a long text": (
+        f"<row><c t='inlineStr'><is><t>{'a' * 3_000_000}</t></is></c></row>", None,
+        "a text has more than 1,048,576 characters",
+    ),
+    "many texts": (
+        f"<row>{('<c><is><t>' + 'a' * 900_000 + '</t></is></c>') * 20}</row>", None,
+        "unpacks to more than 16,777,216 bytes",
+    ),
+    "a text in many cells": (
+        "<row>" + '<c t="s"><v>1</v></c>' * 5000 + "</row>",
+        f"<si><t>a</t></si><si><t>{'a' * 200_000}</t></si>",
+        "shows more than 16,777,216 bytes of text",
+    ),
+    "a text in many cells, oddly written": (
+        "<row>" + "<c t = 's' ><v>\n1 </v></c>" * 5000 + "</row>",
+        f"<si><t>a</t></si><si><t>{'a' * 200_000}</t></si>",
+        "shows more than 16,777,216 bytes of text",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_small_files_that_are_large_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """They are refused before a reader holds them, also as what comes through a pipe."""
+    pytest.importorskip("fastexcel")
+    monkeypatch.setattr(workbook_limits, "_PLENTY", 1 << 24)
+    rows, shared, said = BOMBS[name]
+    path = tmp_path / "bomb.xlsx"
+    path.write_bytes(sheet(rows, shared))
+    assert path.stat().st_size < 1_500_000
+    with pytest.raises(InputError, match=f"bomb\\.xlsx: .*{said}") as error:
+        read_run(path)
+    assert "delete what is beside and below the table" in str(error.value)
+    with pytest.raises(InputError, match=said):
+        check_workbook(path.read_bytes(), "standard input")
+
+
+def test_an_archive_that_lies_about_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is unpacked counts, not what the directory of the archive says."""
+    monkeypatch.setattr(workbook_limits, "_PLENTY", 1 << 24)
+    content = sheet(BOMBS["many texts"][0])
+    with zipfile.ZipFile(BytesIO(content)) as archive:
+        size = archive.getinfo("xl/worksheets/sheet1.xml").file_size
+    lying = content.replace(struct.pack("<L", size), struct.pack("<L", 1000))
+    assert lying != content
+    with pytest.raises(InputError, match="unpacks to more than"):
+        check_workbook(lying, "lying.xlsx")
+
+
+def test_workbooks_of_other_programs_are_read(tmp_path: Path) -> None:
+    """Other quotes and blanks, rows and cells without references, shared texts, columns that are only styled."""
+    pytest.importorskip("fastexcel")
+    expected = rankstone.evaluate(
+        {7: ["d1"]}, write(tmp_path / "a.xlsx", Run=RUN), "RR"
+    )
+    styled = "".join(f'<c r="{column}1" s="1"/>' for column in ("D", "ZZ", "XFD"))
+    texts = {
+        "plain": table(),
+        "quotes": table(quote="'"),
+        "blanks": table(space=" "),
+        "styled": table().replace("</row>", f"{styled}</row>", 1)
+        + "".join(f'<row r="{at}"><c r="A{at}" s="1"/></row>' for at in range(5, 9000)),
+    }
+    for name, rows in texts.items():
+        path = tmp_path / f"{name}.xlsx"
+        path.write_bytes(sheet(rows))
+        scores = rankstone.evaluate({7: ["d1"]}, {"a": path}, "RR")
+        assert scores.to_dict() == expected.to_dict(), name
+    words = {word: at for at, word in enumerate(("query_id", "doc_id", "score", "d1"))}
+    cells = [("query_id", "doc_id", "score"), (7, "d1", 1)]
+    rows = ""
+    for row in cells:
+        marked = ((' t="s"', words[v]) if isinstance(v, str) else ("", v) for v in row)
+        rows += (
+            f"<row>{''.join(f'<c{kind}><v>{v}</v></c>' for kind, v in marked)}</row>"
+        )
+    shared = "".join(f"<si><t>{word}</t></si>" for word in words)
+    (tmp_path / "s.xlsx").write_bytes(sheet(rows, shared))
+    assert read_run(tmp_path / "s.xlsx").collect()["doc_id"].to_list() == ["d1"]
+
+
+def test_the_extent_of_a_sheet_is_that_of_its_values() -> None:
+    """Whatever cells there are, in whatever order; those that are only styled do not count."""
+    rng = random.Random(1)
+    for _ in range(200):
+        cells = [
+            (rng.randrange(1, 2 ** rng.randrange(1, 21)), rng.randrange(1, 16_385))
+            for _ in range(9)
+        ]
+        rows = ""
+        for row, column in cells:
+            name = "".join(letters_of(column))
+            kind = rng.choice(["", ' s="1"', ' t="n" s="2"'])
+            empty = '<c r="XFD7" s="1"/>' if rng.random() < 0.3 else ""
+            rows += f'<row r="{row}">{empty}<c r="{name}{row}"{kind}><v>1</v></c></row>'
+        with zipfile.ZipFile(BytesIO(sheet(rows))) as archive:
+            corner = max(row for row, _ in cells), max(column for _, column in cells)
+            assert Workbook(archive).extent() == corner
+
+
+def letters_of(column: int) -> list[str]:
+    """Return the letters of a column, counted from 1."""
+    letters: list[str] = []
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters.insert(0, chr(65 + letter))
+    return letters
+
+
+def test_a_stray_cell_beside_the_table(tmp_path: Path) -> None:
+    """The table is read, the columns without a name are noted, and nothing else is printed."""
+    pytest.importorskip("fastexcel")
+    stray = table().replace("</row>", '<c r="XFD1"/></row>', 1)
+    stray = stray.replace(
+        '</row><row r="3">', '<c r="XFD2"><v>1</v></c></row><row r="3">'
+    )
+    (tmp_path / "run.xlsx").write_bytes(sheet(stray))
+    (tmp_path / "qrels.txt").write_text("7 0 d1 2\n8 0 d3 1\n")
+    words = ("eval", "qrels.txt", "run.xlsx", "-m", "RR", "-v")
+    done = subprocess.run(
+        [sys.executable, "-m", "rankstone", *words],
+        capture_output=True, text=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert "16,381 columns without a name beside the table" in done.stdout
+    assert "0.7500" in done.stdout
+
+
+def test_titles_above_headers(tmp_path: Path) -> None:
+    """They are named as what they are, in workbooks and in CSV."""
+    pytest.importorskip("fastexcel")
+    path = write(tmp_path / "run.xlsx", Run=[("Results of May", None, None), *RUN])
+    with pytest.raises(
+        BadLine, match=r"run\.xlsx, row 1: the first row is a title"
+    ) as error:
+        read_run(path)
+    assert "Results of May" in str(error.value)
+    for rows in ("Results of May,,\n", "Results of May\n"):
+        (tmp_path / "run.csv").write_text(rows + "query_id,doc_id,score\nq,d,1\n")
+        with pytest.raises(BadLine, match=r"run\.csv:1: the first row is a title"):
+            read_run(tmp_path / "run.csv").collect()
+    (tmp_path / "one.csv").write_text(
+        ",x\na,1\nb,2\n"
+    )  # the index of a frame has no name
+    with pytest.raises(NotComparable, match="nothing shows how data sets differ"):
+        rankstone.board(tmp_path / "one.csv")
+
+
+def test_a_data_set_twice_in_a_workbook(tmp_path: Path) -> None:
+    """As in CSV."""
+    pytest.importorskip("fastexcel")
+    rows = [("system", "x", "x", "y"), ("a", 1, 2, 3), ("b", 2, 3, 4)]
+    with pytest.raises(BadLine, match=r"board\.xlsx: the header has x twice"):
+        rankstone.board(write(tmp_path / "board.xlsx", Board=rows))
+    rows[0] = ("system", "x", "x_1", "y")
+    assert rankstone.board(
+        write(tmp_path / "other.xlsx", Board=rows)
+    ).scores.datasets == ("x", "x_1", "y")
+
+
+def test_archives_without_what_workbooks_have(tmp_path: Path) -> None:
+    """No part for the workbook or the sheet, a part that is encrypted, or damaged."""
+    pytest.importorskip("fastexcel")
+    whole = workbook(Run=RUN)
+    with zipfile.ZipFile(BytesIO(whole)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for lacking in (
+        *(name for name in parts if name.startswith("xl/")),
+        "encrypted",
+        "damaged",
+    ):
+        path = tmp_path / f"{lacking.replace('/', '-')}.xlsx"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, part in parts.items():
+                if name != lacking:
+                    archive.writestr(name, part)
+            archive.writestr("xl/more", "")
+        content = bytearray(path.read_bytes())
+        for header, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+            at = content.find(header)
+            while lacking == "encrypted" and at >= 0:
+                content[at + place] |= 1
+                at = content.find(header, at + 4)
+        if lacking == "damaged":
+            content = content.replace(b"<sheetData>", b"<sheetDatu>")
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="the workbook cannot be read") as error:
+            read_run(path)
+        assert path.name in str(error.value)

@@ -222,7 +222,7 @@ def read_board(
     # every sum runs in this order, so no bit depends on how rows are ordered
     whole = whole.sort([name for name in _ORDER if name in names])
     sources = {name or "scores": _title(one) for name, one in tables}
-    return replace(_arranged(whole, chosen, tuple(notes)), sources=sources)
+    return replace(_arranged(whole, chosen, tuple(notes), where), sources=sources)
 
 
 def _parts_of(source: object) -> list[tuple[str | None, object]]:
@@ -433,7 +433,9 @@ def _of_measure(whole: pl.DataFrame, measure: str | None) -> tuple[pl.DataFrame,
     return whole.filter(pl.col("measure") == chosen).drop("measure"), chosen
 
 
-def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> BoardScores:
+def _arranged(
+    whole: pl.DataFrame, measure: str, notes: tuple[str, ...], where: str
+) -> BoardScores:
     """Return scores as arrays."""
     systems, datasets = (
         tuple(whole[name].unique().sort()) for name in ("system", "dataset")
@@ -449,7 +451,7 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
         (str(key[0]), part) for key, part in by_dataset.items()
     ):
         if "weight" in part.columns and part["weight"].drop_nulls().len():
-            found["weights"][name] = _one_weight(part, name)
+            found["weights"][name] = _one_weight(part, name, where)
         if "seed" in part.columns:
             found["seeds"] |= _seeds(part, name)
         if "query_id" not in part.columns or part["query_id"].null_count():
@@ -469,7 +471,7 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
         scores = np.full((table.height, len(systems)), np.nan)
         for system in table.columns[1:]:
             scores[:, place[system]] = table[system].fill_null(np.nan).to_numpy()
-        _refuse_lost_queries(scores, systems, table["query_id"], name)
+        _refuse_lost_queries(scores, systems, table["query_id"], name, where)
         found["queries"][name], found["ids"][name] = scores, table["query_id"]
         values[at] = scores.mean(axis=0)
         if "cluster" in part.columns:
@@ -496,11 +498,12 @@ def _arranged(whole: pl.DataFrame, measure: str, notes: tuple[str, ...]) -> Boar
     )
 
 
-def _one_weight(part: pl.DataFrame, dataset: str) -> float:
+def _one_weight(part: pl.DataFrame, dataset: str, where: str) -> float:
     weights = part["weight"].drop_nulls().unique()
     if len(weights) > 1 or not weights[0] > 0:
         raise InputError(
             f"the data set {printable(dataset)} needs one weight above 0",
+            where=where,
             given=", ".join(f"{one:g}" for one in weights.head(3)),
         )
     return float(weights[0])
@@ -520,7 +523,7 @@ def _seeds(part: pl.DataFrame, dataset: str) -> dict[tuple[str, str], Floats]:
 
 
 def _refuse_lost_queries(
-    scores: Floats, systems: Sequence[str], ids: pl.Series, dataset: str
+    scores: Floats, systems: Sequence[str], ids: pl.Series, dataset: str, where: str
 ) -> None:
     """Refuse systems that lack some queries of a data set: their means would be over other queries."""
     lost = np.isnan(scores)
@@ -531,6 +534,7 @@ def _refuse_lost_queries(
         )
         raise InputError(
             f"{printable(systems[at])} has no score for {count} of {printable(dataset)}",
+            where=where,
             given=f"such as {printable(first)}",
             fix="score queries without results as 0: rankstone eval does with missing='zero'",
         )

@@ -206,6 +206,7 @@ def _rule(
         what = "weight" if estimate == "weighted" or sizes else "number of queries"
         raise InputError(
             f"estimate={estimate!r} needs the {what} of every data set",
+            where=", ".join(read.sources.values()),
             given=f"none above 0 for {some(map(printable, lacking))}",
             fix=f"weights={{{lacking[0]!r}: 1000}}, or a column weight",
         )
@@ -233,6 +234,7 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
         worst = sorted(names, key=lambda name: -names[name])
         raise InputError(
             f"{lost.sum():,} of {lost.size:,} scores are missing, of {counted(incomplete, 'system')}",
+            where=", ".join(read.sources.values()),
             given=some(f"{printable(name)} lacks {names[name]}" for name in worst),
             expected="a score for every system on every data set; or missing='skip', 'worst' or 'model'",
             fix="missing='model'",
@@ -245,6 +247,7 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
         )
         raise InputError(
             "a geometric mean needs scores above 0",
+            where=", ".join(read.sources.values()),
             given=f"{system} has {read.values[tuple(at)]:g} on {dataset}",
             fix="estimate='macro', or 'mean_rank'",
         )

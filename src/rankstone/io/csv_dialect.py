@@ -32,6 +32,7 @@ SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 #: bytes at the beginning of a file, and rows among them, in which the dialect is detected
 _BLOCK: Final = 1 << 16
 _ROWS: Final = 50
+_SEPARATORS: Final = (",", ";", "\t")
 _NAMES: Final = {"\t": "tab", " ": "blank"}
 #: the end of a name as the reader names further copies of a column
 _FURTHER: Final = r"_duplicated_\d+\b"
@@ -133,15 +134,17 @@ def dialect_of(
     separator = settings.separator or (
         first[4] if above else _separator(text, default, columns)
     )
+    lines = rest if above else text
+    hidden = not re.search(r"[,;\t|]", lines.partition("\n")[0])  # by a title
+    for other in (separator, *(_SEPARATORS if hidden else ())):
+        refuse_title(_rows(lines, other), f"{title}:{above + 1}")
     notes = []
     if separator != default and settings.separator is None:
         name = _NAMES.get(separator, repr(separator))
         notes.append(f"separator {name}" + (" (from its line sep=)" if above else ""))
     notes += [encoding] if encoding else []
     decimal = settings.decimal or ("." if separator == "," else None)
-    return Dialect(
-        source, title, separator, decimal, above, tuple(notes), rest if above else text
-    )
+    return Dialect(source, title, separator, decimal, above, tuple(notes), lines)
 
 
 def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
@@ -173,7 +176,7 @@ def _decoded(block: bytes, title: str, *, whole: bool) -> str:
 
 def _separator(text: str, default: str, columns: Mapping[str, str]) -> str:
     """Return the separator with the most known columns in the header and rows of the same length."""
-    candidates = dict.fromkeys((default, ",", ";", "\t"))
+    candidates = dict.fromkeys((default, *_SEPARATORS))
     return max(candidates, key=lambda separator: _fitness(text, separator, columns))
 
 
@@ -228,6 +231,19 @@ def clean_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, s
         for name, clean in zip(names, bare, strict=True)
         if name != clean and name not in columns and bare.count(clean) == 1
     }
+
+
+def refuse_title(rows: Sequence[Sequence[str | None]], where: str) -> None:
+    """Refuse a table whose first row is a title: a single text, above a row of several."""
+    top, *below = [sum(map(bool, row)) for row in rows[:2]] or [0]
+    if top == 1 < sum(below) and (first := rows[0][0]) and not is_known(first):
+        raise BadLine(
+            "the first row is a title, and no header",
+            where=where,
+            given=printable(first, 60),
+            expected="names of columns in the first row",
+            fix="delete the rows above the header",
+        )
 
 
 def refuse_copies(

@@ -6,9 +6,11 @@ data, so they are written as they are by default, and escaped on request.
 
 from __future__ import annotations
 
+import logging
 import re
 import zipfile
 from bisect import bisect_right
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +20,13 @@ import polars as pl
 from rankstone._basics import counted
 from rankstone.errors import EmptyInput, InputError, MissingExtra, one_of, printable
 from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
-from rankstone.io.csv_dialect import Dialect, clean_names, dialect_of, refuse_copies
+from rankstone.io.csv_dialect import (
+    Dialect,
+    clean_names,
+    dialect_of,
+    refuse_copies,
+    refuse_title,
+)
 from rankstone.io.damaged_files import broken_row
 from rankstone.io.input_table import ROWS, Table, reading
 from rankstone.io.number_columns import (
@@ -27,6 +35,7 @@ from rankstone.io.number_columns import (
     refuse_inexact,
     with_fractions,
 )
+from rankstone.io.workbook_limits import check_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -285,33 +294,59 @@ def scan_workbook(
             f"{printable(title)} is an Excel workbook, but fastexcel, which reads them, is not installed",
             fix='pip install "rankstone[excel]", or save the sheet as “CSV UTF-8” in Excel',
         ) from error
+    # the reader warns of every empty column; whoever wants its warnings still gets them
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
     try:
         with reading(title):
+            check_workbook(source, title)
             sheets = fastexcel.read_excel(source).sheet_names
-            frame = pl.read_excel(
-                source, infer_schema_length=None, raise_if_empty=False
-            )
-            if not frame.width:
+            if not sheets:
+                raise EmptyInput("the workbook has no sheet", where=title)
+            top = pl.read_excel(
+                source,
+                has_header=False,
+                infer_schema_length=0,
+                raise_if_empty=False,
+                read_options={"n_rows": 2},
+            ).rows()
+            if not top:
                 raise EmptyInput("the first sheet is empty", where=title)
-            header = pl.read_excel(
-                source, has_header=False, read_options={"n_rows": 1}
-            ).row(0)
+            refuse_title(top, f"{title}, row 1")
+            names = list(top[0])
+            while names and names[-1] is None:
+                names.pop()
+            frame = pl.read_excel(
+                source,
+                infer_schema_length=None,
+                raise_if_empty=False,
+                read_options={"use_columns": lambda column: column.index < len(names)},
+            )
     except fastexcel.FastExcelError as error:
         message = printable(str(error).partition("\n")[0])
         raise InputError(
             "the workbook cannot be read", where=title, given=message
         ) from error
-    names = [str(name) for name in header if name is not None]
+    named = [name for name in names if name is not None]
     refuse_copies(
-        names,
+        named,
         f"{title}, row 1",
-        ", ".join(names),
+        ", ".join(named),
         lambda name: name in columns or is_known(name),
     )
-    note = f"sheet {sheets[0]!r} (not {', '.join(map(repr, sheets[1:]))})"
-    return frame.rename(clean_names(frame.columns, columns)).lazy(), (note,) if len(
-        sheets
-    ) > 1 else ()
+    copies = {  # as the reader of CSV names them
+        f"{name}_{at}": f"{name}_duplicated_{at - 1}"
+        for name, count in Counter(named).items()
+        for at in range(1, count)
+    }
+    frame = frame.rename(
+        {name: copies[name] for name in copies.keys() & {*frame.columns} - {*named}}
+    )
+    notes = []
+    if len(sheets) > 1:
+        notes.append(f"sheet {sheets[0]!r} (not {', '.join(map(repr, sheets[1:]))})")
+    if beyond := len(top[0]) - len(names):
+        notes.append(f"{counted(beyond, 'column')} without a name beside the table")
+    return frame.rename(clean_names(frame.columns, columns)).lazy(), tuple(notes)
 
 
 #: how such texts are written: as they are, or with an apostrophe in front
