@@ -44,8 +44,8 @@ _INHERITED: Final = re.compile(
 
 
 def named(*pages: str) -> list[str]:
-    """Return the verbs that pages name as code, in their order."""
-    code = re.compile(r"(?:`|^)make\s+([a-z]+)", re.MULTILINE)
+    """Return the verbs that pages name as code, in their order, without the one that runs this."""
+    code = re.compile(r"(?:`|^)make\s+(?!verbs\b)([a-z]+)", re.MULTILINE)
     texts = ((ROOT / page).read_text("utf-8") for page in pages)
     return list(dict.fromkeys(verb for text in texts for verb in code.findall(text)))
 

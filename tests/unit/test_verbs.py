@@ -42,4 +42,4 @@ def test_verbs_are_those_of_the_makefile() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
     names = named(*(path.relative_to(ROOT).as_posix() for path in pages))
     assert {"demo", "docs", "site", "live"} <= set(names)
-    assert {*names, *SHORT} - {"clean", "install", "verbs"} <= set(VERBS)
+    assert {*names, *SHORT} - {"clean", "install"} <= set(VERBS)
