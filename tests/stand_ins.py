@@ -218,6 +218,33 @@ def _database(path: Path) -> None:
             connection.execute(f"CREATE TABLE {name} AS FROM frame")
 
 
+def _answers() -> dict[str, Any]:
+    nuggets = [{"text": text, "importance": "vital"} for text in ("30 days", "unworn")]
+    answer = {"qid": "q1", "query": "return shoes", "nuggets": nuggets}
+    page = (ROOT / "docs/answers.md").read_text("utf-8")
+    return {
+        "nuggets.jsonl": json.dumps(answer),
+        "assigned.csv": "query_id,nugget,assignment\nq1,30 days,support\nq1,unworn,not_support\n",
+        "old.jsonl": (EXAMPLES / "rag/short.nuggets.jsonl").read_text("utf-8"),
+        "new.jsonl": (EXAMPLES / "rag/long.nuggets.jsonl").read_text("utf-8"),
+        "rankstone.toml": next(b.code for b in blocks(page) if b.kind == "toml"),
+    }
+
+
+def _retrieved() -> dict[str, Any]:
+    names = [f"q{number}" for number in range(1, 13)]
+    chunks = [
+        {"chunk_id": f"faq#{n}", "score": 1 / n, "n_tokens": 200} for n in range(1, 9)
+    ]
+    questions = [{"id": name, "expected": ["faq#2", "faq#5"]} for name in names]
+    first = [{"qid": name, "results": chunks} for name in names]
+    other = [{"qid": name, "results": chunks[1:]} for name in names]
+    logs = {"questions": questions, "vector": first, "reranked": other}
+    return {
+        f"{name}.jsonl": "\n".join(map(json.dumps, rows)) for name, rows in logs.items()
+    }
+
+
 def _measures() -> dict[str, Any]:
     page = (ROOT / "docs/your-own-measure.md").read_text("utf-8")
     code = [block.code for block in blocks(page)]
@@ -261,6 +288,7 @@ def _trees() -> str:
 
 #: page → files whose names mean something of its own there
 OF_PAGE: Final[dict[str, Callable[[], dict[str, Any]]]] = {
+    "answers": _answers,
     "baseline": lambda: {"qrels.parquet": _shop("bought")},
     "clicks": lambda: {"log.csv": _impressions().rename({"doc_id": "item_id"})},
     "commands": lambda: {"log.parquet": _impressions().drop("target_propensity")},
@@ -272,6 +300,7 @@ OF_PAGE: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "retention": lambda: {
         "log.csv": _events().rename({"user_id": "uid", "time": "ts"})
     },
+    "retrieval-for-answers": _retrieved,
     "scale": lambda: {
         "qrels.parquet": _shop("bought"),
         "runs/1.parquet": _shop("taste"),

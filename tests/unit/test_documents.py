@@ -113,15 +113,16 @@ def test_notebooks_show_what_a_kernel_shows(name: str) -> None:
 
 
 def shell_lines(text: str) -> list[str]:
-    """Return the commands of a document's plain code blocks, their comments taken off."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
-    lines = (
-        "\n".join(block for kind, block in blocks if not kind)
-        .replace("\\\n", " ")
-        .splitlines()
-    )
-    commands = (line for line in lines if line.startswith("rankstone "))
-    return [re.split(r"\s+#\s", line)[0] for line in commands]
+    """Return the commands of a document's blocks for a shell, their comments taken off."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    code = "\n".join(block for kind, block in found if kind in ("", "sh", "console"))
+    lines = code.replace("\\\n", " ").splitlines()
+    commands = [line.removeprefix("$ ") for line in lines]
+    return [
+        re.split(r"\s+#\s", line)[0]
+        for line in commands
+        if line.startswith("rankstone ")
+    ]
 
 
 @each("document", DOCUMENTS, ids=lambda path: path.name)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 from docs.making.printed import blocks, typed
 from tests.stand_ins import lay_out
 from tests.unit.test_documents import DOCUMENTS, TYPED, shell_lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: what `make test` has not: other tests run these
 SERVERS: Final = ("--engine spark", "postgresql://")
@@ -41,9 +39,12 @@ def test_commands_on_a_page_succeed(
     """One after the other, in a folder with files of the names that they give."""
     lay_out(tmp_path, page.name)
     monkeypatch.chdir(tmp_path)
-    failed = {
-        line: f"{done.exception}\n{done.stderr}"
-        for line in untyped(page)
-        if (done := typed(line)).exit_code
-    }
+    failed = {}
+    for line in untyped(page):
+        command, _, redirected = line.partition(" > ")
+        done = typed(command)
+        if redirected:
+            Path(redirected).write_text(done.stdout, encoding="utf-8")
+        if done.exit_code:
+            failed[line] = f"{done.exception}\n{done.stderr}"
     assert failed == {}
