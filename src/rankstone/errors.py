@@ -376,7 +376,8 @@ class NotEnoughMemory(RankstoneError, MemoryError):
             "there is not enough memory",
             where=where,
             given=f"a limit of {limit >> 20:,} MiB (ulimit -v)" if limit else None,
-            fix="allow more memory, or compute in parts: rankstone eval --memory 1GB",
+            fix="ulimit -v unlimited, where that is allowed; or compute in parts: "
+            "rankstone eval --memory 1GB",
         )
 
 

@@ -20,7 +20,7 @@ from tests.command_line import command as run
 from tests.rows import each
 
 import rankstone
-from rankstone import demo
+from rankstone import demo, errors
 from rankstone.cli.execution import check_format
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
@@ -462,6 +462,22 @@ def test_a_result_for_closed_output_is_not_lost_silently(
 
     assert done.returncode == code, done.stderr
     assert ("standard output" in done.stderr) == (code == 3)
+
+
+def test_the_page_lists_every_exit_code() -> None:
+    """Those of all errors, of verdicts (1, and 4 of a gate), of bugs and signals; no other."""
+    page = Path(__file__).parents[2] / "docs" / "commands.md"
+    rows = re.findall(r"(?m)^\| ([\d, ]+) \|", page.read_text(encoding="utf-8"))
+    listed = {int(code) for row in rows for code in row.split(",")}
+    classes = [value for value in vars(errors).values() if isinstance(value, type)]
+    of_errors = {
+        kind.exit_code for kind in classes if issubclass(kind, errors.RankstoneError)
+    }
+    signals = {
+        128 + number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+
+    assert listed == {0, 1, 4, *of_errors, *signals}
 
 
 def test_a_closed_pipe_is_no_error(files: tuple[Path, Path]) -> None:

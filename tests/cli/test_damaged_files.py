@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.rows import each
 
 import rankstone
 from rankstone import InputError, demo
-from rankstone.io import read_run
+from rankstone.errors import NotEnoughMemory
+from rankstone.io import input_table, read_run
+from rankstone.io.input_table import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,3 +148,57 @@ def test_other_words_on_standard_error_are_passed_on(tmp_path: Path) -> None:
     )
     assert done.stderr == "one\n\ntwo"
     assert done.stdout.startswith("run ")
+
+
+@each(
+    "error",
+    [
+        pl.exceptions.PanicException(
+            "could not spawn threads: ThreadPoolBuildError { kind: IOError(Os { code: 11 }) }"
+        ),
+        pl.exceptions.ComputeError("memory allocation of 8388608 bytes failed"),
+        OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)),
+        MemoryError(),
+    ],
+    ids=repr,
+)
+def test_short_of_memory_is_no_damage(error: BaseException) -> None:
+    """A file is not called damaged where a thread or a piece of memory could not be had."""
+    with (
+        pytest.raises(NotEnoughMemory, match="not enough memory") as caught,
+        reading("a"),
+    ):
+        raise error
+    assert caught.value.where == "a"
+    assert isinstance(caught.value, MemoryError)
+    assert not isinstance(caught.value, InputError)
+
+
+def test_damage_under_a_limit_names_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory is limited, a reader that dies may have died of that."""
+    panic = pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
+    for limit, said in ((None, "copy or write it again"), (700 << 20, "than 700 MiB")):
+        monkeypatch.setattr(input_table, "memory_limit", lambda limit=limit: limit)
+        with pytest.raises(InputError, match="is damaged") as caught, reading("a"):
+            raise panic
+        assert said in (caught.value.fix or "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no limit of address space")
+@pytest.mark.parametrize("limit", [300, 900])
+def test_a_process_short_of_memory_names_memory(limit: int, tmp_path: Path) -> None:
+    """However it ends, in a library that aborts even, memory is named, and no bug is reported."""
+    board = tmp_path / "board.csv"
+    board.write_text("system,x,y\na,.1,.2\nb,.2,.3\nc,.3,.1\n", encoding="utf-8")
+    for words in (["board", str(board)], ["eval", demo.QRELS, demo.RUNS["bm25"]]):
+        line = shlex.join([sys.executable, "-m", "rankstone", *map(str, words)])
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"ulimit -v {limit << 10}; {line}"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert f"memory is limited to {limit} MiB" in done.stderr
+        assert "internal error" not in done.stderr
+        assert "a bug" not in done.stderr

@@ -16,6 +16,7 @@ from rankstone.cli.declaring import CommandGroup
 from rankstone.cli.ending import (
     BUG,
     ended,
+    heed_memory_limit,
     heed_termination,
     interrupt_again,
     leave,
@@ -105,6 +106,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.unraisablehook = interrupt_again
     heed_termination()
     open_streams()
+    heed_memory_limit()
     native = NativeErrors()
     with plain_streams():
         code = _run(arguments)

@@ -23,6 +23,7 @@ from rankstone.errors import (
     NotEnoughMemory,
     RankstoneError,
     masked,
+    memory_limit,
     printable,
 )
 
@@ -36,6 +37,9 @@ _INTERRUPTED: Final = 130
 _SOON: Final = 0.01
 #: errors of the system when output cannot be written, as on a full disk or where the shell has closed it
 _FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
+#: bytes of address space in which threads, and libraries, find room
+_ROOM_FOR_THREADS: Final = 4 << 30
+_ROOM_FOR_LIBRARIES: Final = 3 << 29
 #: options of other tools → what to use here
 _ELSEWHERE: Final = {
     **dict.fromkeys(
@@ -51,6 +55,17 @@ _ELSEWHERE: Final = {
     ),
     "-q": "--per-query FILE writes values per query; --quiet hides notes",
 }
+
+
+def heed_memory_limit() -> None:
+    """Start few threads where memory is limited, and say so where libraries may end without a word."""
+    limit = memory_limit() or _ROOM_FOR_THREADS
+    if limit < _ROOM_FOR_THREADS:
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
+        os.environ.setdefault("_RJEM_MALLOC_CONF", "background_thread:false")
+    if limit < _ROOM_FOR_LIBRARIES:
+        need = f"{_ROOM_FOR_LIBRARIES >> 20:,} MiB are safe"
+        _say(f"note: memory is limited to {limit >> 20:,} MiB (ulimit -v); {need}")
 
 
 class Terminated(KeyboardInterrupt):
@@ -138,8 +153,10 @@ def _as_ours(error: BaseException) -> BaseException:
         from rankstone.io import unreadable
 
         return unreadable(error, str(error.filename))
-    ours = not isinstance(error, MemoryError) or isinstance(error, RankstoneError)
-    return error if ours else NotEnoughMemory()
+    if isinstance(error, RankstoneError):
+        return error
+    unloaded = isinstance(error, ImportError) and memory_limit() is not None
+    return NotEnoughMemory() if unloaded or isinstance(error, MemoryError) else error
 
 
 def end_with_bad_runs(bad: Mapping[str, InputError]) -> None:
