@@ -21,7 +21,9 @@ from rankstone.errors import (
     InputError,
     NotComparable,
 )
+from rankstone.tables.markup import html, latex, markdown
 from rankstone.tables.results import as_json
+from rankstone.tables.sheet import Sheet, Table, text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -260,6 +262,15 @@ def test_no_format_prints_what_terminals_obey() -> None:
         text = as_json(result.report())
         assert {sign for sign in text if not sign.isprintable()} == {"\n"}
         assert repr(HOSTILE)[1:-1] in repr(json.loads(text))
+
+
+@each("show", [text, markdown, latex, html])
+def test_sheets_escape_whatever_they_hold(show: Any) -> None:
+    """Results of every kind are shown as sheets, so none of them prints a name as it is."""
+    table = Table(HOSTILE, (HOSTILE, "b"), ((HOSTILE, HOSTILE),), ("id", "text"))
+    sheet = Sheet(HOSTILE, HOSTILE, HOSTILE, (table, (HOSTILE, (HOSTILE,))), [HOSTILE])
+    written = show(sheet, 80) if show is text else show(sheet)
+    assert {sign for sign in written if not sign.isprintable()} == {"\n"}
 
 
 def test_json_of_a_board_on_which_all_data_sets_agree() -> None:

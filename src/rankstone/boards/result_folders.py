@@ -79,33 +79,25 @@ def _rows(
             value = _number(result, measure or _BEIR, file)
             yield system, revision, file.stem, "", value
         return
-    scores = result["scores"]
     dataset = str(result.get("task_name", file.stem))
-    for split, subsets in (_as_mapping(scores, "scores", file)).items():
-        if not isinstance(subsets, list) or not subsets:
-            raise _no_scores(f"scores.{split}", subsets, file, "a list of subsets")
-        of_subsets = [
-            _number(
-                _as_mapping(subset, f"scores.{split}", file), measure or _MAIN, file
-            )
-            for subset in subsets
+    for split, subsets in _part(result["scores"], dict, "scores", file).items():
+        place = f"scores.{split}"
+        values = [
+            _number(_part(subset, dict, place, file), measure or _MAIN, file)
+            for subset in _part(subsets, list, place, file)
         ]
-        yield system, revision, dataset, split, math.fsum(of_subsets) / len(of_subsets)
+        yield system, revision, dataset, split, math.fsum(values) / len(values)
 
 
-def _as_mapping(value: object, place: str, file: Path) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping) or not value:
-        raise _no_scores(place, value, file, "an object")
-    return value
-
-
-def _no_scores(place: str, value: object, file: Path, expected: str) -> BadValue:
-    """Return the error for a part of a result that cannot hold scores."""
-    return BadValue(
+def _part(value: Any, kind: type, place: str, file: Path) -> Any:  # noqa: ANN401 - of JSON
+    """Return a part of a result that holds scores; refuse one of another type, or an empty one."""
+    if isinstance(value, kind) and value:
+        return value
+    raise BadValue(
         f"{printable(place, 60)} holds no scores",
         where=str(file),
         given=printable(json.dumps(value), 60),
-        expected=f'{expected}: {{"scores": {{"test": [{{"{_MAIN}": 0.3}}]}}}}',
+        expected=f'{{"scores": {{"test": [{{"{_MAIN}": 0.3}}]}}}}',
         fix="evaluate the task again, or remove the file",
     )
 

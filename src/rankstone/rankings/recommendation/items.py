@@ -221,20 +221,7 @@ class ItemTable(Remembering):
         return self.remember(("numbers", column), lambda: self._numbers(column))
 
     def _numbers(self, column: str) -> Floats:
-        values = self.attributes.collect(column)[column]
-        if values.dtype == pl.String:
-            values = values.str.strip_chars().replace("", None)
-        if values.dtype.is_nested():
-            raise self._wrong_type(column, values.dtype, "numbers")
-        numbers = values.cast(pl.Float64, strict=False)
-        bad = values.filter(numbers.is_null() & values.is_not_null())
-        if len(bad):
-            raise BadValue(
-                f"{column} {printable(str(bad[0]), 40)!r} is not a number",
-                where=self.attributes.source,
-                expected="numbers",
-                fix="name the columns to compare, features=<column>; categories go by cosine or jaccard",
-            )
+        numbers = self.attributes.numbers(column)[column]
         return numbers.fill_null(float("nan")).to_numpy()
 
     def check_numbers(self, columns: Sequence[str]) -> None:
