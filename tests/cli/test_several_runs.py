@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from tests.command_line import exit_code
+from tests.command_line import command, exit_code
 from tests.real_data import data
+from tests.rows import each
 
 import rankstone
-from rankstone import InputError, demo
+from rankstone import InputError, answers, demo
 from rankstone.errors import MissingColumn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 BM25, TFIDF = (
@@ -118,6 +122,103 @@ def test_runs_of_one_tag_are_told_by_their_queries(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="several runs"):
         rankstone.evaluate(demo.QRELS, place, "AP")
+
+
+TWO_TAGS = ("a Q0 d 1 9 sysA", "b Q0 x 1 9 sysB", "b Q0 y 2 8 sysB")
+ONE_TAG = ("a Q0 d 1 9 sysA", "b Q0 x 1 9 sysA", "b Q0 y 2 8 sysA")
+JUDGED = {"a": {"d": 1}, "b": {"y": 1}}
+#: the same rows as programs write them: tidy, with tabs, two blanks, comments, and words behind the tag
+WRITTEN: list[Callable[[str], str]] = [
+    lambda line: f"{line}\n",
+    lambda line: line.replace(" ", "\t") + "\n",
+    lambda line: line.replace(" ", "  ") + "\r\n",
+    lambda line: f"# a comment\n{line} and {line[0]}\n",
+    lambda line: f"{line} more words\n",
+]
+
+
+@pytest.mark.parametrize("suffix", ["run", "run.gz"])
+@each("written", WRITTEN)
+def test_two_tags_in_one_file_are_two_runs(
+    tmp_path: Path, written: Callable[[str], str], suffix: str
+) -> None:
+    """They are refused with the line, whatever the file looks like, and what is advised reads each as a run."""
+    file, qrels = tmp_path / f"two.{suffix}", tmp_path / "qrels"
+    text = "".join(map(written, TWO_TAGS)).encode()
+    file.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+    qrels.write_text("a 0 d 1\nb 0 y 1\n")
+    line = text[: text.index(b"sysB")].count(b"\n") + 1
+
+    refused = command("eval", qrels, file, "-m", "RR", code=3).stderr
+
+    assert f"two.{suffix}:{line}: a second tag in column 6" in refused
+    assert "sysB after sysA" in refused
+    (advised,) = re.findall(r"--run-column \w+", refused)
+    for verb in ("eval", "compare"):
+        command(verb, qrels, file, "-m", "RR", *advised.split())
+    scores = rankstone.evaluate(JUDGED, file, "RR", run_column="tag", missing="drop")
+    assert scores.to_dict() == {"sysA": {"RR": 1.0}, "sysB": {"RR": 0.5}}
+    with pytest.raises(InputError, match="a second tag"):
+        rankstone.evaluate(JUDGED, file, "RR")
+
+
+@pytest.mark.parametrize("suffix", ["run", "run.gz"])
+@each("written", WRITTEN)
+def test_one_tag_is_one_run(
+    tmp_path: Path, written: Callable[[str], str], suffix: str
+) -> None:
+    """Words behind the tag, also different ones, are no other tag; neither is a row without one."""
+    file = tmp_path / f"one.{suffix}"
+    for lines in (ONE_TAG, (*ONE_TAG[:2], ONE_TAG[2].removesuffix(" sysA"))):
+        text = "".join(map(written, lines)).encode()
+        if "and" in text.decode() and lines is not ONE_TAG:
+            continue  # the first of these words would be the tag
+        file.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+        if lines is ONE_TAG or b"more" not in text:
+            assert rankstone.evaluate(JUDGED, {"r": file}, "RR").to_dict() == {
+                "r": {"RR": 0.75}
+            }
+
+
+def test_trec_eval_looks_at_no_tag(tmp_path: Path) -> None:
+    """The command of that name scores such a file as one run, as trec_eval does."""
+    file, qrels = tmp_path / "two.run", tmp_path / "qrels"
+    file.write_text("\n".join(TWO_TAGS) + "\n")
+    qrels.write_text("a 0 d 1\nb 0 y 1\n")
+
+    done = command("trec-eval", "-m", "recip_rank", qrels, file)
+
+    assert done.stdout.split()[-1] == "0.7500"
+
+
+def test_answers_of_two_runs_in_one_file(tmp_path: Path) -> None:
+    """Records with two run_ids are refused with their place, and read by run with what is advised."""
+    nugget = {"text": "a", "importance": "vital", "assignment": "support"}
+    failed = {**nugget, "assignment": "not_support"}
+    rows = [
+        {"qid": "1", "run_id": "sysA", "nuggets": [nugget]},
+        {"qid": "1", "run_id": "sysB", "nuggets": [failed]},
+    ]
+    file = tmp_path / "two.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    refused = command("answers", file, code=3).stderr
+    (advised,) = re.findall(r"--run-column \w+", refused)
+    report = json.loads(
+        command("answers", file, *advised.split(), "--format", "json").stdout
+    )
+
+    assert "two.jsonl:2: these are records of several runs" in refused
+    assert "run_id sysB after sysA" in refused
+    means = {name: of["Support"] for name, of in report["runs"].items()}
+    assert means == {"sysA": 1.0, "sysB": 0.0}
+    for of_another in ({**rows[1], "qid": "2"}, rows[1]):
+        with pytest.raises(InputError, match="record 2: these are records of several"):
+            answers.nuggets([rows[0], of_another])
+    assert len(answers.nuggets([rows[0], {**rows[0], "qid": "2"}])[1]) == 2
+    with pytest.raises(InputError, match="record 1: a record without system"):
+        answers.runs_of(rows, "system")
+    command("answers", file, *advised.split(), "--to-judge", code=2)
 
 
 def test_folders_by_run_are_several_runs(tmp_path: Path) -> None:
@@ -253,7 +354,7 @@ def test_conventions_read_long_tables() -> None:
 
 
 def test_mistakes_in_long_tables_are_told(tmp_path: Path) -> None:
-    """A column that is not there, a row without a name, a bad row by its own line; TREC text has no names."""
+    """A column that is not there, a row without a name, a bad row by its own line; TREC text has only a tag."""
     with pytest.raises(
         MissingColumn, match="no column algoritm that names runs"
     ) as met:
@@ -280,8 +381,8 @@ def test_mistakes_in_long_tables_are_told(tmp_path: Path) -> None:
             columns=COLUMNS,
             run_column="algorithm",
         )
-    with pytest.raises(MissingColumn, match="no column tag"):
-        rankstone.evaluate(demo.QRELS, demo.RUNS["bm25"], "AP", run_column="tag")
+    with pytest.raises(MissingColumn, match="no column algorithm"):
+        rankstone.evaluate(demo.QRELS, demo.RUNS["bm25"], "AP", run_column="algorithm")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from rankstone.answers.assessor_agreement import AssessorAgreement as AssessorAgreement
 from rankstone.answers.assessor_agreement import compare_assessors as compare_assessors
 from rankstone.answers.answer_records import kind_of as kind_of
+from rankstone.answers.answer_records import runs_of as runs_of
 from rankstone.answers.citation_tables import citations as citations
 from rankstone.answers.citation_tables import citations_to_judge as citations_to_judge
 from rankstone.answers.nugget_tables import nuggets as nuggets
@@ -19,5 +20,6 @@ __all__ = [
     "kind_of",
     "nuggets",
     "nuggets_to_assign",
+    "runs_of",
     "score_answers",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
 from rankstone.io.file_formats import format_of, format_of_stream
 from rankstone.io.file_roles import note_input
@@ -25,14 +26,72 @@ if TYPE_CHECKING:
 _QUERIES: Final = ("query_id", "qid", "topic_id", "question", "user_input")
 
 
+class RunRecords(Record):
+    """The records of one run, each with its place in the source of several."""
+
+    rows: list[tuple[str, Mapping[str, Any]]]
+
+
+def runs_of(source: object, run_column: str = "run_id") -> dict[str, RunRecords]:
+    """Return the records of several runs in one source by the name of their run.
+
+    Parameters
+    ----------
+    source
+        As for :func:`nuggets`, :func:`citations` and :func:`judge_by_similarity`, which take each of the runs.
+    run_column
+        What names the run of a record.
+
+    Examples
+    --------
+    >>> from rankstone.answers import nuggets, score_answers
+    >>> given = {"text": "a", "importance": "vital", "assignment": "support"}
+    >>> table = [{"qid": "q", "run_id": run, "nuggets": [given]} for run in ("mine", "yours")]
+    >>> score_answers({run: nuggets(of) for run, of in runs_of(table).items()}, "Support").to_dict()
+    {'mine': {'Support': 1.0}, 'yours': {'Support': 1.0}}
+    """
+    runs: dict[str, RunRecords] = {}
+    for where, record in _every(source):
+        if record.get(run_column) is None:
+            raise MissingColumn(
+                f"a record without {printable(run_column)}",
+                where=where,
+                given=", ".join(map(printable, record)),
+            )
+        runs.setdefault(str(record[run_column]), RunRecords([])).rows.append(
+            (where, record)
+        )
+    return runs
+
+
 def records(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the place and the record of every row: of JSON, JSON lines, CSV, Parquet, frames, lists.
 
     Raises
     ------
     InputError
-        When the source is no list of records, or a row is no object.
+        When the source is no list of records, a row is no object, or there are records of several runs.
     """
+    if isinstance(source, RunRecords):
+        yield from source.rows
+        return
+    first = None
+    for where, record in _every(source):
+        run = record.get("run_id")
+        first = run if first is None else first
+        if run is not None and run != first:
+            raise BadValue(
+                "these are records of several runs",
+                where=where,
+                given=f"run_id {printable(run, 40)} after {printable(first, 40)}",
+                expected="one run",
+                fix="give each run a file of its own, or read them with --run-column run_id (in Python runs_of)",
+            )
+        yield where, record
+
+
+def _every(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the place and the record of every row, whatever its run."""
     if isinstance(source, (str, os.PathLike)):
         rows = _read(os.fspath(source))
     else:

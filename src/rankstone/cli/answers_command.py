@@ -8,7 +8,7 @@ from rankstone.cli.arguments import holds_both, named_runs, refuse_with
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import audit_lines, csv_text, deliver, execute, written
 from rankstone.cli.options import PRINTED
-from rankstone.errors import UsageError
+from rankstone.errors import UsageError, printable
 
 #: the default measures: of nuggets as nuggetizer has them, of contexts as Ragas has them without a model
 _MEASURES: Final = {
@@ -33,7 +33,8 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
 @declare(
     "answers",
     {"files": "ANSWERS [ANSWERS]…"},
-    f"measures convention nuggets support ci compare agreement explain query to-judge per-query {PRINTED}",
+    "measures convention nuggets support run-column ci compare agreement explain query",
+    f"to-judge per-query {PRINTED}",
     but={"measures": {"shown": "those of nuggets, of citations, or of contexts"}},
 )
 def command(
@@ -48,9 +49,12 @@ def command(
     explain: str | None,
     query: str | None,
     to_judge: bool,
+    run_column: str | None,
     **given: Any,
 ) -> None:
     """Score answers by the nuggets that they hold, or by their citations; one file for each system.
+
+    One file of several systems names them in a field: --run-column run_id.
 
     Nuggets: {"qid", "nuggets": [{"text", "importance": "vital", "assignment": "support"}]}, JSON lines;
     importance is vital or okay, assignment support, partial_support or not_support.  With --nuggets FILE the
@@ -76,6 +80,9 @@ def command(
             fix=f"rankstone eval {first} --convention ragas",
         )
     kind = answers.kind_of(first)
+    if run_column is not None:
+        refuse_with("--run-column", {"to-judge": to_judge, "agreement": agreement})
+        named = _of_column(named, run_column)
     shown = {"ci": ci, "compare": compared, "explain": explain, "agreement": agreement}
     if to_judge:
         others = {
@@ -140,6 +147,19 @@ def command(
     given["columns"] = None  # names are fixed
     notes = None if explain or agreement else audit_lines
     execute(given, find, [*files, nuggets, *support], show=show, notes=notes)
+
+
+def _of_column(files: dict[str, Any], run_column: str) -> dict[str, Any]:
+    """Return the records of each run by its name."""
+    from rankstone.answers import runs_of
+
+    runs: dict[str, Any] = {}
+    for file in files.values():
+        further = runs_of(file, run_column)
+        for name in further.keys() & runs.keys():
+            raise UsageError(f"two files have a run {printable(name)}")
+        runs |= further
+    return runs
 
 
 def _measures(

@@ -65,6 +65,7 @@ from rankstone.io.trec_text import (
     PREFERENCES,
     QRELS,
     RUN,
+    TAGGED,
     Layout,
     Ranks,
 )
@@ -164,12 +165,14 @@ def read_run(
     name: str = "run",
     ranks: bool = False,
     further: Sequence[str] = (),
+    layout: Layout = RUN,
 ) -> Table:
     """Open a run: ``query_id``, ``doc_id``, and what gives the ``order``; ranks can replace scores.
 
     ``further`` columns are read where the run has them.
 
     With ``ranks`` also the ranks of TREC text; where these are not needed they may be missing or not numbers.
+    The ``layout`` of TREC text says whether a second tag is refused.
     """
     columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
@@ -178,7 +181,7 @@ def read_run(
         if isinstance(columns or {}, Mapping)
         else columns
     )
-    table = _open(source, RUN, name, named, format_in, ranks=wanted, further=further)
+    table = _open(source, layout, name, named, format_in, ranks=wanted, further=further)
     if isinstance(named, Renames) and named.known_header:
         _refuse_written_lists(table, named)
         if isinstance(table.start, Unfolding):
@@ -234,7 +237,8 @@ def read_runs(
     given = Renames.of_table(columns or {}, "run")
     others = {theirs: ours for theirs, ours in given.items() if theirs != run_column}
     renamed = Renames({**others, run_column: "run"}, given)
-    table = _open(source, RUN, "runs", renamed, format_in, further=("run",))
+    layout = TAGGED if run_column == "tag" else RUN
+    table = _open(source, layout, "runs", renamed, format_in, further=("run",))
     if "run" not in table.columns:
         what = f"there is no column {printable(run_column)} that names runs"
         raise MissingColumn.of(what, run_column, sorted(renamed.present), table.source)

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadLine, printable
+from rankstone.errors import BadLine, InputError, printable
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import ROWS, Table, reading
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: a number as programs write it
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+#: the column of the tag while rows are read
+_TAG: Final = "tag"
 #: bytes compared at a time
 _STEP: Final = 1 << 20
 #: the most bytes that a compressed file is unpacked to in memory
@@ -42,12 +44,17 @@ _INFLATED: Final = 1 << 26
 Ranks = Literal["unread", "if_numbers", "needed"]
 
 
+#: what becomes of the column behind the others, the tag: all rows have ``one``, or it names their ``run``
+Tag = Literal["unread", "one", "run"]
+
+
 class Layout(Record):
-    """The columns of a TREC file by position, and an example of a line."""
+    """The columns of a TREC file by position, an example of a line, and what the tag is for."""
 
     fields: tuple[str, ...]
     number: str
     expected: str
+    tag: Tag = "unread"
 
     @property
     def row(self) -> str:
@@ -94,7 +101,11 @@ RUN: Final = Layout(
     ("query_id", "", "doc_id", "rank", "score"),
     "score",
     "query_id Q0 doc_id rank score tag",
+    tag="one",
 )
+#: runs of which the tag is not looked at, and several in one file that it names
+ANY_TAG: Final = replace(RUN, tag="unread")
+TAGGED: Final = replace(RUN, tag="run")
 
 
 def trec(
@@ -133,7 +144,11 @@ def trec(
             row -= file.rows
         return name
 
-    schema = {f: pl.String() if is_text(f) else pl.Float64() for f in wanted}
+    schema: dict[str, pl.DataType] = {
+        f: pl.String() if is_text(f) else pl.Float64() for f in wanted
+    }
+    if layout.tag == "run":
+        schema["run"] = pl.String()
     notes = tuple({file.encoding: None for file in files if file.encoding})
     table = Table(name, schema, start, where, untyped=True, read_as=lambda: notes)
     return replace(table, comments=lambda: sum(file.comments for file in files))
@@ -158,6 +173,7 @@ class _TrecFile:
     tidy: bool = True
     numbers: list[str] = field(init=False)
     encoding: str = field(init=False)
+    tag: str | None = None
 
     def __post_init__(self) -> None:
         self.source, self.encoding = as_utf8(self.source, self.title)
@@ -165,7 +181,7 @@ class _TrecFile:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows with typed columns."""
-        self.rows, self.comments, self.tidy = 0, 0, True
+        self.rows, self.comments, self.tidy, self.tag = 0, 0, True, None
         content = _unpacked(self.source)
         refuse_endless(content, self.title)
         self._refuse_run()
@@ -176,14 +192,35 @@ class _TrecFile:
                 self.tidy = False
                 break
             self.rows += piece.height
-            yield piece
+            yield self._by_tag(piece)
         if not self.tidy:
             done, self.rows = self.rows, 0
             for piece in self._careful_pieces():
                 fresh = piece[max(done - self.rows, 0) :]
                 self.rows += piece.height
                 if fresh.height:
-                    yield fresh.drop("line")
+                    yield self._by_tag(fresh.drop("line"))
+
+    def _by_tag(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows just read with their run, or without their tag; refuse a second one."""
+        if self.layout.tag == "run":
+            return piece.rename({_TAG: "run"})
+        if self.layout.tag == "unread":
+            return piece
+        tags = piece[_TAG]
+        if self.tag is None and len(known := tags.drop_nulls()):
+            self.tag = str(known[0])
+        other = tags.ne(self.tag or "")
+        if other.any():
+            at = other.arg_max() or 0
+            raise InputError(
+                "a second tag in column 6: the file holds several runs",
+                where=f"{self.title}:{self.line_of(self.rows - piece.height + at)}",
+                given=f"{printable(tags[at], 40)} after {printable(self.tag, 40)}",
+                expected="one run, with one tag in all rows",
+                fix="eval, compare and report read each tag as a run with run_column=tag",
+            )
+        return piece.drop(_TAG)
 
     def _refuse_run(self) -> None:
         """Refuse a run in place of judgments: its ranks would be read as grades."""
@@ -216,11 +253,12 @@ class _TrecFile:
         self, content: Path | bytes, separator: str
     ) -> Iterator[pl.DataFrame]:
         names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
+        tag = [] if self.layout.tag == "unread" else [_TAG]
         frame = pl.scan_csv(
             content,
             separator=separator,
             has_header=False,
-            schema={n: self._dtype(n) for n in names},
+            schema={n: self._dtype(n) for n in (*names, *tag)},
             ignore_errors=True,  # what is not a number becomes null, and then the careful reader takes over
             quote_char=None,
             extra_columns="ignore",
@@ -229,7 +267,7 @@ class _TrecFile:
             raise_if_empty=False,
             glob=False,
         )
-        typed = frame.select(self.wanted).with_columns(
+        typed = frame.select(*self.wanted, *tag).with_columns(
             pl.col(self.numbers).cast(pl.Float64)
         )
         yield from typed.collect_batches(chunk_size=ROWS)
@@ -282,14 +320,17 @@ class _TrecFile:
         parts = (
             content["text"].str.replace_all(r"[ \t]+", " ").str.splitn(" ", count + 1)
         )
-        rows = parts.struct.unnest()[:, :count]
-        rows.columns = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
-        short = rows[:, -1].is_null()
+        rows = parts.struct.unnest()
+        names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
+        rows.columns = [*names, _TAG]
+        short = rows[:, count - 1].is_null()
         if short.any():
             raise self._bad(content, short, "the line has too few columns")
         typed = rows.select(
             _number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted
         )
+        if self.layout.tag != "unread":  # words behind the first are no part of it
+            typed = typed.with_columns(rows[_TAG].str.extract(r"^(\S+)"))
         for name in (name for name in self.numbers if name in self.needed):
             bad = typed[name].is_null()
             if bad.any():

@@ -23,7 +23,7 @@ from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.file_formats import stem
 from rankstone.io.input_table import Table, reading
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
-from rankstone.io.trec_text import RUN, trec
+from rankstone.io.trec_text import ANY_TAG, trec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,10 +144,11 @@ class Run(Record):
         """Open a file, a pipe, or standard input for ``-``."""
         if not is_stream(path):
             return cls(
-                read_run(path), stem(path) if is_database(path) else tag_of(Path(path))
+                read_run(path, layout=ANY_TAG),
+                stem(path) if is_database(path) else tag_of(Path(path)),
             )
         content = read_stream(path)
-        return cls(trec([content], stream_title(path), RUN), tag_of(content))
+        return cls(trec([content], stream_title(path), ANY_TAG), tag_of(content))
 
 
 #: bytes at the end of a run that contain its last lines
