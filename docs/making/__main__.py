@@ -16,7 +16,6 @@ from docs.making import (
     pictures,
     printed,
     staging,
-    upgrading,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +37,6 @@ def pages() -> dict[str, str]:
         "classic-examples.zh.md": classic.page("zh"),
         "options.md": options.with_table(by_hand["options.md"]),
         "measures.zh.md": measures.chinese(measures.families()),
-        "upgrading.md": upgrading.page(),
         **{f"pictures/{name}": text for name, text in pictures.pictures().items()},
         **{
             f"../examples/notebooks/{name}.ipynb": notebooks.written(name)

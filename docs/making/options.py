@@ -9,7 +9,7 @@ import click
 
 from rankstone.cli import cli
 from rankstone.cli.declaring import Option
-from rankstone.cli.options import DIFFERS, PANELS, REMOVED
+from rankstone.cli.options import DIFFERS, PANELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,8 +78,6 @@ def _table() -> str:
             lines.append(f"| {flags} | {values} | {_cell(one.text)} | {shown} |")
     why = [f"- `--{name}`: {reason}" for name, reason in DIFFERS.items()]
     lines += ["", "Why values or defaults of some commands differ:", "", *why]
-    lines += ["", "Options that were renamed:", "", "| was | is |", "|---|---|"]
-    lines += [f"| `{old}` | `{new}` |" for old, new in REMOVED.items()]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 

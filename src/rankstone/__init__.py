@@ -81,39 +81,16 @@ def lazy_names(
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name at first use; for a removed one, say what to write instead."""
+    """Import a public name at first use."""
     if name in _HOME:
         value = getattr(import_module(f"rankstone.{_HOME[name]}"), name)
     elif name in _PACKAGES or name in _ROOMS:
         value = import_module(f"rankstone.{_PACKAGES.get(name, name)}")
     else:
-        new = removed_names().get(name)
-        msg = f"module 'rankstone' has no attribute {name!r}" + (
-            f"; use {new}" if new else ""
-        )
+        msg = f"module 'rankstone' has no attribute {name!r}"
         raise AttributeError(msg)
     globals()[name] = value
     return value
-
-
-def removed_names() -> dict[str, str]:
-    """Return the public names that are no more, and what to write instead of each.
-
-    Names that moved to :mod:`rankstone.measures` are found in the catalogue of measures.
-    """
-    import tomllib
-    from importlib.resources import files
-
-    from rankstone.measures.core.registry import measure_modules
-
-    moved = {
-        name: f"rankstone.measures.{name}"
-        for name in measure_modules()
-        if name not in _HOME
-    }
-    return moved | tomllib.loads(
-        (files("rankstone.tables") / "removed.toml").read_text("utf-8")
-    )
 
 
 def __dir__() -> list[str]:

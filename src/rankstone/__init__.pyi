@@ -8,7 +8,6 @@ __version__: str
 def lazy_names(
     package: str, public: Mapping[str, tuple[str, ...]]
 ) -> tuple[Callable[[str], object], list[str]]: ...
-def removed_names() -> dict[str, str]: ...
 
 from rankstone import answers as answers
 from rankstone import boards as boards

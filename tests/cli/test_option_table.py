@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pytest
 from click.testing import CliRunner
 from docs.making.options import declared, with_table
 from tests.command_line import commands, exit_code
@@ -15,7 +14,10 @@ from tests.command_line import commands, exit_code
 from rankstone import demo
 from rankstone.cli import cli
 from rankstone.cli.declaring import Option
-from rankstone.cli.options import ALIGNMENT, DIFFERS, PANELS, REMOVED
+from rankstone.cli.options import ALIGNMENT, DIFFERS, PANELS
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 #: the command line of another program, option by option
@@ -88,40 +90,6 @@ def test_help_is_in_sections_and_panels() -> None:
         assert f"  --{name} " not in short, name
     for panel in ("Measures:", "Statistics:", "Input:", "Output:"):
         assert panel in short, panel
-
-
-@pytest.mark.parametrize(
-    "name", ["retention", "clicks", "counterfactual", "interleave", "ab"]
-)
-def test_commands_that_moved_say_where(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The old spelling is an error that names the new one."""
-    assert exit_code([name, "log.csv"]) == 2
-    assert (
-        f"rankstone {name} is now: rankstone online {name}" in capsys.readouterr().err
-    )
-
-
-@pytest.mark.parametrize("old", REMOVED)
-def test_options_that_were_renamed_say_how(
-    old: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The old option is an error that names the new one, in every command that had it."""
-    *command, flag = old.split()
-    group = {"ab": "online", "clicks": "online", "retention": "online", "train": "ltr"}
-    own = {
-        "--truth": "eval",
-        "--vs": "explain",
-        "--curves": "curve",
-        "--reach": "curve",
-        "--collapse": "eval",
-    }
-    name = command[0] if command else own[flag]
-    words = [group[name], name] if name in group else [name]
-    assert exit_code([*words, flag, "x"]) == 2
-    assert f"{flag} is now {REMOVED[old]}" in capsys.readouterr().err
-    assert REMOVED[old][2:] in declared()
 
 
 def test_one_threshold_for_all_measures(

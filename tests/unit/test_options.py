@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 import click
 import pytest
-from docs.making.upgrading import page
 from tests.spine import measured
 
 import rankstone
@@ -76,21 +75,6 @@ def test_every_option_is_documented(name: str) -> None:
     assert f"\n{name}\n" in str(inspect.getdoc(AlignmentOptions))
     assert all(one.help for one in described())
     assert f"\n    {name}  {{" in str(inspect.getdoc(rankstone.evaluate))
-
-
-def test_removed_names_say_what_to_write() -> None:
-    """The error and the page are made of one table; names that never were are not in it."""
-    with pytest.raises(
-        AttributeError,
-        match=r"no attribute 'Alignment'; use rankstone\.AlignmentOptions",
-    ):
-        _ = rankstone.Alignment  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match=r"no attribute 'evalute'$"):
-        _ = rankstone.evalute  # type: ignore[attr-defined]
-    for old in rankstone.removed_names():
-        assert old not in rankstone.__all__
-    written = Path(__file__).resolve().parents[2] / "docs" / "upgrading.md"
-    assert written.read_text("utf-8") == page()
 
 
 def test_help_names_every_option() -> None:

@@ -223,19 +223,6 @@ def test_means_are_frames() -> None:
         assert isinstance(made(name).mean(), pl.DataFrame), name
 
 
-def test_names_that_are_no_more_say_what_to_write() -> None:
-    """An attribute that results had once names what stands in its place; others are plainly not there."""
-    for name, instead in (
-        ("plot", "rankstone.plots.forest"),
-        ("markdown", "to_markdown"),
-        ("means", "mean()"),
-    ):
-        with pytest.raises(AttributeError, match=re.escape(instead)):
-            getattr(made("Comparison"), name)
-    with pytest.raises(AttributeError, match=r"has no attribute 'plots'$"):
-        _ = made("Comparison").plots
-
-
 def test_no_two_public_classes_share_a_name() -> None:
     """A class of results has a name of its own."""
 

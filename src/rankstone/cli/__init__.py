@@ -67,12 +67,6 @@ _SECTIONS = {
         "demo": "score the demo collection",
     },
 }
-#: commands that have moved into a group
-_MOVED = {
-    name: f"online {name}"
-    for name in ("retention", "clicks", "counterfactual", "interleave", "ab")
-}
-
 #: command → whose file it is in
 _SHARED = {
     **dict.fromkeys(
@@ -87,7 +81,6 @@ _SHARED = {
 cli = CommandGroup(
     "rankstone",
     _SECTIONS,
-    moved=_MOVED,
     shared=_SHARED,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Evaluate rankings: scores, comparisons, and how every number was computed.",

@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from rankstone.cli.arguments import no_command, with_flags
 from rankstone.cli.command_files import hold_files
-from rankstone.cli.options import FILES, PANELS, REMOVED, Declared
+from rankstone.cli.options import FILES, PANELS, Declared
 from rankstone.errors import RankstoneError, UsageError
 
 if TYPE_CHECKING:
@@ -180,14 +180,10 @@ class Command(click.Command):
             raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; refuse an option that was renamed, or that keeps one value of several."""
-        try:
-            _, _, order = self.make_parser(ctx).parse_args(list(args))
-            _refuse_repeated(order)
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            _refuse_renamed(f"{self.name} {error.option_name}", error.option_name)
-            raise
+        """Read the command line; refuse an option that would keep one value of several."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        _refuse_repeated(order)
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, with ``--help-all`` where ``--help`` omits some."""
@@ -260,13 +256,6 @@ def _refuse_repeated(order: list[click.Parameter]) -> None:
             )
 
 
-def _refuse_renamed(*spellings: str) -> None:
-
-    for spelling in spellings:
-        if spelling in REMOVED:
-            raise UsageError(f"{spellings[-1]} is now {REMOVED[spelling]}")
-
-
 def _help_all(context: click.Context, _option: click.Parameter, given: bool) -> None:
     if given:
         context.meta["rankstone.help_all"] = True
@@ -287,8 +276,6 @@ class CommandGroup(click.Group):
         The module of a command, with ``{}`` for its name; there it is ``NAME_command``, or ``command``.
     shared
         Command → whose module it is in, where that is another's.
-    moved
-        Command that has moved → its new spelling.
     """
 
     def __init__(
@@ -296,13 +283,12 @@ class CommandGroup(click.Group):
         name: str,
         sections: Mapping[str, Mapping[str, str]],
         module: str = "rankstone.cli.{}_command",
-        moved: Mapping[str, str] | None = None,
         shared: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(name, **settings)
         self._sections, self._module = sections, module
-        self._moved, self._shared = moved or {}, shared or {}
+        self._shared = shared or {}
         self._names = [one for section in sections.values() for one in section]
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -321,16 +307,10 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; refuse one that does not exist or has moved."""
+        """Return the command; refuse one that does not exist."""
         if args and args[0] not in self._names and not args[0].startswith("-"):
-            self._refuse(args[0])
+            raise no_command(args[0], self._names)
         return super().resolve_command(ctx, args)
-
-    def _refuse(self, name: str) -> NoReturn:
-
-        if name in self._moved:
-            raise UsageError(f"rankstone {name} is now: rankstone {self._moved[name]}")
-        raise no_command(name, self._names)
 
     def format_commands(
         self, _ctx: click.Context, formatter: click.HelpFormatter

@@ -328,26 +328,3 @@ DIFFERS: Final = {
     "top": "clicks shows ten pairs",
     "catalogue-size": "sampled cannot do without",
 }
-
-#: option that was renamed, of one command or of all → what to write
-REMOVED: Final = {
-    "ab --by": "--variant",
-    "beyond --users": "--queries",
-    "beyond --baseline": "--expected",
-    "bounds --grades": "--scale",
-    "clicks --grades": "--thresholds",
-    "clicks --clip": "--min-propensity",
-    "sampled --items": "--catalogue-size",
-    "train --start": "--init",
-    "power --questions": "--comparisons",
-    "identify --digits": "--decimals",
-    "explain --others": "--libraries",
-    "retention --curve": "--chart",
-    "retention --kind": "--returns",
-    "retention --unit": "--period",
-    "--truth": "--exact-run",
-    "--collapse": "--unit",
-    "--vs": "--versus",
-    "--curves": "--measures",
-    "--reach": "--target",
-}

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
@@ -146,26 +146,6 @@ class Result:
         with atomic(path) as unfinished:
             unfinished.write_text(texts[suffix](), encoding="utf-8")
 
-    if not TYPE_CHECKING:  # hidden from type checkers, which would accept every name
-
-        def __getattr__(self, name: str) -> object:
-            """Raise the error for an unknown name, with the replacement of a removed one."""
-            kinds = [kind.__name__ for kind in type(self).__mro__]
-            instead = next(
-                (
-                    _removed()[key]
-                    for kind in kinds
-                    if (key := f"{kind}.{name}") in _removed()
-                ),
-                None,
-            )
-            message = f"{type(self).__name__!r} has no attribute {name!r}"
-            raise AttributeError(
-                f"{message}: write {instead}" if instead else message,
-                name=name,
-                obj=self,
-            )
-
 
 class Findings(Result):
     """The base class of results that say what they found: tables, sentences, and how these came about.
@@ -221,17 +201,6 @@ class Findings(Result):
             (self.say(name), tuple(lines)) for name, lines in lists.items() if lines
         ]
         return Sheet(self.title(), parts=tuple(parts), notes=(self._notes(),))
-
-
-@cache
-def _removed() -> dict[str, str]:
-    """Return removed names → what to write instead."""
-    import tomllib
-    from importlib.resources import files
-
-    return tomllib.loads(
-        (files("rankstone.tables") / "removed.toml").read_text(encoding="utf-8")
-    )
 
 
 class Averaged(Protocol):
