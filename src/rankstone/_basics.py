@@ -110,6 +110,15 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"1 {one}" if count == 1 else f"{count:,} {plural}"
 
 
+def there_are(count: int, one: str) -> str:
+    """Return that there are so many.
+
+    >>> there_are(1, "row"), there_are(0, "row")
+    ('there is 1 row', 'there are 0 rows')
+    """
+    return f"there {'is' if count == 1 else 'are'} {counted(count, one)}"
+
+
 def noted(count: int | None, one: str, more: str = "", many: str | None = None) -> str:
     """Return a count with its noun and a remark; nothing where the count is 0.
 

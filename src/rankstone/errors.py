@@ -286,7 +286,10 @@ class BadRuns(InputError):
     def __init__(
         self, errors: Mapping[str, InputError], total: int, fix: str | None = None
     ) -> None:
-        super().__init__(f"{len(errors)} of {total} runs cannot be scored", fix=fix)
+        super().__init__(
+            f"{len(errors)} of {total} {'run' if total == 1 else 'runs'} cannot be scored",
+            fix=fix,
+        )
         self.errors = dict(errors)
 
     def __str__(self) -> str:

@@ -139,3 +139,19 @@ def test_a_flag_may_be_repeated() -> None:
     assert once.output
     twice = ["eval", *files, "--quiet", "--quiet"]
     assert CliRunner().invoke(cli, twice).output == once.output
+
+
+def test_every_command_shows_all_its_options() -> None:
+    """``--help-all`` is there for every command, and named in the help of those that hide options."""
+    hiding = 0
+    for name in commands():
+        short, whole = (
+            CliRunner().invoke(cli, [*name.split(), flag])
+            for flag in ("--help", "--help-all")
+        )
+        assert whole.exit_code == 0, name
+        hides = "more options, shown by --help-all" in short.output
+        assert ("--help-all" in short.output) is hides, name
+        assert (whole.output == short.output) is not hides, name
+        hiding += hides
+    assert hiding > 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -175,3 +176,23 @@ def test_other_commands_write_pages(
 
     CliRunner().invoke(cli, [*line, "-o", str(out), "--format", "csv"])
     assert "<" not in out.read_text(encoding="utf-8")
+
+
+def test_a_file_of_several_systems_is_one_input(tmp_path: Path) -> None:
+    """It has one line and one hash, with the names of what it holds; judgments and runs have their own."""
+    scores, page = tmp_path / "scores.csv", tmp_path / "page.html"
+    names = [f"s{at}" for at in range(7)]
+    rows = [
+        f"{name},q{q},RR,{(q * at) % 5 / 5}"
+        for at, name in enumerate(names)
+        for q in range(9)
+    ]
+    scores.write_text("\n".join(["run,query_id,measure,value", *rows]) + "\n")
+    for lang, one in (("en", "1 input, with its hash"), ("zh", "1 个输入")):
+        run("--scores", str(scores), "-o", str(page), "--lang", lang)
+        text = page.read_text()
+        assert one in text
+        assert text.count(sha256(scores.read_bytes()).hexdigest()) == 1
+        assert "<dt>s0, s1, s2 …</dt>" in text
+    run(QRELS, BM25, TFIDF, "-o", str(page))
+    assert "3 inputs, with hashes" in page.read_text()

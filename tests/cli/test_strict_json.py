@@ -6,10 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.cli.test_option_table import commands
 from tests.command_line import command as at_a_shell
-
-from rankstone.cli import cli
+from tests.command_line import commands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +95,7 @@ def formatted(command: Any) -> bool:
 
 def test_every_command_has_words() -> None:
     """Each that prints JSON."""
-    assert WORDS.keys() == {name for name, one in commands(cli) if formatted(one)}
+    assert WORDS.keys() == {name for name, one in commands().items() if formatted(one)}
 
 
 @pytest.fixture(scope="module")

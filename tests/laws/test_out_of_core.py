@@ -367,7 +367,7 @@ def test_the_audit_says_which_cutoffs_are_deeper_than_lists() -> None:
             [5],
             "the cutoff 5 is deeper than every list (the longest has 3 documents)",
         ),
-        ("R@1 P@3 AP", [1, 3], "1 of 2 lists are shorter than the cutoff 3"),
+        ("R@1 P@3 AP", [1, 3], "1 of 2 lists is shorter than the cutoff 3"),
         (
             "R@1 P@4 nDCG@2",
             [1, 2, 4],

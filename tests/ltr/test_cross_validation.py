@@ -106,6 +106,6 @@ def test_training_queries_may_be_scored() -> None:
     )
     assert np.isfinite(model.score(X[:-1], y[:-1], qid[:-1] + 1000))
     with pytest.raises(
-        UsageError, match=r"1 of \d+ queries were learnt from with other rows: \d"
+        UsageError, match=r"1 of \d+ queries was learnt from with other rows: \d"
     ):
         model.score(X[1:], y[1:], qid[1:])

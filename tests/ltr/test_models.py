@@ -132,7 +132,7 @@ def test_saved_scores(letor: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"p\.txt:2: 'x' is not a score"):
         read_predictions(path, data)
     path.write_text("1\n")
-    with pytest.raises(InputError, match="1 scores, and there are"):
+    with pytest.raises(InputError, match="1 score, and there are"):
         read_predictions(path, data)
     table = tmp_path / "p.csv"
     table.write_text("query_id,score\n" + "".join(f"{q}x,1\n" for q in data.qid))

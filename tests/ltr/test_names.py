@@ -237,7 +237,7 @@ def test_a_model_of_other_data(tmp_path: Path) -> None:
     data = read(written(tmp_path / "train.txt", [1, 2, 3, 4]))
     with pytest.raises(InputError, match="trained with other features"):
         LinearModel.of(RankSVM().fit(pd.DataFrame(X, columns=NAMES), y, qid), data)
-    with pytest.raises(InputError, match="1 names and 2 weights"):
+    with pytest.raises(InputError, match="1 name and 2 weights"):
         LinearModel(np.ones(2), ("a",))
 
 

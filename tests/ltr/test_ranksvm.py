@@ -254,7 +254,7 @@ X, Y, QID = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]]), [1, 0, 2], [1, 1, 1]
             BadValue,
             "row 1, feature 1",
         ),
-        ({"X": [1.0, 2.0, 3.0]}, InputError, "1 dimensions"),
+        ({"X": [1.0, 2.0, 3.0]}, InputError, "1 dimension"),
         ({"X": [["a", "b"]] * 3}, BadValue, "expected:"),
         ({"X": np.empty((0, 2)), "y": [], "qid": []}, InputError, "there are no rows"),
     ],

@@ -83,7 +83,7 @@ def test_weights() -> None:
 def test_missing_scores_are_refused_unless_a_rule_is_named() -> None:
     """The error says where they are, and names the rules."""
     with pytest.raises(
-        InputError, match=r"1 of 12 scores are missing, of 1 system"
+        InputError, match=r"1 of 12 scores is missing, of 1 system"
     ) as caught:
         rankstone.board(LACKING)
     assert "y lacks 1" in str(caught.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -280,7 +281,8 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "which run is the baseline"),
+        ("", "there is no table [gate]"),
+        ("[gate]", "which run is the baseline"),
         ('[gate]\nbaseline = "a"', "which run is the candidate"),
         ('[gate]\nbaseline = "a"\ncandidate = "b"', "needs rules"),
         ('[gate]\nbaselin = "a"', "did you mean baseline"),
@@ -361,6 +363,161 @@ def test_paths_are_seen_from_the_file(tmp_path: Path) -> None:
     assert read.rules[0].floor == 0.1
 
 
+def corrected(text: str, fix: str, setting: str) -> str:
+    """Do what a fix says: move a line below a table, write a table above a line, or for another."""
+    for step in fix.split("; "):
+        if move := re.fullmatch(r"move it below (\[\S+\]): (.+)", step):
+            head, line = move.groups()
+            lines = [one for one in text.splitlines() if one.split("=")[0] != setting]
+            if head not in lines:
+                lines.append(head)
+            lines.insert(lines.index(head) + 1, line)
+            text = "\n".join(lines) + "\n"
+        elif above := re.fullmatch(r"write (\S+) above (\S+)", step):
+            text = re.sub(
+                rf"^(?={above[2]}\b)", f"{above[1]}\n", text, flags=re.MULTILINE
+            )
+        else:
+            exchange = re.fullmatch(r"write (\S+) for (\S+)", step)
+            assert exchange is not None, step
+            text = text.replace(exchange[2], exchange[1])
+    return text
+
+
+WHOLE = """[gate]
+baseline="a"
+candidate="b"
+qrels="q"
+[gate.options]
+depth=100
+[[gate.rules]]
+measure="AP"
+margin=0.5
+"""
+
+
+@pytest.mark.parametrize("inside", ["gate", "tool.rankstone.gate"])
+@pytest.mark.parametrize(
+    ("setting", "table", "place"),
+    [
+        ("depth=10", "[gate]", "[gate.options]"),
+        ('convention="beir"', "[gate]", "[gate.options]"),
+        ("columns={user='query_id'}", "[gate]", "[gate.options.columns]"),
+        ('exclude="x"', "[gate]", "[gate.options]"),
+        ("seed=3", "[gate]", "[gate.statistics]"),
+        ("seed=3", "[gate.options]", "[gate.statistics]"),
+        ("judged=0.5", "[gate]", "[gate.guards]"),
+        ("floor=0.1", "[gate]", "[[gate.rules]]"),
+        ("floor=0.1", "[gate.options]", "[[gate.rules]]"),
+        ('cluster="session"', "[gate.options]", "[gate]"),
+        ('inconclusive="warn"', "[[gate.rules]]", "[gate]"),
+        ("ties='docid_asc'", "[[gate.rules]]", "[gate.options]"),
+    ],
+)
+def test_a_setting_in_another_table_is_sent_to_its_own(
+    setting: str, table: str, place: str, inside: str, tmp_path: Path
+) -> None:
+    """Doing what the fix says makes a configuration, in either file."""
+    name = "rankstone.toml" if inside == "gate" else "pyproject.toml"
+    path = tmp_path / name
+    text = WHOLE.replace(f"{table}\n", f"{table}\n{setting}\n")
+    written = text.replace("[gate", f"[{inside}")
+    path.write_text(written)
+    with pytest.raises(UsageError) as caught:
+        Config.read(path, {})
+    key = setting.split("=", maxsplit=1)[0]
+    assert caught.value.fix is not None
+    assert place.replace("[gate", f"[{inside}") in caught.value.fix
+    assert f"[{inside}" in caught.value.what
+    if place == "[gate.options.columns]":
+        written = written.replace(f"{setting}\n", "")
+        written += f"[{inside}.columns]\nuser='query_id'\n"
+    path.write_text(corrected(written, caught.value.fix, key))
+    Config.read(path, {})
+
+
+def test_a_limit_on_losses_is_a_table_of_its_rule(tmp_path: Path) -> None:
+    """Its number of queries without it is sent there."""
+    path = tmp_path / "rankstone.toml"
+    path.write_text(f"{WHOLE}most=3\n")
+    with pytest.raises(UsageError) as caught:
+        Config.read(path, {})
+    assert caught.value.fix == "move it below [gate.rules.drops]: most = 3"
+
+
+@pytest.mark.parametrize("inside", ["gate", "tool.rankstone.gate"])
+def test_settings_without_the_table_of_the_gate(inside: str, tmp_path: Path) -> None:
+    """Which table is missing above them, and what those below are called."""
+    bare = WHOLE.replace("[gate]\n", "").replace("gate.", "")
+    path = tmp_path / "rankstone.toml"
+    if inside != "gate":
+        path = tmp_path / "pyproject.toml"
+        bare = "[tool.rankstone]\n" + bare
+        bare = bare.replace("[options", "[tool.rankstone.options")
+        bare = bare.replace("[rules", "[tool.rankstone.rules")
+    path.write_text(bare)
+    with pytest.raises(
+        UsageError, match=re.escape(f"there is no table [{inside}]")
+    ) as e:
+        Config.read(path, {})
+    fix = str(e.value.fix)
+    if inside == "gate":
+        path.write_text(corrected(bare, fix, ""))
+        assert Config.read(path, {}).options == {"depth": 100}
+    else:
+        assert f"write [{inside}] above baseline" in fix
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "right"),
+    [
+        ("rankstone.toml", "tool.rankstone.gate", "gate"),
+        ("pyproject.toml", "gate", "tool.rankstone.gate"),
+    ],
+)
+def test_the_table_of_the_other_file(
+    name: str, table: str, right: str, tmp_path: Path
+) -> None:
+    """pyproject.toml has tables of tools, and rankstone.toml is a tool's own."""
+    path = tmp_path / name
+    path.write_text(WHOLE.replace("[gate", f"[{table}"))
+    with pytest.raises(UsageError) as caught:
+        Config.read(path, {})
+    assert caught.value.fix == f"the table is called [{right}] in this file"
+
+
+def test_measures_are_called_as_in_the_rules() -> None:
+    """By an alias where the rule has one, in outcomes, segments, JUnit and what is checked before."""
+    run = {query: ["good", "bad"] for query in QUERIES}
+    other = {query: ["bad", "good"] for query in QUERIES}
+    rule = {"measure": "HR@1", "margin": 0.5, "floor": 0.1, "drops": {"by": 0.5}}
+    queries = {query: {"kind": "x"} for query in QUERIES}
+    files = {"qrels": QRELS, "baseline": run, "candidate": other, "rules": [rule]}
+    found = rankstone.gate({**files, "queries": queries, "by": ["kind"]})
+    names = [outcome.name for outcome in found.outcomes]
+    assert names == ["HR@1", "HR@1 where kind=x", "HR@1 floor", "HR@1 drops"]
+    for text in (found.text(), found.to_markdown(), found.to_html(), found.junit()):
+        assert "HR@1" in text
+        assert "Success" not in text
+    assert plan(files)[0].text().startswith("HR@1: margin 0.5, 40 queries")
+    with pytest.raises(UsageError, match=r"^HR@1: margin"):
+        rankstone.gate({**files, "rules": [{"measure": "HR@1", "margin": 0.001}]})
+
+
+def test_one_query_is_no_queries() -> None:
+    """Counts agree with their nouns."""
+    one = {"q": {"good": 1}}
+    files = {"qrels": one, "baseline": {"q": ["good"]}, "candidate": {"q": ["x"]}}
+    rule = {"measure": "P@1", "margin": 1.0, "drops": {"by": 0.5, "most": 1}}
+    found = rankstone.gate({**files, "rules": [rule], "guards": {"queries": 1}})
+    text = f"{found.text(200)} {plan({**files, 'rules': [rule]})[0].text()}"
+    assert "1 query, minimum 1" in text
+    assert "1 query loses more than 0.5" in text
+    assert "1 queries" not in text
+    same = {**files, "candidate": files["baseline"]}
+    assert "for 1 query" in rankstone.gate({**same, "rules": [rule]}).text(200)
+
+
 # -- the result ------------------------------------------------------------------------------------
 def test_every_format() -> None:
     """Text, Markdown, HTML, JSON, and JUnit XML that says what failed."""
@@ -424,7 +581,8 @@ def test_drops_are_losses_of_more(
     outcome = gated(full, fallen_by(*losses), rule).outcomes[0]
     assert outcome.numbers == {"drops": count}
     assert outcome.verdict == ("pass" if count <= 2 else "fail")
-    expected = f"{count} queries lose more than 0.5, allowed: 2{names}"
+    lose = "query loses" if count == 1 else "queries lose"
+    expected = f"{count} {lose} more than 0.5, allowed: 2{names}"
     assert outcome.text == expected
 
 

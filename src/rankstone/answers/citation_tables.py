@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.answers.answer_records import objects_of, query_of, records
 from rankstone.answers.nugget_tables import support_of
 from rankstone.errors import (
@@ -164,7 +165,7 @@ def _cited(sentence: Mapping[str, Any], references: list[Any], where: str) -> li
     for one in listed:
         if isinstance(one, int) and not 0 <= one < len(references):
             raise BadValue(
-                f"citation {one} of {len(references)} references",
+                f"citation {one} of {counted(len(references), 'reference')}",
                 where=where,
                 expected=_PLACES,
             )

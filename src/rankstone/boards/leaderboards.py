@@ -233,7 +233,8 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
         incomplete = int(lost.any(axis=0).sum())
         worst = sorted(names, key=lambda name: -names[name])
         raise InputError(
-            f"{lost.sum():,} of {lost.size:,} scores are missing, of {counted(incomplete, 'system')}",
+            f"{lost.sum():,} of {counted(lost.size, 'score')} {'is' if lost.sum() == 1 else 'are'} missing, "
+            f"of {counted(incomplete, 'system')}",
             where=", ".join(read.sources.values()),
             given=some(f"{printable(name)} lacks {names[name]}" for name in worst),
             expected="a score for every system on every data set; or missing='skip', 'worst' or 'model'",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, some
+from rankstone._basics import Record, counted, some
 from rankstone.errors import BadOption, UsageError, printable
 
 if TYPE_CHECKING:
@@ -107,13 +107,13 @@ def query_slices(
         found += made
         if not made:
             left_out.append(
-                f"{printable(column.name, 40)} ({column.n_unique():,} values)"
+                f"{printable(column.name, 40)} ({counted(column.n_unique(), 'value')})"
             )
     found = [one for one in found if least <= one[2].sum() <= n - least]
     if not found:
         raise UsageError(
             f"no attribute makes a slice of {least:,} or more queries, with as many outside",
-            given=f"{n:,} queries, {some(left_out) if left_out else some(attributes.columns)}",
+            given=f"{counted(n, 'query')}, {some(left_out) if left_out else some(attributes.columns)}",
             fix="--min-size (min_size) allows smaller ones",
         )
     owners, names, masks = zip(*found, strict=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import NotComparable, one_of
 from rankstone.stats.anova_and_friedman import (
     cliques,
@@ -126,7 +127,7 @@ def _better(board: Board) -> Floats:
     if len(board.complete) < 2 or len(board.has) < 2:  # noqa: PLR2004 - of pairs, within data sets
         raise NotComparable(
             "Friedman's test needs two systems with a score on each of two data sets",
-            given=f"{len(board.complete)} with all scores, {len(board.has)} data sets",
+            given=f"{len(board.complete)} with all scores, {counted(len(board.has), 'data set')}",
         )
     found: Floats = board.rule.sign * board.scores.values[:, board.complete]
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, some
+from rankstone._basics import Record, counted, some
 from rankstone.boards.query_slices import TEXTS, query_slices
 from rankstone.boards.slices_result import FEWEST, Slices, SliceSettings
 from rankstone.comparison.compare_systems import cluster_of
@@ -455,7 +455,7 @@ def _searched(
     if not len(kept):
         raise NotComparable(
             f"no slice has {FEWEST} rows of each variant",
-            given=f"{len(found.ids):,} rows",
+            given=f"{counted(len(found.ids), 'row')}",
         )
     gaps = Gaps(made.members[:, kept], zero, found.cluster)
     tests = slice_tests(
@@ -473,9 +473,7 @@ def _searched(
         found.values, gaps, tests, place[made.parents[kept]], 1 - settings.confidence
     )
     leads = np.array([to == at for at, to in enumerate(within)])
-    value, elsewhere = (
-        part[::2, kept] / part[1::2, kept] for part in (inside, outside)
-    )
+    value, elsewhere = ((part[::2] / part[1::2])[:, kept] for part in (inside, outside))
     two = len(found.systems) > 1
     here, there = (
         np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere)

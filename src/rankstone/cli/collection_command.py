@@ -160,7 +160,7 @@ def _files(path: str) -> list[str]:
 @declare(
     "certify",
     {"files": "QRELS RUN…"},
-    "measures convention queries lang import",
+    "measures convention queries import",
     f"{PRINTED} {READING} {LISTS}",
     ALIGNMENT,
     but={"measures": {"shown": "nDCG@10"}},

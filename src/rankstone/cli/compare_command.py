@@ -17,7 +17,6 @@ from rankstone.cli.arguments import (
     numbers,
     present,
     refuse_with,
-    with_thresholds,
     words,
 )
 from rankstone.cli.declaring import declare
@@ -93,9 +92,9 @@ def of_files(
         files,
         else_try="for saved scores per query: rankstone compare --scores FILE",
     )
-    chosen = chosen_measures(measures, given.get("convention"), rel)
-    primary = with_thresholds(given.pop("primary", None), rel)
-    return compare(files[0], runs, chosen, primary=primary, **given)
+    return compare(
+        files[0], runs, chosen_measures(measures, given.get("convention"), rel), **given
+    )
 
 
 def _of_scores(

@@ -129,8 +129,6 @@ def declare(
         name: partial(_declared, name, (but or {}).get(name, {}))
         for name in " ".join(options).split()
     }
-    if "exclude" not in taken:  # there are no pairs that could be removed anywhere
-        taken.pop("exclude-from", None)
     needed = required.split()
 
     def declared(function: Callable[..., Any]) -> Command:
@@ -188,20 +186,19 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, with ``--help-all`` where ``--help`` omits some."""
+        """Return the parameters, with ``--help-all``, which is shown where ``--help`` omits some."""
         params = super().get_params(ctx)
-        if any(getattr(param, "panel", "") == _ADVANCED for param in params):
-            text = "show this and the options of alignment, and exit"
-            everything = click.Option(
-                ["--help-all"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=_help_all,
-                help=text,
-            )
-            params.insert(-1, everything)
-        return params
+        text = "show this and the options of alignment, and exit"
+        everything = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_help_all,
+            help=text,
+            hidden=all(getattr(param, "panel", "") != _ADVANCED for param in params),
+        )
+        return [*params[:-1], everything, *params[-1:]]
 
     def format_help_text(
         self, _ctx: click.Context, formatter: click.HelpFormatter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from rankstone._basics import quoted
+from rankstone._basics import counted, quoted
 from rankstone.cli.arguments import (
     chosen_measures,
     judged_runs,
@@ -18,7 +18,6 @@ from rankstone.cli.arguments import (
     present,
     refuse_with,
     split_columns,
-    with_thresholds,
     words,
 )
 from rankstone.cli.declaring import declare
@@ -126,7 +125,6 @@ def command(
     }
     quiet = given["quiet"]
     wanted = chosen_measures(measures, given["convention"], rel)
-    sort = sort and str(*with_thresholds([sort], rel))
     find: Callable[..., AnyScores]
     if spark:
         find = partial(_on_spark, files, wanted, master, folder)
@@ -250,7 +248,7 @@ def _with_intervals(
     units = min(ends["units"].drop_nulls(), default=FEW_CLUSTERS)
     if cluster is not None and units < FEW_CLUSTERS:
         about.append(
-            f"           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough"
+            f"           only {counted(units, 'cluster')}: from fewer than {FEW_CLUSTERS} intervals are rough"
         )
     return {"intervals": ends, "about": about}
 

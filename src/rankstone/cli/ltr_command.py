@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from rankstone._basics import counted
 from rankstone.cli.arguments import (
     chosen_measures,
     named_runs,
@@ -26,7 +27,6 @@ from rankstone.cli.arguments import (
     present,
     refuse_with,
     split_columns,
-    with_thresholds,
     words,
 )
 from rankstone.cli.declaring import CommandGroup, declare
@@ -201,18 +201,20 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
     queries = queries_of(data.qid, len(data))
     value = mean_of(model.scores(data), data.y, queries, measure)
     trained = model.trained
+    size = f"{counted(len(data), 'row')}, {counted(len(queries), 'query')}"
     lines = [
-        f"{trained['trainer']}: {len(data):,} rows, {len(queries):,} queries, {data.X.shape[1]:,} features",
+        f"{trained['trainer']}: {size}, {counted(data.X.shape[1], 'feature')}",
         f"{measure} on the training rows  {value:.4f}  (tied documents in any order; empty queries 0)",
     ]
     if queries.scattered:
         lines.append(
-            f"rows of {queries.scattered:,} queries were not adjacent; they were joined by query id"
+            f"rows of {counted(queries.scattered, 'query')} were not adjacent; they were joined by query id"
         )
     if trained["trainer"] == "RankSVM":
         lines.append(
-            f"C={trained['C']:g}  {trained['n_queries']:,} queries with {trained['n_pairs']:,.0f} pairs  "
-            f"{trained['n_iter']} steps{'' if trained['converged'] else ', not converged'}"
+            f"C={trained['C']:g}  {counted(trained['n_queries'], 'query')} with "
+            f"{counted(int(trained['n_pairs']), 'pair')}  "
+            f"{counted(trained['n_iter'], 'step')}{'' if trained['converged'] else ', not converged'}"
         )
     largest = model.largest(_SHOWN, data)
     shown = "  ".join(f"{printable(name)} {weight:+.3g}" for name, weight in largest)
@@ -431,7 +433,6 @@ def eval_command(
         return
     from rankstone import compare
 
-    given["primary"] = with_thresholds(given["primary"], rel)
     compared = present({name: given[name] for name in _COMPARED})
     with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         found = compare(

@@ -74,10 +74,12 @@ def _pool_bias(
         and comparison.pool_bias
         and len(comparison.pool_bias) <= _FEW
     ):
-        judged, shares = comparison.judged[0], _judged_shares(comparison)
+        judged = comparison.judged[0]
+        shares = _judged_shares(comparison)
         for pair in comparison.pool_bias:
             fewer, other = sorted(pair, key=shares.__getitem__)
-            a, b = f"{shares[fewer]:.3f}", f"{shares[other]:.3f}"
+            a = f"{shares[fewer]:.3f}"
+            b = f"{shares[other]:.3f}"
             names = {
                 "judged": judged,
                 "k": judged.partition("@")[2],
@@ -137,7 +139,8 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
                 p=p_value(row["p_adjusted"]),
             )
         if row.get("lowest") is not None:
-            low, high = signed(row["lowest"], digits), signed(row["highest"], digits)
+            low = signed(row["lowest"], digits)
+            high = signed(row["highest"], digits)
             yield say("flip", **names_in(comparison, row, short), low=low, high=high)
 
 
@@ -155,7 +158,8 @@ def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[st
         yield say(key, size=family.size, correction=correction, alpha=alpha)
         if family.correction in ALL_PAIRS:
             yield say(f"assumed_{family.correction}")
-    n, seed = f"{family.permutations:,}", comparison.settings.seed
+    n = f"{family.permutations:,}"
+    seed = comparison.settings.seed
     drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
     yield say("test", test=say(f"test_{family.test}", permutations=drawn))
     if (

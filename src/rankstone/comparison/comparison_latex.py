@@ -98,7 +98,8 @@ def _caption(
 ) -> list[str]:
     """Return the sentences of the caption: queries, marks, test, correction and seed."""
     say = phrases_of(comparison)
-    family, settings = comparison.families[0], comparison.settings
+    family = comparison.families[0]
+    settings = comparison.settings
     found = [say("caption", n=f"{max(comparison.table['n']):,}")]
     if marks == "superscript":
         baselines = comparison.baselines

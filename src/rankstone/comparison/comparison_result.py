@@ -122,7 +122,8 @@ class Sources(Record):
         return replace(self, runs={name: self._remembering(name) for name in self.runs})
 
     def _remembering(self, name: str) -> object:
-        columns, form = self.given.get("columns"), self.given.get("format_in")
+        columns = self.given.get("columns")
+        form = self.given.get("format_in")
         order = self.given.get("order", "score")
         try:
             return read_run(

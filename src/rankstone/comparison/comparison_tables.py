@@ -117,9 +117,12 @@ def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
 
 def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     """Return the systems by their means, best first, with letters, or verdicts against the baselines."""
-    baselines, short = comparison.baselines, short_names(comparison)
+    baselines = comparison.baselines
+    short = short_names(comparison)
     boards = [comparison.leaderboard(versus=name) for name in baselines or [None]]
-    board, rows, fewer = boards[0], [], max(digits - 1, 0)
+    board = boards[0]
+    rows = []
+    fewer = max(digits - 1, 0)
     against = zip(*(one.iter_rows(named=True) for one in boards), strict=True)
     for row, *others in against:
         ends = (
@@ -148,7 +151,8 @@ def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     ]
     for name in baselines or [""]:
         of = f" ({short[name]})" if len(baselines) > 1 else ""
-        head += [say("verdict_head" if baselines else "letters") + of, say("wtl") + of]
+        head.append(say("verdict_head" if baselines else "letters") + of)
+        head.append(say("wtl") + of)
     head += [] if comparison.judged is None else [comparison.judged[0]]
     kinds: tuple[Kind, ...] = (
         "number",
@@ -174,7 +178,9 @@ def _against(row: Mapping[str, Any], say: Say) -> tuple[str, str]:
 
 def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
     """Return a sentence for each comparison of the primary family."""
-    say, short, lines = phrases_of(comparison), short_names(comparison), []
+    say = phrases_of(comparison)
+    short = short_names(comparison)
+    lines = []
     for row in comparison.table.filter(role="primary").iter_rows(named=True):
         difference, level = (
             signed(row["difference"], digits),
@@ -188,7 +194,8 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
         )
         if comparison.families[0].correction == "nemenyi":
             numbers = say("mean_ranks", numbers=numbers)
-        n, margin = f"{row['n']:,}", comparison.settings.margin
+        n = f"{row['n']:,}"
+        margin = comparison.settings.margin
         line = say(
             row["verdict"],
             **names_in(comparison, row, short),
@@ -311,11 +318,13 @@ def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str
 
 def _differences(comparison: ComparedSystems, say: Say, digits: int) -> list[Table]:
     """Return the differences of all pairs, or from each baseline."""
-    table, number = comparison.table, _numbers(comparison)
+    table = comparison.table
+    number = _numbers(comparison)
     head, corrected = _head(comparison, table, say, 0)
     tables = []
     for baseline in comparison.baselines or [None]:
-        title, pairs = say("differences"), table
+        title = say("differences")
+        pairs = table
         if baseline is not None:
             title = say("differences_from", baseline=short_names(comparison)[baseline])
             pairs = table.filter(versus=baseline)

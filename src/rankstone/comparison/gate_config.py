@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -10,7 +11,6 @@ from rankstone.comparison.compare_systems import ComparisonSettings
 from rankstone.errors import UsageError, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames
-from rankstone.io.file_roles import note_input
 from rankstone.io.sources import is_database, read_toml
 
 if TYPE_CHECKING:
@@ -188,17 +188,19 @@ class Config:
             When the configuration is not valid.
         """
         where = Path(path)
-        note_input(path, "an input (the configuration)")
         data: Mapping[str, Any] = read_toml(path, _EXPECTED)
-        if where.name == _PYPROJECT:
-            data = _table(
-                _table(data.get("tool", {}), "tool").get("rankstone", {}),
-                "tool.rankstone",
-            )
+        above = "tool.rankstone." if where.name == _PYPROJECT else ""
         try:
-            return cls.of(_table(data, str(path)).get("gate", {}), given, where.parent)
+            for name in above.split(".")[:-1]:
+                data = _table(data.get(name, {}), name)
+            if "gate" not in data:
+                raise _no_gate(data)
+            return cls.of(data["gate"], given, where.parent)
         except UsageError as error:
             error.where = error.where or str(path)
+            error.what = error.what.replace("[gate", f"[{above}gate")
+            if error.fix is not None:
+                error.fix = error.fix.replace("[gate", f"[{above}gate")
             raise
 
     @classmethod
@@ -366,8 +368,48 @@ def _refuse_unknown(values: Mapping[str, Any], known: Sequence[str], what: str) 
             raise UsageError(
                 f"[{what}] has no setting {printable(name)}",
                 expected=", ".join(dict.fromkeys(known)),
-                fix=did_you_mean(name, known),
+                fix=_place_of(name, values[name], what) or did_you_mean(name, known),
             )
+
+
+#: table → its settings, those that are found in several tables first where they are meant
+_PLACES: Final[dict[str, tuple[str, ...]]] = {
+    "[gate.rules.drops]": tuple(declared.name for declared in fields(Drops)),
+    "[[gate.rules]]": tuple(declared.name for declared in fields(Rule)),
+    "[gate.options]": (*_ALIGNMENT, *_FURTHER_OPTIONS, *_TABLES),
+    "[gate.statistics]": tuple(one.name for one in fields(ComparisonSettings)),
+    "[gate]": tuple(declared.name for declared in fields(Config)),
+    "[gate.guards]": tuple(declared.name for declared in fields(Guards)),
+}
+
+
+def _place_of(name: str, value: object, what: str) -> str | None:
+    """Return the fix for a setting that belongs to another table."""
+    for place, names in _PLACES.items():
+        if name in names and place.strip("[]") != what:
+            if isinstance(value, dict):
+                return f"write [{place.strip('[]')}.{name}] for [{what}.{name}]"
+            return f"move it below {place}: {name} = {json.dumps(value)}"
+    return None
+
+
+def _no_gate(data: Mapping[str, Any]) -> UsageError:
+    """Return the error for a file without the table of the gate, whose settings may stand alone."""
+    steps: list[str] = []
+    for name, value in data.items():
+        if name not in _PLACES["[gate]"]:
+            continue
+        if isinstance(value, dict):
+            steps.append(f"write [gate.{name}] for [{name}]")
+        elif isinstance(value, list) and isinstance(next(iter(value), None), dict):
+            steps.append(f"write [[gate.{name}]] for [[{name}]]")
+        else:  # tables stand below all of these
+            steps = steps or [f"write [gate] above {name}"]
+    return UsageError(
+        "there is no table [gate]",
+        given=", ".join(map(printable, data)) or "nothing",
+        fix="; ".join(steps) or "the table is called [gate] in this file",
+    )
 
 
 def _listed(value: Any, name: str) -> list[Any]:  # noqa: ANN401 - whatever TOML holds

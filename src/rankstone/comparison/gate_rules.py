@@ -184,7 +184,7 @@ def guard_outcomes(config: Config, comparison: Comparison) -> Iterator[GateOutco
         )
     if guards.queries is not None:
         fewest = min(len(matrix) for matrix in comparison.matrices.values())
-        text = f"{fewest:,} queries, minimum {guards.queries:,}"
+        text = f"{counted(fewest, 'query')}, minimum {guards.queries:,}"
         yield GateOutcome(
             "guard",
             "queries",
@@ -226,10 +226,11 @@ def rule_outcomes(
         Returns True if both runs return the same lists down to the cutoff of a measure.
     """
     for rule in config.rules:
-        name = _canonical(rule.measure, comparison)
-        matrix = comparison.matrices[name]
+        measure = _canonical(rule.measure, comparison)
+        matrix = comparison.matrices[measure]
+        name = comparison.label(measure)
         if rule.margin is not None:
-            row = comparison.table.filter(measure=name).row(0, named=True)
+            row = comparison.table.filter(measure=measure).row(0, named=True)
             same = not matrix.differences(1, 0).any() and same_lists(rule.measure)
             yield (
                 _unchanged(rule.margin, row, name)
@@ -238,9 +239,9 @@ def rule_outcomes(
             )
             if not same:
                 yield from _in_segments(rule.margin, matrix, comparison)
-        yield from _limits(rule, matrix)
+        yield from _limits(rule, matrix, name)
         if rule.drops is not None:
-            yield _drops(rule.drops.by, rule.drops.most, matrix)
+            yield _drops(rule.drops.by, rule.drops.most, matrix, name)
 
 
 def _canonical(text: str, comparison: Comparison) -> str:
@@ -258,7 +259,8 @@ def _in_segments(
     by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
     for row in comparison.segments.filter(measure=matrix.measure).iter_rows(named=True):
         segment = ", ".join(f"{name}={row[name]}" for name in by)
-        yield _margin(margin, matrix, row, f"{matrix.measure} where {segment}")
+        name = comparison.label(matrix.measure)
+        yield _margin(margin, matrix, row, f"{name} where {segment}")
 
 
 def _unchanged(margin: float, row: dict[str, Any], name: str) -> GateOutcome:
@@ -267,7 +269,7 @@ def _unchanged(margin: float, row: dict[str, Any], name: str) -> GateOutcome:
         "rule",
         name,
         "pass",
-        f"both runs return the same lists for {row['n']:,} queries",
+        f"both runs return the same lists for {counted(row['n'], 'query')}",
         numbers,
     )
 
@@ -303,7 +305,7 @@ def _margin(
     if high < -margin:
         return GateOutcome("rule", name, "fail", text, numbers)
     if queries_needed is not None:
-        text += f"; about {queries_needed:,} queries would be enough if the candidate is unchanged"
+        text += f"; about {counted(queries_needed, 'query')} would be enough if the candidate is unchanged"
     return GateOutcome("rule", name, "inconclusive", text, numbers)
 
 
@@ -317,7 +319,8 @@ def _queries_needed(
     """
     if not margin or row["spread"] is None:
         return None
-    spread, each = row["spread"] * math.sqrt(row["units"]), row["n"] / row["units"]
+    spread = row["spread"] * math.sqrt(row["units"])
+    each = row["n"] / row["units"]
     moved = spread > 0 and row["ties"] < row["n"]
     units = needed(margin / spread, alpha=2 * alpha, power=_POWER) if moved else None
     if row["ties"] and margin < most:
@@ -325,7 +328,7 @@ def _queries_needed(
     return None if units is None else math.ceil(units * each)
 
 
-def _limits(rule: Rule, matrix: Matrix) -> Iterator[GateOutcome]:
+def _limits(rule: Rule, matrix: Matrix, measure: str) -> Iterator[GateOutcome]:
     """Compare the candidate's mean with its floor and ceiling; equality passes."""
     mean = float(matrix.units.mean[1])
     for limit, name, met in (
@@ -346,25 +349,26 @@ def _limits(rule: Rule, matrix: Matrix) -> Iterator[GateOutcome]:
             )
             yield GateOutcome(
                 "rule",
-                f"{matrix.measure} {name}",
+                f"{measure} {name}",
                 _pass_or(met, "fail"),
                 text,
                 {"mean": mean, name: limit},
             )
 
 
-def _drops(by: float, most: int, matrix: Matrix) -> GateOutcome:
+def _drops(by: float, most: int, matrix: Matrix, measure: str) -> GateOutcome:
     """Compare the number of queries that lose more than ``by`` with what is allowed."""
     loss = -matrix.differences(1, 0) * (-1.0 if matrix.direction == "lower" else 1.0)
     places = np.flatnonzero(loss > by + _ROUNDING)
     worst = places[np.argsort(-loss[places], kind="stable")][:3]
-    text = f"{len(places):,} queries lose more than {by:g}, allowed: {most:,}"
+    lose = counted(len(places), "query loses", "queries lose")
+    text = f"{lose} more than {by:g}, allowed: {most:,}"
     if len(places):
         names = [str(matrix.queries[int(at)]) for at in worst]
         text += f": {', '.join(names)}{' …' if len(places) > len(worst) else ''}"
     return GateOutcome(
         "rule",
-        f"{matrix.measure} drops",
+        f"{measure} drops",
         _pass_or(len(places) <= most, "fail"),
         text,
         {"drops": len(places)},

@@ -82,7 +82,8 @@ def _one_by_one(others: list[int]) -> set[int]:
     columns = set()
     for one in range(len(others)):
         while left[one]:
-            column, room = 0, everyone
+            column = 0
+            room = everyone
             for wanted in (
                 1 << one,
                 left[one],

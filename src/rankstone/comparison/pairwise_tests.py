@@ -57,7 +57,8 @@ def compare_pairs(
     layout = ComparisonLayout.of(
         tuple(systems), tuple(source.measures), baseline, primary
     )
-    pairs, first = layout.pairs, layout.primary
+    pairs = layout.pairs
+    first = layout.primary
     clusters = (
         None
         if cluster is None or query_columns is None

@@ -44,7 +44,8 @@ def quality_and_cost(found: Comparison) -> pl.DataFrame:
     """
     measure = found.primary[0]
     quality = found.mean().filter(measure=measure).select("system", quality="mean")
-    sign, rows = found.matrices[measure].sign, []
+    sign = found.matrices[measure].sign
+    rows = []
     verdicts = {
         (row["measure"], *pair): row["verdict"]
         if turned == 1

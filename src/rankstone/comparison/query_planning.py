@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.comparison_words import percent
 from rankstone.errors import BadOption, UsageError, printable
@@ -214,7 +214,8 @@ def power(
                 f"a standard deviation of {pilot!r} is not possible",
                 expected="a number above 0",
             )
-        size, pairs = comparisons or 1, [(None, None, None, None, None, float(pilot))]
+        size = comparisons or 1
+        pairs = [(None, None, None, None, None, float(pilot))]
     if not 0 < confidence < 1 or size < 1:
         raise BadOption(
             "confidence or comparisons is out of range",
@@ -343,7 +344,7 @@ def _rough_estimates(pilot: Comparison) -> Iterator[str]:
         if (differing := row["wins"] + row["losses"]) < _FEW_DIFFERING:
             pair = f"{printable(row['system'], 20)} and {printable(row['versus'], 20)}"
             yield (
-                f"{pair} differ on {differing} of {row['n']:,} queries by {row['measure']}: "
+                f"{pair} differ on {differing} of {counted(row['n'], 'query')} by {row['measure']}: "
                 "its standard deviation is only a guess; use a pilot with more queries"
             )
 

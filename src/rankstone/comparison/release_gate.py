@@ -17,6 +17,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from rankstone._basics import counted
 from rankstone.comparison.compare_systems import compare, compare_scores
 from rankstone.comparison.gate_config import Config, with_overrides
 from rankstone.comparison.gate_rules import Gate, guard_outcomes, rule_outcomes
@@ -70,7 +71,11 @@ class Margin:
         """Refuse a margin that an unchanged candidate cannot pass; 0 requires an improvement."""
         if not 0 < self.margin < self.many:
             return
-        use = f"use ≥ {self.enough:,} queries, or " if self.enough is not None else ""
+        use = (
+            f"use ≥ {counted(self.enough, 'query')}, or "
+            if self.enough is not None
+            else ""
+        )
         raise UsageError(
             f"{self.measure}: margin = {self.margin:g} cannot pass at n = {self.queries:,}",
             expected=f"the smallest margin that an unchanged candidate passes is {self.many:.2g}",
@@ -79,13 +84,17 @@ class Margin:
 
     def text(self) -> str:
         """Return a sentence about the margin."""
-        line = f"{self.measure}: margin {self.margin:g}, {self.queries:,} queries"
+        line = (
+            f"{self.measure}: margin {self.margin:g}, {counted(self.queries, 'query')}"
+        )
         if not self.margin:
             return f"{line}: only a candidate that is clearly better, or returns the same lists, can pass"
         if self.margin >= self.few:
             return f"{line}: an unchanged candidate can pass (smallest margin {self.few:.2g})"
         need = (
-            "" if self.enough is None else f"; {self.enough:,} queries would be enough"
+            ""
+            if self.enough is None
+            else f"; {counted(self.enough, 'query')} would be enough"
         )
         return (
             f"{line}: an unchanged candidate can pass only if most queries change a little; "
@@ -131,7 +140,7 @@ def margin_plan(
     if method == "auto" and not _binary(measure):
         little = Units.of(np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None])
         many = min(few, -difference_estimate(little, (low, high)).limits(alpha)[0])
-    return Margin(str(measure), margin, n, few, many, enough)
+    return Margin(measure.label, margin, n, few, many, enough)
 
 
 def _binary(measure: Measure) -> bool:

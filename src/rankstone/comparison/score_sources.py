@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
@@ -137,9 +137,11 @@ def _read(
         path = os.fspath(source)
         if _is_printed(path):
             return _printed(name or stem(path), read_text(path), path)
-        name_of_one, where = name or stem(path), display_name(path)
+        name_of_one = name or stem(path)
+        where = display_name(path)
     else:
-        name_of_one, where = name or "run", "scores"
+        name_of_one = name or "run"
+        where = "scores"
     frame = _table(source, where, columns, measure, notes)
     if "run" not in frame.columns:
         frame = frame.with_columns(run=pl.lit(name_of_one))
@@ -197,7 +199,7 @@ def _table(
     if wide:
         read_as = (
             *read_as,
-            f"queries × systems: {len(table.columns):,} columns of {measure}",
+            f"queries × systems: {counted(len(table.columns), 'column')} of {measure}",
         )
         frame, names = (
             _unfolded(frame, where, measure),

@@ -368,8 +368,11 @@ def family_results(
         np.array([one.p for one in statistics]),
     )
     if every is not None:
-        corrected, level, drawn = every.p, math.nan, max(drawn, every.draws)
-        intervals, levels = every.ends, _levels(found, every.ends)
+        corrected = every.p
+        level = math.nan
+        drawn = max(drawn, every.draws)
+        intervals = every.ends
+        levels = _levels(found, every.ends)
     else:
         corrected, level = (
             adjusted(p, correction),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._basics import some
+from rankstone._basics import counted, some
 from rankstone.conventions.library_convention import Convention, Entry, Grades, Refusal
 from rankstone.errors import BadOption, UnknownConvention, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
@@ -468,7 +468,11 @@ def confused_ids(library: str, pattern: str, ids: Iterable[str]) -> Iterator[str
     merged = [some(group) for group in by_number.values() if len(group) > 1]
     if merged:
         shown = "; ".join(merged[:_SHOWN])
-        more = f" ({len(merged) - _SHOWN} more groups)" if len(merged) > _SHOWN else ""
+        more = (
+            f" ({counted(len(merged) - _SHOWN, 'more group')})"
+            if len(merged) > _SHOWN
+            else ""
+        )
         yield f"{library} reads each of these groups of query ids as one query: {shown}{more}"
     if refused:
         yield f"{library} raises an error for query ids that do not end in a number: {some(refused)}"

@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.conventions.renamed_measures import renamed
 from rankstone.errors import (
     BadParameter,
@@ -202,7 +202,7 @@ class Entry:
             else "no number for cutoffs above {}: {}".format(*self.cutoff_limit),
             None
             if self.digits is None
-            else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
+            else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {counted(self.digits, 'decimal')}",
             "one undefined query makes the mean undefined (NaN)"
             if self.undefined_propagates
             else None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.diagnostics import mean_curves as frames
 from rankstone.diagnostics.curve_comparison import (
     CurvePair,
@@ -474,7 +475,8 @@ def _left_out(row: Row) -> Iterator[str]:
             )
             if row[key]
         ]
-        yield f"{printable(row['run'])}  {row['n']:,} queries have a curve; left out: {', '.join(why)}"
+        have = counted(row["n"], "query has", "queries have")
+        yield f"{printable(row['run'])}  {have} a curve; left out: {', '.join(why)}"
 
 
 def _noise(row: Row, digits: int) -> str:
@@ -486,7 +488,7 @@ def _noise(row: Row, digits: int) -> str:
     return (
         f"{printable(row['run'])}  {row['measure']} {figures['mean']} "
         f"[{figures['ci_low']}, {figures['ci_high']}] · SD {figures['sd']} · SE {figures['se']} · CV {cv} · "
-        f"IQR {figures['iqr']} · below 0.1: {failed:.0%} of {row['n']:,} queries"
+        f"IQR {figures['iqr']} · below 0.1: {failed:.0%} of {counted(row['n'], 'query')}"
     )
 
 
@@ -500,7 +502,10 @@ def _crossing(row: Row) -> str:
 
 
 def _dominance(row: Row) -> str:
-    places = f"above {printable(row['other'])} at {row['above']} points, equal at {row['equal']}, nowhere below"
+    places = (
+        f"above {printable(row['other'])} at {counted(row['above'], 'point')}, equal at {row['equal']}, "
+        "nowhere below"
+    )
     p = (
         ""
         if row["p"] is None
@@ -554,7 +559,7 @@ def _chosen(rows: list[Row], curves: Curves) -> Iterator[str]:
     sampling = curves.resampling
     yield (
         f"significant: pairs with p ≤ {1 - sampling.confidence:.3g} in the paired t-test, "
-        f"{rows[0]['n']:,} queries; tau: Kendall's tau_b of the order of runs at k with that at "
+        f"{counted(rows[0]['n'], 'query')}; tau: Kendall's tau_b of the order of runs at k with that at "
         f"k = {rows[-1]['k']}, and with those of samples, as mean [{sampling.ends[0]:.1%} quantile]; "
         "best again: share of samples in which that run is best"
     )

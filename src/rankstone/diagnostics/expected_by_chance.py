@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadParameter, BadValue
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.hits.hits import Hits
@@ -93,9 +94,9 @@ def at_random(
         else [float(grade) for grade in grades]
     )
     if n < 1 or len(given) > n or (relevant or 0) < 0:
-        raise BadParameter(
-            f"{len(given)} documents with a grade do not fit a list of {n}"
-        )
+        with_grade = "document with a grade does", "documents with a grade do"
+        fitting = counted(len(given), *with_grade)
+        raise BadParameter(f"{fitting} not fit a list of {n}")
     options = AlignmentOptions(ties="expected", candidates=max(n, candidates or n))
     kind.check(options.ties)
     if not kind.claims.means_over_orders:
@@ -156,7 +157,7 @@ def uniform_rr(k: int, n: int | None = None) -> float:
     n = k if n is None else n
     if not 1 <= k <= n:
         raise BadParameter(
-            f"a cutoff of {k} does not fit {n} ranks", expected="1 ≤ k ≤ n"
+            f"a cutoff of {k} does not fit {counted(n, 'rank')}", expected="1 ≤ k ≤ n"
         )
     return harmonic(k) / n
 

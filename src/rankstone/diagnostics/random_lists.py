@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.errors import BadParameter
 from rankstone.evaluation.scores import uncounted
 from rankstone.hits.hits import Hits
@@ -336,6 +336,6 @@ def _refuse_few(candidates: int, judged: Ints) -> None:
     if len(judged) and judged.max() > candidates:
         raise BadParameter(
             f"candidates={candidates} are fewer than the judged documents of a query",
-            given=f"{int(judged.max()):,} judged documents",
+            given=f"{counted(int(judged.max()), 'judged document')}",
             fix="candidates is the number of documents that each query could have retrieved",
         )

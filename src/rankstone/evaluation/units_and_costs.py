@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadOption, BadParameter, MissingColumn, printable
 from rankstone.hits.budgets import REPEATED, check_costs
 from rankstone.hits.judgments import merge_duplicates
@@ -63,7 +64,9 @@ def units_of(
     if unit not in (None, "chunk"):
         document = _document_of(unit, documents)
         options["unit"] = (
-            f"{len(unit)} ids" if isinstance(unit, Mapping) else printable(unit, 60)
+            f"{counted(len(unit), 'id')}"
+            if isinstance(unit, Mapping)
+            else printable(unit, 60)
         )
     if same_as is not None:
         table = read_attributes(same_as, "doc_id", columns)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._basics import quoted
+from rankstone._basics import counted, quoted
 from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
 from rankstone.evaluation.pipeline import Pipeline
 from rankstone.evaluation.prepared import Prepared
@@ -151,7 +151,7 @@ def explain_queries(
     if len(named) != 1 + (versus is not None):
         raise BadOption(
             "one run is explained, or compared with one other",
-            given=f"{len(named)} runs",
+            given=f"{counted(len(named), 'run')}",
         )
     names = [name for name, _ in named]
     if names[0] == names[-1] and versus is not None:
@@ -176,8 +176,6 @@ def explain_queries(
 def _worst(explainer: Explainer, runs: Mapping[str, object], count: int) -> list[str]:
     """Return the queries with the lowest scores, or the largest losses compared with another run."""
     values = explainer.prepared.evaluate(runs).per_query
-    if values.is_empty():
-        return []
     wide = values.pivot("run", index="query_id", values="value", maintain_order=True)
     first, *other = runs
     loss = wide[first] - wide[other[0]] if other else wide[first]

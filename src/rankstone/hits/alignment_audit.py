@@ -62,14 +62,9 @@ def not_in_means(reasons: Reasons, noun: str = "query") -> list[str]:
         for reason, count in counts.items():
             alike.setdefault((reason, count), []).append(measure)
     return [
-        f"{counted(count, noun)} not in the mean of {_listed(measures)}: {reason}"
+        f"{counted(count, noun)} not in the mean of {some(measures)}: {reason}"
         for (reason, count), measures in alike.items()
     ]
-
-
-def _listed(measures: Sequence[str]) -> str:
-    more = " …" if len(measures) > _SHOWN else ""
-    return ", ".join(map(printable, measures[:_SHOWN])) + more
 
 
 class JudgmentsAudit(Record):
@@ -315,7 +310,7 @@ class RunAudit(Record):
             if self.found_again == 1
             else "are copies; counted, they make"
         )
-        found = f"{self.found_again} of {self.found} relevant documents found {are}"
+        found = f"{self.found_again} of {counted(self.found, 'relevant document')} found {are}"
         return f"{found} recall over all queries {self.found / once:.3g} × as high"
 
     @property
@@ -325,7 +320,8 @@ class RunAudit(Record):
         shown = ", ".join(
             f"{printable(why, 40)} ({times:,})" for why, times in common[:3]
         )
-        more = f" and {len(common) - 3} more reasons" if len(common) > 3 else ""  # noqa: PLR2004
+        others = len(common) - 3
+        more = f" and {counted(others, 'more reason')}" if others > 0 else ""
         return noted(sum(self.failed.values()), "query", f"failed: {shown}{more}")
 
     @property
@@ -433,7 +429,7 @@ def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list
         )
     elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
         warnings.append(
-            f"{short} of {len(n)} lists are shorter than the cutoff {deepest}"
+            f"{short} of {counted(len(n), 'list')} {'is' if short == 1 else 'are'} shorter than the cutoff {deepest}"
         )
     return warnings
 

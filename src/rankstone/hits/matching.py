@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.errors import BadOption, DuplicateRows, printable
 from rankstone.hits.budgets import (
     STEPS,
@@ -506,7 +506,7 @@ class Matcher(Record):
         if candidates is not None and len(n) and int(n.max()) > candidates:
             query = printable(batch.names[int(n.argmax())])
             raise BadOption(
-                f"candidates={candidates}, but query {query} retrieves {int(n.max())} documents",
+                f"candidates={candidates}, but query {query} retrieves {counted(int(n.max()), 'document')}",
                 expected="the number of documents a query could have retrieved",
             )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadOption, BadValue
 from rankstone.integrations.trainer_scores import Scoring, weights_of_queries
 
@@ -126,7 +127,7 @@ class _Metric:
             ], 1.0
         raise BadValue(
             "these labels belong to none of the given data sets",
-            given=f"{len(labels):,} labels",
+            given=f"{counted(len(labels), 'label')}",
             expected=" or ".join(f"{len(one.labels):,}" for one in self._bound),
             fix="give every data set, including the training data: eval_metric(…, train, valid)",
         )

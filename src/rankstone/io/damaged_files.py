@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadLine, InputError, printable
 from rankstone.io.input_table import reading
 
@@ -55,7 +56,7 @@ def broken_row(
         for row in rows:
             if len(row) > len(header):
                 return BadLine(
-                    f"the row has {len(row)} columns, and the header {len(header)}",
+                    f"the row has {counted(len(row), 'column')}, and the header {len(header)}",
                     where=f"{title}:{above + rows.line_num}",
                     given=printable(separator.join(row)),
                     expected=printable(separator.join(header)),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadValue, DuplicateRows, InputError, printable
 from rankstone.io.input_table import ROWS, Table, roots_of
 
@@ -162,7 +163,7 @@ class Unfolding:
                 raise BadValue(
                     f"{names[0]} and {name} are lists of different lengths",
                     where=self.table.locate(row + at),
-                    given=f"{query}{lengths[0][at]} and {other[at]} items",
+                    given=f"{query}{lengths[0][at]} and {counted(int(other[at]), 'item')}",
                     expected=f"one {name} for each {names[0]}",
                 )
         return lengths[0]

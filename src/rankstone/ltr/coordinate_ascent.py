@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.errors import InputError, UsageError, printable
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.ltr.estimator_inputs import is_sparse, places_of, products
@@ -351,7 +351,7 @@ class CoordinateAscent(LinearRanker):
             if weights.shape != (features.shape[1],) or not np.isfinite(weights).all():
                 raise InputError(
                     f"start has shape {weights.shape}",
-                    expected=f"{features.shape[1]} finite weights",
+                    expected=f"{counted(features.shape[1], 'finite weight')}",
                 )
             yield (
                 weights if places is None else weights[np.argsort(places)]
@@ -415,7 +415,7 @@ class _Climb:
         if not self._size.any():
             raise InputError(
                 "no query has documents with different labels, so no order is better than another",
-                given=f"{len(queries)} queries, {len(labels)} rows",
+                given=f"{counted(len(queries), 'query')}, {counted(len(labels), 'row')}",
                 fix="do rows carry the ids of their queries, and labels their grades?",
             )
         whole = int(self._size.sum()) <= settings.work

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted, there_are
 from rankstone.errors import (
     BadValue,
     EmptyInput,
@@ -117,7 +117,7 @@ def queries_of(qid: object, rows: int) -> Queries:
     ids = _series(qid)
     if len(ids) != rows:
         raise InputError(
-            f"qid has {len(ids)} values, and there are {rows} rows",
+            f"qid has {counted(len(ids), 'value')}, and {there_are(rows, 'row')}",
             expected="an id for each row",
             fix="group sizes become ids by np.repeat(np.arange(len(sizes)), sizes)"
             if len(ids) < rows and ids.dtype.is_integer() and ids.sum() == rows
@@ -177,7 +177,7 @@ def checked_labels(y: object, rows: int) -> Floats:
         raise BadValue(f"labels are not numbers: {printable(error)}") from error
     if labels.ndim != 1 or len(labels) != rows:
         raise InputError(
-            f"labels have shape {labels.shape}, and there are {rows} rows",
+            f"labels have shape {labels.shape}, and {there_are(rows, 'row')}",
             expected="a label for each row",
         )
     bad = ~(np.abs(labels) <= LARGEST_GRADE)
@@ -221,13 +221,14 @@ def checked_features(features: object, width: int | None = None) -> Any:  # noqa
             )
     if found.ndim != 2:  # noqa: PLR2004 - rows and features
         raise InputError(
-            f"features have {found.ndim} dimensions", expected="[rows, features]"
+            f"features have {counted(found.ndim, 'dimension')}",
+            expected="[rows, features]",
         )
     if not found.shape[0]:
         raise EmptyInput("there are no rows")
     if width is not None and found.shape[1] != width:
         raise InputError(
-            f"there are {found.shape[1]} features",
+            f"{there_are(found.shape[1], 'feature')}",
             expected=f"{width}, as the model was trained with",
         )
     _refuse_holes(found)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.errors import BadValue, InputError
 from rankstone.ltr.estimator_inputs import is_sparse
 from rankstone.ltr.pair_sums import Active, TrainingPairs, levels_of
@@ -184,7 +184,7 @@ class Hinge(Record):
         if not len(rows):
             raise InputError(
                 "no query has documents with different labels, so there is nothing to learn from",
-                given=f"{len(queries)} queries, {len(labels)} rows",
+                given=f"{counted(len(queries), 'query')}, {counted(len(labels), 'row')}",
                 fix="do rows carry the ids of their queries, and labels their grades?",
             )
         gain = _gains(labels[rows]) if pair_weight == "gain" else None

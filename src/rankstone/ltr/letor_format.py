@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted, there_are
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import reading
@@ -352,7 +352,7 @@ def group_sizes(path: Path, rows: int) -> list[int]:
         sizes.append(int(text))
     if sum(sizes) != rows:
         raise BadValue(
-            f"groups of {sum(sizes)} rows together, and there are {rows} rows",
+            f"groups of {counted(sum(sizes), 'row')} together, and {there_are(rows, 'row')}",
             where=str(path),
             expected="a size for each query, in the order of the rows",
         )

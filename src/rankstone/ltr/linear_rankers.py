@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import MissingExtra, UsageError
 from rankstone.ltr.estimator_inputs import (
     checked_features,
@@ -106,7 +107,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
         ].to_list()
         if cut:
             raise UsageError(
-                f"{len(cut):,} of {len(now):,} queries were learnt from with other rows: {listed(cut)}",
+                f"{len(cut):,} of {counted(len(now), 'query')} {'was' if len(cut) == 1 else 'were'} learnt "
+                f"from with other rows: {listed(cut)}",
                 expected="all rows of a query either to learn from or to be scored",
                 fix=f"{in_cross_validation()}\nif they are other queries, give them other ids",
             )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted, there_are
 from rankstone.errors import (
     InputError,
     MissingExtra,
@@ -89,7 +89,7 @@ class LinearModel(Record):
         """Refuse names that do not fit the weights."""
         if self.features and len(self.features) != len(self.weights):
             raise InputError(
-                f"{len(self.features)} names and {len(self.weights)} weights",
+                f"{counted(len(self.features), 'name')} and {counted(len(self.weights), 'weight')}",
                 expected="one each",
             )
 
@@ -393,7 +393,7 @@ def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: A
         return data.aligned([str(number) for number in range(count)], optional={"0"})
     if data.X.shape[1] != count:
         raise InputError(
-            f"there are {data.X.shape[1]} features, and the model has {count}, without names",
+            f"{there_are(data.X.shape[1], 'feature')}, and the model has {count}, without names",
             given=listed(data.features),
             expected="the features of training, in their order",
             fix="--features a,b,c, read(…, features=[…]): these, in this order",

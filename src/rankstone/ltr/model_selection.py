@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.comparison.compare_systems import compare_scores
 from rankstone.errors import EmptyInput, InputError, UsageError, installed, printable
 from rankstone.hits.list_arrays import offsets_of
@@ -134,7 +134,7 @@ class Selection(Result):
         more = f" and {len(self.equals) - 5} more" if len(self.equals) > 5 else ""  # noqa: PLR2004 - fits a line
         return (
             f"{printable(self.best)} has the best {self.measure} of {len(self.candidates)} candidates, but "
-            f"{len(self.queries)} queries do not distinguish it from {shown}{more}"
+            f"{counted(len(self.queries), 'query does', 'queries do')} not distinguish it from {shown}{more}"
         )
 
     @property
@@ -201,7 +201,7 @@ class Selection(Result):
         head = ("candidate", self.measure, "behind", "±", "chosen")
         table = Table("", head, rows, ("id", "number", "number", "number", "text"))
         notes = [
-            f"{len(self.queries):,} queries; ±: standard error of the difference to the best, by query"
+            f"{counted(len(self.queries), 'query')}; ±: standard error of the difference to the best, by query"
         ]
         if self.honest is not None:
             expected = cell(self.honest, digits=digits)
@@ -325,7 +325,7 @@ def _named(candidates: object, width: int) -> dict[str, Any]:
         if weights.shape != (width,) or not np.isfinite(weights).all():
             raise InputError(
                 f"candidate {printable(name)} has shape {weights.shape}",
-                expected=f"{width} finite weights, or a model with predict",
+                expected=f"{counted(width, 'finite weight')}, or a model with predict",
             )
         named[name] = weights
     return named

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted, there_are
 from rankstone.errors import (
     BadParameter,
     BadValue,
@@ -141,7 +141,7 @@ def read_predictions(path: str | os.PathLike[str], data: Dataset) -> Floats:
     scores = _column(place, data) if place.suffix.lower() in TABLES else _numbers(place)
     if len(scores) != len(data):
         raise InputError(
-            f"{len(scores)} scores, and there are {len(data)} rows",
+            f"{counted(len(scores), 'score')}, and {there_are(len(data), 'row')}",
             where=str(path),
             expected="a score for each row",
         )

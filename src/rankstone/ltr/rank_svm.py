@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.errors import UsageError
 from rankstone.ltr.estimator_inputs import places_of
 from rankstone.ltr.hinge_objective import Hinge, Scale
@@ -303,7 +303,8 @@ class RankSVM(LinearRanker):
         scale = Scale.of(features) if self.standardise else Scale.of(features).unit()
         if start is not None and len(start) != features.shape[1]:
             raise UsageError(
-                f"warm_start: the last fit had {len(start)} features, and now there are {features.shape[1]}"
+                f"warm_start: the last fit had {counted(len(start), 'feature')}, and now there are "
+                f"{features.shape[1]}"
             )
         whole = Hinge.of(
             features,
@@ -350,7 +351,7 @@ class RankSVM(LinearRanker):
             from sklearn.exceptions import ConvergenceWarning
 
             warnings.warn(
-                f"after {found.steps} steps the gradient is {found.gradient:.1e} of its start, "
+                f"after {counted(found.steps, 'step')} the gradient is {found.gradient:.1e} of its start, "
                 f"not {self.tol:g}: raise max_iter, or tol",
                 ConvergenceWarning,
                 stacklevel=4,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone._basics import counted
 from rankstone.errors import BadOption, BadParameter
 from rankstone.measures.core.claims import BEST_AND_WORST, Claims
 from rankstone.measures.core.definition import Card, parameter
@@ -78,8 +79,9 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
         if (others < retrieved).any():
             at = int((others < retrieved).argmax())
             raise BadOption(
-                f"candidates={hits.candidates[at]}: a query has {relevant[at]} relevant documents and "
-                f"{retrieved[at]} others in its list",
+                f"candidates={hits.candidates[at]}: a query has "
+                f"{counted(int(relevant[at]), 'relevant document')} and "
+                f"{counted(int(retrieved[at]), 'other')} in its list",
                 expected="the number of documents a query could have retrieved",
             )
         return others

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone._basics import counted
 from rankstone.errors import BadOption
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import gains
@@ -26,8 +27,9 @@ def places_below(hits: Hits, missing: Ints) -> Ints:
     if (below < missing).any():
         at = int((below < missing).argmax())
         raise BadOption(
-            f"candidates={hits.candidates[at]}: a query has a list of {hits.length[at]} documents and "
-            f"{missing[at]} relevant ones outside it",
+            f"candidates={hits.candidates[at]}: a query has a list of "
+            f"{counted(int(hits.length[at]), 'document')} and "
+            f"{counted(int(missing[at]), 'relevant one')} outside it",
             expected="the number of documents a query could have retrieved",
         )
     return below

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.errors import BadValue
 from rankstone.hits.list_arrays import before, offsets_of, ragged_range, running, sums
 from rankstone.measures.core.gains_and_discounts import divisors
@@ -269,7 +269,7 @@ class CustomWalk(Walk):
         if chance.shape != rank.shape:
             raise BadValue(
                 f"model={self._name} did not return one probability for each rank",
-                given=f"shape {chance.shape} for {len(rank)} ranks",
+                given=f"shape {chance.shape} for {counted(len(rank), 'rank')}",
                 expected="one number from 0 to 1 for each rank",
             )
         outside = np.flatnonzero(~((chance >= 0) & (chance <= 1)))

@@ -86,7 +86,7 @@ def no_spread_warnings(
             if one.has_no_spread and one.estimate is not None:
                 known = "its error is an upper bound (Clopper and Pearson's), not an estimate"
                 yield (
-                    f"{measure} is {one.estimate.value:g} for all {one.estimate.units:,} units of "
+                    f"{measure} is {one.estimate.value:g} for all {counted(one.estimate.units, 'unit')} of "
                     f"{printable(label, 40)}, which shows no variation: "
                     f"{'it has no interval' if math.isnan(one.estimate.error) else known}"
                 )
@@ -394,7 +394,7 @@ def _make_audit(
     if several:
         warnings = [
             *warnings,
-            f"{several:,} units saw several variants: was {cluster} the unit of randomisation?",
+            f"{counted(several, 'unit')} saw several variants: was {cluster} the unit of randomisation?",
         ]
     if skips:
         lost = "CTR@k counts documents without a row as not shown"

@@ -481,7 +481,8 @@ def _warnings(
         yield f"method={options.method} counts fractions as clicks; method=satisfaction takes their mean"
     over = kept.filter(pl.col("estimate") > 1).height
     if over:
-        yield f"{over:,} of {kept.height:,} estimates exceed 1, as weighted means of few clicks may"
+        exceed = "exceeds" if over == 1 else "exceed"
+        yield f"{over:,} of {counted(kept.height, 'estimate')} {exceed} 1, as weighted means of few clicks may"
     if not survey.clicks:
         yield "the log has no click"
 

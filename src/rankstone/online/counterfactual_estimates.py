@@ -160,7 +160,11 @@ def make_audit(
             "row",
             "of documents that the target does not rank",
         ),
-        f"{not_shown:,} target documents that were not shown" if not_shown else "",
+        noted(
+            not_shown,
+            "target document",
+            f"that {'was' if not_shown == 1 else 'were'} not shown",
+        ),
         f"effective sample size {weights.effective:,.1f} of {weights.n:,}",
     )
     units = impressions if clusters is None else clusters

@@ -11,13 +11,13 @@ from __future__ import annotations
 import base64
 import json
 import platform
-from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone._basics import some
 from rankstone.errors import masked, one_of, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.sources import is_database
@@ -154,25 +154,20 @@ def page(
 
 
 def _rendered(name: str, scripts: list[str], **given: Any) -> str:  # noqa: ANN401 - what templates show
-    environment = _environment()
-    environment.filters["say_percent"] = getattr(given.get("say"), "percent", str)
-    template = environment.get_template(f"{name}.html.j2")
-    return str(
-        template.render(
-            policy=policy(scripts), scripts=[*map(_whole, scripts)], **given
-        )
-    )
-
-
-@cache
-def _environment() -> Any:  # noqa: ANN401 - Jinja's, which keeps compiled templates
     jinja = needed("jinja2")
-    return jinja.Environment(
+    made = jinja.Environment(
         autoescape=True,
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
         loader=jinja.FunctionLoader(_asset),
+    )
+    made.filters["say_percent"] = getattr(given.get("say"), "percent", str)
+    template = made.get_template(f"{name}.html.j2")
+    return str(
+        template.render(
+            policy=policy(scripts), scripts=[*map(_whole, scripts)], **given
+        )
     )
 
 
@@ -185,10 +180,13 @@ def _whole(text: str) -> Any:  # noqa: ANN401 - markupsafe's text, which the tem
 
 
 def inputs(found: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401 - any result with inputs
-    """Return the name, the source and, of files, the SHA-256 of every input; files are read again."""
+    """Return the names, the source and, of files, the SHA-256 of every input; files are read again."""
+    names: dict[str, list[str]] = {}
+    for name, source in flat(found.inputs, last_name=True):
+        names.setdefault(source, []).append(printable(name, _NAME))
     return [
-        (printable(name, _NAME), printable(masked(source), _NAME), _hash(source))
-        for name, source in flat(found.inputs, last_name=True)
+        (some(several), printable(masked(source), _NAME), _hash(source))
+        for source, several in names.items()
     ]
 
 

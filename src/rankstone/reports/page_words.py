@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Final
 
-from rankstone.tables.phrases import phrases
+from rankstone.tables.phrases import filled, phrases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ class Words:
 
     def __call__(self, name: str, section: str = "pages", /, **parts: object) -> str:
         """Return a phrase with its parts filled in; empty where there is none of that name."""
-        return phrases(section, self.lang).get(name, "").format(**parts)
+        return filled(phrases(section, self.lang).get(name, ""), parts)
 
     def counted(self, name: str, count: int, /, **parts: object) -> str:
         """Return a phrase for a number of things; ``name_1`` is the phrase for one.

@@ -5,9 +5,13 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import BadOption
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LANGUAGES: Final = ("en", "zh")
 
@@ -39,9 +43,32 @@ def phrases(section: str, lang: str) -> dict[str, str]:
 
 
 def phrase(section: str, name: str, /, lang: str = "en", **parts: object) -> str:
-    """Return a phrase with its parts filled in; a name without a phrase becomes its words.
+    """Return a phrase with its parts filled in (:func:`filled`); a name without one becomes its words.
 
     >>> phrase("comparison", "wtl", "zh"), phrase("explanation", "half_life")
     ('胜/平/负', 'half life')
     """
-    return phrases(section, lang).get(name, name.replace("_", " ")).format(**parts)
+    return filled(phrases(section, lang).get(name, name.replace("_", " ")), parts)
+
+
+class _Agreeing(Formatter):
+    """Fills in the words that agree with a number, too."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """Return a part, or the words for one or for another number: ``{n:query|queries}``."""
+        one, several, other = format_spec.partition("|")
+        if not several:
+            return str(super().format_field(value, format_spec))
+        return one if str(value) == "1" else other
+
+
+def filled(phrase: str, parts: Mapping[str, object]) -> str:
+    """Return a phrase with its parts, and with words that agree with numbers.
+
+    >>> all_of = "all {n} {n:query|queries}"
+    >>> filled(all_of, {"n": 1}), filled(all_of, {"n": "1,200"})
+    ('all 1 query', 'all 1,200 queries')
+    >>> filled("in {n:the only list|all {n} lists}", {"n": 3})
+    'in all 3 lists'
+    """
+    return _Agreeing().vformat(phrase, (), parts)

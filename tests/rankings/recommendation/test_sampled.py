@@ -318,7 +318,7 @@ def test_the_rank_estimator() -> None:
         ({"items": 1}, "leaves nothing to sample from"),
         ({"sampled": 0}, "sampled=0"),
         ({"confidence": 1.0}, "confidence=1.0"),
-        ({"users": [1]}, "1 users for 2 ranks"),
+        ({"users": [1]}, "1 user for 2 ranks"),
     ],
 )
 def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:

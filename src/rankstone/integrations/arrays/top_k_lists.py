@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadOption, BadValue, EmptyInput
 from rankstone.evaluation.prepared import Prepared
 from rankstone.integrations.arrays.array_libraries import home_of
@@ -93,7 +94,7 @@ def _triples(matrix: Any, names: NDArray[Any]) -> pl.DataFrame:  # noqa: ANN401 
     if matrix.shape[0] != len(names):
         raise BadValue(
             "the matrix does not fit the lists",
-            given=f"{matrix.shape[0]} rows",
+            given=f"{counted(matrix.shape[0], 'row')}",
             expected=f"{len(names)}",
         )
     cells = matrix.tocoo()
@@ -116,7 +117,7 @@ def _refuse_beyond(lists: NDArray[Any], matrix: Any) -> None:  # noqa: ANN401 - 
         raise BadValue(
             f"item {lists[row, place]} is beyond the matrix",
             where=f"ids[{row}, {place}]",
-            given=f"{int(beyond.sum()):,} of {lists.size:,} ids beyond it",
+            given=f"{int(beyond.sum()):,} of {counted(lists.size, 'id')} beyond it",
             expected=f"0 to {items - 1}, a column of the matrix each; below 0 for no item",
             fix="do lists and matrix number the items alike?",
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import numpy as np
 import polars as pl
 
-from rankstone._basics import some
+from rankstone._basics import counted, some
 from rankstone.errors import BadOption, InputError, NotComparable, nearest, printable
 from rankstone.hits.alignment_options import (
     ORDERINGS,
@@ -348,7 +348,7 @@ def similarity(
         )
     if all(vectors) and len(given[0]) != len(given[1]):
         raise InputError(
-            f"x has {len(given[0])} scores and y has {len(given[1])}",
+            f"x has {counted(len(given[0]), 'score')} and y has {len(given[1])}",
             expected="scores of the same things in the same order",
             fix="dicts {id: score} may differ in their ids",
         )

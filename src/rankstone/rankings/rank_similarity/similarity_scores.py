@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadOption, NotComparable, nearest, printable
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.rankings.rank_similarity.list_measure import (
@@ -374,7 +375,7 @@ def lists_sheet(
         ]
     if whole.height > shown.height:
         notes.append(
-            f"{whole.height - shown.height:,} more ranks; --depth N shows and compares the first N"
+            f"{counted(whole.height - shown.height, 'more rank')}; --depth N shows and compares the first N"
         )
     line = " · ".join([f"query {printable(query)}", *values_text])
     return Sheet("", parts=(("", (line,)), table), notes=tuple(notes))

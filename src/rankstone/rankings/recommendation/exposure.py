@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankstone._basics import counted
 from rankstone.errors import BadParameter, NotComparable, nearest, printable
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
@@ -84,7 +85,7 @@ class TwoGroups(Attention, GroupMeasure):
             if len(sets.names) != 2:  # noqa: PLR2004 - the protected group and the other
                 raise BadParameter(
                     f"{self} needs the protected group",
-                    given=f"{len(sets.names)} groups: {', '.join(map(printable, sets.names[:5]))}",
+                    given=f"{counted(len(sets.names), 'group')}: {', '.join(map(printable, sets.names[:5]))}",
                     fix=f"{self.name}(protected=<group>)",
                 )
             return int(np.argmin(self.size(tables)))

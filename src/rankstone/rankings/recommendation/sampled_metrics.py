@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadOption, BadParameter, BadValue, nearest
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measures
@@ -81,7 +82,7 @@ class SampledScores:
     def warnings(self) -> list[str]:
         """Notes on how to read these numbers."""
         other = (
-            f"ranked among {self.sampled:,} sampled items instead of all {self.items:,}: naive values are "
+            f"ranked among {counted(self.sampled, 'sampled item')} instead of all {self.items:,}: naive values are "
             "those of another metric and may order models differently."
         )
         bounds = (
@@ -333,7 +334,7 @@ def _counts(items: int, sampled: int, *, replacement: bool) -> tuple[int, int]:
         raise BadOption("items=1 leaves nothing to sample from", expected="2 or more")
     if not replacement and sampled > items - 1:
         raise BadOption(
-            f"sampled={sampled} of {items - 1} other items",
+            f"sampled={sampled} of {counted(items - 1, 'other item')}",
             fix="replacement=True, or fewer",
         )
     return int(items), int(sampled)
@@ -364,7 +365,7 @@ def _prior(prior: ArrayLike | None, n: int) -> Floats:
     ):
         raise BadValue(
             "prior is not a distribution over ranks",
-            expected=f"{n:,} numbers of 0 or more",
+            expected=f"{counted(n, 'number')} of 0 or more",
         )
     likely: Floats = given / given.sum()
     return likely
@@ -377,6 +378,7 @@ def _numbered(users: ArrayLike | None, ranks: int) -> Ints | None:
     given = np.asarray(users).ravel()
     if len(given) != ranks:
         raise BadValue(
-            f"{len(given)} users for {ranks} ranks", expected="one for each rank"
+            f"{counted(len(given), 'user')} for {counted(ranks, 'rank')}",
+            expected="one for each rank",
         )
     return np.unique(given, return_inverse=True)[1].astype(np.int64)

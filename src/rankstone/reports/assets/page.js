@@ -19,7 +19,9 @@ const Page = (() => {
   const svg = (tag, about = {}, ...kids) => made(document.createElementNS("http://www.w3.org/2000/svg", tag), about, kids);
 
   // -- words and numbers --------------------------------------------------------------------------
-  const say = (name, parts = {}) => W[name].replace(/\{(\w+)\}/g, (_, part) => parts[part]);
+  // A part is filled in, or the words that agree with it: {n:query|queries}.
+  const filled = (text, parts) => text.replace(/\{(\w+)(?::([^|{}]*)\|((?:[^{}]|\{\w+\})*))?\}/g, (_, part, one, other) => (other === undefined ? parts[part] : filled(String(parts[part]) === "1" ? one : other, parts)));
+  const say = (name, parts = {}) => filled(W[name], parts);
   const count = (n) => n.toLocaleString("en");
   const several = (name, n, parts = {}) => say(n === 1 && W[name + "_1"] ? name + "_1" : name, { ...parts, count: count(n) });
   function shown(value, digits, sign = false) {
