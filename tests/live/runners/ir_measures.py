@@ -67,7 +67,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     for group in _apart(measures):
         asked = {measure: ir_measures.parse_measure(measure) for measure in group}
         try:
-            values = ir_measures.calc_aggregate(asked.values(), qrels, run)
+            # a measure of trec_eval brings in the queries without judgments, which some others leave out alone
+            beside = [] if group[0].startswith("Accuracy") else ["P@1"]
+            everything = [*asked.values(), *map(ir_measures.parse_measure, beside)]
+            values = ir_measures.calc_aggregate(everything, qrels, run)
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
             if len(group) == 1:
                 found[group[0]] = {"error": type(error).__name__}
