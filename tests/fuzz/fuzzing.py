@@ -843,6 +843,7 @@ def _batch(kind: str, seeds: range) -> list[str]:
 
 
 def _run_here(kind: str, seeds: range) -> None:
+    _originals()
     for seed in seeds:
         sys.stdout.write(f"{_AT}{seed}\n")
         sys.stdout.flush()

@@ -28,7 +28,7 @@ _MEMORY: Final = 1 << 30
 _CELL: Final = 100
 _TIMES: Final = 30
 #: bytes that any workbook may unpack to, and those that a byte of a larger one may
-_PLENTY: Final = 1 << 28
+_PLENTY: Final = 1 << 26
 _TIGHT: Final = 100
 #: bytes unpacked at a time; no text is as long
 _STEP: Final = 1 << 20
@@ -52,6 +52,8 @@ _NUMBER: Final = re.compile(
     _SHARED.pattern + rb"[^<>]*>\s*<(?:\w+:)?v[^<>]*>\s*(\d{1,9})\s*<"
 )
 _TEXT: Final = re.compile(rb"<(?:\w+:)?si[\s/>]")
+#: copies of a text while it is read
+_COPIES: Final = 4
 #: tags that each cell with a text has
 _TAGS: Final = 4
 
@@ -136,8 +138,9 @@ class Workbook:
             raise _refused(f"its sheet has {rows:,} rows and {columns:,} columns")
         for _ in self._pieces("xl/styles.xml"):
             pass
-        if self._shown() > self.most:
-            raise _refused(f"its sheet shows more than {self.most:,} bytes of text")
+        most = max(_MEMORY // _COPIES, self.most)
+        if self._shown(most) > most:
+            raise _refused(f"its sheet shows more than {most:,} bytes of text")
 
     def extent(self) -> tuple[int, int]:
         """Return the last row and column of the first sheet in which a cell holds something."""
@@ -150,13 +153,13 @@ class Workbook:
             bare, in_row, tags = max(bare, *cells), cells[-1], tags + len(cells) - 1
         return max(rows, tags), columns + bare
 
-    def _shown(self) -> int:
+    def _shown(self, most: int) -> int:
         """Return the bytes of shared texts as the first sheet shows them, or more."""
         content = _HIDDEN.sub(b"", b"".join(self._pieces("xl/sharedStrings.xml")))
         starts = np.fromiter((at.start() for at in _TEXT.finditer(content)), np.int64)
         lengths = np.diff(starts, append=len(content))
         longest, shown = int(lengths.max(initial=0)), 0
-        share = self.most // (self.sizes[self.sheet] // _STEP + 1)
+        share = most // (self.sizes[self.sheet] // _STEP + 1)
         for piece in self._pieces(self.sheet):
             bound = piece.count(b"<") // _TAGS * longest
             if bound <= share:
