@@ -38,7 +38,9 @@ _ABOUT: Final = """\
 Every library answered in an environment of its own, on random judgments and runs as nasty as it takes: ties,
 unjudged and missing documents, missing and unknown queries, queries without a relevant document, fractional
 and negative grades, documents listed twice; in rows from 2026-11-23 on also lists of up to 300 documents,
-empty lists, queries without a judgment, ids of every script, queries called as one of their documents.
+empty lists, queries without a judgment, ids of every script, queries called as one of their documents;
+in rows from 2026-11-27 on also several copies of several documents, cutoffs above 1000, and scores that are
+equal only in single precision.
 *Cases* is how many of these each measure was asked of;
 *explained* are answers that differ for a reason that a library's page states, listed below; *others* are
 answers that differ otherwise. `make live` draws a new seed and asks again; `RANKSTONE_SEED=… make live
