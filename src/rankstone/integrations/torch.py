@@ -42,7 +42,8 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
     ignore_index
         Documents with this target are left out; ``None`` for none.
     options
-        Options of alignment, as for :class:`~rankstone.integrations.arrays.Evaluator`: ``{"empty": "drop"}``.
+        Options of alignment, as for :class:`~rankstone.integrations.arrays.Evaluator`: ``{"empty": "drop"}``;
+        ``{"ties": "input"}`` for measures without a closed form over ties, such as ``AP(denom=hits)@5``.
     **settings
         As for :class:`torchmetrics.Metric`: ``dist_sync_on_step``, ``process_group``, ….
 
