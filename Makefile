@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers verbs \
-  pages site docs bench speed profile nightly fuzz regression coverage fix clean
+  pages site docs bench speed profile nightly fuzz mutants regression coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -152,6 +152,9 @@ fuzz: $(VENV)/.test ## 100,000 texts of measures and 50,000 broken files: each r
 
 verbs: ## weekly: each verb that README and CONTRIBUTING name, alone in a fresh clone and environment (ARGS="docs site")
 	$(PYTHON) tests/verbs.py $(ARGS)
+
+mutants: $(VENV)/.test ## change the package in 200 places, one at a time: do the nearest tests notice? (SEED=…, ARGS="--number 50")
+	nice -n 10 $(BIN)/python -m tests.mutation.mutants --seed $(or $(SEED),0) $(ARGS)
 
 coverage: $(VENV)/.test ## test coverage, line by line
 	$(BIN)/python -m coverage run -m pytest -q $(HERE) $(ARGS)

@@ -23,7 +23,7 @@ LOGS: Final = ROOT / "build" / "verbs"
 #: variables with which a verb does little of the same
 SHORT: Final = {
     "arrays": ["ARGS=-k torchmetrics"],
-    "bench": ["ARGS=--short --only text-50k beyond-20m import help explain report"],
+    "bench": ["ARGS=--short --only text-50k import help explain"],
     "browser": ["ARGS=-k hostile"],
     "coverage": ["ARGS=-k packaging"],
     "fuzz": ["ARGS=--measures 500 --files 500 --same 20"],

@@ -12,8 +12,8 @@ _INTERRUPTED = 128 + signal.SIGINT
 def heed_interrupts() -> None:
     """Decide what an interrupt does before anything large is imported.
 
-    While modules are imported there is nothing to clean up, so an interrupt ends the process at once;
-    commands then clean up and say so.  Where the shell has it ignored (background jobs of scripts), it is
+    Before a command runs and after it there is nothing to clean up, so an interrupt ends the process at once;
+    a command cleans up and says so.  Where the shell has it ignored (background jobs of scripts), it is
     not let in at all: the readers of files take notice of it nevertheless, and would stop before the end.
     """
     handler = signal.getsignal(signal.SIGINT)
@@ -32,8 +32,6 @@ def main() -> None:
     heed_interrupts()
     from rankstone.cli import main as run
 
-    if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     run()
 
 

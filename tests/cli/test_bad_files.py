@@ -226,6 +226,25 @@ def test_files_that_cannot_be_read_are_refused(
     assert not wrong, "\n".join([f"{len(wrong)} of {tried}", *wrong])
 
 
+@pytest.mark.parametrize(
+    "words", ["verify card.json", "gate --config gate.toml", "board collections.toml"]
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_that_are_named_in_files_are_refused_like_others(
+    words: str, kind: str, files: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    """A run on a card, of a gate, of a collection of a board: named, and no bug."""
+    folder, names = files
+    for name in names.values():
+        shutil.copy(folder / name, tmp_path)
+    good, bad = folder / names["run"], tmp_path / names["run"]
+    if kind != "run":
+        bad.unlink()
+        _make_unreadable(kind, good, bad)
+        problem = _problem(*_run(words.split(), tmp_path), bad.name)
+        assert problem is None, problem
+
+
 @pytest.mark.parametrize("command", LINES)
 def test_outputs_that_cannot_be_written_are_refused(
     command: str, files: tuple[Path, dict[str, str]]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.command_line import command
 from tests.rows import each
 
 from rankstone import compare, demo
@@ -300,3 +301,25 @@ def test_several_baselines(tmp_path: Path) -> None:
         text = page.read_text()
         assert all(claim.format(name) in text for name in ("bm25", "third"))
         assert '"baselines":[0,1]' in text
+
+
+def test_the_threshold_of_rel_is_that_of_every_option_that_names_a_measure() -> None:
+    """--primary, --sort and the measure of a plan mean the measure that is computed."""
+    files = (QRELS, BM25, TFIDF)
+    primary = command("compare", *files, "-m", "AP P@2", "--rel", 2, "--primary", "P@2")
+    assert "on P(rel=2)@2" in primary.stdout
+    ordered = command("eval", *files, "-m", "AP P@2", "--rel", 2, "--sort", "AP")
+    assert "AP(rel=2)" in ordered.stdout
+    assert command("power", *files, "-m", "AP", "--rel", 2, "-d", "0.1").stdout
+
+
+def test_a_refused_option_is_called_what_was_typed() -> None:
+    """Also where Python calls it otherwise, and where it is no option."""
+    files = (QRELS, BM25, TFIDF)
+    for option, value in (("--variant", "arm"), ("--metric", "m"), ("--versus", "b")):
+        refusal = command("slices", *files, option, value, code=2).stderr
+        assert f"{option} cannot go with runs" in refusal
+    assert (
+        "files cannot go with"
+        in command("board", QRELS, "--pairs", BM25, code=2).stderr
+    )

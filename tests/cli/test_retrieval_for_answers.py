@@ -167,9 +167,6 @@ def test_costs_that_are_nowhere(run: Run) -> None:
         "curve", *TWO[:2], "-m", "R@tokens", "-k", "500,1000", code=2
     )
     assert "--documents FILE" in found
-    assert "--collapse is now --unit" in run(
-        "eval", *TWO[:2], "--collapse", "x", code=2
-    )
 
 
 def test_records_in_an_object(run: Run, tmp_path: Path) -> None:

@@ -198,6 +198,44 @@ def orders(
     yield [doc for block in blocks for doc in block]
 
 
+def keys_in(order: Sequence[Id], keys: Mapping[Id, Sequence[float]]) -> list[float]:
+    """Return the key of each row of an order, in which copies fall; larger keys come first."""
+    return [keys[doc][list(order[:at]).count(doc)] for at, doc in enumerate(order)]
+
+
+def keys_of(
+    docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]
+) -> dict[Id, list[float]]:
+    """Return the keys of each document's copies, in the order in which they stand in every list."""
+    open_ties = options.get("ties") in ("expected", "best", "worst")
+    once = open_ties and options.get("duplicates") in ("first_drop", "last_drop")
+    keys: dict[Id, list[float]] = {}
+    for doc, score in docs:
+        keys.setdefault(doc, []).append(_key(score, options))
+    if options.get("order", "score") == "input":
+        return keys
+    return {
+        doc: sorted(set(own) if once else own, reverse=True)
+        for doc, own in keys.items()
+    }
+
+
+def settle_copies(
+    order: Sequence[Id], keys: Mapping[Id, Sequence[float]], duplicates: str
+) -> tuple[list[tuple[Id, float]], list[bool]]:
+    """Return the rows that stay, with their keys, and which of them earn nothing as they are copies."""
+    copies = list(zip(order, keys_in(order, keys), strict=True))
+    if duplicates == "first_keep_rank":
+        return copies, [doc in order[:at] for at, doc in enumerate(order)]
+    if duplicates in ("first_drop", "last_drop"):
+        step = -1 if duplicates == "last_drop" else 1
+        kept: dict[Id, float] = {}
+        for doc, key in copies[::step]:
+            kept.setdefault(doc, key)
+        copies = list(kept.items())[::step]
+    return copies, [False] * len(copies)
+
+
 def settle(
     order: Sequence[Id],
     grades: Grades,
@@ -208,38 +246,37 @@ def settle(
     named: bool = False,
     pool: Iterable[Id] = (),
     block: Mapping[Id, int] | None = None,
+    keys: Mapping[Id, Sequence[float]],
 ) -> Facts:
     """Turn an order of documents into slots: duplicates, depth, then unjudged documents."""
     block = block or {}
     duplicates = options.get("duplicates", "error")
-    copies = list(order)
-    worthless = [False] * len(copies)
-    if duplicates == "first_keep_rank":
-        worthless = [doc in copies[:at] for at, doc in enumerate(copies)]
-    elif duplicates in ("first_drop", "last_drop"):
-        backwards = duplicates == "last_drop"
-        copies = (
-            list(dict.fromkeys(copies[::-1]))[::-1]
-            if backwards
-            else list(dict.fromkeys(copies))
-        )
-        worthless = [False] * len(copies)
+    copies, worthless = settle_copies(order, keys, duplicates)
     depth = options.get("depth")
     copies, worthless = copies[:depth], worthless[:depth]
+    least = options.get("score_above", -math.inf)
     slots: list[Slot | None] = []
     ideal = list(grades.values())
+    shown: list[float] = []
     entered: set[Id] = set()
     ends: dict[int, int] = {}
-    for doc, nothing in zip(copies, worthless, strict=True):
+    for (doc, key), nothing in zip(copies, worthless, strict=True):
         before = len(slots)
+        known = grades.get(doc, None if imputed is None else imputed.get(doc))
+        grade = known if known is None or key > least else min(known, 0.0)
+        grade = None if nothing else grade
+        if known is not None and not nothing:
+            shown.append(known)
+            if doc not in grades and doc not in entered:
+                ideal.append(known)
+            if doc in entered and duplicates == "keep_judged":
+                ideal.append(known)
         if doc in grades:
-            grade, name = None if nothing else grades[doc], doc if named else None
+            name = doc if named else None
             slots.append(Slot(grade, judged=True, doc=name, block=block.get(doc, 0)))
+            entered.add(doc)
         elif imputed is not None:
-            grade = None if nothing else imputed[doc]
             slots.append(Slot(grade, judged=False, block=block.get(doc, 0)))
-            if doc not in entered:
-                ideal.append(imputed[doc])
             entered.add(doc)
         elif options.get("unjudged", "nonrelevant") == "nonrelevant":
             slots.append(
@@ -250,11 +287,11 @@ def settle(
         if len(slots) > before:
             ends[block.get(doc, 0)] = len(slots)
     n = sum(slot is not None for slot in slots)
-    known = tuple(grades.items()) if named else ()
+    ideal = shown if options.get("pool") == "list" else ideal
     ideal.sort(reverse=True)
     candidates = options.get("candidates") or 0
     more: dict[str, Any] = {
-        "pool": known,
+        "pool": tuple(grades.items()) if named else (),
         "candidates": candidates,
         "ends": tuple(ends.items()),
     }
@@ -300,18 +337,30 @@ def align(
     exclude: Iterable[tuple[Id, Id]] = (),
     *,
     named: bool = False,
+    hollow: Iterable[Id] = (),
 ) -> dict[Id, dict[Facts, int]]:
     """Return, per query, every list the rules leave possible and how many orders lead to it.
 
-    ``named`` keeps the documents' ids, for measures that look at more than their grades.
+    ``named`` keeps the documents' ids, for measures that look at more than their grades.  ``hollow`` are
+    queries that are answered with an empty list.
     """
     judged = judge(qrels, options)
     signed = judge(qrels, {**options, "negative": "keep"})
+    excluded_from = options.get("exclude_from", "lists")
+    for query, doc in exclude if excluded_from != "lists" else ():
+        for table in (judged, signed):
+            table.get(query, {}).pop(doc, None)
     everything = [grade for grades in judged.values() for grade in grades.values()]
     lowest = min(everything, default=0.0)
-    out = set(exclude)
+    out = set(exclude) if excluded_from != "judgments" else set()
+    if options.get("identical_ids") == "drop":
+        out |= {(query, doc) for query, doc, _ in run if str(query) == str(doc)}
     lists = lists_of(run)
-    queries = list(judged)
+    no_results = options.get("no_results", "missing")
+    if no_results in ("zero", "undefined"):
+        lists |= {query: [] for query in hollow}
+    gone = set(hollow) if no_results == "drop" else set()
+    queries = [query for query in judged if query not in gone]
     if options.get("extra", "drop") == "keep":
         queries += [query for query in lists if query not in judged]
     possible: dict[Id, dict[Facts, int]] = {}
@@ -319,7 +368,8 @@ def align(
         grades = judged.get(query, {})
         if query not in lists:
             if options.get("missing", "zero") == "zero":
-                ideal = tuple(sorted(grades.values(), reverse=True))
+                own = grades.values() if options.get("pool") != "list" else ()
+                ideal = tuple(sorted(own, reverse=True))
                 pool = tuple(grades.items()) if named else ()
                 candidates = options.get("candidates") or 0
                 facts = Facts(
@@ -343,6 +393,7 @@ def align(
                 named=named,
                 pool=pooled_docs,
                 block=block,
+                keys=keys_of(docs, options),
             )
             for order in orders(docs, options)
         )

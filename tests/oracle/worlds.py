@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from hypothesis import strategies as st
 from tests.oracle import diversity, trec
-from tests.oracle.oracle import Id, Row, align, read_measure, scores
+from tests.oracle.oracle import Id, Row, Score, align, read_measure, scores
 from tests.oracle.pairs import CANDIDATES
 
 import rankstone
@@ -52,6 +52,7 @@ class World:
     run: tuple[Row, ...]
     options: dict[str, Any] = field(default_factory=dict)
     exclude: tuple[tuple[Id, Id], ...] = ()
+    hollow: tuple[Id, ...] = ()
 
     def under(self, **options: Any) -> World:
         """Return the same rows under other options."""
@@ -76,10 +77,19 @@ class World:
         return table
 
     def table(self) -> pl.DataFrame:
-        """Return the run as a frame."""
-        return frame(
-            self.run, "rank" if self.options.get("order") == "rank" else "score"
+        """Return the run as a frame; with empty lists a row each list."""
+        number = "rank" if self.options.get("order") == "rank" else "score"
+        rows = frame(self.run, number)
+        if not self.hollow:
+            return rows
+        lists = rows.group_by("query_id", maintain_order=True).all()
+        empty = pl.DataFrame(
+            {"query_id": self.hollow}, {"query_id": rows["query_id"].dtype}
         )
+        none = [
+            pl.lit([], lists.schema[name]).alias(name) for name in lists.columns[1:]
+        ]
+        return pl.concat([lists, empty.with_columns(none)])
 
     def evaluate(self, measures: Iterable[str]) -> rankstone.Scores:
         """Let rankstone do it."""
@@ -107,7 +117,9 @@ class World:
     def possible(self, *, named: bool = False) -> dict[Id, dict[Facts, int]]:
         """Let the oracle align."""
         options = {"candidates": CANDIDATES, **self.options}
-        return align(self.qrels, self.run, options, self.exclude, named=named)
+        return align(
+            self.qrels, self.run, options, self.exclude, named=named, hollow=self.hollow
+        )
 
 
 def frame(rows: Sequence[Row], number: str) -> pl.DataFrame:
@@ -143,6 +155,8 @@ def differences(
     lines = []
     for measure in measures:
         expected = scores(possible, measure, world.options)
+        if world.options.get("no_results") == "undefined":
+            expected |= {str(query): Score(None, "undefined") for query in world.hollow}
         for query in {**expected, **found[measure]}:
             ours = expected.get(query)
             theirs = found[measure].get(query)

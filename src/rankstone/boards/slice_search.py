@@ -473,7 +473,9 @@ def _searched(
         found.values, gaps, tests, place[made.parents[kept]], 1 - settings.confidence
     )
     leads = np.array([to == at for at, to in enumerate(within)])
-    value, elsewhere = ((part[::2] / part[1::2])[:, kept] for part in (inside, outside))
+    value, elsewhere = (
+        part[::2, kept] / part[1::2, kept] for part in (inside, outside)
+    )
     two = len(found.systems) > 1
     here, there = (
         np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere)

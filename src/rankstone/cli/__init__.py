@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -108,8 +109,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str] | None) -> int:
+    at_once = signal.getsignal(signal.SIGINT)
+    heeded = callable(at_once)  # it is not where the shell has interrupts ignored
     try:
+        if heeded:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = cli.main(arguments, prog_name="rankstone", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the user gets a message
         return ended(error)
+    finally:
+        if heeded:
+            signal.signal(signal.SIGINT, at_once)
     return code if isinstance(code, int) else 0

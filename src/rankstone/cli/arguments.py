@@ -90,18 +90,14 @@ def refuse_with(
         if _is_given(given.get(name))
     ]
     if others:
-        flags = " and ".join(
-            f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in others
-        )
+        params = click.get_current_context().command.params
+        spelled = {param.name: param.opts[0] for param in params}
+        flags = " and ".join(spelled[name] for name in others)
         raise UsageError(f"{flags} cannot go with {flag}")
 
 
 def _is_given(value: object) -> bool:
     return value is not None and value is not False and value not in ((), [])
-
-
-#: keywords whose option has another name
-_FLAGS = {"labelled": "labeled", "price": "c", "start": "init"}
 
 
 def chosen_measures(
@@ -130,13 +126,22 @@ def chosen_measures(
     from rankstone.measures import parse_measures
 
     parsed = list(parse_measures(list(wanted)))
-    found = [_with_threshold(measure, rel) for measure in parsed]
-    if found == parsed:
+    changed: list[Any] = with_thresholds(parsed, rel)
+    if changed == parsed:
         names = " ".join(map(str, parsed))
         raise UsageError(
             "--rel changes none of these measures", given=names, expected="AP, P, RR …"
         )
-    return found
+    return changed
+
+
+def with_thresholds(measures: Any, rel: float | None) -> Any:
+    """Return measures with this threshold, where they have none of their own and take one."""
+    if rel is None or not measures:
+        return measures
+    from rankstone.measures import parse_measures
+
+    return [_with_threshold(measure, rel) for measure in parse_measures(measures)]
 
 
 def _with_threshold(measure: Any, rel: float) -> Any:

@@ -160,7 +160,7 @@ def _files(path: str) -> list[str]:
 @declare(
     "certify",
     {"files": "QRELS RUN…"},
-    "measures convention queries import",
+    "measures convention queries lang import",
     f"{PRINTED} {READING} {LISTS}",
     ALIGNMENT,
     but={"measures": {"shown": "nDCG@10"}},

@@ -17,6 +17,7 @@ from rankstone.cli.arguments import (
     numbers,
     present,
     refuse_with,
+    with_thresholds,
     words,
 )
 from rankstone.cli.declaring import declare
@@ -92,9 +93,9 @@ def of_files(
         files,
         else_try="for saved scores per query: rankstone compare --scores FILE",
     )
-    return compare(
-        files[0], runs, chosen_measures(measures, given.get("convention"), rel), **given
-    )
+    chosen = chosen_measures(measures, given.get("convention"), rel)
+    primary = with_thresholds(given.pop("primary", None), rel)
+    return compare(files[0], runs, chosen, primary=primary, **given)
 
 
 def _of_scores(

@@ -129,6 +129,8 @@ def declare(
         name: partial(_declared, name, (but or {}).get(name, {}))
         for name in " ".join(options).split()
     }
+    if "exclude" not in taken:  # there are no pairs that could be removed anywhere
+        taken.pop("exclude-from", None)
     needed = required.split()
 
     def declared(function: Callable[..., Any]) -> Command:

@@ -18,6 +18,7 @@ from rankstone.cli.arguments import (
     present,
     refuse_with,
     split_columns,
+    with_thresholds,
     words,
 )
 from rankstone.cli.declaring import declare
@@ -125,6 +126,7 @@ def command(
     }
     quiet = given["quiet"]
     wanted = chosen_measures(measures, given["convention"], rel)
+    sort = sort and str(*with_thresholds([sort], rel))
     find: Callable[..., AnyScores]
     if spark:
         find = partial(_on_spark, files, wanted, master, folder)

@@ -27,6 +27,7 @@ from rankstone.cli.arguments import (
     present,
     refuse_with,
     split_columns,
+    with_thresholds,
     words,
 )
 from rankstone.cli.declaring import CommandGroup, declare
@@ -433,6 +434,7 @@ def eval_command(
         return
     from rankstone import compare
 
+    given["primary"] = with_thresholds(given["primary"], rel)
     compared = present({name: given[name] for name in _COMPARED})
     with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         found = compare(

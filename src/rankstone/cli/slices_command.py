@@ -89,7 +89,7 @@ def _find(
         return boards.slices_of_log(
             log, **given, **{name: one for name, one in of_log.items() if one}
         )
-    refuse_with("runs", of_log)
+    refuse_with("--scores" if scores else "runs", of_log)
     if scores:
         refuse_with("--scores", given, ("convention",))
         given.pop("progress", None)

@@ -134,14 +134,15 @@ class Collection(Findings):
             "measure", "other", "tau", _ends("low", "high", digits).alias("interval")
         )
         topics = self.topics.drop("mean")
-        shown = {
+        whole = {
             "leaders": leaders,
             "groups": groups,
             "orders": orders,
             "topics": topics,
         }
+        shown = dict(whole)
         if not verbose:
-            shown |= {name: shown[name].head(_SHOWN) for name in ("groups", "topics")}
+            shown |= {name: whole[name].head(_SHOWN) for name in ("groups", "topics")}
         kinds: dict[str, Kind] = {
             "judged": "number",
             "best_run": "id",
@@ -157,10 +158,18 @@ class Collection(Findings):
         names |= {name: name for name in self.measures}
         about: dict[str, Any] = {"digits": digits, "names": names, "kinds": kinds}
         return [
-            Table.of(table, self.say(name), **about)
+            Table.of(
+                table, self._title(name, table.height, whole[name].height), **about
+            )
             for name, table in shown.items()
             if table.height
         ]
+
+    def _title(self, name: str, shown: int, rows: int) -> str:
+        title = self.say(name)
+        if shown == rows:
+            return title
+        return self.say("cut", title=title, shown=shown, rows=f"{rows:,}")
 
     def method_lines(self) -> Iterator[str]:
         """Yield how the tables were made."""

@@ -262,9 +262,10 @@ def _effect(ratio: Figure) -> str:
 
 def _numbers(one: Figure, digits: int) -> dict[str, str]:
     sign = "+" if one.statistic in _SIGNED else ""
+    known = {name: getattr(one, name) for name in ("value", "low", "high")}
     numbers = {
-        name: f"{getattr(one, name):{sign}.{digits}f}"
-        for name in ("value", "low", "high")
+        name: "–" if math.isnan(value) else f"{value:{sign}.{digits}f}"
+        for name, value in known.items()
     }
     return numbers | {
         "system": printable(one.system, _NAME),

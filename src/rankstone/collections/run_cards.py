@@ -27,7 +27,7 @@ from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_database
 from rankstone.measures.core.measure import Measure
-from rankstone.tables.phrases import phrase
+from rankstone.tables.phrases import check_language, phrase
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
@@ -59,10 +59,13 @@ class RunCard(Result):
     ----------
     card
         Everything in it, ready for JSON.
+    lang
+        Language of what is shown.
     """
 
     card: Mapping[str, Any]
     digits: int = 4
+    lang: str = "en"
 
     def report(self) -> dict[str, Any]:
         """Return the card."""
@@ -89,20 +92,21 @@ class RunCard(Result):
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the files and the means."""
-        say = partial(phrase, "cards")
+        say = partial(phrase, "cards", lang=self.lang)
         head = {
             "role": say("role"),
             "path": say("file"),
             "bytes": say("bytes"),
             "sha256": "SHA-256",
         }
-        files = Table.of(
-            pl.DataFrame(self.card["files"]).select(*head), say("files"), names=head
+        listed = pl.DataFrame(self.card["files"]).select(
+            pl.col("role").map_elements(say, pl.String), *[*head][1:]
         )
-        return Sheet(
-            say("card_title"),
-            parts=(files, Table.of(self.to_frame(), say("figures"), digits=digits)),
-        )
+        files = Table.of(listed, say("files"), names=head)
+        means = self.to_frame()
+        names = {name: say(name) for name in means.columns}
+        figures = Table.of(means, say("figures"), digits=digits, names=names)
+        return Sheet(say("card_title"), parts=(files, figures))
 
 
 def certify(
@@ -112,6 +116,7 @@ def certify(
     *,
     convention: str | None = None,
     folder: str | os.PathLike[str] = ".",
+    lang: str = "en",
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> RunCard:
@@ -127,6 +132,8 @@ def certify(
         As for :func:`rankstone.evaluate`; side tables are files, too.
     folder
         The folder in which the card will be: files below it are named relative to it, others by their name.
+    lang
+        Language of what is shown; the card is the same in all.
 
     Raises
     ------
@@ -140,6 +147,7 @@ def certify(
     >>> card["figures"]["bm25"]["P@5"]["mean"]
     '0.36875'
     """
+    check_language(lang)
     named = name_runs(runs)
     paths = {"judgments": qrels} | {
         name: options[name] for name in FILES if options.get(name) is not None
@@ -171,7 +179,7 @@ def certify(
         **computed(scores),
     }
     plain = json.loads(json.dumps(card, default=str))
-    return RunCard(plain | {"sha256": digest(plain)})
+    return RunCard(plain | {"sha256": digest(plain)}, lang=lang)
 
 
 def computed(scores: Scores) -> dict[str, Any]:

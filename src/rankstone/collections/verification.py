@@ -306,7 +306,7 @@ def _found(path: str, folder: Path, files: Sequence[Path], where: str) -> Path |
     if (
         named.is_absolute()
         or ".." in named.parts
-        or not place.resolve().is_relative_to(folder.resolve())
+        or not Path(os.path.realpath(place)).is_relative_to(folder.resolve())
     ):
         problem = f"the card names a file outside its folder: {printable(path, _NAME)}"
         raise BadValue(problem, where=where, fix="name the files after the card")

@@ -176,6 +176,8 @@ def explain_queries(
 def _worst(explainer: Explainer, runs: Mapping[str, object], count: int) -> list[str]:
     """Return the queries with the lowest scores, or the largest losses compared with another run."""
     values = explainer.prepared.evaluate(runs).per_query
+    if values.is_empty():
+        return []
     wide = values.pivot("run", index="query_id", values="value", maintain_order=True)
     first, *other = runs
     loss = wide[first] - wide[other[0]] if other else wide[first]

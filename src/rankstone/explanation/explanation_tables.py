@@ -221,8 +221,13 @@ def _missed(one: Explanation, number: Writer) -> Iterator[str]:
 def _others(one: Explanation, number: Writer) -> Iterator[str]:
     """Yield libraries by the value that they would print."""
     by_value: dict[str, list[str]] = {}
+    refuses = heading("refuses", one.lang)
     for library, value in one.others.items():
-        text = value if isinstance(value, str) else number(value)
+        text = (
+            value.replace("refuses", refuses, 1)
+            if isinstance(value, str)
+            else number(value)
+        )
         by_value.setdefault(text, []).append(library)
     for text, libraries in sorted(by_value.items(), key=lambda item: -len(item[1])):
         yield f"{text}: {', '.join(libraries)}"

@@ -62,9 +62,14 @@ def not_in_means(reasons: Reasons, noun: str = "query") -> list[str]:
         for reason, count in counts.items():
             alike.setdefault((reason, count), []).append(measure)
     return [
-        f"{counted(count, noun)} not in the mean of {some(measures)}: {reason}"
+        f"{counted(count, noun)} not in the mean of {_listed(measures)}: {reason}"
         for (reason, count), measures in alike.items()
     ]
+
+
+def _listed(measures: Sequence[str]) -> str:
+    more = " …" if len(measures) > _SHOWN else ""
+    return ", ".join(map(printable, measures[:_SHOWN])) + more
 
 
 class JudgmentsAudit(Record):

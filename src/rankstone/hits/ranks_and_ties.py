@@ -337,12 +337,13 @@ def _worth(
     """Return the worth of each row to a measure, for the best and the worst order of ties."""
     worth = np.full(batch.height, _UNJUDGED)
     worth[matches.row] = grades
-    if options.duplicates == "first_keep_rank":
+    if options.duplicates == "first_keep_rank" and batch.docs is not None:
         key = batch.key if options.ties == "worst" and batch.key is not None else None
+        # by id: rows with an imputed grade have no pair
         copies = pl.DataFrame(
-            {"list": matches.list, "pair": matches.pair}
+            {"list": matches.list, "doc": batch.ids(matches.row)}
         ).with_row_index("at")
-        earlier = copies.select(pl.col("at").first().over("list", "pair"))[
+        earlier = copies.select(pl.col("at").first().over("list", "doc"))[
             "at"
         ].to_numpy()
         later = earlier < np.arange(len(earlier))

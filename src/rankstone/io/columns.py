@@ -55,7 +55,7 @@ RETRIEVED: Final = {
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
 #: names that a column can be renamed to
-_OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES)
+_OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES, "system", "dataset", "value")
 _TEXTS: Final = (
     "query_id",
     "doc_id",

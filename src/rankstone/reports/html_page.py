@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import platform
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
@@ -154,20 +155,25 @@ def page(
 
 
 def _rendered(name: str, scripts: list[str], **given: Any) -> str:  # noqa: ANN401 - what templates show
+    environment = _environment()
+    environment.filters["say_percent"] = getattr(given.get("say"), "percent", str)
+    template = environment.get_template(f"{name}.html.j2")
+    return str(
+        template.render(
+            policy=policy(scripts), scripts=[*map(_whole, scripts)], **given
+        )
+    )
+
+
+@cache
+def _environment() -> Any:  # noqa: ANN401 - Jinja's, which keeps compiled templates
     jinja = needed("jinja2")
-    made = jinja.Environment(
+    return jinja.Environment(
         autoescape=True,
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
         loader=jinja.FunctionLoader(_asset),
-    )
-    made.filters["say_percent"] = getattr(given.get("say"), "percent", str)
-    template = made.get_template(f"{name}.html.j2")
-    return str(
-        template.render(
-            policy=policy(scripts), scripts=[*map(_whole, scripts)], **given
-        )
     )
 
 

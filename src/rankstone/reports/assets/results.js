@@ -49,7 +49,7 @@ const Results = (() => {
     });
   }
   function retained() {
-    const drawn = D.runs.map((run) => D.points.filter((row) => row.run === run)).map((some) => ({ name: some[0].run, x: column(some, "day"), y: column(some, "rate"), ...(D.runs.length <= 4 ? { low: column(some, "low"), high: column(some, "high") } : {}) }));
+    const drawn = D.runs.map((run) => D.points.filter((row) => row.run === run)).map((some) => ({ name: D.by === null ? W.all : some[0].run, x: column(some, "day"), y: column(some, "rate"), ...(D.runs.length <= 4 ? { low: column(some, "low"), high: column(some, "high") } : {}) }));
     return [heading("curve", W.retention_curve, W.retention_curve_help), drawn.length ? lines(drawn, W[D.unit], { percent: true }) : null,
       tableOf(D.curve, [...(D.by === null ? [] : [[D.by]]), ["at", String, W[D.unit]], ["cohorts", count], ["censored", count], ["users", count], ["retained", count], ["rate", share], ["low", share], ["high", share]])];
   }

@@ -254,9 +254,7 @@ def curve_rows(found: Retention) -> tuple[pl.DataFrame, list[str]]:
     Age 0, at which all users of a cohort are active, has no point; nor have ages that only few users have
     reached.
     """
-    name = (
-        pl.lit(label("all")) if found.by is None else pl.col(found.by).fill_null(_NONE)
-    )
+    name = pl.lit("all") if found.by is None else pl.col(found.by).fill_null(_NONE)
     rows = found.curve.filter(pl.col("rate").is_not_null())
     rows = rows.with_columns(
         run=name.cast(pl.String), day=pl.col("age") + found.windows.origin

@@ -1,0 +1,244 @@
+"""Every sentence of every language is shown by a real result, and every result shows itself in all its states."""
+
+from __future__ import annotations
+
+import html
+import json
+import pkgutil
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.phrase_uses import parts, read_by_scripts, sentences
+from tests.states import CHARTED, PAGED, STATES
+
+import rankstone
+from rankstone import plots
+from rankstone.reports.report_content import page_of
+from rankstone.tables.phrases import LANGUAGES, phrases
+from rankstone.tables.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytest.importorskip("altair", reason="charts need the extra: report")
+pytest.importorskip("jinja2", reason="reports need the extra: report")
+
+#: section → sentences that no result below reaches, and why
+ARGUED: Final = tomllib.loads(
+    (Path(__file__).with_name("unreached_sentences.toml")).read_text(encoding="utf-8")
+)
+#: results of a state that are shown in all formats, the others as text; they differ in their measures alone
+_WHOLLY: Final = 12
+#: a part that was not filled in, and values that are no words
+_PARTS: Final = {
+    part
+    for known in sentences().values()
+    for text in known.values()
+    for part in parts(text)
+}
+_NO_WORDS: Final = re.compile(
+    rf"\{{(?:{'|'.join(sorted(_PARTS))})\}}"
+    r"|\bNone\b(?! of the| clearly better)|\b(?:nan|NaN)\b"
+)
+#: public classes that no verb of this process returns
+_ELSEWHERE: Final = {
+    "OnlineResult": "the base class of results about users",
+    "SparkScores": "needs a session of Spark: tests/spark prints it",
+    "SparkComparison": "needs a session of Spark: tests/spark prints it",
+}
+#: chart → keyword arguments of functions that draw results of a class
+_CHARTS: Final[dict[str, list[Callable[..., object]]]] = {
+    "Comparison": [
+        lambda found, _: plots.forest(found),
+        lambda found, _: plots.differences(found),
+        lambda found, _: plots.histogram(found),
+        lambda found, _: plots.scatter(found),
+    ],
+    "Curves": [
+        lambda found, lang: [
+            plots.means(found, str(curve), lang=lang) for curve in found.curves
+        ],
+        lambda found, lang: plots.cloud(found, lang=lang),
+    ],
+    "Retention": [
+        lambda found, lang: plots.retention_curve(found, lang=lang),
+        lambda found, lang: plots.retention_heatmap(found, lang=lang),
+        lambda found, lang: plots.retention_periods(found, lang=lang),
+    ],
+    "Board": [lambda found, _: plots.ranks(found)],
+    "PairedBoard": [lambda found, _: plots.ranks(found)],
+    "Slices": [lambda found, _: plots.slices(found)],
+    "Collection": [lambda found, _: plots.topics(found)],
+}
+
+
+class Sentence(str):  # noqa: SLOT000 - it notes where it stands
+    """A phrase that notes when it is shown."""
+
+    key: tuple[str, str, str]
+    shown: set[tuple[str, str, str]]
+
+    def format(self, **given: object) -> str:  # type: ignore[override] # as phrases are filled in
+        """Fill in the parts."""
+        self.shown.add(self.key)
+        return str.format(self, **given)
+
+
+@dataclass
+class Shown:
+    """What was shown of all states."""
+
+    sentences: set[tuple[str, str, str]] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
+    formats: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+@cache
+def shown() -> Shown:
+    """Show every state in every language and format."""
+    seen = Shown()
+    plain = {
+        (section, lang): dict(phrases(section, lang))
+        for section in sentences()
+        for lang in LANGUAGES
+    }
+    try:
+        for (section, lang), known in plain.items():
+            for name, text in known.items():
+                sentence = Sentence(text)
+                sentence.key, sentence.shown = (section, name, lang), seen.sentences
+                phrases(section, lang)[name] = sentence
+        for name, make in STATES.items():
+            made = make(LANGUAGES[-1])
+            results = made if isinstance(made, list) else [made]
+            for lang in LANGUAGES:
+                said = [_in_language(result, lang) for result in results]
+                for form, text in _texts(name, said, lang, seen):
+                    seen.formats[form] += 1
+                    if found := _NO_WORDS.search(text):
+                        around = text[max(found.start() - 60, 0) : found.end() + 60]
+                        seen.wrong.append(f"{name}, {lang}, {form}: {around!r}")
+    finally:
+        for (section, lang), known in plain.items():
+            phrases(section, lang).update(known)
+    return seen
+
+
+def _in_language(result: Any, lang: str) -> Any:
+    """Return a result in another language, which a verb was asked for and the result keeps."""
+    names = _fields(result)
+    if "lang" in names:
+        return replace(result, lang=lang)
+    parts = {
+        name: replace(part, lang=lang)
+        for name in names
+        if "lang" in _fields(part := getattr(result, name))
+    }
+    return replace(result, **parts) if parts else result
+
+
+def _fields(value: Any) -> list[str]:
+    return [one.name for one in fields(value)] if is_dataclass(value) else []
+
+
+def _texts(
+    name: str, results: list[Any], lang: str, seen: Shown
+) -> Iterator[tuple[str, str]]:
+    """Yield the name of each format, and what a reader reads in it."""
+    seen.classes |= {type(result).__name__ for result in results}
+    for at, result in enumerate(results):
+        yield "text", result.text(140, verbose=True)
+        if at >= _WHOLLY:
+            continue
+        yield "narrow text", result.text(60)
+        yield "Markdown", result.to_markdown()
+        yield "HTML", _words(result.to_html())
+        yield "LaTeX", re.sub(r"[{}]", " ", result.to_latex())
+        report = json.loads(json.dumps(result.report(), default=str))
+        for part in ("findings", "method", "notes"):
+            if isinstance(report, dict) and part in report:
+                yield "JSON", json.dumps(report[part], ensure_ascii=False)
+        if type(result).__name__ == "Comparison":
+            yield "caption", _caption(result, "superscript")
+            yield "caption", _caption(result, "bold")
+        if name in PAGED:
+            yield "page", _words(page_of(result, lang=lang))
+        for draw in _charts(result) if name in CHARTED else ():
+            draw(result, lang)
+            yield "chart", ""
+
+
+def _caption(comparison: Any, marks: str) -> str:
+    latex = comparison.to_latex("means", marks=marks, caption=True)
+    return re.sub(r"[{}]", " ", latex)
+
+
+def _words(page: str) -> str:
+    """Return the words of a page, without its style, scripts and data."""
+    page = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", page))
+
+
+def _charts(result: Any) -> Iterator[Callable[..., object]]:
+    yield from _CHARTS.get(type(result).__name__, ())
+    compared = type(result).__name__ == "Comparison"
+    if compared and result.segments is not None:
+        yield lambda found, _: plots.segments(found)
+    if type(result).__name__ == "Board" and result.rule.estimate == "mean_rank":
+        yield lambda found, _: plots.critical_difference(found)
+    if compared and len(result.inputs) > 1:
+        yield lambda found, _: plots.pr_curve(found)
+        yield lambda found, _: plots.pr_curve(found, system=found.systems[0])
+        yield lambda found, _: plots.at_k(found)
+
+
+def test_every_result_shows_itself_in_every_state() -> None:
+    """In all formats and languages, without parts that nothing fills in and values that are no words."""
+    assert shown().wrong == []
+    counts = ", ".join(f"{form} {count:,}" for form, count in shown().formats.items())
+    print(f"{len(STATES)} states × {len(LANGUAGES)} languages: {counts}")  # noqa: T201
+
+
+def test_every_public_result_has_states() -> None:
+    """Whatever public verbs return: classes of results that any package names."""
+    names = [
+        room.name
+        for room in pkgutil.iter_modules(rankstone.__path__, "rankstone.")
+        if room.ispkg and room.name != "rankstone.cli"
+    ]
+    rooms = [rankstone, *map(import_module, names)]
+    public = {
+        value.__name__
+        for room in rooms
+        for name in getattr(room, "__all__", ())
+        if isinstance(value := getattr(room, name), type) and issubclass(value, Result)
+    }
+    assert len(public) > 25
+    assert public - shown().classes == _ELSEWHERE.keys()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_sentence_is_shown_by_a_result(lang: str) -> None:
+    """Those that none shows are listed in ``unreached_sentences.toml`` with the reason, and no others."""
+    reached = {(section, name) for section, name, of in shown().sentences if of == lang}
+    every = {
+        (section, name) for section, known in sentences(lang).items() for name in known
+    }
+    argued = {(section, name) for section, of in ARGUED.items() for name in of["names"]}
+    print(f"{len(every & reached)} of {len(every)} shown, {len(argued)} argued")  # noqa: T201
+    assert sorted(every - reached) == sorted(argued)
+
+
+def test_scripts_read_what_only_they_show() -> None:
+    """The argument of the list holds."""
+    pages = sentences()["pages"]
+    assert {*ARGUED["pages"]["names"]} <= read_by_scripts(pages)
+    assert all(of["why"] for of in ARGUED.values())
