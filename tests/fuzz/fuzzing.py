@@ -1,8 +1,8 @@
 """Texts and files as strangers and bad luck write them: ``python -m tests.fuzz.fuzzing [--measures N] …``.
 
 Every case has a seed of its own, so ``--only KIND:SEED`` runs it again.  A case is wrong if anything but one
-of :mod:`rankstone.errors` is raised, if it takes more than ten seconds, if a refusal of a file does not say
-which file, or if a change that keeps a file's meaning changes a number.
+of :mod:`rankstone.errors` is raised, if it takes more than ten seconds of the processor, if a refusal of a
+file does not say which file, or if a change that keeps a file's meaning changes a number.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Finding", "run_case"]
 
-#: seconds that a case may take
+#: seconds of the processor that a case may take
 PATIENCE: Final = 10
 #: cases of a process, and what it says before each
 _SIZE: Final = 2_000
@@ -789,8 +789,8 @@ def run_case(kind: str, seed: int) -> str | None:
         raise _TooSlow
 
     _originals()  # made once, which takes longer than a case
-    signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    signal.signal(signal.SIGPROF, late)  # its own time, however busy the machine is
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -805,7 +805,7 @@ def run_case(kind: str, seed: int) -> str | None:
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"{kind}:{seed}  {type(error).__name__}: {str(error)[:200]} at {last.filename}:{last.lineno}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return None
 
 
@@ -848,8 +848,8 @@ def _run_here(kind: str, seeds: range) -> None:
         sys.stdout.write(f"{_AT}{seed}\n")
         sys.stdout.flush()
         faulthandler.dump_traceback_later(
-            PATIENCE * 2, exit=True
-        )  # where even an alarm is not heard
+            PATIENCE * 12, exit=True
+        )  # where no alarm is heard, or nothing is done
         if (said := run_case(kind, seed)) is not None:
             sys.stdout.write(said.replace("\n", " | ") + "\n")
     faulthandler.cancel_dump_traceback_later()

@@ -426,6 +426,7 @@ def test_archives_without_what_workbooks_have(tmp_path: Path) -> None:
     for lacking in (
         *(name for name in parts if name.startswith("xl/")),
         "encrypted",
+        "of another version",
         "damaged",
     ):
         path = tmp_path / f"{lacking.replace('/', '-')}.xlsx"
@@ -440,6 +441,8 @@ def test_archives_without_what_workbooks_have(tmp_path: Path) -> None:
             while lacking == "encrypted" and at >= 0:
                 content[at + place] |= 1
                 at = content.find(header, at + 4)
+        if lacking == "of another version":
+            content[content.find(b"PK\x01\x02") + 6] = 232
         if lacking == "damaged":
             content = content.replace(b"<sheetData>", b"<sheetDatu>")
         path.write_bytes(content)

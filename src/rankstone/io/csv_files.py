@@ -269,7 +269,7 @@ def is_workbook(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError):  # or of another version
         return False
 
 
