@@ -15,9 +15,8 @@ from typing import Final
 import click
 import pytest
 from tests.cli.small_files import write_small_files
-from tests.command_line import command
+from tests.command_line import command, commands
 
-from rankstone.cli import cli
 from rankstone.cli.declaring import Option
 from rankstone.measures.core.gains_and_discounts import CUSTOM_GAINS
 
@@ -381,22 +380,7 @@ FORMATS_IN: Final = {
 }
 
 
-def commands(group: click.Group, above: str = "") -> dict[str, click.Command]:
-    """Return every command by its spelling."""
-    context, known = click.Context(group), dict[str, click.Command]()
-    for name in group.list_commands(context):
-        each = group.get_command(context, name)
-        assert each is not None
-        spelled = f"{above} {name}".strip()
-        known |= (
-            commands(each, spelled)
-            if isinstance(each, click.Group)
-            else {spelled: each}
-        )
-    return known
-
-
-COMMANDS: Final = commands(cli)
+COMMANDS: Final = commands()
 #: what stands between the words of an option
 WORDS: Final = re.compile(r"[a-z0-9][\w.-]*")
 

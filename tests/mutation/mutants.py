@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
-from tests.quick import CORE, ELSEWHERE, ROOT, Imports
+from tests.quick import ELSEWHERE, ROOT, Imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ KINDS: Final = (
     "dropped branch",
 )
 #: files of the first, nearest tests and of those after them, and the seconds of work after which no test begins
-BATCHES: Final = ((4, 7), (8, 8))
+BATCHES: Final = ((4, 10), (12, 30))
 #: tests that take so many seconds by the clock hang
 HANGING: Final = 400.0
 #: seconds of work in which a test is shown to pass without any change
@@ -60,6 +60,8 @@ SOUND: Final = 60
 MARKED: Final = "parity heavy_parity live browser spark hooks arrays trackers"
 #: letters that a name has at least by which tests are looked for
 WORD: Final = 5
+#: tests of the numbers of all measures
+OF_NUMBERS: Final = ("tests/golden/test_examples.py", "tests/laws/test_oracle.py")
 #: what stands for a test where none could begin
 NO_TEST: Final = "exit code"
 #: tests about sources, not about what they do
@@ -432,7 +434,8 @@ class Copy:
             return -sum(bool(word.search(text)) for word in words)
 
         nearest = sorted(near, key=mentions)
-        files = [mutant.path, *nearest[:2], CORE[0], *nearest[2:]]
+        always = OF_NUMBERS if mutant.path.split("/")[2] in ("hits", "measures") else ()
+        files = [mutant.path, *always, *nearest]
         return list(dict.fromkeys(files))[: sum(count for count, _ in BATCHES)]
 
     def outcome(self, mutant: Mutant) -> tuple[str, str]:

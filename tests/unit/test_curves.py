@@ -11,9 +11,11 @@ import pytest
 from tests.rows import each
 
 import rankstone
+from rankstone import P
 from rankstone.diagnostics.cutoff_choice import Resampling
 from rankstone.errors import BadOption, BadParameter, UsageError
-from rankstone.measures.at_cutoffs import parse_curves
+from rankstone.measures.at_cutoffs import AtK, parse_curves
+from rankstone.measures.core.definition import MOST_RANKS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -377,6 +379,15 @@ def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
     """What is no number of resamples, seed, probability or band is refused."""
     with pytest.raises(BadOption, match=message):
         trace({"q": "O"}, **settings)
+
+
+def test_a_cutoff_may_be_as_deep_as_any() -> None:
+    """The deepest rank there is, and no deeper one."""
+    (deepest,) = parse_curves("P", [1, MOST_RANKS])
+    assert str(deepest) == f"P@1,{MOST_RANKS}"
+    for cutoff in (0, MOST_RANKS + 1):
+        with pytest.raises(BadParameter, match="1 or more"):
+            AtK(measure=P(), cutoffs=(1, cutoff))
 
 
 def test_other_settings_for_the_same_curves() -> None:

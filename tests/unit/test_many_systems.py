@@ -16,7 +16,7 @@ from tests.unit.test_comparison import scores
 from rankstone import compare_scores, demo
 from rankstone.cli import cli
 from rankstone.comparison import letter_display
-from rankstone.comparison.letter_display import letter_columns
+from rankstone.comparison.letter_display import letter_columns, letters
 from rankstone.errors import BadOption, BadValue, DuplicateRows
 
 if TYPE_CHECKING:
@@ -235,3 +235,11 @@ def test_pairs_of_pairs_are_every_pair() -> None:
     found = many(14)
 
     assert found.to_frame().height == len(list(combinations(range(14), 2)))
+
+
+@pytest.mark.parametrize(("systems", "shown"), [(3, "abc"), (4, "a–d"), (6, "a–f")])
+def test_letters_in_a_row_are_a_range_from_four_on(systems: int, shown: str) -> None:
+    """One system that differs from nobody shares a letter with each of the others, which all differ."""
+    different = ~np.eye(systems + 1, dtype=bool)
+    different[-1] = different[:, -1] = False
+    assert letters(different)[-1] == shown

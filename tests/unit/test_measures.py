@@ -206,6 +206,13 @@ def test_parameters_among_the_options(
     assert fix in str(raised.value)
 
 
+def test_the_largest_exponent_of_a_unit_gain() -> None:
+    """2^50 is a gain, 2^51 is refused."""
+    assert str(parse_measure("ERR(max_grade=50)")) == "ERR(max_grade=50)"
+    with pytest.raises(UsageError, match="astronomically large"):
+        parse_measure("ERR(max_grade=51)")
+
+
 def test_options_that_nothing_has() -> None:
     """What neither alignment nor a measure knows is told as before."""
     with pytest.raises(UsageError, match="there is no alignment option 'relx'"):

@@ -315,3 +315,29 @@ def test_the_propensity_of_labels() -> None:
         rankstone.measures.label_propensity([1], 2)
     with pytest.raises(UsageError, match="above 0"):
         rankstone.measures.label_propensity([1], 100, b=0)
+
+
+def test_weights_of_intents_at_the_ends_of_their_range() -> None:
+    """0 and 1e100 are weights; less, more and none are refused."""
+    qrels = pl.DataFrame(
+        {
+            "query_id": ["q", "q"],
+            "subtopic": ["s", "t"],
+            "doc_id": ["a", "b"],
+            "relevance": [1, 1],
+        }
+    )
+
+    def score(weight: float | None) -> float | None:
+        intents = pl.DataFrame(
+            {"query_id": ["q", "q"], "subtopic": ["s", "t"], "weight": [weight, 1.0]}
+        )
+        scored = rankstone.evaluate(qrels, {"q": ["a"]}, "IA(of=R)@1", intents=intents)
+        return scored.to_dict()["run"]["IA(of=R)@1"]
+
+    assert score(0.0) == 0.0
+    assert score(1e100) == pytest.approx(1.0)
+    assert score(1.0) == 1 / 2
+    for weight in (-1e-300, 1.1e100, None, float("inf")):
+        with pytest.raises(InputError, match="weight of an intent is not valid"):
+            score(weight)

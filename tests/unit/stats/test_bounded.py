@@ -337,3 +337,38 @@ def test_many_differences_have_the_bits_of_each_alone() -> None:
                 assert one.p_above(-0.02) == by_itself.p_above(-0.02)
                 assert one.p_below(0.02) == by_itself.p_below(0.02)
                 assert repr(one.spread) == repr(by_itself.spread)
+
+
+@pytest.mark.parametrize("method", ["auto", "worst_case"])
+@pytest.mark.parametrize("seed", range(3))
+def test_levels_of_differences_are_inverse_to_their_limits(
+    seed: int, method: str
+) -> None:
+    """Where either of the two limits is the larger: few small differences, many, and rare losses."""
+    rng = np.random.default_rng(seed)
+    for values in (
+        rng.normal(0.1, 0.1, 8),
+        rng.normal(0.0, 0.3, 60),
+        np.where(rng.random(40) < 0.1, -0.5, 0.0),
+    ):
+        units = Units.of(np.clip(values, -1, 1)[:, None])
+        estimate = difference_estimate(units, (0.0, 1.0), method)
+        for alpha in (0.2, 0.025, 0.001):
+            low, high = estimate.limits(alpha)
+            assert estimate.p_above(low) == pytest.approx(alpha, rel=1e-6)
+            assert estimate.p_below(high) == pytest.approx(alpha, rel=1e-6)
+
+
+def test_two_units_are_planned_with_a_third_at_the_worst_loss() -> None:
+    """From two on: the larger of both ends' errors, by hand; a single unit has no error."""
+    first, second = 0.1, 0.3
+    worst = 1.0  # as few have moved, the whole range
+    errors = []
+    for sign in (1, -1):
+        values = [sign * first, sign * second, -worst]
+        mean = sum(values) / 3
+        squares = sum((value - mean) ** 2 for value in values)
+        errors.append(math.sqrt(squares / (1 - 1 / 3)) / 3)
+    two = difference_estimate(Units.of(column(first, second)), (0.0, 1.0))
+    assert two.spread == pytest.approx(max(errors))
+    assert math.isnan(difference_estimate(Units.of(column(0.1)), (0.0, 1.0)).spread)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from rankstone.stats.effect_ratios import effect_ratio, relative_change
-from rankstone.stats.order_agreement import order_agreement, taus
+from rankstone.stats.order_agreement import _signs, order_agreement, taus
 
 
 def test_tau_is_that_of_scipy() -> None:
@@ -24,7 +24,9 @@ def test_tau_is_that_of_scipy() -> None:
 
 
 def test_rounding_is_a_tie() -> None:
-    """Means that differ in the last bit are equal."""
+    """Means that differ in the last bit are equal; the largest mean says how much rounding is."""
+    for gap, sign in ((1e-12, 0.0), (2e-12, 1.0)):
+        assert _signs(np.array([[1.0, 0.0, gap]]))[0, 2, 1] == sign
     assert math.isnan(taus(np.array([[0.1 + 0.2, 0.3]]), np.array([[1.0, 2.0]]))[0])
 
 

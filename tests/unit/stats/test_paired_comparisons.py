@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from scipy import optimize
 from rankstone.errors import NotComparable
 from rankstone.stats.paired_comparisons import (
     Battles,
+    _bradley_terry,
+    _davidson,
+    _rao_kupper,
     circular_triads,
     elo,
     fit_strengths,
@@ -220,4 +224,33 @@ def test_elo_by_hand() -> None:
     assert (
         elo([0, 0], [1, 1], [0, 1], 2).tolist()
         != elo([0, 0], [1, 1], [1, 0], 2).tolist()
+    )
+
+
+@pytest.mark.parametrize("model", [_bradley_terry, _davidson, _rao_kupper])
+@pytest.mark.parametrize(("delta", "eta"), [(0.3, 0.4), (-1.2, 0.9), (2.5, 1.7)])
+def test_slopes_are_those_of_the_logarithms_of_chances(
+    model: Any, delta: float, eta: float
+) -> None:
+    """By differences of values nearby; chances of the outcomes sum to 1 where ties have one of their own."""
+    step = 1e-4
+
+    def values(delta: float, eta: float) -> np.ndarray:
+        return np.array([float(row[0][0]) for row in model(np.array([delta]), eta)])
+
+    slopes = np.array(
+        [[float(part[0]) for part in row] for row in model(np.array([delta]), eta)]
+    )
+    here = values(delta, eta)
+    up, down = values(delta + step, eta), values(delta - step, eta)
+    more, less = values(delta, eta + step), values(delta, eta - step)
+    both = values(delta + step, eta + step) - values(delta + step, eta - step)
+    both -= values(delta - step, eta + step) - values(delta - step, eta - step)
+    assert slopes[:, 1] == pytest.approx((up - down) / (2 * step), abs=1e-6)
+    assert slopes[:, 2] == pytest.approx((more - less) / (2 * step), abs=1e-6)
+    assert slopes[:, 3] == pytest.approx((up - 2 * here + down) / step**2, abs=1e-5)
+    assert slopes[:, 4] == pytest.approx(both / (4 * step**2), abs=1e-5)
+    assert slopes[:, 5] == pytest.approx((more - 2 * here + less) / step**2, abs=1e-5)
+    assert np.exp(here[:2] if model is _bradley_terry else here).sum() == pytest.approx(
+        1
     )

@@ -168,3 +168,14 @@ def test_items_without_degrees_of_freedom_get_the_centre() -> None:
     assert total[3] == pytest.approx(total[0] - 9.0)
     nothing, _ = moderated_variances(np.zeros(3), np.full(3, 4.0))
     assert nothing.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_variance_of_nothing_moderates_nothing() -> None:
+    """An item without degrees of freedom has the others' variance, and theirs are as without it."""
+    own, freedom = np.array([0.5, 1.0, 6.0, 2.0]), np.array([30.0, 30.0, 30.0, 30.0])
+    variances, df = moderated_variances(own, freedom)
+    more, _ = moderated_variances(np.append(own, 99.0), np.append(freedom, 0.0))
+    assert more[:4] == pytest.approx(variances)
+    assert np.isfinite(more).all()
+    assert more[4] < 10
+    assert (df > 0).all()
