@@ -175,7 +175,8 @@ class _Canvas:
 
     def line(self, spots: Sequence[tuple[float, float]], number: int, of: int) -> None:
         """Draw a line through points given as shares of width and height, and mark it among several."""
-        wide, tall = self.width * _ACROSS - 1, self.height * _DOWN - 1
+        wide = self.width * _ACROSS - 1
+        tall = self.height * _DOWN - 1
         ends = [(round(x * wide), round(y * tall)) for x, y in spots]
         for (x0, y0), (x1, y1) in zip(ends, ends[1:] or ends, strict=False):
             steps = max(abs(x1 - x0), abs(y1 - y0), 1)
@@ -188,8 +189,10 @@ class _Canvas:
                 self._put_mark(column, number)
 
     def _dot(self, x: float, y: float, number: int) -> None:
-        across, up = round(x), round(y)
-        column, row = across // _ACROSS, self.height - 1 - up // _DOWN
+        across = round(x)
+        up = round(y)
+        column = across // _ACROSS
+        row = self.height - 1 - up // _DOWN
         self._dots[row][column] |= _BITS[_DOWN - 1 - up % _DOWN][across % _ACROSS]
         self._of[row][column] = number
 

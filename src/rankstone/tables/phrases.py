@@ -48,7 +48,9 @@ def phrase(section: str, name: str, /, lang: str = "en", **parts: object) -> str
     >>> phrase("comparison", "wtl", "zh"), phrase("explanation", "half_life")
     ('胜/平/负', 'half life')
     """
-    return filled(phrases(section, lang).get(name, name.replace("_", " ")), parts)
+    words = name.replace("_", " ")
+    template = phrases(section, lang).get(name, words)
+    return filled(template, parts)
 
 
 class _Agreeing(Formatter):
@@ -59,7 +61,9 @@ class _Agreeing(Formatter):
         one, several, other = format_spec.partition("|")
         if not several:
             return str(super().format_field(value, format_spec))
-        return one if str(value) == "1" else other
+        if str(value) == "1":
+            return one
+        return other
 
 
 def filled(phrase: str, parts: Mapping[str, object]) -> str:

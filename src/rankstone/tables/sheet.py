@@ -429,7 +429,8 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
     fixed = sum(need[at] for at in range(len(need)) if numeric[at])
     least = {at: _least(columns[at], need[at], table.kinds[at]) for at in soft}
     if table.title and fixed + sum(least.values()) + gap * len(need) - 1 > width:
-        gap, sides = 1, 0
+        gap = 1
+        sides = 0
     room = width - sides - gap * (len(need) - 1)
     # every block begins with the names, and with ranks before them
     names = soft[0] if soft and soft[0] <= _BEFORE else 0
