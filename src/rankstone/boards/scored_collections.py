@@ -76,7 +76,7 @@ def score_collections(
 
 
 def _read(path: str) -> dict[str, Any]:
-    read = read_toml(path, _EXAMPLE)
+    read = read_toml(path, "[collections.NAME] with qrels and runs, for each NAME")
     for key in read:
         if key not in _TOP:
             raise UsageError(
