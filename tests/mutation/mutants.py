@@ -119,6 +119,8 @@ class Mutant:
         The places of the old text in the bytes of the file.
     turn
         How many equal changes come before it in the same function.
+    test
+        The file of tests that runs first, of a change of ``named.toml``.
     """
 
     path: str
@@ -130,6 +132,7 @@ class Mutant:
     begin: int = field(repr=False)
     end: int = field(repr=False)
     turn: int = 0
+    test: str = ""
 
     def __str__(self) -> str:
         """Return the place and the change, on one line."""
@@ -359,17 +362,9 @@ def named() -> list[Mutant]:
             source.count(b"\n", 0, begin) + 1,
             begin + len(entry["old"].encode()),
         )
+        place = (entry["path"], line, entry["inside"], "named")
         mutants.append(
-            Mutant(
-                entry["path"],
-                line,
-                entry["inside"],
-                "named",
-                entry["old"],
-                entry["new"],
-                begin,
-                end,
-            )
+            Mutant(*place, entry["old"], entry["new"], begin, end, test=entry["test"])
         )
     return mutants
 
@@ -435,7 +430,8 @@ class Copy:
 
         nearest = sorted(near, key=mentions)
         always = OF_NUMBERS if mutant.path.split("/")[2] in ("hits", "measures") else ()
-        files = [mutant.path, *always, *nearest]
+        first = [mutant.test] if mutant.test else []
+        files = [*first, mutant.path, *always, *nearest]
         return list(dict.fromkeys(files))[: sum(count for count, _ in BATCHES)]
 
     def outcome(self, mutant: Mutant) -> tuple[str, str]:

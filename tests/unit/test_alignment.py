@@ -327,6 +327,21 @@ def test_judgments_are_prepared_once() -> None:
     }
 
 
+def test_judgments_are_prepared_again_for_options_that_change_them() -> None:
+    """One option is enough; those that change no judgment share what was prepared."""
+    qrels = {"q": {"a": 2, "b": -1, "c": 1}}
+    ready = rankstone.Prepared(qrels, "DCG@3")
+    run = {"q": ["a", "b", "c"]}
+    ready.evaluate(run)
+    for options in (
+        {"negative": "keep"},
+        {"duplicate_judgments": "max"},
+        {"ties": "input"},
+    ):
+        again = ready.under(AlignmentOptions.of(options)).evaluate(run).to_dict()
+        assert again == rankstone.evaluate(qrels, run, "DCG@3", **options).to_dict()
+
+
 def test_labelled_tables() -> None:
     """A table with scores and labels needs no join; without document ids ties are averaged."""
     table = pl.DataFrame(
