@@ -229,6 +229,9 @@ BOMBS: dict[str, tuple[str, str | None, str]] = {
         f'{table()}<row r="9"><c s="1"\n r = \'xfd1048576\' ><v>1</v></c></row>', None,
         "has 1,048,576 rows",
     ),
+    "a column beyond the last one": (
+        table().replace('"B2"', '"nanB2"'), None, "rows and 247,106 columns",
+    ),
     "two references": (
         f'{table()}<row r="9"><c r="A9" r="XFD1048576"><v>1</v></c></row>', None,
         "has 1,048,576 rows and 16,384 columns",

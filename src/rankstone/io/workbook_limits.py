@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _MEMORY: Final = 1 << 30
 _CELL: Final = 100
 _TIMES: Final = 30
+#: the most columns that a sheet has; of more a reader is not done for hours
+_WIDEST: Final = 16_384
 #: bytes that any workbook may unpack to, and those that a byte of a larger one may
 _PLENTY: Final = 1 << 26
 _TIGHT: Final = 100
@@ -134,7 +136,7 @@ class Workbook:
         """Refuse a first sheet that takes too much memory."""
         rows, columns = self.extent()
         room = max(_MEMORY, _TIMES * sum(self.sizes.values()))
-        if rows * columns * _CELL > room:
+        if columns > _WIDEST or rows * columns * _CELL > room:
             raise _refused(f"its sheet has {rows:,} rows and {columns:,} columns")
         for _ in self._pieces("xl/styles.xml"):
             pass
