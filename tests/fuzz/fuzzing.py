@@ -693,7 +693,7 @@ def files(seed: int) -> None:
             _read(kind, path)
         except RankstoneError as error:
             # or a file that one names, or its role; a table that is read may be no board
-            marks = ("broken-", str(folder), "table of documents")
+            marks = ("broken-", str(folder), "table of documents", "judged queries")
             named = any(mark in str(error) for mark in marks)
             if not named and not (kind in _BOARDS and isinstance(error, _NO_BOARD)):
                 raise Finding(
