@@ -120,7 +120,7 @@ class Mutant:
     turn
         How many equal changes come before it in the same function.
     test
-        The file of tests that runs first, of a change of ``named.toml``.
+        The test, or the file of tests, that runs first, of a change of ``named.toml``.
     """
 
     path: str
