@@ -165,16 +165,8 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
             "no table has a column nothing",
         ),
     ):
-        done = run(
-            "online",
-            "clicks",
-            log,
-            *NAMED,
-            "-o",
-            tmp_path / "out.csv",
-            *arguments,
-            code=code,
-        )
+        output = () if "-o" in arguments else ("-o", tmp_path / "out.csv")
+        done = run("online", "clicks", log, *NAMED, *output, *arguments, code=code)
         assert told in done.stderr, done.stderr
     log.write_text("query_id,item,position,click\nq,\x1b[31ma,1,2\n")
     done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", code=3)

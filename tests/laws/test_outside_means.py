@@ -126,6 +126,16 @@ def test_a_user_of_one_class(tmp_path: Path) -> None:
     )
 
 
+def test_a_comparison_speaks_of_the_measures_that_were_requested() -> None:
+    """Judged@k, which every comparison adds for itself, is counted where somebody asks for it."""
+    runs = {"a": {"1": {"x": 1.0}, "2": {}}, "b": {"1": {"y": 1.0}, "2": {}}}
+    qrels = {"1": {"x": 1}, "2": {"x": 1}}
+
+    assert "Judged" not in rankstone.compare(qrels, runs, "AP").text().split("audit")[1]
+    asked = rankstone.compare(qrels, runs, "AP Judged@10").text()
+    assert "not in the mean of Judged@10: empty list" in " ".join(asked.split())
+
+
 def test_conventions_say_it_too() -> None:
     """A library that leaves such a user out, or has no mean then; one without a value has no reason to."""
     out = rankstone.evaluate(QRELS, RUN, "GAUC ndcg@2", convention="recbole")

@@ -150,7 +150,7 @@ def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> 
             "diversity(item_sim_measure='item_feature_vector')",
             {},
             RankstoneError,
-            "numbers",
+            "the category 'x' is not a number",
         ),
     ],
 )

@@ -142,8 +142,6 @@ def test_every_kind_is_drawn(kind: str, tmp_path: Path) -> None:
         )
         assert (tmp_path / f"{chart}.svg").read_text("utf-8").startswith("<svg")
     assert EVIL not in (tmp_path / "curve.svg").read_text("utf-8")
-    with pytest.raises(AttributeError, match=r"rankstone\.plots\.retention_curve"):
-        _ = found.plot  # type: ignore[attr-defined] # there was once such a name
     with pytest.raises(BadOption, match="format='gif'"):
         plots.write(plots.retention_curve(found), tmp_path / "c.gif")
     with pytest.raises(BadOption, match="there is no segment z"):

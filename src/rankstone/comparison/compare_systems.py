@@ -276,9 +276,13 @@ def compare(
     kept = [m for m in scores.measures if convention is not None or m in requested]
     cluster = cluster or cluster_of(queries, columns, kept)
     query_columns = _query_columns(queries, columns, by, cluster)
-    conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
+    names = [str(measure) for measure in kept]
     source = replace(
-        Source.of(scores, kept), conventions=conventions, relevant_alone=only_relevant
+        Source.of(scores, kept),
+        # shares of judged documents were not asked for
+        audit=scores.audit.about(names),
+        conventions={**scores.conventions, "measures": names},
+        relevant_alone=only_relevant,
     )
     comparison = compare_pairs(
         source,

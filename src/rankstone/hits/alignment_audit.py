@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -26,7 +26,7 @@ from rankstone._basics import (
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rankstone._basics import Ints
     from rankstone.errors import InputError
@@ -495,6 +495,18 @@ class Audit(InLines):
     intents: SideTableAudit | None = None
     bad_runs: dict[str, InputError] = field(default_factory=dict)
     scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def about(self, measures: Collection[str]) -> Audit:
+        """Return the same without queries that are outside the means of other measures alone."""
+
+        def kept(reasons: Reasons) -> Reasons:
+            return {name: why for name, why in reasons.items() if name in measures}
+
+        runs = {
+            name: replace(run, undefined=kept(run.undefined), dropped=kept(run.dropped))
+            for name, run in self.runs.items()
+        }
+        return replace(self, runs=runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
