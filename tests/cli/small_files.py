@@ -248,6 +248,8 @@ def _answers() -> None:
         shutil.copy(EXAMPLES / "rag" / name, ".")
     shutil.copy(EXAMPLES / "rag" / "support.csv", ".")
     nuggets = '"qid": "q1", "query": "what", "nuggets": [{"text": "it is"'
+    weighed = f'{nuggets}, "importance": "vital", "assignment": "support"'
+    write("two-runs.jsonl", f'{{"run": "a", {weighed}}}]}}')
     write("assigned.jsonl", f'{{{nuggets}, "assignment": "support"}}]}}')
     write("nuggets.jsonl", f'{{{nuggets}, "importance": "vital"}}]}}')
 

@@ -344,6 +344,7 @@ BESIDE: Final = {
     ("conventions diff", "all"): "qrels.csv a.csv",
     ("answers", "support"): "answers.jsonl",
     ("answers", "explain"): "short.nuggets.jsonl",
+    ("answers", "run-column"): "two-runs.jsonl",
     ("answers", "query"): "short=short.nuggets.jsonl --explain Support",
     ("answers", "to-judge"): "answers.jsonl",
     ("answers", "nuggets"): "assigned.jsonl",

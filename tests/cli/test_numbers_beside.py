@@ -120,7 +120,7 @@ def test_every_text_in_a_column_of_numbers(
             assert code in (0, 2, 3), (number, error)
             continue
         if number == "n/a" and table == "value":
-            assert "1 of 4 scores are missing" in error
+            assert "1 of 4 scores is missing" in error
             continue
         assert code == 3, (number, error)
         assert side.name in error

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 #: after so many seconds of work no test begins, and so many seconds later the process is ended
-SECONDS: Final = int(os.environ["RANKSTONE_SECONDS"])
+SECONDS: Final = int(os.environ.get("RANKSTONE_SECONDS", "60"))
 GRACE: Final = 30
 
 

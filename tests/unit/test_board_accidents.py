@@ -161,7 +161,7 @@ def test_words_for_a_missing_score_are_holes_and_noted(
 ) -> None:
     """In wide and long tables; other texts are still refused, with their row."""
     path = csv(tmp_path, f"system,x,y,z\na,.1,.5,.3\nb,.2,.6,{text}\nc,.3,.2,.4\n")
-    with pytest.raises(InputError, match="1 of 9 scores are missing"):
+    with pytest.raises(InputError, match="1 of 9 scores is missing"):
         rankstone.board(path)
     found = rankstone.board(path, missing="skip")
     written = f"{path}: 1 cell without a score, written {text.strip()!r}"

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from docs.making.printed import blocks, typed
 from tests.stand_ins import lay_out
 from tests.unit.test_documents import DOCUMENTS, TYPED, shell_lines
+
+from rankstone.measures import MEASURES
+from rankstone.measures.core.gains_and_discounts import CUSTOM_DISCOUNTS, CUSTOM_GAINS
+from rankstone.measures.walk_models import CUSTOM_WALKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: what `make test` has not: other tests run these
 SERVERS: Final = ("--engine spark", "postgresql://")
@@ -23,6 +30,17 @@ def untyped(page: Path) -> list[str]:
         for line in shell_lines(text)
         if line.strip() not in shown and not any(name in line for name in SERVERS)
     ]
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Forget the measures and gains of one's own that pages import."""
+    known = set(MEASURES)
+    yield
+    for name in set(MEASURES) - known:
+        MEASURES.remove(name)
+    for words in (CUSTOM_GAINS, CUSTOM_DISCOUNTS, CUSTOM_WALKS):
+        words.clear()
 
 
 PAGES: Final = [

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -79,16 +80,10 @@ _CHARTS: Final[dict[str, list[Callable[..., object]]]] = {
 }
 
 
-class Sentence(str):  # noqa: SLOT000 - it notes where it stands
-    """A phrase that notes when it is shown."""
+class Sentence(str):  # noqa: SLOT000 - it knows where it stands
+    """A phrase that knows its place: section, name, language."""
 
     key: tuple[str, str, str]
-    shown: set[tuple[str, str, str]]
-
-    def format(self, **given: object) -> str:  # type: ignore[override] # as phrases are filled in
-        """Fill in the parts."""
-        self.shown.add(self.key)
-        return str.format(self, **given)
 
 
 @dataclass
@@ -110,11 +105,20 @@ def shown() -> Shown:
         for section in sentences()
         for lang in LANGUAGES
     }
+    fill_in = Formatter.vformat
+
+    def noted(self: Formatter, text: str, *parts: Any) -> str:
+        """Fill in the parts of a phrase, and note that it is shown."""
+        if isinstance(text, Sentence):
+            seen.sentences.add(text.key)
+        return fill_in(self, text, *parts)
+
+    Formatter.vformat = noted  # type: ignore[method-assign]
     try:
         for (section, lang), known in plain.items():
             for name, text in known.items():
                 sentence = Sentence(text)
-                sentence.key, sentence.shown = (section, name, lang), seen.sentences
+                sentence.key = section, name, lang
                 phrases(section, lang)[name] = sentence
         for name, make in STATES.items():
             made = make(LANGUAGES[-1])
@@ -127,6 +131,7 @@ def shown() -> Shown:
                         around = text[max(found.start() - 60, 0) : found.end() + 60]
                         seen.wrong.append(f"{name}, {lang}, {form}: {around!r}")
     finally:
+        Formatter.vformat = fill_in  # type: ignore[method-assign]
         for (section, lang), known in plain.items():
             phrases(section, lang).update(known)
     return seen

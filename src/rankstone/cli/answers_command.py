@@ -81,7 +81,7 @@ def command(
         )
     kind = answers.kind_of(first)
     if run_column is not None:
-        refuse_with("--run-column", {"to-judge": to_judge, "agreement": agreement})
+        refuse_with("--run-column", {"to_judge": to_judge, "agreement": agreement})
         named = _of_column(named, run_column)
     shown = {"ci": ci, "compare": compared, "explain": explain, "agreement": agreement}
     if to_judge:

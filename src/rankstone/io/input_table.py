@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, quoted
+from rankstone._basics import Record
 from rankstone.errors import (
     BadValue,
     InputError,
@@ -454,9 +454,7 @@ def unreadable(error: OSError, source: str, expected: str | None = None) -> Inpu
     """Return the error for a file that the system does not let us read."""
     number, said = number_of(error), error.strerror or printable(error)
     what, usual = _UNREADABLE.get(number, (said, "a whole file"))
-    fix = (
-        f"as its owner: chmod u+r {quoted(source)}" if number == errno.EACCES else None
-    )
+    fix = "let its owner allow you to read it" if number == errno.EACCES else None
     return InputError(what, where=source, expected=expected or usual, fix=fix)
 
 
