@@ -113,7 +113,7 @@ def shown() -> Shown:
             seen.sentences.add(text.key)
         return fill_in(self, text, *parts)
 
-    Formatter.vformat = noted  # type: ignore[method-assign]
+    Formatter.vformat = noted  # type: ignore[method-assign, assignment]
     try:
         for (section, lang), known in plain.items():
             for name, text in known.items():

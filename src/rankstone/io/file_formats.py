@@ -251,7 +251,7 @@ def scan_parts(
         kind = format_in or format_of_stream(name, "csv")
         return [
             _scanned(
-                read_stream(name, _longest(kind)), stream_title(name), kind, columns
+                read_stream(name, _LONGEST.get(kind)), stream_title(name), kind, columns
             )
         ]
     return [
@@ -418,7 +418,7 @@ def read_files(
     name = os.fspath(path)
     sources: Sequence[Path | bytes] = files
     if not files:
-        sources, name = [read_stream(name, _longest(kind))], stream_title(name)
+        sources, name = [read_stream(name, _LONGEST.get(kind))], stream_title(name)
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
     empty = next((s for s in sources if s not in whole), None)
     if not whole or (
@@ -524,22 +524,18 @@ def _head(source: Path | bytes, size: int = 8) -> bytes:
         return file.read(size)
 
 
+#: the longest line of formats that are read line by line, in bytes
+_LONGEST: Final = dict.fromkeys(("trec", "csv", "tsv"), LONGEST) | {
+    "jsonl": LONGEST_OBJECT
+}
+
+
 def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:
     """Refuse endless lines in text that is read line by line; a JSON object may be a single line."""
-    longest = _longest(kind)
+    longest = _LONGEST.get(kind)
     if longest is not None:
         with reading(title):
             refuse_endless(source, title, longest)
-
-
-def _longest(kind: str) -> int | None:
-    """Return the longest line allowed in bytes; ``None`` for formats that are not read line by line."""
-    return {
-        "trec": LONGEST,
-        "csv": LONGEST,
-        "tsv": LONGEST,
-        "jsonl": LONGEST_OBJECT,
-    }.get(kind)
 
 
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
