@@ -132,7 +132,8 @@ def ended(error: BaseException) -> int:
             _say(f"  fix:      {hint}")
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        ended_by = error.__cause__ or error  # click hides it
+        # click hides it; old versions do not name it as the cause
+        ended_by = error.__cause__ or error.__context__ or error
         _say("terminated" if isinstance(ended_by, Terminated) else "interrupted")
         return ended_by.args[0] if isinstance(ended_by, Terminated) else _INTERRUPTED
     if isinstance(
