@@ -412,6 +412,23 @@ def test_undefined_is_no_score() -> None:
     assert rows(compare_scores(data), "n", "left_out") == [(39, 1)]
 
 
+@pytest.mark.parametrize("nothing", ["", " ", "NaN", None])
+def test_texts_of_saved_scores(nothing: str | None) -> None:
+    """Numbers may be texts; an empty one is no value."""
+    found = compare_scores(
+        pl.DataFrame(
+            {
+                "run": ["a", "a", "a", "b", "b", "b"],
+                "query_id": ["1", "2", "3"] * 2,
+                "measure": ["RR"] * 6,
+                "value": [nothing, "1", " 0.5 ", "0.25", "0.5", "1e0"],
+            }
+        )
+    )
+    assert found.table["n"].to_list() == [2]
+    assert found.table["difference"].to_list() == [0.0]
+
+
 def test_exploratory_measures_are_families_of_their_own() -> None:
     """The primary family does not grow with what else is looked at."""
     found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP RR", primary="AP")

@@ -77,6 +77,17 @@ def test_shares_and_verdicts_by_hand() -> None:
     assert found.report()["repeated_runs"][0]["better"] == better
 
 
+def test_names_of_systems_are_cut_at_30_characters() -> None:
+    """Shorter ones are whole in the sentence, and longer ones end in an ellipsis."""
+    whole, long = "a" * 30, "b" * 31
+    renamed = {
+        name.replace("a/", f"{whole}/").replace("b/", f"{long}/"): run
+        for name, run in RUNS.items()
+    }
+    text = " ".join(rankstone.compare(QRELS, renamed, "nDCG@10").text().split())
+    assert f"{long[:29]}… − {whole} on nDCG@10: runs account for" in text
+
+
 def test_single_runs_have_no_such_table() -> None:
     """Without repeated runs there is nothing to say."""
     found = rankstone.compare(QRELS, {"a": run(0.2, 1), "b": run(0.4, 2)}, "nDCG@10")

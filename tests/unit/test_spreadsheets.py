@@ -210,6 +210,19 @@ def test_thousands_between_tabs(tmp_path: Path) -> None:
     assert read_run(run).collect("score")["score"].to_list() == [0.999, 1.234]
 
 
+def test_the_line_above_the_header_decides(tmp_path: Path) -> None:
+    """A separator that nobody would guess, and one that another sign in the rows contradicts."""
+    run = tmp_path / "run.csv"
+    for text in (
+        "sep=#\nquery_id#doc_id#score\nq1#d1#0.5\n",
+        "sep=#\nquery_id,doc_id,score,x#query_id#doc_id#score\n1,2,3,4#q1#d1#0.5\n",
+    ):
+        run.write_text(text)
+        table = read_run(run)
+        assert table.collect().row(0) == ("q1", "d1", 0.5)
+        assert table.read_as()[0] == "separator '#' (from its line sep=)"
+
+
 def test_lines_are_counted_as_editors_do(tmp_path: Path) -> None:
     """Newlines in quoted cells, a line above the header, and a header of two lines."""
     run = tmp_path / "run.csv"

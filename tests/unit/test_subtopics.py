@@ -149,6 +149,21 @@ def test_weights_from_anywhere(tmp_path: Path) -> None:
     )
 
 
+def test_a_query_without_weights_is_as_without_a_table() -> None:
+    """Each of its subtopics has weight 1: numerators and denominators are the same, too."""
+    run = {"r": RUN["r"], "s": ["a", "b"]}
+    qrels = {**NESTED, "s": {"a": {"1": 1, "2": 0}, "b": {"2": 2}}}
+    measures = "IA(of=RR) StRecall@1 alpha_nDCG@5"
+    plain, weighed = (
+        rankstone.evaluate(qrels, run, measures, intents=intents).per_query.filter(
+            pl.col("query_id") != "q"
+        )
+        for intents in (None, {"q": {"1": 0.8, "2": 0.2}})
+    )
+    assert weighed.equals(plain)
+    assert weighed["denominator"].max() == 2.0
+
+
 def test_the_audit_of_intents() -> None:
     """What did not fit is counted: unknown rows, queries without a row, subtopics weighing nothing."""
     scores = rankstone.evaluate(
