@@ -156,7 +156,12 @@ def differences(
     for measure in measures:
         expected = scores(possible, measure, world.options)
         if world.options.get("no_results") == "undefined":
-            expected |= {str(query): Score(None, "undefined") for query in world.hollow}
+            # which queries ``empty`` leaves out depends on the judgments alone
+            expected |= {
+                query: Score(None, "undefined")
+                for query in map(str, world.hollow)
+                if query in expected
+            }
         for query in {**expected, **found[measure]}:
             ours = expected.get(query)
             theirs = found[measure].get(query)
