@@ -22,7 +22,7 @@ __all__ = ["CATALOGUE", "collected", "stubs"]
 PACKAGE: Final = Path(rankstone.__file__).parent
 CATALOGUE: Final = PACKAGE / "measures" / "__init__.pyi"
 #: definitions of measures, and of what other libraries mean by theirs, which no name of ours reaches
-_DEFINES: Final = re.compile(r"^    card: ClassVar\[Card\] = ", re.MULTILINE)
+_DEFINES: Final = re.compile(r"^    card = ", re.MULTILINE)
 _OF_LIBRARIES: Final = "rankstone.conventions."
 _HEAD: Final = """\
 # Written by `make pages`: where each public name is defined.

@@ -31,9 +31,9 @@ class Top(BinaryMeasure):
     Top(rel=2)
     """
 
-    family: ClassVar[str] = "reciprocal rank"
-    takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    family = "reciprocal rank"
+    takes_cutoff = False
+    card = Card(
         sentence="Is the first result relevant?",
         formula="Top = b_1",
         symbols="b_1: 1 if the document at rank 1 is relevant",

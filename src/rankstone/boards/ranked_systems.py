@@ -55,7 +55,7 @@ class RankedSystems(Findings):
     first: Floats
     #: confidence of all intervals of ranks together
     confidence: float
-    section: ClassVar[str] = "board"
+    section = "board"
     digits = 4
     #: a board has no judgments of its own
     audit: ClassVar[None] = None

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -146,7 +146,7 @@ class Slices(Findings):
     inputs: Mapping[str, Any] = field(default_factory=dict)
     digits: int = 4
 
-    section: ClassVar[str] = "slices"
+    section = "slices"
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each slice, those that are found first.

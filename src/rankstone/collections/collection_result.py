@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -76,7 +76,7 @@ class Collection(Findings):
     left_out: int = 0
     digits: int = 4
 
-    section: ClassVar[str] = "collection"
+    section = "collection"
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each run, the best first.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
@@ -86,7 +86,7 @@ class Reproduction(Findings):
     inputs: Mapping[str, Any] = field(default_factory=dict)
     digits: int = 4
 
-    section: ClassVar[str] = "reproduction"
+    section = "reproduction"
 
     def figure(self, system: str | None, measure: str | None, statistic: str) -> Figure:
         """Return a figure.

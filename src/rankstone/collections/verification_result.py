@@ -76,7 +76,7 @@ class Verification(Findings):
     lang: str = "en"
     digits: int = 4
 
-    section: ClassVar[str] = "cards"
+    section = "cards"
     audit: ClassVar[None] = None
 
     @property

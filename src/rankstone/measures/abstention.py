@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -33,9 +33,9 @@ _SYMBOLS: Final = "abstained: nothing is retrieved, or nothing above the thresho
 class AbstentionMeasure(Measure, family="abstention"):
     """A measure of queries that have no answer, or of lists that have no document."""
 
-    brings: ClassVar[frozenset[str]] = frozenset({"abstained"})
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.dropped
+    brings = frozenset({"abstained"})
+    needs_relevant = False
+    zero_norm = Status.dropped
     claims = Claims(
         extremal_under_ties=False,
         promotion_helps=False,
@@ -99,7 +99,7 @@ class FalseRetrieval(AbstentionMeasure):
     FalseRetrieval FalseRetrieval@score(0.5)
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="For how many of the queries without an answer is something retrieved all the same?",
         formula="FalseRetrieval = unanswerable queries not abstained / unanswerable queries",
         symbols=_SYMBOLS,
@@ -125,8 +125,8 @@ class AbstentionR(AbstentionMeasure):
     AbstentionR
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("AbstentionRecall",)
-    card: ClassVar[Card] = Card(
+    aliases = ("AbstentionRecall",)
+    card = Card(
         sentence="For how many of the queries without an answer is nothing retrieved?",
         formula="AbstentionR = unanswerable queries abstained / unanswerable queries",
         symbols=_SYMBOLS,
@@ -151,8 +151,8 @@ class AbstentionP(AbstentionMeasure):
     AbstentionP
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("AbstentionPrecision",)
-    card: ClassVar[Card] = Card(
+    aliases = ("AbstentionPrecision",)
+    card = Card(
         sentence="Of the queries for which nothing is retrieved, how many have no answer?",
         formula="AbstentionP = unanswerable queries abstained / queries abstained",
         symbols=_SYMBOLS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,8 +47,8 @@ class AP_avgjg(GroupMean):  # noqa: N801 - the name of the field
     AP_avgjg
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("map_avgjg",)
-    card: ClassVar[Card] = Card(
+    aliases = ("map_avgjg",)
+    card = Card(
         sentence="Average precision by the judgments of each assessor, averaged over the assessors.",
         formula="AP_avgjg@k = (1/J) Σ_j AP_j@k",
         symbols="J: judgment groups of the query; AP_j: average precision by the judgments of group j",
@@ -73,7 +73,7 @@ class P_avgjg(GroupMean):  # noqa: N801 - the name of the field
     P_avgjg@10
     """
 
-    card: ClassVar[Card] = replace(
+    card = replace(
         AP_avgjg.card,
         sentence="Of the first k results, how many does an assessor find relevant, on average?",
         formula="P_avgjg@k = (1/J) Σ_j h_jk / k",
@@ -97,8 +97,8 @@ class Rprec_avgjg(GroupMean):  # noqa: N801 - the name of the field
     Rprec_avgjg(multiple=0.5)
     """
 
-    takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = replace(
+    takes_cutoff = False
+    card = replace(
         AP_avgjg.card,
         sentence="R-precision by the judgments of each assessor, averaged over the assessors.",
         formula="Rprec_avgjg = (1/J) Σ_j h_jc / c,  c = ⌊m·R_j + 0.9⌋",

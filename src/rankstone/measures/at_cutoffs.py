@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -47,8 +47,8 @@ class AtK(Curve, family="curves"):
     nDCG(gain=exp2)@1..3,10
     """
 
-    takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    takes_cutoff = False
+    card = Card(
         sentence="How does a measure grow or fall with the cutoff?",
         formula="M@k for every cutoff k",
         symbols="M: any measure that takes a cutoff",

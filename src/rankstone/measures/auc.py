@@ -34,9 +34,9 @@ _REQUIRED: Final = (
 class NegativesMeasure(BinaryMeasure, family="pairs"):
     """A measure that compares relevant documents with negatives."""
 
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
-    takes_budget: ClassVar[bool] = False
+    needs_relevant = False
+    zero_norm = Status.undefined
+    takes_budget = False
 
     negatives: str = parameter(
         None, _NEGATIVES, *_SOURCES, needed=_REQUIRED, needs_candidates=("catalogue",)
@@ -120,11 +120,8 @@ class Fallout(NegativesMeasure):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("fall_out",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "Fallout(negatives=candidates)@3",
-        "Fallout(negatives=judged)",
-    )
-    card: ClassVar[Card] = Card(
+    examples = ("Fallout(negatives=candidates)@3", "Fallout(negatives=judged)")
+    card = Card(
         sentence="Of all documents that are not relevant, how many are among the first k results?",
         formula="Fallout@k = (negatives at ranks 1 … k) / N",
         symbols="N: negatives in all",
@@ -260,7 +257,7 @@ class AUC(PairMeasure):
         "AUC(negatives=judged, unreturned=exclude, tied=order)",
         "AUC(negatives=candidates, unreturned=exclude)@3",
     )
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How often is a relevant document ranked above one that is not?",
         formula="AUC = (1 / (R N)) Σ_{relevant d} (N − a_d − t_d / 2)",
         symbols="R: relevant documents; N: negatives; a_d, t_d: negatives above d, and tied with it. "
@@ -337,12 +334,9 @@ class GAUC(AUC):
     GAUC(negatives=candidates, weight=positives)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("GroupAUC",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "GAUC(negatives=candidates)",
-        "GAUC(negatives=judged, weight=clicks)",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("GroupAUC",)
+    examples = ("GAUC(negatives=candidates)", "GAUC(negatives=judged, weight=clicks)")
+    card = Card(
         sentence="Within one user's list: how often is a liked item ranked above another?",
         formula="GAUC = Σ_u w_u AUC_u / Σ_u w_u",
         symbols="AUC_u: AUC of user (query) u; w_u: impressions, the documents in the list; positives, the "
@@ -396,12 +390,9 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
     pAUC(negatives=candidates)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("PartialAUC",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "pAUC(negatives=judged)@2",
-        "pAUC(negatives=catalogue)@3",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("PartialAUC",)
+    examples = ("pAUC(negatives=judged)@2", "pAUC(negatives=catalogue)@3")
+    card = Card(
         sentence="How often is a relevant document ranked above one of the k highest negatives?",
         formula="pAUC@k = (1 / (R c)) Σ_{relevant d} (c − min(a_d, c)),  c = min(k, N)",
         symbols="R: relevant documents; N: negatives; a_d: negatives above d, averaged over the orders of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -64,8 +64,8 @@ class AP(PrecisionAtHits, family="average precision"):
     AP(denom=min_R_k)@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("MAP", "AveragePrecision")
-    card: ClassVar[Card] = Card(
+    aliases = ("MAP", "AveragePrecision")
+    card = Card(
         sentence="How early do the relevant documents come, over the whole list?",
         formula="AP@k = (1/Z) Σ_{i ≤ k} b_i · P@i",
         symbols="b_i: 1 if the document at rank i is relevant; Z: R unless `denom` says otherwise",
@@ -161,7 +161,7 @@ class yaap(PrecisionAtHits, family="average precision"):  # noqa: N801 - the nam
     yaap
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="Average precision stretched, so that 0.95 to 0.99 is as large a step as 0.5 to 0.84.",
         formula="yaap@k = ln( (1 + S) / (1 + R − S) ),  S = Σ_{i ≤ k} b_i · P@i",
         symbols="b_i: 1 if the document at rank i is relevant; R: relevant documents, retrieved or not",
@@ -238,8 +238,8 @@ class Q(Blended, family="average precision"):
     Q(denom=min_R_k)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("QMeasure", "Q-measure")
-    card: ClassVar[Card] = Card(
+    aliases = ("QMeasure", "Q-measure")
+    card = Card(
         sentence="How early do relevant documents come, and the better ones before the others?",
         formula="Q@k = (1/Z) Σ_{i ≤ k} b_i (C_i + β cg_i) / (i + β cg*_i)",
         symbols="b_i: 1 if the document at rank i is relevant; C_i: relevant ones down to rank i, cg_i their "
@@ -281,8 +281,8 @@ class GAP(BinaryMeasure, family="average precision"):
     GAP@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("GradedAveragePrecision",)
-    card: ClassVar[Card] = Card(
+    aliases = ("GradedAveragePrecision",)
+    card = Card(
         sentence="How early do relevant documents come for users some of whom want top grades only?",
         formula="GAP@k = Σ_{i ≤ k} (1/i) Σ_{j ≤ i} Γ(min(g_i, g_j)) / Σ_judged Γ(g)",
         symbols="g_i: grade at rank i; Γ(g): how many users a grade g satisfies, up to a factor; g itself "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class IdealGains(Measure, family="cumulated gain"):
     """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
 
-    ideal_has_costs: ClassVar[bool] = True
+    ideal_has_costs = True
     gain: str | GainTable = parameter(
         "linear", "what a grade is worth, or a table {grade: gain}", GAINS
     )
@@ -78,8 +78,8 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
     ndcg_rel
     """
 
-    takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    takes_cutoff = False
+    card = Card(
         sentence="How good is the list on average, cut at each relevant document?",
         formula="ndcg_rel = (1/R) [ Σ_{relevant hits} nDCG@i + (R − h) · DCG@n / IDCG ]",
         symbols="i: rank of a hit; h: relevant hits; R: documents with a gain; IDCG: DCG of the ideal list",
@@ -125,8 +125,8 @@ class Rndcg(IdealGains):
     Rndcg
     """
 
-    takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    takes_cutoff = False
+    card = Card(
         sentence="How good is the list at the depths where a perfect one would run out of each grade?",
         formula="Rndcg = (1/|B|) Σ_{b ∈ B} DCG@b / IDCG@b",
         symbols="B: for each gain above 0, how many documents have it or more; and n, where n > R + 1",
@@ -175,8 +175,8 @@ class IDCG(IdealGains):
     IDCG@10
     """
 
-    needs_relevant: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    needs_relevant = False
+    card = Card(
         sentence="How much discounted gain has the best order?",
         formula="IDCG@k = Σ_{i ≤ k} ĝ_i / log2(i + 1)",
         symbols="ĝ_i: gain at rank i of all judged documents, best first",

@@ -32,11 +32,8 @@ class ERR(UnitGain, family="user models"):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("ExpectedReciprocalRank",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "ERR(max_grade=4)@20",
-        "ERR(gain=linear_plus1, max_grade=3)",
-    )
-    card: ClassVar[Card] = Card(
+    examples = ("ERR(max_grade=4)@20", "ERR(gain=linear_plus1, max_grade=3)")
+    card = Card(
         sentence="How early is a reader satisfied who stops at the first good enough document?",
         formula="ERR@k = Σ_{i ≤ k} (1/i) · R_i · Π_{j < i} (1 − R_j),  R_i = (2^{g_i} − 1) / 2^m",
         symbols="g_i: grade at rank i; R_i: probability that it satisfies; m: max_grade, the largest grade",
@@ -87,12 +84,9 @@ class nERR(ERR):  # noqa: N801 - the name of the field
     nERR(max_grade=4)@20
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = (
-        "nERR(max_grade=4)@20",
-        "nERR(gain=linear_plus1, max_grade=3)",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ()
+    examples = ("nERR(max_grade=4)@20", "nERR(gain=linear_plus1, max_grade=3)")
+    card = Card(
         sentence="How close does ERR come to that of the ideal order of everything judged?",
         formula="nERR@k = ERR@k / ERR@k(ideal)",
         symbols="ideal: all judged documents, best grade first, to depth k",
@@ -104,7 +98,7 @@ class nERR(ERR):  # noqa: N801 - the name of the field
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Sakai and Song, SIGIR 2011",
     )
 
-    ideal_has_costs: ClassVar[bool] = True
+    ideal_has_costs = True
 
     @property
     def claims(self) -> Claims:
@@ -155,11 +149,8 @@ class NERR8(UserModel):
     NERR8(max_grade=3)@10
     """
 
-    examples: ClassVar[tuple[str, ...]] = (
-        "NERR8(max_grade=3)@10",
-        "NERR8(gain=binary)@10",
-    )
-    card: ClassVar[Card] = Card(
+    examples = ("NERR8(max_grade=3)@10", "NERR8(gain=binary)@10")
+    card = Card(
         sentence="What gain per rank has a user whom only good documents stop?",
         formula=f"{EU},  C(i) = 1 − g_i for i < k, 0 from there",
         symbols=GAIN,
@@ -182,11 +173,8 @@ class NERR9(UserModel):
     NERR9(max_grade=3)@10
     """
 
-    examples: ClassVar[tuple[str, ...]] = (
-        "NERR9(max_grade=3)@10",
-        "NERR9(gain=binary)@10",
-    )
-    card: ClassVar[Card] = replace(
+    examples = ("NERR9(max_grade=3)@10", "NERR9(gain=binary)@10")
+    card = replace(
         NERR8.card,
         sentence="What gain per rank has a user whom good documents and depth stop?",
         formula=f"{EU},  C(i) = i / (i + 1) · (1 − g_i) for i < k, 0 from there",
@@ -203,11 +191,8 @@ class NERR10(OpenWalk):
     NERR10(max_grade=3, p=0.8)
     """
 
-    examples: ClassVar[tuple[str, ...]] = (
-        "NERR10(max_grade=3)",
-        "NERR10(gain=binary, p=0.8)",
-    )
-    card: ClassVar[Card] = replace(
+    examples = ("NERR10(max_grade=3)", "NERR10(gain=binary, p=0.8)")
+    card = replace(
         NERR8.card,
         sentence="What gain per rank has a user of persistence p whom good documents stop?",
         formula=f"{EU},  C(i) = p (1 − g_i)",
@@ -230,11 +215,8 @@ class NERR11(OpenWalk):
     NERR11(max_grade=3)
     """
 
-    examples: ClassVar[tuple[str, ...]] = (
-        "NERR11(max_grade=3)",
-        "NERR11(gain=binary, T=2)",
-    )
-    card: ClassVar[Card] = replace(
+    examples = ("NERR11(max_grade=3)", "NERR11(gain=binary, T=2)")
+    card = replace(
         NERR8.card,
         sentence="What gain per rank has a user who came for about T documents and whom good ones stop?",
         formula=f"{EU},  C(i) = ((i + 2T − 1) / (i + 2T))² (1 − g_i)",

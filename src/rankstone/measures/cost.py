@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -31,13 +31,10 @@ class Cost(Measure, family="cost"):
     Cost(column=tokens)@5 Cost(agg=p95, column=ms, per=query)
     """
 
-    brings: ClassVar[frozenset[str]] = frozenset({"costs"})
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
-    examples: ClassVar[tuple[str, ...]] = (
-        "Cost(column=tokens)",
-        "Cost(column=tokens)@3",
-    )
+    brings = frozenset({"costs"})
+    needs_relevant = False
+    zero_norm = Status.undefined
+    examples = ("Cost(column=tokens)", "Cost(column=tokens)@3")
     claims = Claims(
         closed_under_ties=False,
         extremal_under_ties=False,
@@ -45,7 +42,7 @@ class Cost(Measure, family="cost"):
         bounds_by="nothing",
         deeper_grades_matter=False,
     )
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="What does a list cost: tokens, money, milliseconds?",
         formula="Cost@k = Σ_{r ≤ k} c_r, or the cost of the calls, or of the query",
         symbols="c_r: cost of the document at rank r, a column of the run or of the table of documents",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Count(BinaryMeasure, family="counts"):
     """A number of documents, summed over queries."""
 
-    needs_relevant: ClassVar[bool] = False
-    takes_cutoff: ClassVar[bool] = False
+    needs_relevant = False
+    takes_cutoff = False
 
     agg: str = parameter(
         "sum",
@@ -40,7 +40,7 @@ class Count(BinaryMeasure, family="counts"):
 class NumRet(Count):
     """The number of documents in the list."""
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How many documents are retrieved?",
         formula="NumRet = n",
         symbols="n: length of the list",
@@ -68,7 +68,7 @@ class NumRet(Count):
 class NumRel(Count):
     """How many relevant documents are known."""
 
-    card: ClassVar[Card] = replace(
+    card = replace(
         NumRet.card,
         sentence="How many relevant documents are known?",
         formula="NumRel = R",
@@ -92,8 +92,8 @@ class NumRel(Count):
 class NumRelRet(Count):
     """How many relevant documents are retrieved."""
 
-    takes_cutoff: ClassVar[bool] = True
-    card: ClassVar[Card] = replace(
+    takes_cutoff = True
+    card = replace(
         NumRet.card,
         sentence="How many relevant documents are among the first k (or in the whole list)?",
         formula="NumRelRet@k = h_k",
@@ -120,8 +120,8 @@ class NumRelRet(Count):
 class NumNonrelRet(Count):
     """How many documents are retrieved that were judged and found not relevant."""
 
-    takes_cutoff: ClassVar[bool] = True
-    card: ClassVar[Card] = replace(
+    takes_cutoff = True
+    card = replace(
         NumRet.card,
         sentence="How many of the first k documents (or of the whole list) are known to be not relevant?",
         formula="NumNonrelRet@k = |{i ≤ k : d_i judged, not relevant}|",
@@ -153,7 +153,7 @@ class NumNonrelRet(Count):
 class NumQ(Count):
     """How many queries are averaged."""
 
-    card: ClassVar[Card] = replace(
+    card = replace(
         NumRet.card,
         sentence="How many queries are averaged?",
         formula="NumQ = 1 for each query, added up",
@@ -182,8 +182,8 @@ class NumQ(Count):
 class JudgmentCoverage(Measure, family="counts"):
     """A measure of whether documents are judged, whatever their grade."""
 
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
+    needs_relevant = False
+    zero_norm = Status.undefined
 
     def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
         """Return None, since grades do not count."""
@@ -210,7 +210,7 @@ class Judged(JudgmentCoverage):
     Judged@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="Of the first k results, how many are judged?",
         formula="Judged@k = |{i ≤ min(k, n) : d_i judged}| / min(k, n)",
         symbols="d_i: document at rank i; n: length of the list",
@@ -247,7 +247,7 @@ class Unjudged(JudgmentCoverage):
     Unjudged@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="Of the first k ranks, how many have an unjudged document?",
         formula="Unjudged@k = |{i ≤ min(k, n) : d_i not judged}| / k",
         symbols="d_i: document at rank i; n: length of the list (k = n without a cutoff)",

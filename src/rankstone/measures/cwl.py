@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -132,13 +132,13 @@ class CWL(OpenWalk):
     CWL(max_grade=3, model=INST, output=ED, T=2)
     """
 
-    needs_relevant: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = (
+    needs_relevant = False
+    examples = (
         "CWL(max_grade=3, model=INST, T=1)",
         "CWL(gain=binary, model=P, output=ETU)@10",
         "CWL(gain=binary, model=RBP, output=ResEU, p=0.8)",
     )
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="What does a user of some model gain, spend and examine, per rank and in all?",
         formula="EU = Σ W(i) g_i,  ETU = Σ V(i) g_i,  EC = Σ W(i) c_i,  ETC = Σ V(i) c_i,  ED = Σ V(i);  "
         "V(i) = Π_{j < i} C(j),  W(i) = V(i) / Σ V;  Res…: the value if all unjudged and unretrieved "
@@ -322,12 +322,9 @@ class SDCG(UserModel):
     SDCG(max_grade=3)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("ScaledDCG",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "SDCG(max_grade=3)@10",
-        "SDCG(gain=binary)@10",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("ScaledDCG",)
+    examples = ("SDCG(max_grade=3)@10", "SDCG(gain=binary)@10")
+    card = Card(
         sentence="How much of what k perfect documents would give do the first k results give?",
         formula="SDCG@k = Σ_{i ≤ k} (g_i / log2(i + 1)) / Σ_{i ≤ k} (1 / log2(i + 1))",
         symbols="g_i: gain at rank i, between 0 and 1 (grade / max_grade unless `gain` says otherwise)",
@@ -352,8 +349,8 @@ class INSQ(OpenWalk):
     INSQ(max_grade=3, T=2)
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("INSQ(max_grade=3)", "INSQ(gain=binary)")
-    card: ClassVar[Card] = Card(
+    examples = ("INSQ(max_grade=3)", "INSQ(gain=binary)")
+    card = Card(
         sentence="What gain per rank has a user who came for about T documents?",
         formula=f"{EU},  C(i) = ((i + 2T − 1) / (i + 2T))², so V(i) = (2T / (i + 2T − 1))²",
         symbols=f"{GAIN}; T: useful documents the user hopes for; ranks 1 … n_max",
@@ -376,8 +373,8 @@ class INST(OpenWalk):
     INST(max_grade=3, T=2)
     """
 
-    examples: ClassVar[tuple[str, ...]] = ("INST(max_grade=3)", "INST(gain=binary)")
-    card: ClassVar[Card] = replace(
+    examples = ("INST(max_grade=3)", "INST(gain=binary)")
+    card = replace(
         INSQ.card,
         sentence="What gain per rank has a user who came for about T documents and stops when served?",
         formula=f"{EU},  C(i) = ((i + T + T_i − 1) / (i + T + T_i))²,  T_i = T − Σ_{{j ≤ i}} g_j",
@@ -398,11 +395,8 @@ class BPM(UserModel):
     BPM(max_grade=3, T=2)@10
     """
 
-    examples: ClassVar[tuple[str, ...]] = (
-        "BPM(max_grade=3)@10",
-        "BPM(max_grade=3, T=2, hb=0.5)@10",
-    )
-    card: ClassVar[Card] = Card(
+    examples = ("BPM(max_grade=3)@10", "BPM(max_grade=3, T=2, hb=0.5)@10")
+    card = Card(
         sentence="What gain per rank has a user who looks until a gain of T is found, at k ranks at most?",
         formula="EU = Σ_{i ≤ s} g_i / s,  s: the first rank with G_s ≥ T_s or s ≥ K_s",
         symbols="g_i: gain at rank i, G_i: gain down to rank i; T_i = T + hb (G_{i−1} − (i − 1) gain_med), "

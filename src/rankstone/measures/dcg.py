@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class GainMeasure(GradedMeasure):
     """A sum of gains: the base class of CG, DCG and nDCG."""
 
-    needs_relevant: ClassVar[bool] = False
-    takes_shares: ClassVar[bool] = True
+    needs_relevant = False
+    takes_shares = True
 
     pad: str = parameter(
         "zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink"
@@ -105,7 +105,7 @@ class CG(GainMeasure, family="cumulated gain"):
     CG@5
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How much relevance do the first k results have in total?",
         formula="CG@k = Σ_{i ≤ k} g_i",
         symbols="g_i: gain of the document at rank i, its grade unless `gain` says otherwise",
@@ -127,7 +127,7 @@ class DCG(GainMeasure, family="cumulated gain"):
     DCG(gain=exp2)@5
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How much relevance is shown, counting less what is further down?",
         formula="DCG@k = Σ_{i ≤ k} g_i / D(i)",
         symbols="g_i: gain at rank i; D(i) = log2(i + 1) unless `discount` says otherwise",
@@ -175,8 +175,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("NDCG",)
-    needs_relevant: ClassVar[bool] = True
-    card: ClassVar[Card] = Card(
+    needs_relevant = True
+    card = Card(
         sentence="How close does the list come to the ideal order of everything judged?",
         formula="nDCG@k = DCG@k / IDCG@k,  DCG@k = Σ_{i ≤ k} g_i / D(i)",
         symbols="g_i: gain at rank i; D(i) = log2(i + 1); IDCG: DCG of the judged grades, best first",
@@ -199,9 +199,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         citation="Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005",
     )
 
-    takes_shares: ClassVar[bool] = (
-        False  # its ideal list would end within a document, too
-    )
+    takes_shares = False  # its ideal list would end within a document, too
 
     ideal: str = parameter(
         "judged",

@@ -239,7 +239,7 @@ class RC(OfWholeLists, Measure, family="pairs"):
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("RankCorrelation",)
-    examples: ClassVar[tuple[str, ...]] = (
+    examples = (
         "RC",
         "RC(ties=drop)",
         "RC(weight=hyperbolic)",
@@ -248,7 +248,7 @@ class RC(OfWholeLists, Measure, family="pairs"):
         "RC(weight=hyperbolic, weight_on=ideal)",
         "RC(weight=geometric, p=0.5, weight_on=ideal, combine=multiply)",
     )
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How many pairs of documents does the ranking order as the ideal order nearest to it?",
         formula="RC = max_σ Σ_{u<v} w_uv (1 + sgn((π_u − π_v)(σ_u − σ_v))) / (2 Σ_{u<v} w_uv)",
         symbols="u, v: judged documents of the list; π: their places in it; σ: their places in an ideal "
@@ -405,8 +405,8 @@ class Compat(Measure, family="user models"):
     Compat(p=0.9)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Compatibility",)
-    card: ClassVar[Card] = Card(
+    aliases = ("Compatibility",)
+    card = Card(
         sentence="How similar is the list to the ideal one, the top counting most?",
         formula="Compat = RBO(L, I) / RBO(I, I),  RBO(L, I) = Σ_{d ≤ D} p^(d − 1) |L_d ∩ I_d| / d",
         symbols="L_d: the first d documents; I: documents of grade > 0, best first, equal grades as in L; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Bpref(BinaryMeasure, family="incomplete judgments"):
     Bpref
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="Looking at judged documents only: do the relevant ones come before the others?",
         formula="Bpref = (1/R) Σ_{relevant retrieved d} (1 − min(a_d, R) / min(N, R)), 1 where a_d = 0",
         symbols="R, N: documents judged relevant, and not; a_d: those judged not relevant above d, averaged "
@@ -80,9 +80,9 @@ class infAP(BinaryMeasure, family="incomplete judgments"):  # noqa: N801 - the n
     infAP
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("InfAP",)
-    brings: ClassVar[frozenset[str]] = frozenset({"pooled"})
-    card: ClassVar[Card] = Card(
+    aliases = ("InfAP",)
+    brings = frozenset({"pooled"})
+    card = Card(
         sentence="What would average precision be if the whole pool were judged, not only a sample?",
         formula="infAP = (1/R) Σ_{relevant d} (1/i + (i−1)/i · p_d/(i−1) · (r_d + ε) / (r_d + n_d + 2ε)), "
         "1 at i = 1",

@@ -100,9 +100,9 @@ class IA(IntentAware):
     IA(of=RR)@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("IntentAware",)
-    examples: ClassVar[tuple[str, ...]] = ("IA(of=nDCG)@10", "IA(of=RR)")
-    card: ClassVar[Card] = Card(
+    aliases = ("IntentAware",)
+    examples = ("IA(of=nDCG)@10", "IA(of=RR)")
+    card = Card(
         sentence="A measure of your choice for each intent of a query, averaged over the intents.",
         formula="M-IA@k = Σ_s P(s) M_s@k",
         symbols=f"M_s: the measure, by the judgments of subtopic s alone; {_WEIGHTS}",
@@ -202,9 +202,9 @@ class AP_IA(IntentAware, BinarySubtopicMeasure):  # noqa: N801 - the name of the
     AP_IA
     """
 
-    takes_budget: ClassVar[bool] = True
-    aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "AP-IA", "MAP-IA")
-    card: ClassVar[Card] = Card(
+    takes_budget = True
+    aliases = ("MAP_IA", "AP-IA", "MAP-IA")
+    card = Card(
         sentence="Average precision for each intent of a query, averaged over the intents.",
         formula="AP-IA = Σ_s P(s) AP_s",
         symbols=f"AP_s: average precision by the judgments of subtopic s alone; {_WEIGHTS}",
@@ -231,9 +231,9 @@ class P_IA(IntentAware, BinarySubtopicMeasure):  # noqa: N801 - the name of the 
     P_IA@10
     """
 
-    takes_budget: ClassVar[bool] = True
-    aliases: ClassVar[tuple[str, ...]] = ("P-IA",)
-    card: ClassVar[Card] = replace(
+    takes_budget = True
+    aliases = ("P-IA",)
+    card = replace(
         AP_IA.card,
         sentence="Which share of the first k results serves an intent, averaged over the intents?",
         formula="P-IA@k = Σ_s P(s) h_sk / k",
@@ -256,15 +256,9 @@ class StRecall(BinarySubtopicMeasure):
     StRecall@10
     """
 
-    takes_budget: ClassVar[bool] = True
-    aliases: ClassVar[tuple[str, ...]] = (
-        "S-recall",
-        "SRecall",
-        "strec",
-        "I-rec",
-        "I_rec",
-    )
-    card: ClassVar[Card] = Card(
+    takes_budget = True
+    aliases = ("S-recall", "SRecall", "strec", "I-rec", "I_rec")
+    card = Card(
         sentence="How many of a query's subtopics do the first k results cover?",
         formula="StRecall@k = |S_1 ∪ … ∪ S_k| / |S|",
         symbols="S_i: subtopics that the document at rank i is relevant to; S: all with a relevant document",
@@ -313,7 +307,7 @@ class D_nDCG(BinarySubtopicMeasure):  # noqa: N801 - the name of the field
     """
 
     aliases: ClassVar[tuple[str, ...]] = ("D-nDCG",)
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How close is the list to the order by the gains of documents over all intents?",
         formula="D-nDCG@k = Σ_{i ≤ k} GG_i / log2(i + 1)  /  the same sum over the ideal order",
         symbols=_SYMBOLS,
@@ -354,13 +348,8 @@ class Dsharp_nDCG(D_nDCG):  # noqa: N801 - the name of the field
     Dsharp_nDCG@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = (
-        "D#-nDCG",
-        "D♯-nDCG",
-        "Dsharp-nDCG",
-        "D#_nDCG",
-    )
-    card: ClassVar[Card] = replace(
+    aliases = ("D#-nDCG", "D♯-nDCG", "Dsharp-nDCG", "D#_nDCG")
+    card = replace(
         D_nDCG.card,
         sentence="Are all intents covered, and the documents of most gain first?",
         formula="D♯-nDCG@k = γ · StRecall@k + (1 − γ) · D_nDCG@k",

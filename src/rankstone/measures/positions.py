@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,8 +43,8 @@ class AvgRelPosition(OfWholeLists, GradedMeasure, family="positions"):
     AvgRelPosition(gain=binary)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("AvgRelevancePosition",)
-    card: ClassVar[Card] = Card(
+    aliases = ("AvgRelevancePosition",)
+    card = Card(
         sentence="What is the mean rank of relevant documents?",
         formula="AvgRelPosition = Σ_i g_i i / Σ_i g_i",
         symbols="g_i: gain of the document at rank i, its grade unless `gain` says otherwise",
@@ -102,8 +102,8 @@ class LastRel(OfWholeLists, BinaryMeasure, family="positions"):
     LastRel(unreturned=exclude)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("last_rel",)
-    card: ClassVar[Card] = replace(
+    aliases = ("last_rel",)
+    card = replace(
         AvgRelPosition.card,
         sentence="At which rank have all relevant documents been found?",
         formula="LastRel = max{i : b_i = 1}",
@@ -158,7 +158,7 @@ class WSS(OfWholeLists, BinaryMeasure, family="positions"):
     WSS(recall=1)
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How much reading does the ranking save, if 95 % of the relevant documents must be found?",
         formula="WSS = (N − i) / N − (1 − r) = r − i / N,  i = the first rank with recall ≥ r",
         symbols="r: the recall; N: documents to read, the list's length or the catalogue's (documents)",

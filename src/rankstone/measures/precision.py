@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,8 +25,8 @@ class P(BinaryMeasure):
     P@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Precision",)
-    card: ClassVar[Card] = Card(
+    aliases = ("Precision",)
+    card = Card(
         sentence="Of the first k results, how many are relevant?",
         formula="P@k = h_k / k",
         symbols="h_k: relevant documents at ranks 1 … k",
@@ -82,8 +82,8 @@ class R(BinaryMeasure):
     R(rel=2)@100
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Recall",)
-    card: ClassVar[Card] = Card(
+    aliases = ("Recall",)
+    card = Card(
         sentence="Of everything relevant, how much is among the first k results?",
         formula="R@k = h_k / R",
         symbols="h_k: relevant documents at ranks 1 … k; R: relevant documents judged, retrieved or not",
@@ -101,7 +101,7 @@ class R(BinaryMeasure):
         citation="Cleverdon, Aslib Proceedings, 1967",
     )
 
-    takes_shares: ClassVar[bool] = True
+    takes_shares = True
     denom: str = parameter("R", "what the hits are divided by", "R", "min_R_k")
 
     @property
@@ -133,8 +133,8 @@ class F(BinaryMeasure):
     F(beta=2)@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("F1", "SetF")
-    card: ClassVar[Card] = Card(
+    aliases = ("F1", "SetF")
+    card = Card(
         sentence="Precision and recall of the first k results in one number.",
         formula="F_β@k = (1 + β²) h_k / (k + β² R)  =  (1 + β²) P R / (β² P + R)",
         symbols="h_k: relevant in the first k; R: all relevant; β > 1 favours recall",
@@ -177,8 +177,8 @@ class Success(BinaryMeasure):
     Success@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("HR", "HitRate", "Hit")
-    card: ClassVar[Card] = Card(
+    aliases = ("HR", "HitRate", "Hit")
+    card = Card(
         sentence="Is at least one of the first k results relevant?",
         formula="Success@k = 1 if h_k ≥ 1, else 0",
         symbols="h_k: relevant documents at ranks 1 … k",
@@ -214,9 +214,9 @@ class Rprec(BinaryMeasure):
     Rprec
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("RPrec", "R-precision")
-    takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    aliases = ("RPrec", "R-precision")
+    takes_cutoff = False
+    card = Card(
         sentence="With R relevant documents in all: how many of the first R results are relevant?",
         formula="Rprec = h_c / c,  c = R; with a multiple m: c = ⌊m·R + 0.9⌋",
         symbols="R: relevant documents judged; h_c: relevant ones at ranks 1 … c",
@@ -265,7 +265,7 @@ class SetAP(BinaryMeasure):
     SetAP
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="Average precision of a set: each relevant document retrieved adds its precision.",
         formula="SetAP@k = P@k · R@k = (1/R) Σ_{relevant hits} h_k / k",
         symbols="h_k: relevant in the first k (in the whole list without a cutoff, k = n); R: all relevant",
@@ -299,13 +299,9 @@ class Utility(BinaryMeasure):
     Utility(a=2)
     """
 
-    needs_relevant: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = (
-        "Utility",
-        "Utility(a=2, b=-1)",
-        "Utility@10",
-    )
-    card: ClassVar[Card] = Card(
+    needs_relevant = False
+    examples = ("Utility", "Utility(a=2, b=-1)", "Utility@10")
+    card = Card(
         sentence="What is the value of a set if each kind of document has a price?",
         formula="Utility@k = a·h + b·(m − h) + c·(R − h) + d·(N − m − R + h)",
         symbols="h: relevant among the m = min(k, n) shown; R: all relevant; N: all documents",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -44,14 +44,10 @@ class PR(BinaryCurve, family="curves"):
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("PRCurve",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "PR",
-        "PR(interp=none)",
-        "PR(levels=101, interp=trec9)",
-    )
-    axes: ClassVar[tuple[str, str]] = ("recall", "precision")
-    card: ClassVar[Card] = Card(
+    aliases = ("PRCurve",)
+    examples = ("PR", "PR(interp=none)", "PR(levels=101, interp=trec9)")
+    axes = ("recall", "precision")
+    card = Card(
         sentence="How precise can the list be once a share of the relevant documents is found?",
         formula="IP(r) = max {P@i : R@i ≥ r}, 0 where recall r is never reached",
         symbols="P@i, R@i: precision, recall of the first i ranks; r: 0, 0.1 … 1 or as `levels` says",
@@ -238,11 +234,8 @@ class IPrec(InterpolatedPrecision):
     IPrec(recall=0.1)
     """
 
-    examples: ClassVar[tuple[str, ...]] = (
-        "IPrec(recall=0.1)",
-        "IPrec(recall=0.5, interp=trec10)",
-    )
-    card: ClassVar[Card] = Card(
+    examples = ("IPrec(recall=0.1)", "IPrec(recall=0.5, interp=trec10)")
+    card = Card(
         sentence="How precise can the list be once a share r of the relevant documents is found?",
         formula="IPrec(r) = max {P@i : R@i ≥ r}, 0 where recall r is never reached",
         symbols="P@i, R@i: precision and recall of the first i ranks; r: recall level",
@@ -281,13 +274,9 @@ class IAP(InterpolatedPrecision):
     IAP(levels={0.25, 0.5, 0.75})
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("11pt",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "IAP",
-        "IAP(levels=101)",
-        "IAP(levels={0.25, 0.5, 0.75})",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("11pt",)
+    examples = ("IAP", "IAP(levels=101)", "IAP(levels={0.25, 0.5, 0.75})")
+    card = Card(
         sentence="How precise is the list on average, over recall levels from nothing to everything?",
         formula="IAP = (1/|L|) Σ_{r ∈ L} IPrec(r)",
         symbols="L: recall levels, 0, 0.1 … 1 unless `levels` says otherwise; IPrec: interpolated precision",

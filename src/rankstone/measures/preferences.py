@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -248,8 +248,8 @@ _NEEDS: Final = (
 class PreferenceMeasure(Measure, family="preferences"):
     """A measure of which of two documents comes first."""
 
-    brings: ClassVar[frozenset[str]] = frozenset({"pool", "groups"})
-    needs_relevant: ClassVar[bool] = False
+    brings = frozenset({"pool", "groups"})
+    needs_relevant = False
 
     within: str = parameter(
         "group", "documents are compared within", "group", "subgroup"
@@ -302,12 +302,8 @@ class Prefs(PreferenceMeasure):
     Prefs(over=groups, when=both)
     """
 
-    examples: ClassVar[tuple[str, ...]] = (
-        "Prefs",
-        "Prefs(over=pairs)",
-        "Prefs(over=groups, when=both)",
-    )
-    card: ClassVar[Card] = Card(
+    examples = ("Prefs", "Prefs(over=pairs)", "Prefs(over=groups, when=both)")
+    card = Card(
         sentence="Of all pairs in which one document is preferred, how many are in the right order?",
         formula="Prefs = Σ_g f_g / Σ_g p_g;  over=groups: (1/J) Σ_g f_g / p_g;  over=pairs: the mean over "
         "pairs of the share of groups agreed with",
@@ -425,7 +421,7 @@ class NumPrefs(PreferenceMeasure):
     NumPrefs(what=fulfilled)
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How many preferences do the judgments express, and how many does the list fulfil?",
         formula="NumPrefs = Σ_g p_g;  what=fulfilled: Σ_g f_g;  what=both: those of f_g with both retrieved",
         symbols=_SYMBOLS,

@@ -88,9 +88,9 @@ def label_propensity(
 class PropensityScored(BinaryMeasure, family="propensity"):
     """A measure in which the weight of a relevant document is one over its propensity."""
 
-    takes_budget: ClassVar[bool] = False
-    brings: ClassVar[frozenset[str]] = frozenset({"pool"})
-    judgment_columns: ClassVar[tuple[str, ...]] = ("propensity",)
+    takes_budget = False
+    brings = frozenset({"pool"})
+    judgment_columns = ("propensity",)
     #: how a weight is divided by rank
     discount: ClassVar[str] = "none"
 
@@ -146,8 +146,8 @@ class PSP(PropensityScored):
     PSP@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("PSPrec", "PSprecision")
-    card: ClassVar[Card] = Card(
+    aliases = ("PSPrec", "PSprecision")
+    card = Card(
         sentence="How many of the first k labels are right, when a rare right label counts for many?",
         formula="PSP@k = Σ_{i ≤ k} b_i / p_i  /  the same sum over the ideal order; pooled over instances",
         symbols=_SYMBOLS,
@@ -170,9 +170,9 @@ class PSnDCG(PropensityScored):
     PSnDCG@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("PSN", "PSNDCG")
-    discount: ClassVar[str] = "log2"
-    card: ClassVar[Card] = Card(
+    aliases = ("PSN", "PSNDCG")
+    discount = "log2"
+    card = Card(
         sentence="Are the right labels first, when a rare right label counts for many?",
         formula="PSnDCG@k = Σ_{i ≤ k} (b_i / p_i) / log2(i + 1) / Z  /  the same over the ideal order, "
         "Z = Σ_{i ≤ min(k, R)} 1 / log2(i + 1); pooled over instances",

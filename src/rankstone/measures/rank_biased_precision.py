@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +26,9 @@ class RBP(UnitGain, family="user models"):
     RBP(p=0.8)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("RankBiasedPrecision",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "RBP(p=0.8)",
-        "RBP(gain=linear, max_grade=3, p=0.95)",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("RankBiasedPrecision",)
+    examples = ("RBP(p=0.8)", "RBP(gain=linear, max_grade=3, p=0.95)")
+    card = Card(
         sentence="What gain per rank has a user who goes on to the next rank with probability p?",
         formula="RBP = (1 − p) Σ_i g_i p^(i − 1)",
         symbols="g_i: 1 if the document at rank i is relevant, or as `gain` says; p: persistence",
@@ -84,13 +81,10 @@ class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
     RBP_residual(p=0.8)
     """
 
-    needs_relevant: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("rbp_resid",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "RBP_residual(p=0.8)",
-        "RBP_residual(p=0.8)@10",
-    )
-    card: ClassVar[Card] = Card(
+    needs_relevant = False
+    aliases = ("rbp_resid",)
+    examples = ("RBP_residual(p=0.8)", "RBP_residual(p=0.8)@10")
+    card = Card(
         sentence="How much higher could RBP be, given what is judged and retrieved?",
         formula="residual@k = (1 − p) Σ_{i ≤ m, unjudged} p^(i − 1) + p^m,  m = min(k, n)",
         symbols="p: persistence; n: length of the list; p^m: the weight of all ranks below it; where the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,8 +27,8 @@ class RR(BinaryMeasure, family="reciprocal rank"):
     RR@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("MRR", "ReciprocalRank")
-    card: ClassVar[Card] = Card(
+    aliases = ("MRR", "ReciprocalRank")
+    card = Card(
         sentence="How early is the first relevant result?",
         formula="RR@k = 1 / min{i ≤ k : b_i = 1}, 0 if there is none",
         symbols="b_i: 1 if the document at rank i is relevant (target=best: has the best judged grade)",
@@ -115,8 +115,8 @@ class O_measure(SearchEnd):  # noqa: N801 - the name of the field
     O_measure(beta=10)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("O-measure", "OMeasure")
-    card: ClassVar[Card] = Card(
+    aliases = ("O-measure", "OMeasure")
+    card = Card(
         sentence="How early, and how good, is the first relevant document?",
         formula="O@k = BR(r_1), 0 where nothing relevant is among the first k",
         symbols="r_1: rank of the first relevant document; " + _SYMBOLS,
@@ -146,8 +146,8 @@ class P_measure(SearchEnd):  # noqa: N801 - the name of the field
     P_measure@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("P-measure", "PMeasure")
-    card: ClassVar[Card] = Card(
+    aliases = ("P-measure", "PMeasure")
+    card = Card(
         sentence="How much is found on the way to the best document of the list?",
         formula="P@k = BR(r_p), 0 where nothing relevant is among the first k",
         symbols="r_p: the preferred rank, that of the first document of the best grade among the first k; "
@@ -174,8 +174,8 @@ class P_plus(SearchEnd):  # noqa: N801 - the name of the field
     P_plus@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("P+", "P-plus", "PPlus")
-    card: ClassVar[Card] = Card(
+    aliases = ("P+", "P-plus", "PPlus")
+    card = Card(
         sentence="How good are the places at which readers stop who look no further than the best document?",
         formula="P+@k = (1/m) Σ_{i ≤ r_p} b_i BR(i), 0 where nothing relevant is among the first k",
         symbols="r_p: the preferred rank, that of the first document of the best grade among the first k; "

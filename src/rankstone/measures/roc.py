@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -29,13 +29,10 @@ class ROC(BinaryCurve, family="curves"):
     ROC(negatives=candidates)
     """
 
-    takes_cutoff: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = (
-        "ROC(negatives=judged)",
-        "ROC(negatives=candidates)",
-    )
-    axes: ClassVar[tuple[str, str]] = ("false positive rate", "true positive rate")
-    card: ClassVar[Card] = Card(
+    takes_cutoff = False
+    examples = ("ROC(negatives=judged)", "ROC(negatives=candidates)")
+    axes = ("false positive rate", "true positive rate")
+    card = Card(
         sentence="Going down the list, what share of the relevant documents for what share of the negatives?",
         formula="x = FP_i / N, y = TP_i / R for every rank i; a tie block is one straight piece",
         symbols="TP_i, FP_i: relevant documents and negatives among the first i; R, N: all of them",

@@ -32,10 +32,10 @@ _SYMBOLS: Final = (
 class SessionMeasure(Measure, family="sessions"):
     """A measure whose units are sessions; a later query is divided by a larger cost."""
 
-    takes_budget: ClassVar[bool] = False
+    takes_budget = False
     aliases: ClassVar[tuple[str, ...]] = ()
-    query_columns: ClassVar[tuple[str, ...]] = ("position",)
-    unit: ClassVar[str | None] = "session"
+    query_columns = ("position",)
+    unit = "session"
     #: True if the norm of a later query counts less, too
     normalized: ClassVar[bool] = False
 
@@ -83,7 +83,7 @@ class sDCG(SessionMeasure, DCG):  # noqa: N801 - the name of the field
     sDCG@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="What does a user gain over a whole session, counting less what took more queries to find?",
         formula="sDCG@k = Σ_q DCG_q@k / (1 + log_bq q); mean over sessions",
         symbols=_SYMBOLS,
@@ -120,8 +120,8 @@ class nsDCG(SessionMeasure, nDCG):  # noqa: N801 - the name of the field
     nsDCG@10
     """
 
-    normalized: ClassVar[bool] = True
-    card: ClassVar[Card] = Card(
+    normalized = True
+    card = Card(
         sentence="How much of what a session could have gained did it gain?",
         formula="nsDCG@k = Σ_q DCG_q@k / (1 + log_bq q)  /  Σ_q IDCG_q@k / (1 + log_bq q); "
         "mean over sessions",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -110,8 +110,8 @@ def _touching(judged: JudgedSpans, relevant: Spans) -> Spans:
 class SpanMeasure(BinaryMeasure, family="spans"):
     """A measure of the text that retrieved chunks and relevant spans share."""
 
-    brings: ClassVar[frozenset[str]] = frozenset({"spans"})
-    judgment_columns: ClassVar[tuple[str, ...]] = ("start", "end")
+    brings = frozenset({"spans"})
+    judgment_columns = ("start", "end")
     depth_by: str = parameter(
         "k",
         "how many chunks are read: k, or as many as touch relevant text in the whole collection",
@@ -169,8 +169,8 @@ class SpanR(SpanMeasure):
     SpanR@5 SpanR@tokens(2000) SpanR(per=nugget)@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("SpanRecall",)
-    card: ClassVar[Card] = Card(
+    aliases = ("SpanRecall",)
+    card = Card(
         sentence="How much of the relevant text is in the first k chunks?",
         formula="SpanR@k = |T ∩ G| / |G|",
         symbols=_SYMBOLS,
@@ -221,8 +221,8 @@ class SpanP(SpanMeasure):
     SpanP@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("SpanPrecision",)
-    card: ClassVar[Card] = Card(
+    aliases = ("SpanPrecision",)
+    card = Card(
         sentence="How much of the text of the first k chunks is relevant?",
         formula="SpanP@k = |T ∩ G| / |T|",
         symbols=_SYMBOLS,
@@ -250,7 +250,7 @@ class SpanIoU(SpanMeasure):
     SpanIoU@5
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How well do the first k chunks match the relevant text, no less and no more?",
         formula="SpanIoU@k = |T ∩ G| / |T ∪ G|",
         symbols=_SYMBOLS,
@@ -282,9 +282,9 @@ class SpanPOmega(SpanMeasure):
     SpanPOmega
     """
 
-    takes_cutoff: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("PrecisionOmega",)
-    card: ClassVar[Card] = Card(
+    takes_cutoff = False
+    aliases = ("PrecisionOmega",)
+    card = Card(
         sentence="How much of the text of all chunks that hold relevant text is relevant?",
         formula="SpanPΩ = |C ∩ G| / |C ∪ G|",
         symbols="C: text of all chunks that touch relevant text; G: text of the relevant spans",

@@ -41,8 +41,8 @@ class SubtopicMeasure(Measure, family="diversity"):
     equal weights without one.
     """
 
-    takes_budget: ClassVar[bool] = False
-    brings: ClassVar[frozenset[str]] = frozenset({"groups"})
+    takes_budget = False
+    brings = frozenset({"groups"})
 
     @property
     def claims(self) -> Claims:
@@ -215,9 +215,9 @@ class alpha_DCG(SubtopicNovelty):  # noqa: N801 - the name of the field
     alpha_DCG@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("α_DCG", "alpha-DCG", "α-DCG")
-    examples: ClassVar[tuple[str, ...]] = ("alpha_DCG@10", "alpha_DCG(alpha=0.9)@20")
-    card: ClassVar[Card] = Card(
+    aliases = ("α_DCG", "alpha-DCG", "α-DCG")
+    examples = ("alpha_DCG@10", "alpha_DCG(alpha=0.9)@20")
+    card = Card(
         sentence="How much novelty do the first k results have, against k results on every subtopic?",
         formula="α-DCG@k = Σ_{i ≤ k} G_i / log2(i + 1)  /  Σ_s w_s Σ_{i ≤ k} (1 − α)^(i−1) / log2(i + 1)",
         symbols=_SYMBOLS,
@@ -251,8 +251,8 @@ class alpha_nDCG(GreedyNormalized):  # noqa: N801 - the name of the field
     alpha_nDCG@20
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("α_nDCG", "alpha-nDCG", "α-nDCG")
-    card: ClassVar[Card] = replace(
+    aliases = ("α_nDCG", "alpha-nDCG", "α-nDCG")
+    card = replace(
         alpha_DCG.card,
         sentence="How much novelty does each result have, against a greedy order of all judged documents?",
         formula="α-nDCG@k = Σ_{i ≤ k} G_i / log2(i + 1)  /  the same sum over the ideal order",
@@ -273,9 +273,9 @@ class ERR_IA(SubtopicNovelty):  # noqa: N801 - the name of the field
     ERR_IA@20
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("ERR-IA",)
-    discount: ClassVar[str] = "reciprocal"
-    card: ClassVar[Card] = replace(
+    aliases = ("ERR-IA",)
+    discount = "reciprocal"
+    card = replace(
         alpha_DCG.card,
         sentence="How early is each intent satisfied, against a list relevant to all of them throughout?",
         formula="ERR-IA@k = Σ_{i ≤ k} G_i / i  /  Σ_s w_s Σ_{i ≤ k} (1 − α)^(i−1) / i;  "
@@ -313,9 +313,9 @@ class nERR_IA(GreedyNormalized):  # noqa: N801 - the name of the field
     nERR_IA@20
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("nERR-IA",)
-    discount: ClassVar[str] = "reciprocal"
-    card: ClassVar[Card] = replace(
+    aliases = ("nERR-IA",)
+    discount = "reciprocal"
+    card = replace(
         alpha_nDCG.card,
         sentence="How early is each intent satisfied, against a greedy order of all judged documents?",
         formula="nERR-IA@k = Σ_{i ≤ k} G_i / i  /  the same sum over the ideal order",
@@ -346,7 +346,7 @@ class NRBP(GeometricNovelty):
     NRBP(beta=0.8)
     """
 
-    card: ClassVar[Card] = replace(
+    card = replace(
         alpha_DCG.card,
         sentence="What does a user gain who goes on with chance β and wants no subtopic twice?",
         formula="NRBP = (1 − (1 − α) β) / Σ_s w_s · Σ_i β^(i−1) G_i",
@@ -374,7 +374,7 @@ class nNRBP(GeometricNovelty, GreedyNormalized):  # noqa: N801 - the name of the
     nNRBP
     """
 
-    card: ClassVar[Card] = replace(
+    card = replace(
         alpha_nDCG.card,
         sentence="NRBP against a greedy order of all judged documents.",
         formula="nNRBP = Σ_i β^(i−1) G_i  /  the same sum over the ideal order",

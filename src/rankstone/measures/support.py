@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -30,15 +30,15 @@ class Support(Measure, family="support"):
     Support Support(level=vital, partial=0.5)
     """
 
-    takes_cutoff: ClassVar[bool] = False
-    brings: ClassVar[frozenset[str]] = frozenset({"scores"})
+    takes_cutoff = False
+    brings = frozenset({"scores"})
     claims = Claims(
         ties_at_once=True,
         extremal_under_ties=False,
         promotion_helps=False,
         bounds_by="nothing",
     )
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How much of what an answer should say does it say?",
         formula="Support = Σ w · s / Σ w",
         symbols="w: weight, 1 for vital nuggets (relevance 2), `okay` for okay ones (relevance 1); "
@@ -95,8 +95,8 @@ class CitationP(Support):
     CitationP CitationP(partial=0.5)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("CitationPrecision",)
-    card: ClassVar[Card] = Card(
+    aliases = ("CitationPrecision",)
+    card = Card(
         sentence="How many of the citations of an answer support what they are cited for?",
         formula="CitationP = Σ s / citations",
         symbols="s: 1 for a citation that supports its sentence, partial if in part, or 0",
@@ -119,8 +119,8 @@ class CitationR(Support):
     CitationR
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("CitationRecall",)
-    card: ClassVar[Card] = Card(
+    aliases = ("CitationRecall",)
+    card = Card(
         sentence="How many sentences of an answer are supported by what they cite?",
         formula="CitationR = Σ s / sentences",
         symbols="s: 1 for a sentence that one of its citations supports, partial if in part, or 0",

@@ -6,7 +6,7 @@ Gains discounted by the shortfall down to a rank, instead of by the rank: binG a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,13 +33,10 @@ class TBG(BinaryMeasure, family="user models"):
     TBG(words=500)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("TimeBiasedGain",)
-    needs_relevant: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = (
-        "TBG(words=500)",
-        "TBG(words=300, half_life=120)@20",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("TimeBiasedGain",)
+    needs_relevant = False
+    examples = ("TBG(words=500)", "TBG(words=300, half_life=120)@20")
+    card = Card(
         sentence="How many relevant documents does a user save before time runs out?",
         formula="TBG = Σ_i b_i c(1) s · 2^(−T(i) / h),  T(i) = Σ_{j < i} (t_s + (a · words + b) c(b_j))",
         symbols="b_i: 1 if the document at rank i is relevant; c(1), c(0) = click_relevant, click: chance to "
@@ -106,13 +103,10 @@ class U(UnitGain, family="user models"):
     U(L=2000, cost=200)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("UMeasure", "U-measure")
-    needs_relevant: ClassVar[bool] = False
-    examples: ClassVar[tuple[str, ...]] = (
-        "U(L=20)",
-        "U(L=5000, cost=200, cost_relevant=1200)",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("UMeasure", "U-measure")
+    needs_relevant = False
+    examples = ("U(L=20)", "U(L=5000, cost=200, cost_relevant=1200)")
+    card = Card(
         sentence="How much does a user gain whose interest fades with every line that is read?",
         formula="U = Σ_i g_i · max(0, 1 − pos_i / L)",
         symbols="g_i: gain at rank i, between 0 and 1; pos_i: text read to the end of rank i, `cost` for "
@@ -174,7 +168,7 @@ class binG(BinaryMeasure, family="cumulated gain"):  # noqa: N801 - the name of 
     binG@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How little had to be waded through before each relevant document?",
         formula="binG@k = (1/R) Σ_{i ≤ k} b_i / log2(2 + u_i)",
         symbols="b_i: 1 if the document at rank i is relevant; u_i: others above it; R: all relevant",
@@ -206,7 +200,7 @@ class G(IdealGains):
     G
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How much gain does the list bring, counting less what comes after lost chances?",
         formula="G@k = Σ_{i ≤ k} g_i / log2(2 + c_i − s_i)  /  Σ_{j ≤ k} ĝ_j,  c_i = Σ_{j ≤ i} max(ĝ_j, 1)",
         symbols="g_i: gain at rank i; s_i = g_1 + … + g_i; ĝ_j: gain at rank j of the ideal list, or 0",

@@ -155,7 +155,7 @@ class Walk:
 class RankWalk(Walk):
     """A model in which V depends on the rank alone, so tied documents may stand in any order."""
 
-    gains_shorten: ClassVar[bool] = True
+    gains_shorten = True
 
     def weight(self, user: User, rank: Ints) -> Floats:
         """Return V of each rank; 1 at the first."""
@@ -286,8 +286,8 @@ class CustomWalk(Walk):
 class P(RankWalk):
     """The user examines k ranks: C(i) = 1 for i < k."""
 
-    continuation_formula: ClassVar[str] = "1 for i < k"
-    stops_at_k: ClassVar[bool] = True
+    continuation_formula = "1 for i < k"
+    stops_at_k = True
 
     def weight(self, _user: User, rank: Ints) -> Floats:
         """Return ones."""
@@ -301,8 +301,8 @@ class P(RankWalk):
 class RBP(RankWalk):
     """The same persistence at every rank: C(i) = p."""
 
-    continuation_formula: ClassVar[str] = "p"
-    parameters: ClassVar[tuple[str, ...]] = ("p",)
+    continuation_formula = "p"
+    parameters = ("p",)
 
     def weight(self, user: User, rank: Ints) -> Floats:
         """Return p^(i − 1)."""
@@ -316,8 +316,8 @@ class RBP(RankWalk):
 class SDCG(RankWalk):
     """Examination falls with the logarithm of the rank: C(i) = log2(i + 1) / log2(i + 2) for i < k."""
 
-    continuation_formula: ClassVar[str] = "log2(i + 1) / log2(i + 2) for i < k"
-    stops_at_k: ClassVar[bool] = True
+    continuation_formula = "log2(i + 1) / log2(i + 2) for i < k"
+    stops_at_k = True
 
     def weight(self, _user: User, rank: Ints) -> Floats:
         """Return 1 / log2(i + 1)."""
@@ -331,8 +331,8 @@ class SDCG(RankWalk):
 class INSQ(RankWalk):
     """Persistence grows with the rank: C(i) = ((i + 2T − 1) / (i + 2T))²."""
 
-    continuation_formula: ClassVar[str] = "((i + 2T − 1) / (i + 2T))²"
-    parameters: ClassVar[tuple[str, ...]] = ("T",)
+    continuation_formula = "((i + 2T − 1) / (i + 2T))²"
+    parameters = ("T",)
 
     def weight(self, user: User, rank: Ints) -> Floats:
         """Return (2T / (i + 2T − 1))²."""
@@ -348,8 +348,8 @@ class INSQ(RankWalk):
 class U(RankWalk):
     """Examination falls in a straight line with the text read: V(i) = max(0, 1 − (i − 1) cost / L)."""
 
-    continuation_formula: ClassVar[str] = "V(i) = max(0, 1 − (i − 1) cost / L)"
-    parameters: ClassVar[tuple[str, ...]] = ("L", "cost")
+    continuation_formula = "V(i) = max(0, 1 − (i − 1) cost / L)"
+    parameters = ("L", "cost")
 
     def weight(self, user: User, rank: Ints) -> Floats:
         """Return the height of the line at each rank."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -42,9 +42,9 @@ class INST(Walk):
     less the left falls as b − a grows, so let a be 0: (x − 1)²/(2x − 1) ≤ x − ½ is true.
     """
 
-    continuation_formula: ClassVar[str] = "((i + 2T − G_i − 1) / (i + 2T − G_i))²"
-    gains_shorten: ClassVar[bool] = True
-    parameters: ClassVar[tuple[str, ...]] = ("T",)
+    continuation_formula = "((i + 2T − G_i − 1) / (i + 2T − G_i))²"
+    gains_shorten = True
+    parameters = ("T",)
 
     def onward(self, user: User, legs: Legs) -> Floats:
         """Multiply C over the leg: all but the first numerator and the last denominator cancels."""
@@ -65,14 +65,14 @@ class Satisfiable(Walk):
     V(i) c(i) (b − a), and V is the same below them.
     """
 
-    gains_shorten: ClassVar[bool] = True
+    gains_shorten = True
 
 
 class NERR8(Satisfiable):
     """Only gains stop the user: C(i) = 1 − g_i for i < k."""
 
-    continuation_formula: ClassVar[str] = "1 − g_i for i < k"
-    stops_at_k: ClassVar[bool] = True
+    continuation_formula = "1 − g_i for i < k"
+    stops_at_k = True
 
     def onward(self, _user: User, legs: Legs) -> Floats:
         """Return the probability that the first gain does not stop the user."""
@@ -86,8 +86,8 @@ class NERR8(Satisfiable):
 class NERR9(Satisfiable):
     """As NERR8 and with the rank: C(i) = i / (i + 1) · (1 − g_i) for i < k."""
 
-    continuation_formula: ClassVar[str] = "i / (i + 1) · (1 − g_i) for i < k"
-    stops_at_k: ClassVar[bool] = True
+    continuation_formula = "i / (i + 1) · (1 − g_i) for i < k"
+    stops_at_k = True
 
     def onward(self, _user: User, legs: Legs) -> Floats:
         """Multiply i / (i + 1) over the leg: begin / end."""
@@ -106,8 +106,8 @@ class NERR9(Satisfiable):
 class NERR10(Satisfiable):
     """As NERR8 and with persistence: C(i) = p (1 − g_i)."""
 
-    continuation_formula: ClassVar[str] = "p (1 − g_i)"
-    parameters: ClassVar[tuple[str, ...]] = ("p",)
+    continuation_formula = "p (1 − g_i)"
+    parameters = ("p",)
 
     def onward(self, user: User, legs: Legs) -> Floats:
         """Multiply p over the leg."""
@@ -122,8 +122,8 @@ class NERR10(Satisfiable):
 class NERR11(Satisfiable):
     """As NERR8 and as INSQ: C(i) = ((i + 2T − 1) / (i + 2T))² (1 − g_i)."""
 
-    continuation_formula: ClassVar[str] = "((i + 2T − 1) / (i + 2T))² (1 − g_i)"
-    parameters: ClassVar[tuple[str, ...]] = ("T",)
+    continuation_formula = "((i + 2T − 1) / (i + 2T))² (1 − g_i)"
+    parameters = ("T",)
 
     def onward(self, user: User, legs: Legs) -> Floats:
         """Multiply INSQ's C over the leg."""
@@ -145,8 +145,8 @@ class BPM(Walk):
     gains above ``gain_med`` raise both, gains below it lower them.
     """
 
-    continuation_formula: ClassVar[str] = "1 while G_i < T_i and i < K_i"
-    parameters: ClassVar[tuple[str, ...]] = ("k", "T", "hb", "hc", "gain_med")
+    continuation_formula = "1 while G_i < T_i and i < K_i"
+    parameters = ("k", "T", "hb", "hc", "gain_med")
 
     def _continues(
         self, user: User, rank: Floats, earlier: Floats, gained: Floats
@@ -187,8 +187,8 @@ class BPM(Walk):
 class RR(Walk):
     """The first gain ends the walk: C(i) = 1 if g_i = 0, else 0."""
 
-    continuation_formula: ClassVar[str] = "1 while G_i = 0"
-    gains_shorten: ClassVar[bool] = True
+    continuation_formula = "1 while G_i = 0"
+    gains_shorten = True
 
     def onward(self, _user: User, legs: Legs) -> Floats:
         """Return 1 where there is no gain at the begin of the leg."""
@@ -202,7 +202,7 @@ class RR(Walk):
 class AP(Walk):
     """The walk ends at a document with probability in proportion to its gain: V(i) ∝ Σ_{j ≥ i} g_j / j."""
 
-    continuation_formula: ClassVar[str] = "V(i) ∝ Σ_{j ≥ i} g_j / j"
+    continuation_formula = "V(i) ∝ Σ_{j ≥ i} g_j / j"
 
     def examination(
         self, _user: User, hits: Hits, gain: Floats, _depth: int, last_gain: int
@@ -225,9 +225,9 @@ class TBG(Walk):
     Neighbours that change places keep C, and V below them.  Gains shorten the walk if they take no less time.
     """
 
-    gains_shorten: ClassVar[bool] = True
-    continuation_formula: ClassVar[str] = "2^(−c_i / half_life)"
-    parameters: ClassVar[tuple[str, ...]] = ("half_life", "cost", "cost_relevant")
+    gains_shorten = True
+    continuation_formula = "2^(−c_i / half_life)"
+    parameters = ("half_life", "cost", "cost_relevant")
 
     def onward(self, user: User, legs: Legs) -> Floats:
         """Return the probability to go on after the time of the first rank and of those behind it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class PFound(Replay, Measure, family="user models"):
     PFound@5
     """
 
-    needs_relevant: ClassVar[bool] = False
+    needs_relevant = False
 
     #: the mean of a product over orders has no formula here
     claims = Claims(closed_under_ties=False)
@@ -68,7 +68,7 @@ class AverageGain(Replay, Measure, family="cumulated gain"):
     AverageGain@5
     """
 
-    needs_relevant: ClassVar[bool] = False
+    needs_relevant = False
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add up the labels; divide by the rows."""
@@ -85,9 +85,9 @@ class QueryAUC(AUC):
     QueryAUC
     """
 
-    name: ClassVar[str] = "QueryAUC"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    zero_norm: ClassVar[Status] = Status.no_ideal
+    name = "QueryAUC"
+    aliases = ()
+    zero_norm = Status.no_ideal
 
     negatives: str = field(default="judged")
 
@@ -113,8 +113,8 @@ class RankingAUC(RC):
     RankingAUC
     """
 
-    name: ClassVar[str] = "RankingAUC"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    zero_norm: ClassVar[Status] = Status.no_ideal
+    name = "RankingAUC"
+    aliases = ()
+    zero_norm = Status.no_ideal
 
     ties: str = field(default="drop")

@@ -6,7 +6,7 @@ Elliot's own measures of whole lists.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class LAUC(GAUC):
     LAUC@5
     """
 
-    name: ClassVar[str] = "LAUC"
+    name = "LAUC"
 
     def most(self, hits: Hits) -> Ints:
         """Return how many relevant items could earn something: k at most."""
@@ -119,7 +119,7 @@ class AUC(GAUC):
     AUC
     """
 
-    name: ClassVar[str] = "AUC"
+    name = "AUC"
 
     agg: str = parameter("pooled", "how queries become one number", "pooled")
 

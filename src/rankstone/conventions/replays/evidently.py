@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -207,7 +207,7 @@ class NDCG(Placed, nDCG):
     NDCG@5
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ()
+    aliases = ()
 
     gain: str = parameter("linear", "what a grade is worth", "linear")
 
@@ -247,7 +247,7 @@ class Serendipity(Replay, PerListMeasure, family="novelty"):
     Serendipity@10
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("qrels", "history", "items")
+    needs = ("qrels", "history", "items")
 
     features: str | None = parameter(
         None,

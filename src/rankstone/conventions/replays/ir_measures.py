@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rankstone.conventions.replays import Replay
 from rankstone.measures.core.curve import relevant_needed
@@ -22,7 +22,7 @@ class JudgedOrZero(Replay, Judged):
     JudgedOrZero@10
     """
 
-    zero_norm: ClassVar[Status] = Status.no_relevant
+    zero_norm = Status.no_relevant
 
 
 class CondensedIPrec(IPrec):

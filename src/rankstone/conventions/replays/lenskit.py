@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -34,8 +34,8 @@ class CategoryEntropy(Replay, Attention, CategoryMeasure, family="diversity"):
     entropy(discount=geometric, p=0.85)@10
     """
 
-    name: ClassVar[str] = "entropy"
-    needs: ClassVar[tuple[str, ...]] = ("items",)
+    name = "entropy"
+    needs = ("items",)
 
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(

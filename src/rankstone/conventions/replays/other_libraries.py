@@ -12,7 +12,7 @@ Rax's ordered pairs: ties are in the wrong order, and a list without pairs is 0.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class MAP(AP):
     AP(tied=block)
     """
 
-    zero_norm: ClassVar[Status] = Status.undefined
+    zero_norm = Status.undefined
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide by the relevant items that are in the list."""
@@ -74,8 +74,8 @@ class GradedNDCG(Replay, DCG):
     GradedNDCG@5
     """
 
-    needs_relevant: ClassVar[bool] = True
-    brings: ClassVar[frozenset[str]] = frozenset({"pool"})
+    needs_relevant = True
+    brings = frozenset({"pool"})
 
     gain: str = parameter("exp2", "what a grade gains", "exp2")
 
@@ -99,8 +99,8 @@ class OPA(Replay, RC):
     OPA
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ()
-    zero_norm: ClassVar[Status] = Status.no_ideal
+    aliases = ()
+    zero_norm = Status.no_ideal
 
     ties: str = field(default="drop")
 
@@ -119,7 +119,7 @@ class LlamaIndexMRR(Replay, BinaryMeasure, family="reciprocal rank"):
     mrr(use_granular_mrr=True)
     """
 
-    name: ClassVar[str] = "mrr(use_granular_mrr=True)"
+    name = "mrr(use_granular_mrr=True)"
     claims = Claims(
         closed_under_ties=False, extremal_under_ties=False, promotion_helps=False
     )
@@ -140,8 +140,8 @@ class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
     ndcg_at_k@5
     """
 
-    name: ClassVar[str] = "ndcg_at_k"
-    brings: ClassVar[frozenset[str]] = frozenset({"pool"})
+    name = "ndcg_at_k"
+    brings = frozenset({"pool"})
 
     #: the ideal list depends on which documents are among the first k
     claims = Claims(closed_under_ties=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class NoRR(Replay, Measure, family="reciprocal rank"):
     NoRR
     """
 
-    takes_cutoff: ClassVar[bool] = False
+    takes_cutoff = False
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give every hit 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Bpref(Sound):
     Bpref
     """
 
-    zero_norm: ClassVar[Status] = Status.undefined
+    zero_norm = Status.undefined
 
     def contributions(self, hits: Hits) -> Contributions:
         """Set the norm to 0 if no judged document is nonrelevant."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class ItemCoverage(_Padded, catalogue_measures.Coverage):
     ItemCoverage@10
     """
 
-    name: ClassVar[str] = "ItemCoverage"
+    name = "ItemCoverage"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class GiniIndex(_Padded, catalogue_measures.Gini):
     GiniIndex@10
     """
 
-    name: ClassVar[str] = "GiniIndex"
+    name = "GiniIndex"
 
     denom: str = parameter("m", "what the sum is divided by", "m_minus_1", "m")
 
@@ -77,7 +77,7 @@ class TailPercentage(Replay, PerListMeasure, family="popularity"):
     TailPercentage@10
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("history",)
+    needs = ("history",)
 
     tail_ratio: float = parameter(
         0.1, "share of the items of the history", above=0.0, high=1.0

@@ -6,7 +6,7 @@ Recommenders' diversity and serendipity, from co-occurrence or features; unknown
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,8 +37,8 @@ class RPrecision(Replay, BinaryMeasure):
     r_precision@5
     """
 
-    name: ClassVar[str] = "r_precision"
-    zero_norm: ClassVar[Status] = Status.dropped
+    name = "r_precision"
+    zero_norm = Status.dropped
 
     #: whether there is a hit decides whether there is a value
     claims = Claims(closed_under_ties=False)
@@ -61,7 +61,7 @@ class NDCG(nDCG):
     nDCG@5
     """
 
-    brings: ClassVar[frozenset[str]] = frozenset({"rows"})
+    brings = frozenset({"rows"})
 
     @property
     def claims(self) -> Claims:
@@ -120,7 +120,7 @@ class AllNew(Replay, PerListMeasure, family="novelty"):
     AllNew
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("history",)
+    needs = ("history",)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each list 1 if none of its items is in the history."""
@@ -209,7 +209,7 @@ class Diversity(_ByLikeness, family="diversity"):
     diversity(likeness=features)
     """
 
-    name: ClassVar[str] = "diversity"
+    name = "diversity"
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its distances to the others; divide by the ordered pairs."""
@@ -241,7 +241,7 @@ class Serendipity(_ByLikeness, family="novelty"):
     serendipity(relevance_by=judged)
     """
 
-    name: ClassVar[str] = "serendipity"
+    name = "serendipity"
 
     relevance_by: str = parameter(
         "all", "which items count: all, or those judged relevant", "all", "judged"

@@ -6,7 +6,7 @@ RecTools' measures of whole lists: what two runs share, and how full lists are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Intersection(Replay, PerListMeasure, family="novelty"):
     Intersection(ref_k=20)@10
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("baseline",)
+    needs = ("baseline",)
 
     ref_k: int | None = parameter(None, "cutoff of the other run", low=1, whole=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Novelty(Replay, WholeRunMeasure, family="novelty"):
     Novelty@10
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("history",)
+    needs = ("history",)
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each user of the history the share of new items, 1 without a list."""
@@ -74,7 +74,7 @@ class CategoricalDiversity(Replay, CategoryMeasure, family="diversity"):
     CategoricalDiversity@10
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("items",)
+    needs = ("items",)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count each category of a list once; divide by k."""

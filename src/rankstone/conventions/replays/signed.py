@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class OrGain(NDCG):
     nDCG@5
     """
 
-    needs_relevant: ClassVar[bool] = False
+    needs_relevant = False
 
     def divided_by(self, ideal: Floats) -> Floats:
         """Return the absolute ideal sums, 1 for those that are 0."""
@@ -63,7 +63,7 @@ class OrOne(nDCG):
     nDCG@5
     """
 
-    needs_relevant: ClassVar[bool] = False
+    needs_relevant = False
 
     def contributions(self, hits: Hits) -> Contributions:
         """Score a list 1 if the ideal sum is not positive."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class LabelRankingLoss(Replay, BinaryMeasure, family="pairs"):
     label_ranking_loss
     """
 
-    name: ClassVar[str] = "label_ranking_loss"
+    name = "label_ranking_loss"
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the others that are not below it; divide by all pairs."""
@@ -42,6 +42,6 @@ class CoverageError(Replay, LastRel):
     coverage_error
     """
 
-    name: ClassVar[str] = "coverage_error"
-    needs_relevant: ClassVar[bool] = True
-    zero_norm: ClassVar[Status] = Status.no_ideal
+    name = "coverage_error"
+    needs_relevant = True
+    zero_norm = Status.no_ideal

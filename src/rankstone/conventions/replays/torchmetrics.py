@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstone.conventions.replays import Replay
 from rankstone.measures.auc import AUC, Fallout
-from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ class AUROC(Replay, AUC):
     RetrievalAUROC@5
     """
 
-    name: ClassVar[str] = "RetrievalAUROC"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    needs_relevant: ClassVar[bool] = True
-    zero_norm: ClassVar[Status] = Status.no_ideal
+    name = "RetrievalAUROC"
+    aliases = ()
+    needs_relevant = True
+    zero_norm = Status.no_ideal
 
     negatives: str = parameter(
         "candidates", "everything in the list that is not relevant", "candidates"
@@ -45,8 +45,8 @@ class FallOut(Replay, Fallout):
     RetrievalFallOut@5
     """
 
-    name: ClassVar[str] = "RetrievalFallOut"
-    aliases: ClassVar[tuple[str, ...]] = ()
+    name = "RetrievalFallOut"
+    aliases = ()
 
     negatives: str = parameter(
         "candidates", "everything in the list that is not relevant", "candidates"
@@ -67,10 +67,10 @@ class FallOutOrZero(Fallout):
     RetrievalFallOut@5
     """
 
-    name: ClassVar[str] = "RetrievalFallOut"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    zero_norm: ClassVar[Status] = Status.no_ideal
-    card: ClassVar[Card] = FallOut.card
+    name = "RetrievalFallOut"
+    aliases = ()
+    zero_norm = Status.no_ideal
+    card = FallOut.card
 
     negatives: str = parameter(
         "candidates", "everything in the list that is not relevant", "candidates"
@@ -84,4 +84,4 @@ class FallOutIfAny(FallOutOrZero):
     RetrievalFallOut@5
     """
 
-    zero_norm: ClassVar[Status] = Status.dropped
+    zero_norm = Status.dropped

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class QueryScaledRBP(Replay, Measure, family="user models"):
     QueryScaledRBP(p=0.5)
     """
 
-    takes_cutoff: ClassVar[bool] = False
+    takes_cutoff = False
 
     gain: GainTable | None = parameter(
         None, "gains of some grades; the others keep their grade"
@@ -75,7 +75,7 @@ class SeenResidual(RBP_residual):
     SeenResidual(p=0.5)
     """
 
-    name: ClassVar[str] = "SeenResidual"
+    name = "SeenResidual"
 
     def contributions(self, hits: Hits) -> Contributions:
         """Drop the weight of ranks below the list if all its documents are judged."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class AUC(Replay, OfWholeLists, Measure, family="pairs"):
     AUC
     """
 
-    brings: ClassVar[frozenset[str]] = frozenset({"rows"})
+    brings = frozenset({"rows"})
 
     #: a tied pair counts one half
     claims = Claims(extremal_under_ties=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -228,11 +228,11 @@ class Symbols(Measure, family="trec_eval"):
     So a string is computed like any score, and decoded at the end.
     """
 
-    name: ClassVar[str] = "Symbols"
-    brings: ClassVar[frozenset[str]] = frozenset({"pooled"})
-    needs_relevant: ClassVar[bool] = False
-    takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    name = "Symbols"
+    brings = frozenset({"pooled"})
+    needs_relevant = False
+    takes_cutoff = False
+    card = Card(
         sentence="Which grades are at the first ranks, a digit for each.",
         formula="Σ_i s_i · 16^(i − first)",
         symbols="s_i: the symbol of rank i: its grade up to 9, 10 above, 11 not in the pool, 12 not judged",

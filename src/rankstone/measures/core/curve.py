@@ -311,7 +311,7 @@ class CurveValues(Record):
 class Curve(Named):
     """A curve of a ranking against judgments."""
 
-    computed_by: ClassVar[str] = "rankstone curve QRELS RUN"
+    computed_by = "rankstone curve QRELS RUN"
     #: the labels of the axes, x first
     axes: ClassVar[tuple[str, str]]
     #: the budgets that lists are cut by

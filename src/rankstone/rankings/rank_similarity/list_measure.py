@@ -81,7 +81,7 @@ class ListMeasure(PerQuery):
         How queries become one number.
     """
 
-    computed_by: ClassVar[str] = "rankstone diff A B"
+    computed_by = "rankstone diff A B"
     #: True if only documents of both lists count
     conjoint: ClassVar[bool] = True
 

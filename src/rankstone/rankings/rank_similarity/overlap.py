@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,8 +34,8 @@ class Overlap(ListMeasure, family="overlap of rankings"):
     Overlap@10
     """
 
-    conjoint: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    conjoint = False
+    card = Card(
         sentence="Of the first k documents, how many are in both lists?",
         formula="Overlap@k = |A_k ∩ B_k| / max(|A_k|, |B_k|)",
         symbols="A_k, B_k: the first k documents of each list, fewer where a list is shorter",
@@ -73,8 +73,8 @@ class Jaccard(ListMeasure, family="overlap of rankings"):
     Jaccard@10
     """
 
-    conjoint: ClassVar[bool] = False
-    card: ClassVar[Card] = replace(
+    conjoint = False
+    card = replace(
         Overlap.card,
         sentence="Of all documents in either list, how many are in both?",
         formula="Jaccard@k = |A_k ∩ B_k| / |A_k ∪ B_k|",

@@ -6,7 +6,7 @@ Pairs of documents are counted for many queries at once in O(n log n).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class tau_a(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of
     tau_a
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="Of all pairs of documents, how many more are in the same order than in opposite order?",
         formula="tau_a = (C - D) / (n (n - 1) / 2)",
         symbols="C, D: pairs of common documents in the same order in both rankings, or in opposite order; "
@@ -71,8 +71,8 @@ class tau_b(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of
     tau_b@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("tau", "kendall", "kendalltau")
-    card: ClassVar[Card] = Card(
+    aliases = ("tau", "kendall", "kendalltau")
+    card = Card(
         sentence="Are documents in the same order in both rankings, where both have an order?",
         formula="tau_b = (C - D) / sqrt((n0 - n_x) (n0 - n_y))",
         symbols="C, D: pairs of common documents in the same order in both rankings, or in opposite order; "
@@ -124,8 +124,8 @@ class rho(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of t
     rho
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("spearman", "spearmanr")
-    card: ClassVar[Card] = replace(
+    aliases = ("spearman", "spearmanr")
+    card = replace(
         tau_b.card,
         sentence="Do ranks in one list increase with ranks in the other?",
         formula="rho = sum (x_i - m)(y_i - m) / sqrt(sum (x_i - m)^2 · sum (y_i - m)^2)",
@@ -166,8 +166,8 @@ class tau_ap(ListMeasure, family="rank correlation"):  # noqa: N801 - the name o
     tau_ap(ties=b)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("tauap", "ap_correlation")
-    card: ClassVar[Card] = Card(
+    aliases = ("tauap", "ap_correlation")
+    card = Card(
         sentence="Of the documents above each one in a ranking, how many are above it in the reference, too?",
         formula="tau_ap = 2 / (n - 1) · sum over i = 2 … n of C(i) / (i - 1) - 1",
         symbols="n: common documents; C(i): documents above rank i of the estimate that stand above that "

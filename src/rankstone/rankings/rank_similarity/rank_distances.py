@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,8 +52,8 @@ class footrule(Distance):  # noqa: N801 - as rho
     footrule(norm=none)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("spearman_footrule",)
-    card: ClassVar[Card] = Card(
+    aliases = ("spearman_footrule",)
+    card = Card(
         sentence="How many ranks do documents move from one list to the other, as a share of the most?",
         formula="footrule = sum |x_i - y_i| / floor(n^2 / 2)",
         symbols="x_i, y_i: ranks of document i among the n common documents, tied ones at the middle of "
@@ -87,9 +87,9 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
     Fagin_F@10
     """
 
-    conjoint: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("topk_footrule",)
-    card: ClassVar[Card] = Card(
+    conjoint = False
+    aliases = ("topk_footrule",)
+    card = Card(
         sentence="How many ranks do documents move, including those that leave or enter the list?",
         formula="Fagin_F@k = sum over A_k ∪ B_k of |x_i - y_i| / F_max; F_max: the same sum for lists "
         "without a common document, k (k + 1) for two of length k",
@@ -159,9 +159,9 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
     Fagin_K(p=0)@10
     """
 
-    conjoint: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("topk_kendall",)
-    card: ClassVar[Card] = replace(
+    conjoint = False
+    aliases = ("topk_kendall",)
+    card = replace(
         Fagin_F.card,
         sentence="How many pairs of documents do two top-k lists put in opposite order?",
         formula="Fagin_K@k = (D + p T) / K_max; K_max = m n + p (m (m - 1) + n (n - 1)) / 2, which is what "

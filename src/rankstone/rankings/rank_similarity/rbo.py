@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -28,14 +28,10 @@ class RBO(ListMeasure, family="overlap of rankings"):
     RBO(p=0.9, ties=w)
     """
 
-    conjoint: ClassVar[bool] = False
-    aliases: ClassVar[tuple[str, ...]] = ("rank_biased_overlap",)
-    examples: ClassVar[tuple[str, ...]] = (
-        "RBO(p=0.9)",
-        "RBO(p=0.9, score=min)",
-        "RBO(p=0.9, ties=b)",
-    )
-    card: ClassVar[Card] = Card(
+    conjoint = False
+    aliases = ("rank_biased_overlap",)
+    examples = ("RBO(p=0.9)", "RBO(p=0.9, score=min)", "RBO(p=0.9, ties=b)")
+    card = Card(
         sentence="How much do two lists agree for a user who examines one more rank with probability p?",
         formula="RBO = (1 - p) · sum over d ≥ 1 of p^(d-1) A_d, A_d = X_d / d; below the lists: "
         "ext goes on with the last agreement, min with no further shared document, max with as many as "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,8 +30,8 @@ class wtau(ListMeasure, family="rank correlation"):  # noqa: N801 - as tau_b
     wtau(weights=multiplicative)
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("weightedtau", "tau_w")
-    card: ClassVar[Card] = Card(
+    aliases = ("weightedtau", "tau_w")
+    card = Card(
         sentence="Are documents in the same order in both rankings, mainly near the top?",
         formula="wtau = <x, y> / sqrt(<x, x> <y, y>), "
         "<x, y> = sum over pairs i < j of sgn(x_i - x_j) sgn(y_i - y_j) w_ij",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,10 +39,10 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
     AWRF(group=country, target=relevant)@20
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("items",)
-    item_column: ClassVar[str | None] = "group"
-    of_items: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    needs = ("items",)
+    item_column = "group"
+    of_items = False
+    card = Card(
         sentence="How close do the groups' shares of attention in a list come to their target shares?",
         formula="AWRF(u) = 1 − JSD₂(ε, p̂);  ε(g) = Σ_{i ∈ g} a(rank i) / Σ_i a(rank i)",
         symbols="a(r): attention, 1/log2(r + 1); p̂: the target, target=population the groups' shares of all "
@@ -163,8 +163,8 @@ class IAA(Attention, WholeRunMeasure, family="exposure fairness"):
     IAA(discount=geometric, p=0.5)@10
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("qrels",)
-    card: ClassVar[Card] = Card(
+    needs = ("qrels",)
+    card = Card(
         sentence="Is attention distributed like relevance over all lists?",
         formula="IAA = Σ_i |A_i − R_i|;  A_i = Σ_u a(rank_u(i)) / Σ_j Σ_u a(rank_u(j));  "
         "R_i = Σ_u rel_u(i) / Σ_j Σ_u rel_u(j)",
@@ -275,7 +275,7 @@ class RSP(PlacementChances):
     RSP(group=popularity)@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="Do items of all groups have the same probability to be shown?",
         formula="RSP@k = std_g P(g) / mean_g P(g);  P(g) = Σ_u |L_u ∩ g| / Σ_u |g \\ H_u|",
         symbols="g: items of a group; H_u: u's history",
@@ -306,8 +306,8 @@ class REO(PlacementChances):
     REO@10
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
-    card: ClassVar[Card] = replace(
+    needs = ("items", "qrels")
+    card = replace(
         RSP.card,
         sentence="Do relevant items of all groups have the same probability to be shown?",
         formula="REO@k = std_g P(g) / mean_g P(g);  P(g) = Σ_u |L_u ∩ g ∩ R_u| / Σ_u |(g ∩ R_u) \\ H_u|",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _CELLS: Final = 1 << 22
 class CategoryMeasure(PerListMeasure):
     """A measure of the categories of the items of a list."""
 
-    item_column: ClassVar[str | None] = "category"
+    item_column = "category"
 
     category: str | None = parameter(
         None, "column of --items; default: `category`, or the only one", word=True
@@ -113,10 +113,10 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
     Calibration(category=genre, distance=js)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("Miscalibration", "CalibrationKL")
-    needs: ClassVar[tuple[str, ...]] = ("items", "history")
-    of_items: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    aliases = ("Miscalibration", "CalibrationKL")
+    needs = ("items", "history")
+    of_items = False
+    card = Card(
         sentence="How different are the category shares of a list from those of the user's history?",
         formula="C_KL(u) = Σ_c p(c) ln(p(c) / q̃(c)), q̃ = (1 − α) q + α p;  Hellinger √(Σ (√p − √q)² / 2);  "
         "JS (KL(p, m) + KL(q, m)) / 2, m = (p + q)/2",

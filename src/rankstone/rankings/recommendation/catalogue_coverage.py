@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +34,7 @@ _NEEDS_CATALOGUE = (
 class CatalogueMeasure(WholeRunMeasure):
     """A measure over the items of a catalogue."""
 
-    needs: ClassVar[tuple[str, ...]] = ("catalogue",)
+    needs = ("catalogue",)
 
     among: str = parameter(
         "catalogue", "the items: all, or those of the history", "catalogue", "past"
@@ -66,12 +66,8 @@ class Coverage(CatalogueMeasure, family="catalogue"):
     Coverage@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = (
-        "CatalogCoverage",
-        "ItemCoverage",
-        "AggregateDiversity",
-    )
-    card: ClassVar[Card] = Card(
+    aliases = ("CatalogCoverage", "ItemCoverage", "AggregateDiversity")
+    card = Card(
         sentence="How much of the catalogue is recommended at all?",
         formula="Coverage@k = |{i : c_i > 0}| / m",
         symbols="c_i: lists with item i among the first k; m: items in the catalogue; among=past: items "
@@ -139,8 +135,8 @@ class UserCoverage(WholeRunMeasure, family="catalogue"):
     UserCoverage(at_least=k)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("CoveredUsers",)
-    card: ClassVar[Card] = Card(
+    aliases = ("CoveredUsers",)
+    card = Card(
         sentence="How many of the users get a recommendation?",
         formula="UserCoverage@k = |{u : n_u ≥ 1}| / |U|; at_least=k: n_u ≥ k",
         symbols="n_u: items in u's list; U: the users of the first of these tables that is given: users, "
@@ -206,8 +202,8 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
     Gini(discount=geometric, p=0.85)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("GiniIndex", "ListGini")
-    card: ClassVar[Card] = Card(
+    aliases = ("GiniIndex", "ListGini")
+    card = Card(
         sentence="How unequally are recommendations distributed over the catalogue?",
         formula="Gini@k = Σ_j (2j − m − 1) c_(j) / ((m − 1) Σ_j c_(j))",
         symbols="c_(1) ≤ … ≤ c_(m): how often each of the m items is shown, never-shown ones included; with "
@@ -295,8 +291,8 @@ class Entropy(WholeRunMeasure, family="catalogue"):
     Entropy(scale=effective)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("ShannonEntropy", "DistributionalCoverage")
-    card: ClassVar[Card] = Card(
+    aliases = ("ShannonEntropy", "DistributionalCoverage")
+    card = Card(
         sentence="How many yes/no questions identify the item of a random recommendation?",
         formula="H@k = −Σ_i p_i log2 p_i;  scale=share: H / log2 m;  scale=effective: 2^H",
         symbols="p_i: the share of recommendations that item i has; m: items in the catalogue",
@@ -365,8 +361,8 @@ class Personalization(WholeRunMeasure, family="catalogue"):
     Personalization@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("InterListDiversity", "InterUserDiversity")
-    card: ClassVar[Card] = Card(
+    aliases = ("InterListDiversity", "InterUserDiversity")
+    card = Card(
         sentence="How different are the lists of two users?",
         formula="Personalization@k = 1 − mean_{u≠v} |L_u ∩ L_v| / k "
         "= 1 − Σ_i c_i (c_i − 1) / (k |U| (|U| − 1))",

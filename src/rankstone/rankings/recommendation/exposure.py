@@ -35,7 +35,7 @@ class GroupMeasure(WholeRunMeasure, family="exposure fairness"):
     """A measure of the exposure of groups of items over all lists of a run."""
 
     needs: ClassVar[tuple[str, ...]] = ("items",)
-    item_column: ClassVar[str | None] = "group"
+    item_column = "group"
 
     group: str | None = parameter(None, GROUP, word=True)
 
@@ -131,7 +131,7 @@ class TwoGroups(Attention, GroupMeasure):
 class RelevantGroups(TwoGroups):
     """A measure of two groups that reads judgments."""
 
-    needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
+    needs = ("items", "qrels")
 
     rel: RelevantFrom = parameter(
         ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
@@ -168,8 +168,8 @@ class DP(TwoGroups):
     DP(group=gender, protected=female, scale=log)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("DemographicParity", "ExposureParity")
-    card: ClassVar[Card] = Card(
+    aliases = ("DemographicParity", "ExposureParity")
+    card = Card(
         sentence="Does an item of one group receive as much attention as one of the others?",
         formula="DP = Exp(G) / Exp(rest);  Exp(G) = (1/|G|) Σ_{i ∈ G} Σ_u a(rank_u(i))",
         symbols="G: items of the protected group; a(r): attention, 1/log2(r + 1); |G|: items of G in the "
@@ -207,8 +207,8 @@ class EUR(RelevantGroups):
     EUR@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("DTR", "DisparateTreatmentRatio")
-    card: ClassVar[Card] = replace(
+    aliases = ("DTR", "DisparateTreatmentRatio")
+    card = replace(
         DP.card,
         sentence="Does a group receive attention in proportion to how relevant its items are?",
         formula="EUR = (Exp(G) / U(G)) / (Exp(rest) / U(rest))",
@@ -235,8 +235,8 @@ class RUR(RelevantGroups):
     RUR@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("DIR", "DisparateImpactRatio")
-    card: ClassVar[Card] = replace(
+    aliases = ("DIR", "DisparateImpactRatio")
+    card = replace(
         EUR.card,
         sentence="Do the relevant items of a group receive their clicks?",
         formula="RUR = (Γ(G) / U(G)) / (Γ(rest) / U(rest));  Γ(G) = Σ_u Σ_{i ∈ G} a(rank_u(i)) rel_u(i)",
@@ -350,8 +350,8 @@ class EEL(_Expected):
     EEL(by=group, group=author)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("EE-L",)
-    card: ClassVar[Card] = Card(
+    aliases = ("EE-L",)
+    card = Card(
         sentence="How different is the attention items receive from that due to equally relevant items?",
         formula="EEL = Σ_i (ε_i − ε*_i)² = EED − EER + Σ_i ε*_i²",
         symbols=_SYMBOLS,
@@ -384,9 +384,9 @@ class EED(_Expected):
     EED@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("EE-D",)
-    needs: ClassVar[tuple[str, ...]] = ("items",)
-    card: ClassVar[Card] = replace(
+    aliases = ("EE-D",)
+    needs = ("items",)
+    card = replace(
         EEL.card,
         sentence="How unequal is the attention on items, whatever their relevance?",
         formula="EED = Σ_i ε_i²",
@@ -409,8 +409,8 @@ class EER(_Expected):
     EER@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("EE-R",)
-    card: ClassVar[Card] = Card(
+    aliases = ("EE-R",)
+    card = Card(
         sentence="How much of the attention goes to relevant items?",
         formula="EER = 2 Σ_i ε_i ε*_i",
         symbols=_SYMBOLS,

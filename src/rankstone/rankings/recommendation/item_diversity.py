@@ -8,7 +8,7 @@ v_i·S.  Other distances are computed for pairs, by the difference of their rank
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -303,8 +303,8 @@ _DISTANCES = ("cosine", "jaccard", "euclidean", "sqeuclidean", "hamming")
 class _Pairs(PerListMeasure, family="diversity"):
     """A mean over the pairs of items in a list."""
 
-    needs: ClassVar[tuple[str, ...]] = ("items",)
-    item_column: ClassVar[str | None] = "features"
+    needs = ("items",)
+    item_column = "features"
 
     features: str | None = parameter(None, _FEATURES, word=True)
 
@@ -378,8 +378,8 @@ class ILD(_Pairs):
     ILD(features=genres, distance=jaccard)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("IntraListDiversity", "IntraListDistance")
-    card: ClassVar[Card] = Card(
+    aliases = ("IntraListDiversity", "IntraListDistance")
+    card = Card(
         sentence="How different are the items of a list from one another?",
         formula="ILD@k(u) = 2 / (n (n − 1)) Σ_{i<j} d(i, j)",
         symbols="n: items of the list whose features are known; d: cosine 1 − v_i·v_j / (|v_i| |v_j|), of "
@@ -442,8 +442,8 @@ class ILS(_Pairs):
     ILS(features=genres)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("IntraListSimilarity",)
-    card: ClassVar[Card] = Card(
+    aliases = ("IntraListSimilarity",)
+    card = Card(
         sentence="How similar are the items of a list?",
         formula="ILS@k(u) = 2 / (n (n − 1)) Σ_{i<j} s(i, j) = 1 − ILD@k(u)",
         symbols="n: items of the list whose features are known; s: cosine or jaccard, one minus the distance",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,14 +32,9 @@ class Novelty(PerListMeasure, family="novelty"):
     Novelty@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = (
-        "MSI",
-        "MIUF",
-        "MeanInvUserFreq",
-        "SelfInformation",
-    )
-    needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = Card(
+    aliases = ("MSI", "MIUF", "MeanInvUserFreq", "SelfInformation")
+    needs = ("history",)
+    card = Card(
         sentence="How little known are the recommended items?",
         formula="Novelty@k(u) = (1/n) Σ_{i ∈ L_u} −log2(φ(i) / |U|)",
         symbols="φ(i): users of item i in the history; |U|: all its users; n: items in the list, at "
@@ -117,7 +112,7 @@ class Novelty(PerListMeasure, family="novelty"):
 class _Discovery(Attention, PerListMeasure):
     """Novelty weighted by attention and relevance, as a share of all attention."""
 
-    needs: ClassVar[tuple[str, ...]] = ("history",)
+    needs = ("history",)
 
     relevance_by: str = parameter(
         "judged", "the items that count: judged relevant, or all", "judged", "all"
@@ -162,7 +157,7 @@ class EPC(_Discovery, family="novelty"):
     EPC@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How little known are the relevant items that a user sees?",
         formula="EPC@k(u) = Σ_r a(r) rel(i_r) (1 − φ(i_r)/|U|) / Σ_r a(r)",
         symbols="a(r): attention of rank r, 1/log2(r + 1); φ(i)/|U|: share of users with i in their history",
@@ -188,7 +183,7 @@ class EFD(_Discovery, family="novelty"):
     EFD@10
     """
 
-    card: ClassVar[Card] = replace(
+    card = replace(
         EPC.card,
         sentence="How informative are the relevant items that a user sees?",
         formula="EFD@k(u) = Σ_r a(r) rel(i_r) (−log2 p(i_r)) / Σ_r a(r)",
@@ -217,7 +212,7 @@ class Unexpectedness(PerListMeasure, family="novelty"):
     Unexpectedness(against=history)@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How much of the list was not expected?",
         formula="Unexpectedness@k(u) = 1 − |L_u ∩ E_u| / n",
         symbols="E_u: the expected items: against=popular the k most popular items (without a cutoff as "
@@ -311,7 +306,7 @@ class Serendipity(PerListMeasure, family="novelty"):
     Serendipity(expected=history, features=vector)@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How many of the relevant items were not expected?",
         formula="expected=popular: (1/n) Σ_r max(s(r) − s(pop(i_r)), 0) rel(i_r), s(x) = (m + 1 − x)/m;  "
         "expected=history: (1/n) Σ_r (1 − mean_{j ∈ H_u} cos(i_r, j)) rel(i_r)",
@@ -334,7 +329,7 @@ class Serendipity(PerListMeasure, family="novelty"):
         citation="Murakami, Mori and Orihara, 2008; Zhang et al. (Auralist), WSDM 2012",
     )
 
-    item_column: ClassVar[str | None] = "features"
+    item_column = "features"
 
     expected: str = parameter("popular", "the expected items", "popular", "history")
     count: str = parameter(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,14 +27,9 @@ class Popularity(PerListMeasure, family="popularity"):
     Popularity(scale=quantile)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = (
-        "ARP",
-        "AvgRecPopularity",
-        "AveragePopularity",
-        "MeanPopRank",
-    )
-    needs: ClassVar[tuple[str, ...]] = ("popularity",)
-    card: ClassVar[Card] = Card(
+    aliases = ("ARP", "AvgRecPopularity", "AveragePopularity", "MeanPopRank")
+    needs = ("popularity",)
+    card = Card(
         sentence="How popular are the recommended items?",
         formula="Popularity@k(u) = (1/n) Σ_{i ∈ L_u} φ(i)",
         symbols="φ(i): users with i in their history (count=records: interactions); scale=share φ(i)/Σφ; "
@@ -109,7 +104,7 @@ def _quantile(met: Floats) -> Floats:
 class _Tail(PerListMeasure):
     """A measure of the long tail, the items outside the head of popular items."""
 
-    needs: ClassVar[tuple[str, ...]] = ("popularity",)
+    needs = ("popularity",)
 
     head: float = parameter(0.8, "the share that makes the head", above=0.0, below=1.0)
     by: str = parameter(
@@ -159,8 +154,8 @@ class APLT(_Tail, family="popularity"):
     APLT(head=0.5)@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("TailPercentage", "LongTailShare")
-    card: ClassVar[Card] = Card(
+    aliases = ("TailPercentage", "LongTailShare")
+    card = Card(
         sentence="What share of a list comes from the long tail?",
         formula="APLT@k(u) = |{i ∈ L_u : i in the tail}| / n",
         symbols=f"n: items in the list; {_TAIL}",
@@ -190,7 +185,7 @@ class ACLT(_Tail, family="popularity"):
     ACLT@10
     """
 
-    card: ClassVar[Card] = Card(
+    card = Card(
         sentence="How many items of a list come from the long tail?",
         formula="ACLT@k(u) = |{i ∈ L_u : i in the tail}|",
         symbols=_TAIL,
@@ -219,9 +214,9 @@ class PopularityLift(PerListMeasure, family="popularity"):
     PopularityLift@10
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("DeltaGAP",)
-    needs: ClassVar[tuple[str, ...]] = ("history",)
-    card: ClassVar[Card] = Card(
+    aliases = ("DeltaGAP",)
+    needs = ("history",)
+    card = Card(
         sentence="Are recommendations more popular than the items of users' histories?",
         formula="Lift = (GAP_L − GAP_P) / GAP_P;  GAP_X = mean_u (1/|X_u|) Σ_{i ∈ X_u} φ(i)",
         symbols="L_u: u's list; P_u: the distinct items of u's history; φ(i): users of i",

@@ -87,7 +87,7 @@ class PerListMeasure(Needs, PerQuery):
         How lists become one number.
     """
 
-    computed_by: ClassVar[str] = "rankstone beyond RUN"
+    computed_by = "rankstone beyond RUN"
     #: True if items of the list are summed; other measures record their tables themselves
     of_items: ClassVar[bool] = True
     #: the status of a norm of zero
@@ -160,7 +160,7 @@ class WholeRunMeasure(Needs, Named):
         Lists are cut to their first ``k`` items; ``None`` for whole lists.
     """
 
-    computed_by: ClassVar[str] = "rankstone beyond RUN"
+    computed_by = "rankstone beyond RUN"
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Return the contributions and their norm."""
