@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -21,15 +22,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Never, dataclass_transfo
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import TypeIs
 
-    #: arrays, of which every room speaks
+    #: arrays and arguments, of which every room speaks
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+    #: a file, by its path
+    StrPath = str | os.PathLike[str]
+    #: called with counts of what was done since the last call
+    Progress = Callable[[int], None]
 
 
 #: texts that need no quotes in a shell, and characters that a shell expands between double quotes
@@ -98,6 +104,15 @@ class Record:
             if one.repr
         )
         return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def is_path(value: object) -> TypeIs[StrPath]:
+    """Return True for the path of a file, as a text or an object.
+
+    >>> is_path("run.trec"), is_path(b"run.trec")
+    (True, False)
+    """
+    return isinstance(value, (str, os.PathLike))
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -28,6 +28,7 @@ from rankstone.io.columns import with_csv
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.request import (
         MeasuresLike,
         QrelsLike,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         TableLike,
     )
     from rankstone.evaluation.stored_scores import StoredScores
-    from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.recommendation.beyond_scores import BeyondScores
     from rankstone.spark.spark_frames import SparkFrame

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, is_path
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
 from rankstone.io.file_formats import format_of, format_of_stream
 from rankstone.io.file_roles import note_input
@@ -92,7 +92,7 @@ def records(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _every(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the place and the record of every row, whatever its run."""
-    if isinstance(source, (str, os.PathLike)):
+    if is_path(source):
         rows = _read(os.fspath(source))
     else:
         listed = _rows_of(source)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import is_path
 from rankstone.answers.answer_records import objects_of, query_of, records
 from rankstone.errors import (
     BadValue,
@@ -109,7 +110,7 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
 
 
 def _name_of(source: object) -> str | None:
-    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    return os.fspath(source) if is_path(source) else None
 
 
 def nuggets_to_assign(given: object) -> pl.DataFrame:

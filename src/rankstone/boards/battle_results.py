@@ -39,9 +39,9 @@ from rankstone.tables.phrases import check_language
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.stats.rank_intervals import RankIntervals
     from rankstone.tables.sheet import Kind, Part
 
@@ -402,7 +402,7 @@ def paired_board(
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
     lang: str = "en",
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> PairedBoard:
     """Rank systems by paired comparisons, and say how sure the ranks are.
 
@@ -504,7 +504,7 @@ def _resampled(
     cluster: Ints | None,
     seed: int,
     resamples: int,
-    progress: Callable[[int], None] | None,
+    progress: Progress | None,
 ) -> Floats:
     """Return parameters of resampled battles less those observed, float64 ``[samples, parameters]``."""
     battles = fit.battles

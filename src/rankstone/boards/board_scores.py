@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, some
+from rankstone._basics import Record, counted, is_path, some
 from rankstone.boards.result_folders import read_folder
 from rankstone.comparison.score_sources import (
     fact_of,
@@ -227,9 +226,7 @@ def read_board(
 
 def _parts_of(source: object) -> list[tuple[str | None, object]]:
     """Return tables, with the data sets that were given with them."""
-    if isinstance(source, (list, tuple)) and all(
-        isinstance(one, (str, os.PathLike)) for one in source
-    ):
+    if isinstance(source, (list, tuple)) and all(is_path(one) for one in source):
         return (
             [(stem(one), one) for one in source]
             if len(source) > 1
@@ -249,7 +246,7 @@ def _parts_of(source: object) -> list[tuple[str | None, object]]:
 
 def _title(source: object) -> str:
     """Return the name of a table in messages."""
-    if isinstance(source, (str, os.PathLike)):
+    if is_path(source):
         return display_name(source)
     return type(source).__name__
 
@@ -264,7 +261,7 @@ def _read(
     notes: dict[str, None],
 ) -> pl.DataFrame:
     """Return a long table: system, dataset, value, and further columns that it has."""
-    if isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
+    if is_path(source) and Path(source).is_dir():
         name, frame = display_name(source), read_folder(source, measure).lazy()
     else:
         name, frame, read_as = open_table(source, "system", columns, format_in)

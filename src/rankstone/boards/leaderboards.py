@@ -28,10 +28,9 @@ from rankstone.stats.rank_intervals import DrawnErrors, rank_intervals
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from rankstone._basics import Bools, Floats
+    from rankstone._basics import Bools, Floats, Progress, StrPath
     from rankstone.stats.rank_intervals import MeanErrors
 
 
@@ -46,7 +45,7 @@ _SEEDS: Final = 0x73656564
 def board(
     scores: object = None,
     *,
-    collections: Mapping[str, Mapping[str, Any]] | str | os.PathLike[str] | None = None,
+    collections: Mapping[str, Mapping[str, Any]] | StrPath | None = None,
     measure: str | None = None,
     estimate: str | None = None,
     missing: str = "error",
@@ -61,7 +60,7 @@ def board(
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
     lang: str = "en",
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Board:
     """Rank systems by their scores on many data sets, and say how sure the ranks are.
 

@@ -17,7 +17,7 @@ from rankstone.io.json_objects import parsed, read_text
 from rankstone.io.python_rows import ids_of
 
 if TYPE_CHECKING:
-    import os
+    from rankstone._basics import StrPath
 
 #: files of MTEB that hold no scores
 _ABOUT: Final = ("model_meta.json", "model_metadata.json")
@@ -27,9 +27,7 @@ _SPLIT: Final = "test"
 _MAIN, _BEIR = "main_score", "NDCG@10"
 
 
-def read_folder(
-    path: str | os.PathLike[str], measure: str | None = None
-) -> pl.DataFrame:
+def read_folder(path: StrPath, measure: str | None = None) -> pl.DataFrame:
     """Return ``system``, ``revision``, ``dataset``, ``split`` and ``value`` of a folder.
 
     MTEB has ``{"task_name", "scores": {split: [{"hf_subset", "main_score", …}]}}`` in

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import polars as pl
 
+from rankstone._basics import is_path
 from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import EmptyInput, UsageError, blaming, did_you_mean, printable
 from rankstone.io.file_formats import stem
 from rankstone.io.sources import read_toml
+
+if TYPE_CHECKING:
+    from rankstone._basics import StrPath
 
 #: keys of a collection
 _KEYS: Final = ("qrels", "runs", "weight")
@@ -22,7 +26,7 @@ _EXAMPLE: Final = '[collections.nq]\nqrels = "nq.qrels"\nruns = ["runs/nq/*.run"
 
 
 def score_collections(
-    collections: Mapping[str, Mapping[str, Any]] | str | os.PathLike[str],
+    collections: Mapping[str, Mapping[str, Any]] | StrPath,
     measure: str | None = None,
     *,
     convention: str | None = None,
@@ -47,7 +51,7 @@ def score_collections(
         For keys that are not known, and collections without judgments or runs.
     """
     folder, by_name = Path(), cast("Mapping[str, Mapping[str, Any]]", collections)
-    if isinstance(collections, (str, os.PathLike)):
+    if is_path(collections):
         where, folder = os.fspath(collections), Path(collections).parent
         with blaming(where):
             read = _read(where)

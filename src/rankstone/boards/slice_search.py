@@ -35,9 +35,8 @@ from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, Progress
     from rankstone.evaluation.request import QrelsLike, RunsLike
-    from rankstone.io.input_table import Progress
     from rankstone.measures.core.measure import Measure
 
 

@@ -23,8 +23,8 @@ from rankstone.tables.sheet import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.hits.alignment_audit import Audit
-    from rankstone.io.input_table import Progress
     from rankstone.tables.sheet import Kind
 
 #: shares of the queries whose smallest visible gap is shown

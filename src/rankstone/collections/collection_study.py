@@ -44,12 +44,12 @@ from rankstone.stats.simultaneous_tests import randomised_tukey
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Progress
     from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import Scores
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
 
@@ -408,7 +408,7 @@ def _without_groups(
     matrices: Mapping[str, Matrix],
     owners: pl.DataFrame,
     level: Mapping[str, Any],
-    progress: Callable[[int], None] | None,
+    progress: Progress | None,
 ) -> pl.DataFrame:
     """Return for each group and measure what its runs lose if its unique documents had not been judged."""
     members: dict[str, list[int]] = {}

@@ -7,13 +7,12 @@ Experiments, SIGIR 2020), as their program repro_eval computes them, with interv
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import some
+from rankstone._basics import is_path, some
 from rankstone.collections.reproduction_result import Figure, Reproduction
 from rankstone.comparison.score_matrix import ROUNDING, Matrix
 from rankstone.comparison.score_sources import Source
@@ -51,9 +50,8 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Progress
     from rankstone.evaluation.request import MeasuresLike, QrelsLike
-    from rankstone.io.input_table import Progress
 
 
 _SIDES: Final = ("original", "again")
@@ -175,9 +173,7 @@ def reproduce(
             for name, of in runs.items()
             for at, run in enumerate(of)
         )
-        inputs = {
-            name: str(run) for name, run in paths if isinstance(run, (str, os.PathLike))
-        }
+        inputs = {name: str(run) for name, run in paths if is_path(run)}
         return Reproduction(
             tuple(figures),
             tuple(runs),

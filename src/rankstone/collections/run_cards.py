@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import platform
 import sys
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import polars as pl
 
+from rankstone._basics import is_path
 from rankstone.comparison.score_sources import check_means
 from rankstone.comparison.single_intervals import intervals
 from rankstone.conventions.evaluation_by_convention import scores_by
@@ -34,9 +34,9 @@ from rankstone.tables.sheet import Sheet, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rankstone._basics import Progress, StrPath
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.evaluation.scores import Scores
-    from rankstone.io.input_table import Progress
 
 
 #: what the first entry of a card says
@@ -110,12 +110,12 @@ class RunCard(Result):
 
 
 def certify(
-    qrels: str | os.PathLike[str],
+    qrels: StrPath,
     runs: Any,  # noqa: ANN401 - paths, as for evaluate
     measures: MeasuresLike = "nDCG@10",
     *,
     convention: str | None = None,
-    folder: str | os.PathLike[str] = ".",
+    folder: StrPath = ".",
     lang: str = "en",
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
@@ -249,17 +249,11 @@ def digest(card: Mapping[str, Any]) -> str:
     ).hexdigest()
 
 
-def _described(
-    role: str, name: str, path: object, folder: str | os.PathLike[str]
-) -> dict[str, Any]:
+def _described(role: str, name: str, path: object, folder: StrPath) -> dict[str, Any]:
     """Return the entry of a file."""
-    if isinstance(path, (str, os.PathLike)):
+    if is_path(path):
         refuse_standard_input(path)
-    if (
-        not isinstance(path, (str, os.PathLike))
-        or is_database(path)
-        or not Path(path).is_file()
-    ):
+    if not is_path(path) or is_database(path) or not Path(path).is_file():
         raise UsageError(
             f"a card is of files, and {printable(name or role)} is none",
             given=printable(str(path), _NAME),
@@ -273,7 +267,7 @@ def _described(
     return {"role": role, "name": name, "path": below, **described(role, whole)}
 
 
-def refuse_standard_input(*names: str | os.PathLike[str]) -> None:
+def refuse_standard_input(*names: StrPath) -> None:
     """Refuse the name that is read as standard input, whatever file has it."""
     if any(Path(name) == Path("-") for name in names):
         raise UsageError(

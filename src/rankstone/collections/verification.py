@@ -39,8 +39,8 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from rankstone._basics import Progress, StrPath
     from rankstone.evaluation.scores import Scores
-    from rankstone.io.input_table import Progress
 
 
 _NAME: Final = 60
@@ -80,10 +80,10 @@ _ABSENT: Final = object()
 
 
 def verify(
-    card: str | os.PathLike[str] | Mapping[str, Any],
-    files: Sequence[str | os.PathLike[str]] = (),
+    card: StrPath | Mapping[str, Any],
+    files: Sequence[StrPath] = (),
     *,
-    original: Sequence[str | os.PathLike[str]] = (),
+    original: Sequence[StrPath] = (),
     lang: str = "en",
     progress: Progress | None = None,
 ) -> Verification:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence, ValuesView
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 import polars as pl
 
+from rankstone._basics import is_path
 from rankstone.comparison.comparison_result import Sources
 from rankstone.comparison.pairwise_tests import baseline_names, compare_pairs
 from rankstone.comparison.score_sources import Source
@@ -36,10 +36,9 @@ from rankstone.stats.random_streams import check_count
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
+    from rankstone._basics import Progress
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
-    from rankstone.io.input_table import Progress
-    from rankstone.measures.core.measure import Measure
 
 
 #: tests of one pair
@@ -166,7 +165,7 @@ def compare(
     measures: MeasuresLike,
     *,
     baseline: str | Sequence[str] | None = None,
-    primary: str | Measure | Sequence[str | Measure] | None = None,
+    primary: MeasuresLike | None = None,
     by: str | Sequence[str] = (),
     cluster: str | None = None,
     bounds: bool = False,
@@ -305,10 +304,10 @@ def compare(
 
 def compare_scores(
     scores: object,
-    measures: str | Measure | Sequence[str | Measure] | None = None,
+    measures: MeasuresLike | None = None,
     *,
     baseline: str | Sequence[str] | None = None,
-    primary: str | Measure | Sequence[str | Measure] | None = None,
+    primary: MeasuresLike | None = None,
     by: str | Sequence[str] = (),
     cluster: str | None = None,
     queries: object = None,
@@ -399,12 +398,7 @@ def _files(scores: object) -> str | None:
     """Return the names of the files that scores are read from."""
     several = scores.values() if isinstance(scores, Mapping) else scores
     paths = several if isinstance(several, (list, tuple, ValuesView)) else (several,)
-    return (
-        ", ".join(
-            display_name(one) for one in paths if isinstance(one, (str, os.PathLike))
-        )
-        or None
-    )
+    return ", ".join(display_name(one) for one in paths if is_path(one)) or None
 
 
 def _columns(by: str | Sequence[str]) -> tuple[str, ...]:

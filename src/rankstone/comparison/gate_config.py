@@ -14,8 +14,9 @@ from rankstone.io.columns import check_renames
 from rankstone.io.sources import is_database, read_toml
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
+
+    from rankstone._basics import StrPath
 
 
 #: how an inconclusive rule can count
@@ -170,7 +171,7 @@ class Config:
             )
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], given: Mapping[str, Any]) -> Self:
+    def read(cls, path: StrPath, given: Mapping[str, Any]) -> Self:
         """Read a file: ``rankstone.toml``, or ``[tool.rankstone]`` of ``pyproject.toml``.
 
         Parameters

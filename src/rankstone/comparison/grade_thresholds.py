@@ -32,6 +32,7 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.request import (
         EvaluationKeywords,
         MeasuresLike,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     )
     from rankstone.evaluation.scores import Scores
     from rankstone.hits.list_arrays import Ideal
-    from rankstone.io.input_table import Progress
     from rankstone.tables.sheet import Details
 
 
@@ -131,7 +131,7 @@ def _levels(ideal: Ideal, *, strict: bool) -> list[float]:
     return [0.0, *grades][: len(grades)] if strict else grades
 
 
-def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+def _with_threshold(measures: MeasuresLike) -> list[Measure]:
     found = []
     for measure in parse_measures(measures):
         if not isinstance(measure, Measure) or not hasattr(measure, "rel"):

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from rankstone._basics import counted
+from rankstone._basics import counted, is_path
 from rankstone.comparison.compare_systems import compare, compare_scores
 from rankstone.comparison.gate_config import Config, with_overrides
 from rankstone.comparison.gate_rules import Gate, guard_outcomes, rule_outcomes
@@ -33,11 +33,10 @@ from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.sampling_units import Units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from rankstone._basics import Progress, StrPath
     from rankstone.comparison.comparison_result import Comparison
-
-    Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,7 @@ def _binary(measure: Measure) -> bool:
 
 
 def gate(
-    config: str | os.PathLike[str] | Mapping[str, Any] | Config,
+    config: StrPath | Mapping[str, Any] | Config,
     *,
     candidate: object = None,
     baseline: object = None,
@@ -206,7 +205,7 @@ def gate(
 
 
 def plan(
-    config: str | os.PathLike[str] | Mapping[str, Any] | Config,
+    config: StrPath | Mapping[str, Any] | Config,
     *,
     candidate: object = None,
     baseline: object = None,
@@ -230,7 +229,7 @@ def plan(
 
 
 def _file(config: object) -> str | None:
-    return os.fspath(config) if isinstance(config, (str, os.PathLike)) else None
+    return os.fspath(config) if is_path(config) else None
 
 
 @contextmanager
@@ -354,7 +353,7 @@ def _comparison(
 
 
 def _name(run: object, otherwise: str) -> str:
-    return stem(run) if isinstance(run, (str, os.PathLike)) else otherwise
+    return stem(run) if is_path(run) else otherwise
 
 
 def junit(gate: Gate) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, counted
+from rankstone._basics import Record, counted, is_path
 from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
@@ -98,11 +98,7 @@ def read_scores(
     for name, one in named:
         frame = _read(name, one, Renames({}, columns), measure, notes)
         frames.append(frame)
-        source_name = (
-            display_name(one)
-            if isinstance(one, (str, os.PathLike))
-            else type(one).__name__
-        )
+        source_name = display_name(one) if is_path(one) else type(one).__name__
         if not frame.height:
             raise EmptyInput("there are no scores", where=source_name)
         sources.update(
@@ -133,7 +129,7 @@ def _read(
 ) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _query_scores(name or "run", source)
-    if isinstance(source, (str, os.PathLike)):
+    if is_path(source):
         path = os.fspath(source)
         if _is_printed(path):
             return _printed(name or stem(path), read_text(path), path)

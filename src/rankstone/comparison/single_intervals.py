@@ -19,8 +19,9 @@ from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.proportions import quantile_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.scores import Scores
 
 
@@ -49,7 +50,7 @@ def intervals(
     cluster: str | None = None,
     queries: object = None,
     columns: Mapping[str, str] | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> pl.DataFrame:
     """Return a confidence interval for the mean of each run and measure, over queries.
 

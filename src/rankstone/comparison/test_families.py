@@ -44,16 +44,15 @@ from rankstone.stats.simultaneous_tests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Progress
     from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.stats.simultaneous_tests import RandomisedTukey
 
-    Progress = Callable[[int], None]
     Keys = NDArray[np.uint64]
 
 
@@ -302,7 +301,7 @@ def analyse_families(
     families: Mapping[str, Sequence[Pair]],
     settings: ComparisonSettings,
     correction: str,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     by: tuple[str, ...] = (),
 ) -> list[tuple[Family, list[dict[str, Any]]]]:
     """Return each family (by name) with a row for each of its pairs, the columns ``by`` in front."""
@@ -325,9 +324,7 @@ def analyse_families(
 
 
 def _statistics(
-    pairs: Sequence[Pair],
-    settings: ComparisonSettings,
-    progress: Callable[[int], None] | None,
+    pairs: Sequence[Pair], settings: ComparisonSettings, progress: Progress | None
 ) -> tuple[list[PairStatistics], int]:
     """Return the statistics of every pair, and how many permutations were drawn."""
     found = _estimates(pairs, settings)
@@ -425,7 +422,7 @@ def _bootstrap_estimates(
     pairs: Sequence[Pair],
     found: list[Estimate],
     settings: ComparisonSettings,
-    progress: Callable[[int], None] | None,
+    progress: Progress | None,
 ) -> list[Estimate]:
     """Estimate by the bootstrap: all pairs of a measure share their resamples."""
     found = list(found)
@@ -450,7 +447,7 @@ def _p_values(
     pairs: Sequence[Pair],
     found: Sequence[Estimate],
     settings: ComparisonSettings,
-    progress: Callable[[int], None] | None,
+    progress: Progress | None,
 ) -> tuple[Floats, int]:
     """Return p of every pair, and the largest number of permutations drawn."""
     p, most = np.ones(len(pairs)), 0

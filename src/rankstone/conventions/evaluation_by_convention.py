@@ -46,9 +46,9 @@ from rankstone.rankings.recommendation.beyond_accuracy import measure_runs
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.conventions.library_convention import Reading
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.definition import Named
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.list_frame import ListFrame
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
-    Progress = Callable[[int], None]
 
 #: options that can be given with a convention, because no library decides them
 _FREE: Final = frozenset({"order", "depth", "candidates", "exclude_from"})

@@ -28,6 +28,7 @@ from rankstone.tables.sheet import Table as Shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import (
         EvaluationKeywords,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     )
     from rankstone.hits.alignment_audit import RunAudit
     from rankstone.hits.alignment_options import AlignmentOptions, Order, Ties
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
 

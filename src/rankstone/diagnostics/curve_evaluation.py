@@ -13,6 +13,7 @@ from rankstone.measures.at_cutoffs import AtK, parse_curves
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.pipeline import ScoredRuns
     from rankstone.evaluation.request import (
         EvaluationKeywords,
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
         RunsLike,
         TableLike,
     )
-    from rankstone.io.input_table import Progress
     from rankstone.measures.core.curve import Curve, CurveValues
     from rankstone.measures.core.measure import Measure, Scored
 

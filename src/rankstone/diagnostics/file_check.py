@@ -6,14 +6,13 @@ that changes numbers a ``warning``, everything else a ``note``.
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted, queries, some
+from rankstone._basics import counted, is_path, queries, some
 from rankstone.diagnostics.checked_runs import check_run
 from rankstone.diagnostics.findings import (
     CheckReport,
@@ -43,6 +42,7 @@ from rankstone.stats.bounded_means import unseen_share
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
@@ -270,7 +270,7 @@ def check(
     qrels: object,
     runs: object = None,
     *,
-    measures: str | Measure | Sequence[str | Measure] = (),
+    measures: MeasuresLike = (),
     train: object = None,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
@@ -372,7 +372,7 @@ def _cutoffs(measures: Sequence[Measure]) -> tuple[int | None, ...]:
 
 
 def _source(value: object, name: str) -> str:
-    return display_name(value) if isinstance(value, (str, os.PathLike)) else name
+    return display_name(value) if is_path(value) else name
 
 
 def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function

@@ -27,7 +27,7 @@ from rankstone.tables.sheet import Table as Shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Ints
+    from rankstone._basics import Ints, Progress
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import (
         EvaluationKeywords,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_audit import Audit, RunAudit
     from rankstone.hits.hits import Hits
     from rankstone.hits.matching import Chunk
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Table
 
 
 def sampled(

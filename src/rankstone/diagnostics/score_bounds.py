@@ -26,7 +26,7 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import (
         EvaluationKeywords,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
     from rankstone.hits.units import RetrievalUnits
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
 

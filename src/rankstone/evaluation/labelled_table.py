@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, is_path
 from rankstone.errors import BadOption, UsageError
 from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, budgets_of
 from rankstone.evaluation.prepared import Prepared
@@ -30,9 +29,10 @@ from rankstone.io.file_formats import stem
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.request import EvaluationKeywords
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
 
@@ -115,7 +115,7 @@ def score_labelled(
         lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
     refuse_further_columns(parsed)
     refuse_without_pairs(None, alignment)
-    name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
+    name = name or (stem(table) if is_path(table) else "run")
     about = query_table(queries, parsed, columns)
     pipeline = Pipeline(SelfLabelled(lowest), alignment, parsed, queries=about)
     run, audit = pipeline.run(read.watched(progress))

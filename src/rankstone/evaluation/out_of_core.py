@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import (
         EvaluationKeywords,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
         QrelsLike,
         RunsLike,
     )
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Table
 
 
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

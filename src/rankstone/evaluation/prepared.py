@@ -65,6 +65,7 @@ from rankstone.io.input_table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.request import (
         EvaluationKeywords,
         MeasuresLike,
@@ -75,7 +76,6 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
-    from rankstone.io.input_table import Progress
     from rankstone.measures.core.measure import Measure
 
     #: scores a run, given its name, its pipeline and its table

@@ -5,7 +5,6 @@ Side tables are about queries, intents, and pairs to exclude.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 import numpy as np
 import polars as pl
 
+from rankstone._basics import is_path
 from rankstone.errors import (
     BadOption,
     BadParameter,
@@ -38,6 +38,7 @@ from rankstone.measures.core.syntax import parse_only
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankstone._basics import StrPath
     from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Table
 
@@ -49,9 +50,8 @@ class ArrowTable(Protocol):
         """Return the table as a stream of Arrow batches."""
 
 
-_Path: TypeAlias = "str | os.PathLike[str]"
 #: a path or address, a frame, a dict by query or of columns, rows, arrays: see :func:`rankstone.evaluate`
-TableLike: TypeAlias = "_Path | Mapping[Any, object] | Iterable[object] | ArrowTable | pl.LazyFrame | Table"
+TableLike: TypeAlias = "StrPath | Mapping[Any, object] | Iterable[object] | ArrowTable | pl.LazyFrame | Table"
 #: judgments: a grade for pairs of query and document
 QrelsLike: TypeAlias = TableLike
 #: a run: scores, ranks or an order of documents for queries
@@ -226,7 +226,7 @@ def name_runs(runs: object) -> dict[str, object]:
     >>> name_runs(["runs/bm25.run.gz", "runs/dense.parquet"])
     {'bm25': 'runs/bm25.run.gz', 'dense': 'runs/dense.parquet'}
     """
-    if isinstance(runs, (str, os.PathLike)):
+    if is_path(runs):
         return {stem(runs): runs}
     if (
         isinstance(runs, Mapping)
@@ -322,7 +322,7 @@ class RunErrors:
 
 
 def _are_paths(values: Iterable[object]) -> bool:
-    return all(isinstance(value, (str, os.PathLike)) for value in values)
+    return all(is_path(value) for value in values)
 
 
 def _are_runs(value: Mapping[Any, object]) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.measures.core.measure import Measure
 
@@ -139,7 +140,7 @@ class _Metric:
 def staged(
     model: Any,  # noqa: ANN401 - a trained CatBoost
     pool: Any,  # noqa: ANN401 - catboost.Pool
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     every: int = 1,
     group_weight: object = None,

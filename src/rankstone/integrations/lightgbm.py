@@ -14,11 +14,11 @@ from rankstone.integrations.trainer_scores import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Unpack
 
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
-    from rankstone.measures.core.measure import Measure
 
     Results = list[tuple[str, float, bool]]
 
@@ -26,7 +26,7 @@ __all__ = ["eval_metric", "feval"]
 
 
 def feval(
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     convention: str | None = None,
     **options: Unpack[AlignmentKeywords],
@@ -64,7 +64,7 @@ def feval(
 
 
 def eval_metric(
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     convention: str | None = None,
     **options: Unpack[AlignmentKeywords],

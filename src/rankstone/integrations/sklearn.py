@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.grouped_ranker import GroupedRanker
     from rankstone.measures.core.measure import Measure
@@ -81,7 +82,7 @@ class _Score:
 
 
 def scorers(
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     convention: str | None = None,
     response_method: str | Sequence[str] = _RESPONSES,

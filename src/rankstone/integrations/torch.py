@@ -12,9 +12,7 @@ from rankstone.integrations.arrays.array_evaluator import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankstone.measures.core.measure import Measure
+    from rankstone.evaluation.request import MeasuresLike
 
 
 __all__ = ["RankingMetrics"]
@@ -67,7 +65,7 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
 
     def __init__(
         self,
-        measures: str | Measure | Sequence[str | Measure],
+        measures: MeasuresLike,
         *,
         ignore_index: int | None = None,
         options: dict[str, Any] | None = None,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone.conventions.library_convention import Reading
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.arrays.array_evaluator import ArrayScores
     from rankstone.measures.core.measure import Measure, Scored
@@ -65,7 +66,7 @@ class Scoring:
 
     def __init__(
         self,
-        measures: str | Measure | Sequence[str | Measure],
+        measures: MeasuresLike,
         *,
         convention: str | Convention | None = None,
         **options: Unpack[AlignmentKeywords],

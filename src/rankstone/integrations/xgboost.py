@@ -11,9 +11,10 @@ from rankstone.errors import BadOption, installed
 from rankstone.integrations.trainer_scores import Scoring, without_blanks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Unpack
 
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.measures.core.measure import Measure
 
@@ -23,7 +24,7 @@ __all__ = ["custom_metric", "early_stopping", "name_of", "watch"]
 
 
 def custom_metric(
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     convention: str | None = None,
     **options: Unpack[AlignmentKeywords],
@@ -88,7 +89,7 @@ def early_stopping(
 
 
 def watch(
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     data: Mapping[str, Any],
     *,
     convention: str | None = None,

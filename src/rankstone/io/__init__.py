@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstone._basics import is_path
 from rankstone.errors import (
     BadLine,
     EmptyInput,
@@ -187,7 +188,7 @@ def read_run(
         if isinstance(table.start, Unfolding):
             table.start.single = True  # a row is a case there
         table = replace(table, read_as=_joined((named.known_header,), table.read_as))
-    if isinstance(source, (str, os.PathLike)) and len(parts := files_of(source)) > 1:
+    if is_path(source) and len(parts := files_of(source)) > 1:
         refuse_several(
             source,
             parts,
@@ -305,7 +306,7 @@ def read_intents(
 ) -> Table:
     """Open weights of subtopics: a table with ``query_id``, ``subtopic`` and ``weight``, or nested dicts."""
     further, name = ("subtopic", "weight"), "intents"
-    if isinstance(source, (str, os.PathLike)) and holds_json(source, format_in):
+    if is_path(source) and holds_json(source, format_in):
         source, name = read_json(source), str(source)
     if isinstance(source, Mapping) and not holds_columns(source, columns):
         table = read_object(source, "weight", {}, name).requires(
@@ -363,7 +364,7 @@ def _open(
         return source
     number = number or layout.number
     renames = {} if columns is None else columns
-    if not isinstance(source, (str, os.PathLike)):
+    if not is_path(source):
         rows = read_quepid(source, number, name) if is_quepid(source) else source
         return read_object(rows, number, renames, name, further)
     if is_database(source):

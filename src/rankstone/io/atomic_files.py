@@ -20,6 +20,8 @@ from rankstone.io.input_table import number_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankstone._basics import StrPath
+
 
 try:
     import fcntl
@@ -51,7 +53,7 @@ _SUFFIX: Final = ".part"
 
 
 @contextmanager
-def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic(path: StrPath) -> Iterator[Path]:
     """Yield a temporary file next to ``path``; rename it on success, remove it otherwise.
 
     The content reaches the disk before the name does, and the name before this returns: after a power cut

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, is_path
 from rankstone.errors import (
     DuplicateRows,
     EmptyInput,
@@ -142,7 +141,7 @@ def _places(
 ) -> Callable[[int], str]:
     """Return what finds the place of a row: the line in a file of lines."""
     if (
-        not isinstance(source, (str, os.PathLike))
+        not is_path(source)
         or is_database(source)
         or is_stream(source)
         or holds_json(source, format_in)
@@ -171,7 +170,7 @@ def open_table(
         None if format_in == "trec" else format_in
     )  # TREC text has no column names
     name, notes = f"table of {key}", tuple[str, ...]()
-    if not isinstance(source, (str, os.PathLike)):
+    if not is_path(source):
         frame = _frame_of(source, key, name)
     else:
         name = display_name(source)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, is_path
 from rankstone.errors import InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
-from rankstone.io.input_table import Progress, reading
+from rankstone.io.input_table import reading
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
 from rankstone.io.sources import display_name, is_database
@@ -28,6 +28,8 @@ from rankstone.io.typed_tables import id_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rankstone._basics import Progress
 
 
 _NEEDED: Final = ("user_id", "time")
@@ -196,7 +198,7 @@ def read_events(
     parts: list[Scanned] = []
     if isinstance(source, str) and is_database(source):
         name, frames = display_name(source), [open_database(source).lazy()]
-    elif isinstance(source, (str, os.PathLike)):
+    elif is_path(source):
         parts = scan_parts(source, format_in, columns)
         name, frames = os.fspath(source), [part.frame for part in parts]
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, quoted
+from rankstone._basics import Record, is_path, quoted
 from rankstone.errors import (
     EmptyInput,
     InputError,
@@ -62,6 +62,8 @@ from rankstone.io.typed_tables import TablePart, of_parts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone._basics import StrPath
+
 
 #: format → suffixes; a further .gz or .zst is ignored
 FORMATS: Final = {
@@ -84,7 +86,7 @@ _BY_SUFFIX: Final = {
 
 
 def format_at(
-    path: str | os.PathLike[str], format_in: str | None, columns: Mapping[str, str]
+    path: StrPath, format_in: str | None, columns: Mapping[str, str]
 ) -> tuple[str, list[Path]]:
     """Return the format of the files that a path names, and these files; a stream has none.
 
@@ -127,7 +129,7 @@ def _format(path: Path, columns: Mapping[str, str]) -> str:
 
 
 def scan_files(
-    path: str | os.PathLike[str],
+    path: StrPath,
     format_in: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
@@ -154,7 +156,7 @@ def scan_files(
 
 
 def place_in(
-    path: str | os.PathLike[str],
+    path: StrPath,
     row: int,
     format_in: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -235,7 +237,7 @@ class Scanned(Record):
 
 
 def scan_parts(
-    path: str | os.PathLike[str],
+    path: StrPath,
     format_in: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> list[Scanned]:
@@ -285,7 +287,7 @@ def _scanned(
     return Scanned(source, title, kind, frame, dialect, notes)
 
 
-def stem(path: str | os.PathLike[str]) -> str:
+def stem(path: StrPath) -> str:
     """Return a file's name without known suffixes, or a table's name: ``runs/bm25.run.gz`` is ``bm25``.
 
     >>> stem("runs/bm25.v2.run.gz")
@@ -301,7 +303,7 @@ def stem(path: str | os.PathLike[str]) -> str:
     return name.name or os.fspath(path)
 
 
-def files_of(path: str | os.PathLike[str]) -> list[Path]:
+def files_of(path: StrPath) -> list[Path]:
     """Return the files that a path names; none for a stream or a database."""
     return [] if is_database(path) or is_stream(path) else parts_of(os.fspath(path))
 
@@ -389,7 +391,7 @@ def _suffix(path: Path) -> str:
 
 
 def read_files(
-    path: str | os.PathLike[str],
+    path: StrPath,
     files: Sequence[Path],
     kind: str,
     layout: Layout,
@@ -568,7 +570,7 @@ def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
     >>> judgments_in("qrels.txt")
     ('qrels.txt', ())
     """
-    if not isinstance(source, (str, os.PathLike)) or is_database(source):
+    if not is_path(source) or is_database(source):
         return source, ()
     folder = Path(source)
     if not (folder / "qrels").is_dir() or not any(

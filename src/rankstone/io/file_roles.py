@@ -20,7 +20,8 @@ from rankstone.errors import UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    Path = str | os.PathLike[str]
+    from rankstone._basics import StrPath
+
     Identity = tuple[int | str, ...]
 
 
@@ -38,7 +39,7 @@ class FileRoles:
         When two outputs are one file.
     """
 
-    def __init__(self, outputs: Mapping[str, Path]) -> None:
+    def __init__(self, outputs: Mapping[str, StrPath]) -> None:
         #: file → what it is for the command, and the name by which it was read
         self._inputs: dict[Identity, tuple[str, str]] = {}
         #: file → the flag and the name as they were typed
@@ -50,7 +51,7 @@ class FileRoles:
             if file is not None:
                 self._outputs[file] = typed
 
-    def note(self, path: Path | int, role: str) -> None:
+    def note(self, path: StrPath | int, role: str) -> None:
         """Note a file that is read, and refuse it where it will be written."""
         file = _identity(path)
         if file is not None:
@@ -58,7 +59,7 @@ class FileRoles:
             self._inputs.setdefault(file, (role, name))
             self._check(self._outputs)
 
-    def check(self, path: Path) -> None:
+    def check(self, path: StrPath) -> None:
         """Refuse all outputs that were read, and the one that is about to be written."""
         file = _identity(path)
         unplanned = {} if file is None else {file: os.fspath(path)}
@@ -77,7 +78,7 @@ def _two_roles(output: str, role: str, name: str) -> UsageError:
     )
 
 
-def _identity(path: Path | int) -> Identity | None:
+def _identity(path: StrPath | int) -> Identity | None:
     """Return what tells a file from all others: device and inode; ``None`` for a pipe or a device.
 
     A file that is yet to be written is known by its folder and its name in lower case, because many file
@@ -97,7 +98,7 @@ _roles: FileRoles | None = None
 
 
 @contextmanager
-def separate_files(outputs: Mapping[str, Path]) -> Iterator[None]:
+def separate_files(outputs: Mapping[str, StrPath]) -> Iterator[None]:
     """Refuse, inside, to write a file that was read; an outer command's guard stays in force.
 
     Parameters
@@ -114,7 +115,7 @@ def separate_files(outputs: Mapping[str, Path]) -> Iterator[None]:
         _roles = before
 
 
-def note_input(path: Path | int, role: str = "an input") -> None:
+def note_input(path: StrPath | int, role: str = "an input") -> None:
     """Note that a file is read, or an open file by its number.
 
     Parameters
@@ -133,7 +134,7 @@ def note_input(path: Path | int, role: str = "an input") -> None:
         _roles.note(path, role)
 
 
-def refuse_inputs(path: Path) -> None:
+def refuse_inputs(path: StrPath) -> None:
     """Refuse to write, before anything is written, if this or another output was read.
 
     Raises

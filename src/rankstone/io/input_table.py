@@ -26,6 +26,7 @@ from rankstone.io.columns import require
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankstone._basics import Progress
     from rankstone.io.column_suggestions import Kind
 
 
@@ -38,7 +39,6 @@ ROWS: Final = 1 << 19
 Locate = Callable[[int], str]
 Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
 #: called with the number of rows each piece of work has taken in
-Progress = Callable[[int], None]
 
 
 def _unknown() -> None:

@@ -36,8 +36,10 @@ from rankstone.io.traces import is_trace, trace_frame
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankstone._basics import StrPath
 
-def holds_json(source: str | os.PathLike[str], format_in: str | None = None) -> bool:
+
+def holds_json(source: StrPath, format_in: str | None = None) -> bool:
     """Return True for a file of JSON, by its suffix or as requested; False for a database."""
     if is_database(source):
         return False
@@ -50,7 +52,7 @@ def holds_json(source: str | os.PathLike[str], format_in: str | None = None) -> 
     )
 
 
-def read_json(path: str | os.PathLike[str], *, steps: bool = False) -> Any:  # noqa: ANN401 - see below
+def read_json(path: StrPath, *, steps: bool = False) -> Any:  # noqa: ANN401 - see below
     """Read a JSON file, or standard input for ``-``, as Python objects.
 
     ``steps`` is as for :func:`~rankstone.io.traces.trace_frame`.

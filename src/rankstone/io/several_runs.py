@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from rankstone._basics import StrPath
     from rankstone.io.input_table import Table
 
 
@@ -34,7 +35,7 @@ _TAG: Final = 5
 
 
 def refuse_several(
-    path: str | os.PathLike[str],
+    path: StrPath,
     parts: Sequence[Path],
     format_in: str | None,
     open_part: Callable[[Path], Table],

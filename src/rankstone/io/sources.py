@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeGuard
 from urllib.parse import unquote
 
+from rankstone._basics import is_path
 from rankstone.errors import (
     EmptyInput,
     InputError,
@@ -32,6 +33,8 @@ from rankstone.io.input_table import reading
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rankstone._basics import StrPath
+
 
 #: byte order marks of UTF-16
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -41,13 +44,13 @@ _kept: dict[str, bytes] | None = None
 _PATIENCE: Final = 10.0
 
 
-def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
+def is_stream(source: object) -> TypeGuard[StrPath]:
     """Return True for standard input (``-``), a pipe or a device.
 
     >>> is_stream("-"), is_stream("/dev/null"), is_stream("run.txt")
     (True, True, False)
     """
-    if not isinstance(source, (str, os.PathLike)):
+    if not is_path(source):
         return False
     name = os.fspath(source)
     if name == "-":
@@ -124,7 +127,7 @@ def _is_pipe(name: str) -> bool:
     return stat.S_ISFIFO(Path(name).stat().st_mode)
 
 
-def read_whole(path: str | os.PathLike[str], expected: str | None = None) -> bytes:
+def read_whole(path: StrPath, expected: str | None = None) -> bytes:
     """Read a file or a stream that is no table, such as a configuration, as it is.
 
     Parameters
@@ -142,7 +145,7 @@ def read_whole(path: str | os.PathLike[str], expected: str | None = None) -> byt
         return Path(name).read_bytes()
 
 
-def read_toml(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
+def read_toml(path: StrPath, expected: str) -> dict[str, Any]:
     """Read a file of TOML; ``expected`` is what it should hold, for messages."""
     import tomllib
 
@@ -257,7 +260,7 @@ def is_database(source: object) -> TypeGuard[str]:
     return isinstance(source, str) and source.startswith(_BEGINNINGS)
 
 
-def display_name(path: str | os.PathLike[str]) -> str:
+def display_name(path: StrPath) -> str:
     """Return a path for messages: a file's path, a database's address without its password.
 
     >>> display_name("postgresql://ann:secret@host/db#run")

@@ -24,9 +24,9 @@ from rankstone.ltr.predictions import LabelledLists, checked_measure
 from rankstone.ltr.rank_svm import RankSVM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.measures.core.measure import Measure
 
@@ -293,7 +293,7 @@ class CoordinateAscent(LinearRanker):
         tol: float = 1e-4,
         work: int = 500_000,
         random_state: int = 0,
-        progress: Callable[[int], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.measure = measure
         self.start = start

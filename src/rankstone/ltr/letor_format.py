@@ -21,10 +21,10 @@ from rankstone.io.json_objects import read_text
 from rankstone.io.sources import is_stream, read_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
 
 _EXPECTED: Final = "label qid:QUERY feature:value … # comment"
 #: a feature's number can be no larger: it is a column
@@ -62,9 +62,7 @@ class _Piece(Record):
     values: Any
 
 
-def read_letor(
-    path: Path, dtype: str, progress: Callable[[int], None] | None = None
-) -> Letor:
+def read_letor(path: Path, dtype: str, progress: Progress | None = None) -> Letor:
     """Read a file, packed (.gz, .zst) or not."""
     title, pieces = str(path), []
     with reading(title):

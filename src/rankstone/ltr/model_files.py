@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, StrPath
     from rankstone.ltr.training_data import Dataset
 
 #: the version of the files
@@ -183,7 +183,7 @@ class LinearModel(Record):
         order = np.argsort(-np.abs(size), kind="stable")[:count]
         return [(names[at], float(size[at])) for at in order if size[at]]
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: StrPath) -> None:
         """Write the model as JSON, whole or not at all."""
         content = {
             "rankstone_ltr": _FORMAT,
@@ -209,7 +209,7 @@ def _scaled(model: LinearModel, at: int) -> dict[str, float]:
     return {"mean": float(model.mean[at]), "spread": float(model.spread[at])}
 
 
-def load(path: str | os.PathLike[str]) -> Scorer:
+def load(path: StrPath) -> Scorer:
     """Open a model: our JSON, LightGBM's text, XGBoost's ``.json`` or ``.ubj``, CatBoost's ``.cbm``.
 
     The three libraries are imported when a file of theirs is opened.
@@ -245,7 +245,7 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     return _linear(content, str(path))
 
 
-def _unnamed(path: str | os.PathLike[str]) -> UnknownFormat:
+def _unnamed(path: StrPath) -> UnknownFormat:
     return UnknownFormat(
         "only models of rankstone are read from pipes",
         where=str(path),
@@ -404,7 +404,7 @@ def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: A
 _PREDICT: Final = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}
 
 
-def is_model(path: str | os.PathLike[str]) -> bool:
+def is_model(path: StrPath) -> bool:
     """Return True if a file is a model, by its first bytes; otherwise it has scores."""
     place, start = Path(path), _start(Path(path)).lstrip()
     return place.suffix == ".ubj" or start.startswith((b"{", b"tree\n", b"CBM1"))

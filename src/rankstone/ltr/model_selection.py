@@ -28,9 +28,9 @@ from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.measures.core.measure import Measure
 
@@ -220,7 +220,7 @@ def select(
     *,
     cv: int | None = None,
     nested: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Selection:
     """Find the best of many rankers on validation queries.
 
@@ -339,7 +339,7 @@ class _Work(Record):
     queries: Queries
     measure: Measure
     named: dict[str, Any]
-    progress: Callable[[int], None] | None
+    progress: Progress | None
 
     @property
     def sign(self) -> int:

@@ -36,9 +36,7 @@ from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measure
 
 if TYPE_CHECKING:
-    import os
-
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, StrPath
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.ltr.training_data import Dataset
 
@@ -91,11 +89,7 @@ def _docs(data: Dataset) -> pl.Series:
 
 
 def write_predictions(
-    path: str | os.PathLike[str],
-    data: Dataset,
-    scores: Floats,
-    *,
-    formulas: str = "keep",
+    path: StrPath, data: Dataset, scores: Floats, *, formulas: str = "keep"
 ) -> None:
     """Write scores whole or not at all: ``.run`` for TREC, a table by its suffix, else a number a line.
 
@@ -132,7 +126,7 @@ def as_lines(scores: Floats) -> str:
     return "".join(f"{score!r}\n" for score in scores.tolist())
 
 
-def read_predictions(path: str | os.PathLike[str], data: Dataset) -> Floats:
+def read_predictions(path: StrPath, data: Dataset) -> Floats:
     """Read saved scores, in the order of the rows: a number a line, or a table with ``score``.
 
     A table that has ``query_id``, too, must have those of the dataset.

@@ -27,12 +27,11 @@ from rankstone.ltr.linear_rankers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from rankstone._basics import Bools, Floats
+    from rankstone._basics import Bools, Floats, Progress
     from rankstone.ltr.hinge_objective import State
 
-    Progress = Callable[[int], None]
 
 _ARMIJO = 1e-4
 _HALVINGS = 40
@@ -287,7 +286,7 @@ class RankSVM(LinearRanker):
         *,
         Cs: Iterable[float],
         start: Floats | None = None,
-        progress: Callable[[int], None] | None = None,
+        progress: Progress | None = None,
     ) -> Iterator[RankSVM]:
         """Yield a model for each C; rows are prepared once, and each search begins where the last ended.
 

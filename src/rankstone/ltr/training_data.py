@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, read_as
+from rankstone._basics import Record, counted, is_path, read_as
 from rankstone.errors import (
     BadValue,
     InputError,
@@ -30,9 +30,9 @@ from rankstone.ltr.estimator_inputs import checked_labels, listed
 from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Progress, StrPath
     from rankstone.io.file_formats import Scanned
 
 #: what files may be; a further .gz or .zst is looked through
@@ -142,9 +142,9 @@ class Dataset(Record):
 
 
 def read(
-    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    source: StrPath | Sequence[StrPath],
     *,
-    groups: str | os.PathLike[str] | None = None,
+    groups: StrPath | None = None,
     columns: Mapping[str, str] | None = None,
     features: Sequence[str] | None = None,
     format_in: str | None = None,
@@ -152,7 +152,7 @@ def read(
     decimal: str | None = None,
     dtype: str = "float32",
     labelled: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Dataset:
     """Read documents as features.
 
@@ -189,7 +189,7 @@ def read(
     one_of("dtype", dtype, ("float32", "float64"))
     if format_in is not None:
         one_of("format_in", format_in, FORMATS)
-    named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    named = [source] if is_path(source) else list(source)
     files = [
         part
         for name in named
@@ -222,10 +222,7 @@ def _bare(path: Path) -> Path:
 
 
 def _letor(
-    path: Path,
-    groups: str | os.PathLike[str] | None,
-    dtype: str,
-    progress: Callable[[int], None] | None,
+    path: Path, groups: StrPath | None, dtype: str, progress: Progress | None
 ) -> Dataset:
     found = read_letor(path, dtype, progress)
     notes = []

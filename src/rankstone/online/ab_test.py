@@ -39,7 +39,8 @@ from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Progress
+
 
 _PEEKING = "with ten looks, about 19 % of experiments without a difference show a significant one, not 5 %"
 

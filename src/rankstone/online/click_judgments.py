@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import some
+from rankstone._basics import is_path, some
 from rankstone.errors import (
     BadOption,
     BadValue,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Progress
     from rankstone.online.click_log import ClickLog
 
 #: methods of estimating grades from clicks
@@ -190,7 +190,7 @@ def read_propensities(given: object) -> tuple[dict[int, float], str]:
         return _checked_propensities(
             dict(enumerate(parse_numbers("propensities", given), 1)), "propensities"
         ), "propensities"
-    name = os.fspath(given) if isinstance(given, (str, os.PathLike)) else "propensities"
+    name = os.fspath(given) if is_path(given) else "propensities"
     table = read_events(
         given, name="propensities", needed=("position", "propensity"), ids=()
     )

@@ -17,8 +17,8 @@ from rankstone.online.retention_audit import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.io.events import Events
-    from rankstone.io.input_table import Progress
 
 #: larger numbers are not positions
 _LONGEST: Final = 10_000_000

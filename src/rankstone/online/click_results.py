@@ -26,9 +26,9 @@ from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
 
+    from rankstone._basics import StrPath
     from rankstone.online.click_judgments import ClickOptions
     from rankstone.online.click_log import ClickLog, ClickSurvey
     from rankstone.online.examination import Estimates, Weighing
@@ -112,7 +112,7 @@ class Clicks(Result):
         ]
         return Sheet("", parts=tuple(parts), notes=(*notes, self._notes()))
 
-    def write_qrels(self, path: str | os.PathLike[str]) -> None:
+    def write_qrels(self, path: StrPath) -> None:
         """Write ``query 0 document grade`` lines as trec_eval reads them, whole or not at all.
 
         Raises

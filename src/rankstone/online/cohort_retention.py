@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import date
 
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Progress
+
 
 #: limits on the number of periods and of cells of cohort triangles
 _MOST: Final = 10_000

@@ -43,8 +43,7 @@ from rankstone.online.log_tables import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Ints
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Ints, Progress
     from rankstone.online.estimators import WeightedRows, Weights
     from rankstone.stats.mean_intervals import Estimate
 

@@ -22,8 +22,7 @@ from rankstone.stats.random_streams import check_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankstone._basics import Floats
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Floats, Progress
 
 
 class Interleaved(OnlineResult):

@@ -33,8 +33,7 @@ from rankstone.tables.sheet import Sheet, Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Ints
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Ints, Progress
     from rankstone.stats.mean_intervals import Estimate
 
 

@@ -41,8 +41,7 @@ from rankstone.stats.sampling_units import Units
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankstone._basics import Floats, Ints
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Floats, Ints, Progress
 
 
 _LISTS: Final = (

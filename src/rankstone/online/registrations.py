@@ -23,7 +23,7 @@ from rankstone.online.user_activity import segment_codes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankstone.io.input_table import Progress
+    from rankstone._basics import Progress
     from rankstone.online.periods import Calendar
 
 #: treatment of events before a user's registration

@@ -17,8 +17,7 @@ from rankstone.reports.result_pages import slices_rows
 from rankstone.tables.sheet import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from rankstone._basics import Progress
     from rankstone.boards.slices_result import Slices
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.reports.page_words import Words
@@ -32,7 +31,7 @@ def comparison_content(
     words: Words,
     documents: object = None,
     queries: object = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     slices: Slices | None = None,
 ) -> dict[str, Any]:
     """Return what is written on the page of a comparison, and its data for the scripts."""

@@ -12,8 +12,9 @@ from rankstone.explanation.explain_scores import Explainer
 from rankstone.io.attributes import read_attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.comparison.comparison_result import Comparison
 
 #: queries that are all shown; of more, so many at each end of the differences
@@ -40,7 +41,7 @@ def examples(
     order: Sequence[str],
     ids: Sequence[str],
     documents: object = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return lists of queries: for each a pool of documents, and the rank of each in every system's list.
 

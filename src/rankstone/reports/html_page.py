@@ -27,9 +27,9 @@ from rankstone.reports.chart_style import needed
 from rankstone.reports.page_words import about, decimals, decimals_of, p_value, shown
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping
 
+    from rankstone._basics import StrPath
     from rankstone.reports.page_words import Words
 
 _POLICY: Final = (
@@ -73,7 +73,7 @@ def chart_page(chart: Any, title: str) -> str:  # noqa: ANN401 - Altair's
     return _rendered("chart", scripts, title=title, data=_whole(data))
 
 
-def write(chart: Any, path: str | os.PathLike[str]) -> None:  # noqa: ANN401 - Altair's
+def write(chart: Any, path: StrPath) -> None:  # noqa: ANN401 - Altair's
     """Write a chart of Altair's, whole or not at all; HTML opens offline."""
     form = Path(path).suffix.lower().removeprefix(".")
     one_of("format", form, _FORMATS)

@@ -11,16 +11,14 @@ from rankstone.reports.page_words import Words
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-
+    from rankstone._basics import Progress, StrPath
     from rankstone.boards.slices_result import Slices
     from rankstone.tables.results import Result
 
 
 def report(
     result: Result,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     lang: str = "en",
     title: str | None = None,
@@ -28,7 +26,7 @@ def report(
     queries: object = None,
     slices: Slices | None = None,
     command: str | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Write a result as one HTML page that opens offline, whole or not at all (needs the extra ``report``).
 

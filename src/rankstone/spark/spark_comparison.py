@@ -42,6 +42,7 @@ from rankstone.tables.results import given
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import Measure
@@ -110,10 +111,10 @@ _FEW: Final = 8
 def compare(
     qrels: Any,  # noqa: ANN401 - pyspark's DataFrame
     runs: Mapping[str, Any],
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     baseline: str | Sequence[str] | None = None,
-    primary: str | Measure | Sequence[str | Measure] | None = None,
+    primary: MeasuresLike | None = None,
     cluster: str | None = None,
     queries: object = None,
     columns: Mapping[str, str] | None = None,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 import numpy as np
 import polars as pl
 
+from rankstone._basics import is_path
 from rankstone.errors import BadOption, BadParameter, UsageError, installed
 from rankstone.evaluation.request import (
     checked,
@@ -42,6 +43,7 @@ from rankstone.spark.spark_scores import SparkScores, spark_errors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.measures.core.measure import Measure
 
@@ -354,7 +356,7 @@ def merged_partitions(conf: Any) -> Iterator[None]:  # noqa: ANN401 - pyspark's 
 def evaluate(
     qrels: Any,  # noqa: ANN401 - pyspark's DataFrame
     runs: Any,  # noqa: ANN401 - pyspark's DataFrame, or several by name
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     columns: Mapping[str, str] | None = None,
     exclude: Any = None,  # noqa: ANN401 - pyspark's DataFrame
@@ -530,7 +532,7 @@ def _frame(
     run: bool = False,
 ) -> Any:  # noqa: ANN401 - the same
     """Return a table, opening paths."""
-    if not isinstance(given, (str, os.PathLike)):
+    if not is_path(given):
         return given
     return opened(session(), os.fspath(given), form, columns, run=run)
 

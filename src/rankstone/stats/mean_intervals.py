@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Progress
     from rankstone.stats.sampling_units import Units
 
     Span = tuple[float, float]
@@ -182,7 +182,7 @@ def estimates(
     seed: int = 0,
     keys: NDArray[np.uint64] | None = None,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Estimate]:
     """Estimate the mean of each column, and its uncertainty.
 
@@ -247,7 +247,7 @@ def _drawn(
     resamples: int,
     seed: int,
     threads: int | None,
-    progress: Callable[[int], None] | None,
+    progress: Progress | None,
 ) -> Floats:
     """Return the mean, or its studentised distance, in every resample, float64 ``[resamples, columns]``."""
     scatter, size = units.scatter(), units.size[:, None]

@@ -18,11 +18,11 @@ from rankstone.errors import BadOption
 from rankstone.stats.random_streams import in_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
 
     Keys = NDArray[np.uint64]
 
@@ -90,7 +90,7 @@ class PoissonBootstrap:
         keys: Keys | None = None,
         *,
         threads: int | None = None,
-        progress: Callable[[int], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """Take in units.
 

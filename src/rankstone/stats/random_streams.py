@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Progress
 
 
 Result = TypeVar("Result")
@@ -124,7 +124,7 @@ def in_blocks(
     work: Callable[[int], Result],
     blocks: int,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Result]:
     """Yield ``work(0)``, ``work(1)`` … in order, worked on by several threads.
 

@@ -27,11 +27,9 @@ from rankstone.stats.multiple_testing import critical
 from rankstone.stats.random_streams import in_blocks, raw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, Progress
 
 
 #: what the first stage takes of alpha
@@ -210,7 +208,7 @@ def rank_intervals(
     *,
     alpha: float = 0.05,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> RankIntervals:
     """Return the ranks that clear differences between means leave to each item.
 

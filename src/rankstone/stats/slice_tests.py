@@ -22,7 +22,7 @@ from rankstone.stats.random_streams import Whole, in_blocks, raw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, Progress
 
 
 #: values that the common variance counts for in the variance of a slice
@@ -123,7 +123,7 @@ class Gaps(Record):
         values: Floats,
         permutations: int,
         seed: int,
-        progress: Callable[[int], None] | None = None,
+        progress: Progress | None = None,
     ) -> Floats:
         """Return the largest evidence of all slices in each permutation, float64 ``[permutations]``.
 
@@ -267,7 +267,7 @@ def slice_tests(
     confidence: float = 0.95,
     permutations: int = 2000,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> SliceTests:
     """Test whether the values of slices differ from those of all other units, or from zero.
 

@@ -18,9 +18,9 @@ from rankstone.io.csv_files import without_formulas
 from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from rankstone._basics import StrPath
     from rankstone.tables.sheet import Details, Part, Sheet, Table
 
 
@@ -110,7 +110,7 @@ class Result:
         """Return the rows as a pandas frame (needs pandas)."""
         return as_pandas(self.to_frame())
 
-    def write(self, path: str | os.PathLike[str], *, formulas: str = "keep") -> None:
+    def write(self, path: StrPath, *, formulas: str = "keep") -> None:
         """Write the result atomically.
 
         Parameters
@@ -353,9 +353,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
     )
 
 
-def write_rows(
-    rows: pl.LazyFrame, path: str | os.PathLike[str], formulas: str = "keep"
-) -> None:
+def write_rows(rows: pl.LazyFrame, path: StrPath, formulas: str = "keep") -> None:
     """Write rows atomically in the format of the suffix: Parquet, CSV or JSON lines."""
     suffix = Path(path).suffix.lower()
     with atomic(path) as unfinished:

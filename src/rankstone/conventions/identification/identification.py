@@ -33,15 +33,14 @@ from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from rankstone._basics import Bools
+    from rankstone._basics import Bools, Progress
     from rankstone.conventions.identification.candidate_values import Facts, Swept
     from rankstone.conventions.identification.search_space import LibraryMeasure
     from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
     from rankstone.measures.core.measure import Measure, Scored
 
-    Progress = Callable[[int], None]
 
 #: the most steps from the defaults, with a reported measure and without one
 _REACH, _REACH_UNNAMED = 3, 1

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone._basics import Floats, Ints
+    from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Codes
@@ -281,7 +282,7 @@ _Part: TypeAlias = tuple[int, Batch, SelfLabelled]
 def evaluate(
     scores: object,
     labels: object,
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     qid: object = None,
     sizes: object = None,
@@ -347,7 +348,7 @@ class Evaluator:
     def __init__(
         self,
         labels: object,
-        measures: str | Measure | Sequence[str | Measure],
+        measures: MeasuresLike,
         *,
         qid: object = None,
         sizes: object = None,

@@ -13,16 +13,14 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.integrations.arrays.array_libraries import home_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Unpack
 
     from numpy.typing import NDArray
 
-    from rankstone.evaluation.request import QrelsLike
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike
     from rankstone.evaluation.scores import Scores
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.arrays.device_arrays import Data
-    from rankstone.measures.core.measure import Measure
 
 #: scores in memory at the same time
 _AT_ONCE: Final = 1 << 24
@@ -33,7 +31,7 @@ _AXES: Final = 2
 def from_topk(
     ids: object,
     qrels: QrelsLike,
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     users: object = None,
     **options: Unpack[AlignmentKeywords],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted, some
+from rankstone._basics import counted, is_path, some
 from rankstone.errors import BadOption, InputError, NotComparable, nearest, printable
 from rankstone.hits.alignment_options import (
     ORDERINGS,
@@ -37,8 +36,9 @@ from rankstone.rankings.recorded_derivations import derive_similarity
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from rankstone._basics import Progress
     from rankstone.hits.alignment_options import Order
-    from rankstone.io.input_table import Progress, Table
+    from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.rank_similarity.list_pairs import LoadedRun
 
@@ -256,7 +256,7 @@ def identical(
 
 def _names(a: object, b: object) -> tuple[str, str]:
     """Return the names of the runs: file names, paths if these are equal, else a and b."""
-    paths = [run if isinstance(run, (str, os.PathLike)) else None for run in (a, b)]
+    paths = [run if is_path(run) else None for run in (a, b)]
     first, second = (
         name if path is None else stem(path)
         for path, name in zip(paths, ("a", "b"), strict=True)

@@ -39,8 +39,8 @@ from rankstone.rankings.recommendation.recommendation_tables import Opener, Tabl
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankstone._basics import Progress
     from rankstone.evaluation.scores import RunScores
-    from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.recommendation.list_reading import RunLists
 

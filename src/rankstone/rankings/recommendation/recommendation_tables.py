@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.io.attributes import Attributes
-    from rankstone.io.input_table import Progress
     from rankstone.measures.core.definition import Threshold
     from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
     from rankstone.rankings.recommendation.list_reading import RunLists

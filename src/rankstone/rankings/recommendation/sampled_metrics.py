@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankstone._basics import Floats, Ints
+    from rankstone.evaluation.request import MeasuresLike
 
 METHODS: Final = ("bv", "cls", "rank", "naive")
 #: ranks computed at a time
@@ -157,7 +158,7 @@ class SampledScores:
 
 def correct_sampled(
     ranks: ArrayLike,
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     items: int,
     sampled: int,
@@ -272,7 +273,7 @@ def correct_sampled(
 
 def expected_sampled(
     ranks: ArrayLike,
-    measures: str | Measure | Sequence[str | Measure],
+    measures: MeasuresLike,
     *,
     items: int,
     sampled: int,
@@ -307,9 +308,7 @@ def expected_sampled(
 
 
 # -- inputs ----------------------------------------------------------------------------------------
-def _one_document_measures(
-    measures: str | Measure | Sequence[str | Measure],
-) -> list[Measure]:
+def _one_document_measures(measures: MeasuresLike) -> list[Measure]:
     found = []
     for measure in parse_measures(measures):
         if (
