@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, exact
-from rankstone.errors import NotComparable, nearest, printable
+from rankstone.errors import NotComparable, did_you_mean, printable
 from rankstone.explanation.explanation_result import IdealRow, Intent, Row
 from rankstone.hits.text_spans import overlapping
 from rankstone.hits.trace import Trace
@@ -512,11 +512,10 @@ def query_number(judgments: Judgments, query: object, source: str) -> int:
     rows = names.eq(str(query)).arg_true()
     if len(rows):
         return int(rows[0])
-    close = nearest(str(query), names.head(1000).to_list(), n=2)
     raise NotComparable(
         f"query {printable(query)} is not judged",
         where=source,
         expected=", ".join(map(printable, names[:5]))
         + (" …" if len(names) > 5 else ""),  # noqa: PLR2004
-        fix=f"did you mean {' or '.join(map(printable, close))}?" if close else None,
+        fix=did_you_mean(str(query), names.head(1000).to_list(), n=2),
     )

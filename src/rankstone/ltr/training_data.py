@@ -17,7 +17,7 @@ from rankstone.errors import (
     InputError,
     MissingColumn,
     UsageError,
-    nearest,
+    did_you_mean,
     one_of,
     printable,
 )
@@ -334,11 +334,10 @@ def _features(
     if features is not None:
         for name in features:
             if name not in others:
-                close = nearest(name, others, n=1)
                 raise MissingColumn(
                     f"there is no column {printable(name)}",
                     where=part.title,
-                    fix=f"did you mean {printable(close[0])}?" if close else None,
+                    fix=did_you_mean(name, others),
                 )
         return list(features), []
     numbers = [name for name in others if _is_number(frame[name])]
@@ -373,13 +372,12 @@ def _missing(data: Dataset, features: Sequence[str]) -> list[str]:
     there = set(data.features).difference(data.absent)
     missing = [name for name in features if name not in there]
     if missing and (not data.sparse or len(missing) == len(features)):
-        close = nearest(missing[0], there, n=1)
         raise MissingColumn(
             f"there is no feature {printable(missing[0])}",
             where=data.source,
             given=f"features {listed(data.features)}",
             expected=f"the features that the model was trained with: {listed(features)}",
-            fix=f"did you mean {printable(close[0])}?" if close else None,
+            fix=did_you_mean(missing[0], there),
         )
     return missing
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadOption, MissingColumn, nearest
+from rankstone.errors import BadOption, MissingColumn, did_you_mean
 from rankstone.online.log_tables import (
     check_positions,
     refuse_duplicates,
@@ -450,11 +450,10 @@ def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:
         raise BadOption(f"k={k!r} is not a cutoff", expected="a whole number from 1")
     if isinstance(discount, str):
         if discount not in DISCOUNTS:
-            close = nearest(discount, DISCOUNTS, n=1)
             raise BadOption(
                 f"there is no discount {discount!r}",
                 expected=f"{', '.join(DISCOUNTS)}, or the weights of positions 1, 2, …",
-                fix=f"did you mean {close[0]!r}?" if close else None,
+                fix=did_you_mean(discount, DISCOUNTS, repr),
             )
         return Discount(discount, DISCOUNTS[discount], k)
     weights = np.array([*discount, 0.0], np.float64)

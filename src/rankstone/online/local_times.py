@@ -19,7 +19,7 @@ from rankstone.errors import (
     BadValue,
     EmptyInput,
     InputError,
-    nearest,
+    did_you_mean,
     one_of,
     printable,
 )
@@ -99,11 +99,10 @@ class Clock:
 def _check_zone(option: str, zone: str | None) -> None:
     if zone is None or zone in available_timezones():
         return
-    close = nearest(zone, available_timezones(), n=1)
     raise BadOption(
         f"{option}={printable(zone)!r} is not a time zone",
         expected="a name such as UTC, Europe/Berlin, America/New_York",
-        fix=f"did you mean {close[0]}?" if close else None,
+        fix=did_you_mean(zone, available_timezones()),
     )
 
 

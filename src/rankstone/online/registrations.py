@@ -11,7 +11,7 @@ from rankstone.errors import (
     DuplicateRows,
     MissingColumn,
     MixedIds,
-    nearest,
+    did_you_mean,
     one_of,
     printable,
 )
@@ -230,10 +230,9 @@ def _segment_table(by: str | None, *tables: Events) -> Events | None:
         if by in table.schema and by not in ("user_id", "time"):
             return table
     known = {name: None for table in tables for name in table.present}
-    close = nearest(by, known, n=1)
     raise MissingColumn(
         f"there is no column {printable(by)}",
         where=", ".join(table.source for table in tables),
         given=f"columns {', '.join(printable(name, 40) for name in known)}",
-        fix=f"did you mean {printable(close[0])}?" if close else None,
+        fix=did_you_mean(by, known),
     )

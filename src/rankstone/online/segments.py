@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, UsageError, nearest, printable
+from rankstone.errors import BadOption, UsageError, did_you_mean, printable
 from rankstone.online.cohort_counts import pooled
 from rankstone.stats.multiple_testing import adjusted, family_level
 from rankstone.stats.proportions import Shared, proportion_difference
@@ -74,11 +74,10 @@ class Segments:
         """Return the index of a segment by its name."""
         known = {self.values[at]: at for at in self.present if at < len(self.values)}
         if value not in known:
-            close = nearest(value, known, n=1)
             raise BadOption(
                 f"there is no segment {printable(value)}",
                 expected=", ".join(printable(one, 40) for one in list(known)[:12]),
-                fix=f"did you mean {printable(close[0])}?" if close else None,
+                fix=did_you_mean(value, known),
             )
         return known[value]
 

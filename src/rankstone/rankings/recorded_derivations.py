@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone.errors import NotComparable, UsageError, nearest, printable
+from rankstone.errors import NotComparable, UsageError, did_you_mean, printable
 from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
 from rankstone.rankings.derivation import Derivation
@@ -181,9 +181,8 @@ def _number(frame: ListFrame, user: object) -> int:
     rows = names.eq(str(user)).arg_true()
     if len(rows):
         return int(rows[0])
-    close = nearest(str(user), names.head(1000).to_list(), n=1)
     raise NotComparable(
         f"{printable(user)} has no list in the run",
         given=f"users {', '.join(printable(name, 40) for name in names[:3])} …",
-        fix=f"did you mean {printable(close[0])}?" if close else None,
+        fix=did_you_mean(str(user), names.head(1000).to_list()),
     )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeVar
 import numpy as np
 
 from rankstone._basics import exact
-from rankstone.errors import BadOption, BadParameter, nearest, printable
+from rankstone.errors import BadOption, BadParameter, did_you_mean, printable
 from rankstone.hits.budgets import Budget
 from rankstone.measures.core.aggregation import (
     aggregated,
@@ -509,11 +509,10 @@ def _check_choice(
         name == "agg" and (_trims(value) or percentile(value) is not None)
     ):
         return
-    close = nearest(value, choices, n=1)
     raise BadParameter(
         f"{measure.name}: {name}={value!r} is not known",
         expected=", ".join(choices),
-        fix=f"did you mean {name}={close[0]}?" if close else None,
+        fix=did_you_mean(value, choices, f"{name}={{}}".format),
     )
 
 

@@ -17,7 +17,13 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
+from rankstone.errors import (
+    BadParameter,
+    UnknownMeasure,
+    did_you_mean,
+    nearest,
+    printable,
+)
 from rankstone.hits.budgets import Budget
 from rankstone.measures.core.definition import CUTOFFS, Named, Threshold
 from rankstone.measures.core.gains_and_discounts import GainTable
@@ -483,8 +489,7 @@ def _hint(key: str, known: list[str]) -> str | None:
         return "that is an option of alignment here: unjudged=condensed"
     if key == "cutoff":
         return "write the cutoff after an @: nDCG@10"
-    close = nearest(key, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else None
+    return did_you_mean(key, known, repr)
 
 
 def _cutoff(cut: str, text: str) -> int:

@@ -11,7 +11,13 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import counted, is_path, some
-from rankstone.errors import BadOption, InputError, NotComparable, nearest, printable
+from rankstone.errors import (
+    BadOption,
+    InputError,
+    NotComparable,
+    did_you_mean,
+    printable,
+)
 from rankstone.hits.alignment_options import (
     ORDERINGS,
     AlignmentOptions,
@@ -58,15 +64,14 @@ def ordering_options(options: Mapping[str, Any]) -> AlignmentOptions:
     options_of_alignment = AlignmentOptions().as_dict()
     for name in options:
         if name not in OPTIONS:
-            close = nearest(name, OPTIONS, n=1)
             raise BadOption(
                 f"{name} has no effect where rankings are compared without judgments"
                 if name in options_of_alignment
                 else f"there is no option {name!r}",
                 expected=", ".join(OPTIONS),
-                fix=f"did you mean {close[0]!r}?"
-                if close and name not in options_of_alignment
-                else None,
+                fix=None
+                if name in options_of_alignment
+                else did_you_mean(name, OPTIONS, repr),
             )
     checked = AlignmentOptions(**options)
     if checked.ties not in ORDERINGS["ties"]:

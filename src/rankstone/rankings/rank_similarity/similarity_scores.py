@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import counted
-from rankstone.errors import BadOption, NotComparable, nearest, printable
+from rankstone.errors import BadOption, NotComparable, did_you_mean, printable
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.rankings.rank_similarity.list_measure import (
     Agreement,
@@ -264,11 +264,10 @@ class Similarity(Result):
         query = str(query_id)
         known = self.queries.cast(pl.String)
         if query not in known:
-            close = nearest(query, known, n=1)
             raise NotComparable(
                 f"query {printable(query)} is in neither run",
                 given=f"queries {', '.join(printable(name, 40) for name in known[:3])} …",
-                fix=f"did you mean {printable(close[0])}?" if close else None,
+                fix=did_you_mean(query, known),
             )
         return query
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankstone._basics import counted
-from rankstone.errors import BadParameter, NotComparable, nearest, printable
+from rankstone.errors import BadParameter, NotComparable, did_you_mean, printable
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.recommendation.list_frame import sums_by_item
@@ -90,11 +90,10 @@ class TwoGroups(Attention, GroupMeasure):
                 )
             return int(np.argmin(self.size(tables)))
         if self.protected not in sets.names:
-            close = nearest(self.protected, sets.names, n=1)
             raise NotComparable(
                 f"{self}: no item is in group {printable(self.protected)}",
                 given=f"groups {', '.join(map(printable, sets.names[:10]))}",
-                fix=f"did you mean {printable(close[0])}?" if close else None,
+                fix=did_you_mean(self.protected, sets.names),
             )
         return sets.names.index(self.protected)
 

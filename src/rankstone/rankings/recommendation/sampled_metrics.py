@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import counted
-from rankstone.errors import BadOption, BadParameter, BadValue, nearest
+from rankstone.errors import BadOption, BadParameter, BadValue, did_you_mean
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measures
 from rankstone.rankings.recommendation.sampled_ranks import (
@@ -230,11 +230,10 @@ def correct_sampled(
     n, m = _counts(items, sampled, replacement=replacement)
     at = _ranks(ranks, m + 1, "sampled rank")
     if method not in METHODS:
-        close = nearest(method, METHODS, n=1)
         raise BadOption(
             f"method={method!r} is not known",
             expected=", ".join(METHODS),
-            fix=f"did you mean {close[0]}?" if close else None,
+            fix=did_you_mean(method, METHODS),
         )
     if method == "cls" and m > MOST_CONSTRAINED:
         raise BadOption(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, nearest, printable
+from rankstone.errors import BadOption, did_you_mean, printable
 from rankstone.reports.chart_style import (
     COLOURS,
     VERDICTS,
@@ -191,11 +191,10 @@ def _measure(found: Comparison, measure: str | None) -> str:
     if measure is None:
         return found.primary[0]
     if measure not in names:
-        close = nearest(measure, names, n=1)
         raise BadOption(
             f"{printable(measure)} was not compared",
             expected=", ".join(names),
-            fix=f"did you mean {close[0]}?" if close else None,
+            fix=did_you_mean(measure, names),
         )
     return measure
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, UsageError, nearest, printable
+from rankstone.errors import BadOption, UsageError, did_you_mean, printable
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.reports.chart_style import (
     COLOURS,
@@ -72,11 +72,10 @@ def _title(found: Curves, name: str, lang: str) -> str:
 
 
 def _unknown(what: str, name: str, known: list[str]) -> BadOption:
-    close = nearest(name, known)
     return BadOption(
         f"there is no {what} {printable(name)!r}",
         expected=", ".join(map(printable, known)),
-        fix=f"did you mean {printable(close[0])!r}?" if close else None,
+        fix=did_you_mean(name, known, repr),
     )
 
 

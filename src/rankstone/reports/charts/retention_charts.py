@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.errors import BadOption, UsageError, nearest, printable
+from rankstone.errors import BadOption, UsageError, did_you_mean, printable
 from rankstone.reports.chart_style import (
     COLOURS,
     by_system,
@@ -239,11 +239,10 @@ def _segment(found: Retention, segment: str | None) -> str | None:
         return str(names[0]) if names[0] is not None else None
     if segment not in names:
         known = [name for name in names if name is not None]
-        close = nearest(segment, known, n=1)
         raise BadOption(
             f"there is no segment {printable(segment)}",
             expected=", ".join(printable(name, _NAME) for name in known[:12]),
-            fix=f"did you mean {printable(close[0])}?" if close else None,
+            fix=did_you_mean(segment, known),
         )
     return segment
 
