@@ -17,7 +17,15 @@ from dataclasses import (
 )
 from datetime import date
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Never, dataclass_transform
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Never,
+    TypeGuard,
+    dataclass_transform,
+)
 
 from rankstone.errors import printable
 
@@ -25,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
-    from typing_extensions import TypeIs
 
     #: arrays and arguments, of which every room speaks
     Bools = NDArray[np.bool_]
@@ -106,13 +114,18 @@ class Record:
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
-def is_path(value: object) -> TypeIs[StrPath]:
+def is_path(value: object) -> TypeGuard[StrPath]:
     """Return True for the path of a file, as a text or an object.
 
     >>> is_path("run.trec"), is_path(b"run.trec")
     (True, False)
     """
     return isinstance(value, (str, os.PathLike))
+
+
+def first_true(mask: pl.Series) -> int:
+    """Return the first row in which a mask is true; there must be one."""
+    return mask.arg_max() or 0
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -37,7 +37,7 @@ OWN_NAMES = {"replays", "walk_models", "user_walks"}
 #: what a room may import from outside the standard library, at any time
 PACKAGES = {
     "errors": set(),
-    "_basics": {"numpy"},  # names of types, for type checkers only
+    "_basics": {"numpy", "polars"},  # names of types, for type checkers only
     # PyArrow and DuckDB where a database is read, fastexcel where a workbook is
     "io": {"numpy", "polars", "pyarrow", "duckdb", "fastexcel"},
     "stats": {"numpy", "scipy"},

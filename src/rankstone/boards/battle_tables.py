@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, some
+from rankstone._basics import Record, counted, first_true, some
 from rankstone.boards.board_scores import by_aliases
 from rankstone.comparison.score_sources import name_texts, score_numbers
 from rankstone.errors import (
@@ -134,7 +134,7 @@ def read_battles(
     )
     sides = [name_texts(table[side], name) for side in ("left", "right")]
     if (same := sides[0] == sides[1]).any():
-        at = int(same.arg_max() or 0)
+        at = first_true(same)
         what = f"{printable(sides[0][at])} is compared with itself"
         raise InputError(what, where=f"{name}, row {at + 1}", expected="two systems")
     systems = pl.concat(sides).unique().sort()
@@ -175,7 +175,7 @@ def _weights(table: pl.DataFrame, where: str) -> Floats:
     weight = score_numbers(table["weight"], where)
     bad = weight.is_null() | (weight < 0)
     if bad.any():
-        row = int(bad.arg_max() or 0)
+        row = first_true(bad)
         raise BadValue(
             "a weight is missing or below 0",
             where=f"{where}, row {row + 1}",
@@ -202,7 +202,7 @@ def _outcomes(winner: pl.Series, left: pl.Series, right: pl.Series, where: str) 
     # systems may be called a and b: their names go first where they explain every row
     found = by_name if not by_name.null_count() else by_word.fill_null(by_name)
     if found.null_count():
-        at = int(found.is_null().arg_max() or 0)
+        at = first_true(found.is_null())
         raise BadValue(
             f"the winner {printable(words[at], 40)} is neither of the two",
             where=f"{where}, row {at + 1}",

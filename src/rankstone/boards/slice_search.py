@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, some
+from rankstone._basics import Record, counted, first_true, some
 from rankstone.boards.query_slices import TEXTS, query_slices
 from rankstone.boards.slices_result import FEWEST, Slices, SliceSettings
 from rankstone.comparison.compare_systems import cluster_of
@@ -329,7 +329,7 @@ def _impressions(
     numbers = frame[value].cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite()
     if bad.any():
-        at = bad.arg_max() or 0
+        at = first_true(bad)
         raise BadValue(
             f"{printable(value)} is not a number",
             where=f"row {at + 1}",
@@ -339,7 +339,7 @@ def _impressions(
         if (empty := frame[column].is_null()).any():
             raise BadValue(
                 f"a row without {printable(column)}",
-                where=f"row {(empty.arg_max() or 0) + 1}",
+                where=f"row {first_true(empty) + 1}",
             )
     frame = frame.with_columns(numbers.alias(value))
     if "impression_id" not in frame.columns:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, counted, is_path
+from rankstone._basics import Record, counted, first_true, is_path
 from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
@@ -245,7 +245,7 @@ def name_texts(column: pl.Series, where: str) -> pl.Series:
     if column.null_count():
         raise BadValue(
             f"a row without {column.name}",
-            where=f"{where}, row {(column.is_null().arg_max() or 0) + 1}",
+            where=f"{where}, row {first_true(column.is_null()) + 1}",
             expected="a text in every row",
         )
     return column.cast(pl.String)
@@ -256,7 +256,7 @@ def score_numbers(column: pl.Series, where: str) -> pl.Series:
     numbers = numbers_in(column, lambda row: f"{where}, row {row + 1}")
     beyond = (numbers.abs() > LARGEST).fill_null(value=False)
     if beyond.any():
-        at = beyond.arg_max() or 0
+        at = first_true(beyond)
         raise BadValue(
             f"the {column.name} {numbers[at]:g} is out of range",
             where=f"{where}, row {at + 1}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankstone._basics import first_true
 from rankstone.errors import BadOption, BadValue, EmptyInput, printable
 from rankstone.io import read_run
 from rankstone.io.columns import with_csv
@@ -107,7 +108,7 @@ def head_of_run(
         frame = read.collect("query_id", "doc_id", order)
         bad = frame[order].is_null() | frame[order].is_nan()
         if bad.any():
-            at = bad.arg_max() or 0
+            at = first_true(bad)
             given = f"query {printable(frame['query_id'][at])}, document {printable(frame['doc_id'][at])}"
             raise BadValue(
                 f"the {order} is not a number", where=read.locate(at), given=given

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, some
+from rankstone._basics import Record, first_true, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.budgets import REPEATED, STEPS, Kept, check_costs
@@ -83,7 +83,7 @@ class RowCheck(Record):
         table = piece.table
         for column in ("query_id", "doc_id"):
             if column in table.columns and table[column].null_count():
-                at = table[column].is_null().arg_max() or 0
+                at = first_true(table[column].is_null())
                 raise BadValue(
                     f"a row without {column}",
                     where=self.locate(piece.row(at)),

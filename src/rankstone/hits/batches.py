@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, first_true
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -131,7 +131,7 @@ def head_of(ids: pl.Series) -> int:
     """Count the equal ids at the beginning of a series, reading no further than necessary."""
     near = _NEAR
     while True:
-        other = ids[:near].ne_missing(ids[0]).arg_max() or 0
+        other = first_true(ids[:near].ne_missing(ids[0]))
         if other:
             return other
         if near >= len(ids):

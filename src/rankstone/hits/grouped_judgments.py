@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, first_true
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.judged_pool import Groups
-from rankstone.hits.judgments import Judgments, first, merge_duplicates, treat_negative
+from rankstone.hits.judgments import Judgments, merge_duplicates, treat_negative
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.hits.pair_index import PairIndex
 
@@ -53,7 +53,7 @@ def grouped_judgments(
     ]
     for column in whole[2:]:
         if table[column].null_count():
-            at = first(table[column].is_null())
+            at = first_true(table[column].is_null())
             raise BadValue(
                 f"a judgment without {column}", where=locate(at), expected="a name"
             )
@@ -246,7 +246,7 @@ class Intents(Record):
         )
         twice = self.table.select(_PAIR).is_duplicated()
         if twice.any():
-            at = twice.arg_max() or 0
+            at = first_true(twice)
             raise DuplicateRows(
                 "an intent has two weights",
                 where=self.locate(at),
@@ -255,7 +255,7 @@ class Intents(Record):
 
     def _refuse(self, bad: pl.Series, what: str, expected: str) -> None:
         if bad.any():
-            at = bad.arg_max() or 0
+            at = first_true(bad)
             given = f"{_pair(self.table, at)}, weight {self.table['weight'][at]}"
             raise BadValue(what, where=self.locate(at), given=given, expected=expected)
 

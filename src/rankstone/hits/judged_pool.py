@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, first_true
 from rankstone.errors import BadOption, BadValue, MissingColumn, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
@@ -462,7 +462,7 @@ class QueryTable(Record):
             & self.columns["session"].is_not_null()
         )
         if twice.any():
-            at = twice.arg_max() or 0
+            at = first_true(twice)
             raise BadValue(
                 f"session {printable(self.columns['session'][at])} has two queries at position "
                 f"{printable(self.columns['position'][at])}",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, first_true
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.budgets import attainable
@@ -374,7 +374,7 @@ def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
     """Refuse judgments without an id, and grades or propensities that are not usable numbers."""
     for column in ("query_id", "doc_id"):
         if table[column].null_count():
-            at = first(table[column].is_null())
+            at = first_true(table[column].is_null())
             raise BadValue(
                 f"a judgment without {column}", where=locate(at), expected="an id"
             )
@@ -458,7 +458,7 @@ def treat_negative(
     if not below.any() or options.negative == "keep":
         return table
     if options.negative == "error":
-        at = first(below)
+        at = first_true(below)
         raise BadValue(
             f"a grade below zero: {table['relevance'][at]}",
             where=locate(int(table["row"][at])),
@@ -480,20 +480,13 @@ def _pooled(
     return PairIndex(queries, queries.codes(below["query_id"]), below["doc_id"])
 
 
-def first(mask: pl.Series) -> int:
-    """Return the first index at which a mask is true; there must be one."""
-    at = mask.arg_max()
-    assert at is not None  # noqa: S101 - callers have checked that something is true
-    return at
-
-
 def _first_two(table: pl.DataFrame, rows: Ints) -> tuple[int, int]:
     part = table[rows]
-    second = first(~part.to_struct().is_first_distinct())
+    second = first_true(~part.to_struct().is_first_distinct())
     same = part.select(
         pl.all_horizontal(pl.col(c) == part[c][second] for c in part.columns)
     ).to_series()
-    return int(rows[first(same)]), int(rows[second])
+    return int(rows[first_true(same)]), int(rows[second])
 
 
 def _pair(table: pl.DataFrame, row: int) -> str:

@@ -76,6 +76,8 @@ FORMATS: Final = {
     "arrow": (".arrow", ".ipc", ".feather"),
     "xlsx": (".xlsx",),
 }
+#: formats with column names
+_TABLES: Final = tuple(name for name in FORMATS if name not in ("trec", "json"))
 _TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
 #: bytes at the beginning of a text in which a tab shows a table
 _BLOCK: Final = 1 << 12
@@ -265,13 +267,11 @@ def scan_parts(
 def _scanned(
     source: Path | bytes, title: str, kind: str, columns: Mapping[str, str]
 ) -> Scanned:
-    if kind not in FORMATS or kind in ("trec", "json"):
+    if kind not in _TABLES:
         raise UnknownFormat(
             "a table with column names is needed",
             where=title,
-            expected=", ".join(
-                form for form in FORMATS if form not in ("trec", "json")
-            ),
+            expected=", ".join(_TABLES),
             fix="--format-in gives the format where the suffix does not",
         )
     if not (len(source) if isinstance(source, bytes) else source.stat().st_size):
@@ -542,11 +542,7 @@ def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:
 
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
     """Refuse UTF-16 text, which some shells write, where it is not read; in CSV and TREC text it is."""
-    if (
-        kind in _TEXT
-        and kind not in (*SEPARATORS, "trec")
-        and _head(source)[:2] in UTF16
-    ):
+    if kind in ("jsonl", "json") and _head(source)[:2] in UTF16:
         raise UnknownFormat(
             "the text is UTF-16",
             where=name,

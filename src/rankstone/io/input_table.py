@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, first_true
 from rankstone.errors import (
     BadValue,
     InputError,
@@ -293,7 +293,7 @@ class Table(Record):
             for piece in start(columns):
                 for column in piece.iter_columns():
                     if column.null_count():
-                        at = row + (column.is_null().arg_max() or 0)
+                        at = row + first_true(column.is_null())
                         raise BadValue(
                             f"a row without {column.name}",
                             where=self.locate(at),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted
+from rankstone._basics import counted, first_true
 from rankstone.errors import BadValue, DuplicateRows, InputError, printable
 from rankstone.io.input_table import ROWS, Table, roots_of
 
@@ -141,7 +141,7 @@ class Unfolding:
         """Return the lengths of a piece's lists; refuse missing lists, and lists of different lengths."""
         for name in (name for name in ("query_id", *names) if name in piece.columns):
             if piece[name].null_count():
-                at = piece[name].is_null().arg_max() or 0
+                at = first_true(piece[name].is_null())
                 raise BadValue(
                     f"a row without {name}",
                     where=self.table.locate(row + at),
@@ -154,7 +154,7 @@ class Unfolding:
         for name, other in zip(names[1:], lengths[1:], strict=True):
             different = other != lengths[0]
             if different.any():
-                at = different.arg_max() or 0
+                at = first_true(different)
                 query = (
                     f"query {printable(piece['query_id'][at])}, "
                     if "query_id" in piece.columns

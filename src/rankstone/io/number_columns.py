@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from rankstone._basics import first_true
 from rankstone.errors import BadLine, BadValue, printable
 
 if TYPE_CHECKING:
@@ -65,9 +66,7 @@ class Decimals:
         numbers = cells.select(self._number(pl.col(name)) for name in cells.columns)
         for name in cells.columns:
             if numbers[name].null_count() > cells[name].null_count():
-                at = (
-                    numbers[name].is_null() & cells[name].is_not_null()
-                ).arg_max() or 0
+                at = first_true(numbers[name].is_null() & cells[name].is_not_null())
                 raise self._not_a_number(name, cells[name][at], place(at))
         return numbers
 
@@ -207,7 +206,7 @@ def numbers_in(column: pl.Series, place: Callable[[int], str]) -> pl.Series:
     numbers = texts.cast(pl.Float64, strict=False)
     bad = numbers.is_null() & texts.is_not_null()
     if bad.any():
-        row = int(bad.arg_max() or 0)
+        row = first_true(bad)
         raise BadValue(
             f"the {printable(column.name, 40)} {printable(repr(texts[row]), 40)} is not a number",
             where=place(row),
@@ -327,7 +326,7 @@ def refuse_inexact(
         )
     bad = inexact(table["number"])
     if bad.any():
-        at = bad.arg_max() or 0
+        at = first_true(bad)
         row = int(table["row"][at]) if "row" in table.columns else at
         raise too_long(name, str(table["number"][at]), where(before + row))
 

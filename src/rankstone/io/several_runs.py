@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone._basics import quoted, some
+from rankstone._basics import first_true, quoted, some
 from rankstone.errors import BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.file_formats import format_of
@@ -161,7 +161,7 @@ def split(table: Table, theirs: str) -> dict[str, Table]:
     if unnamed.any():
         raise BadValue(
             f"a row without {printable(theirs)}",
-            where=table.locate(unnamed.arg_max() or 0),
+            where=table.locate(first_true(unnamed)),
         )
     if not frame.height:
         raise EmptyInput("there are no rows", where=table.source)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
+from rankstone._basics import Record, first_true
 from rankstone.errors import BadLine, InputError, printable
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import refuse_endless
@@ -212,7 +212,7 @@ class _TrecFile:
             self.tag = str(known[0])
         other = tags.ne(self.tag or "")
         if other.any():
-            at = other.arg_max() or 0
+            at = first_true(other)
             raise InputError(
                 "a second tag in column 6: the file holds several runs",
                 where=f"{self.title}:{self.line_of(self.rows - piece.height + at)}",
@@ -334,11 +334,11 @@ class _TrecFile:
         for name in (name for name in self.numbers if name in self.needed):
             bad = typed[name].is_null()
             if bad.any():
-                word = printable(rows[name][bad.arg_max() or 0], 40)
+                word = printable(rows[name][first_true(bad)], 40)
                 raise self._bad(content, bad, f"the {name} {word!r} is not a number")
             long = inexact(rows[name])
             if long.any():
-                at = long.arg_max() or 0
+                at = first_true(long)
                 raise too_long(
                     name, rows[name][at], f"{self.title}:{content['line'][at]}"
                 )
@@ -347,7 +347,7 @@ class _TrecFile:
     def _bad(
         self, content: pl.DataFrame, bad: pl.Series, what: str, fix: str | None = None
     ) -> BadLine:
-        at = bad.arg_max() or 0
+        at = first_true(bad)
         text = content["text"][at]
         return BadLine(
             what,

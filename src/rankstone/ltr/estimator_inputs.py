@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, there_are
+from rankstone._basics import Record, counted, first_true, there_are
 from rankstone.errors import (
     BadValue,
     EmptyInput,
@@ -125,7 +125,7 @@ def queries_of(qid: object, rows: int) -> Queries:
         )
     if ids.null_count():
         raise BadValue(
-            "a row without a query id", where=f"row {int(ids.is_null().arg_max() or 0)}"
+            "a row without a query id", where=f"row {first_true(ids.is_null())}"
         )
     runs = ids.rle().struct.unnest()
     names = runs["value"].unique(maintain_order=True)

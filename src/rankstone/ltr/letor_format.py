@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, there_are
+from rankstone._basics import Record, counted, first_true, there_are
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import reading
@@ -144,7 +144,7 @@ def _piece(table: pl.DataFrame, first: int, title: str, dtype: str) -> _Piece:
             check_line(body, f"{title}:{line}", dtype)
         with_qid = parts["body"].str.contains(" qid:", literal=True)
         if with_qid.n_unique() > 1:
-            odd = int((with_qid != with_qid[0]).arg_max() or 0)
+            odd = first_true(with_qid != with_qid[0])
             raise _mixed(title, parts["line"][odd], without=not with_qid[odd]) from None
         raise InputError(
             "the lines cannot be read", where=title, given=printable(error)

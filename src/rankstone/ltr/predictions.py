@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, there_are
+from rankstone._basics import Record, counted, first_true, there_are
 from rankstone.errors import (
     BadParameter,
     BadValue,
@@ -151,14 +151,14 @@ def _column(place: Path, data: Dataset) -> list[float]:
     found = frame["score"].cast(pl.Float64, strict=False)
     bad = found.is_null() | ~found.is_finite()
     if bad.any():
-        row = int(bad.arg_max() or 0)
+        row = first_true(bad)
         raise BadValue(
             f"a score is {printable(frame['score'][row])}", where=part.place(row)
         )
     if "query_id" in frame.columns and frame.height == len(data):
         unlike = frame["query_id"].cast(pl.String) != data.qid.cast(pl.String)
         if unlike.any():
-            row = int(unlike.arg_max() or 0)
+            row = first_true(unlike)
             raise InputError(
                 f"query {printable(frame['query_id'][row])}, and in the data {printable(data.qid[row])}",
                 where=part.place(row),

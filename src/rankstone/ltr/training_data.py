@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, is_path, read_as
+from rankstone._basics import Record, counted, first_true, read_as
 from rankstone.errors import (
     BadValue,
     InputError,
@@ -189,7 +189,7 @@ def read(
     one_of("dtype", dtype, ("float32", "float64"))
     if format_in is not None:
         one_of("format_in", format_in, FORMATS)
-    named = [source] if is_path(source) else list(source)
+    named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     files = [
         part
         for name in named
@@ -312,8 +312,7 @@ def _table(
     qid = frame["query_id"]
     if qid.null_count():
         raise BadValue(
-            "a row without query_id",
-            where=part.place(int(qid.is_null().arg_max() or 0)),
+            "a row without query_id", where=part.place(first_true(qid.is_null()))
         )
     return Dataset(
         np.ascontiguousarray(matrix),
@@ -358,7 +357,7 @@ def _number(frame: pl.DataFrame, name: str, part: Scanned) -> pl.Series:
     found = frame[name].cast(pl.Float64, strict=False)
     bad = found.is_null() | ~found.is_finite()
     if bad.any():
-        row = int(bad.arg_max() or 0)
+        row = first_true(bad)
         raise BadValue(
             f"{printable(name)} is {printable(frame[name][row])}",
             where=part.place(row),
