@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     #: a file, by its path
     StrPath = str | os.PathLike[str]
-    #: called with counts of what was done since the last call
+    #: called with the number of rows, or other things, that each piece of work has done
     Progress = Callable[[int], None]
+    #: the place of a row, for messages
+    Locate = Callable[[int], str]
 
 
 #: texts that need no quotes in a shell, and characters that a shell expands between double quotes

@@ -21,9 +21,7 @@ from rankstone.stats.variance_components import Reliability, order_components
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.boards.board_scores import BoardScores
     from rankstone.boards.cells import Estimated, ScoringRule
     from rankstone.stats.rank_intervals import DrawnErrors, MeanErrors, RankIntervals
@@ -115,7 +113,7 @@ class Board(RankedSystems):
         return self.scores.systems
 
     @cached_property
-    def has(self) -> NDArray[np.bool_]:
+    def has(self) -> Bools:
         """True where there is a score, bool ``[datasets, systems]``."""
         return ~np.isnan(self.scores.values)
 

@@ -46,14 +46,10 @@ from rankstone.stats.simultaneous_tests import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from rankstone._basics import Floats, Progress
     from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.stats.simultaneous_tests import RandomisedTukey
-
-    Keys = NDArray[np.uint64]
 
 
 #: procedure → its name and source; what each assumes is a phrase of the locales

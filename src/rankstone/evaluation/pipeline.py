@@ -25,7 +25,7 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
     from rankstone.hits.exclusion import Exclusion
@@ -413,7 +413,7 @@ def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
 def prepare_judgments(
     table: pl.DataFrame,
     options: AlignmentOptions,
-    locate: Callable[[int], str],
+    locate: Locate,
     intents: Intents | None = None,
     declared: pl.Series | None = None,
     excluded: pl.DataFrame | None = None,
@@ -433,7 +433,7 @@ def prepare_judgments(
     """
     queries = judged_queries(table, declared)
 
-    def of(rows: pl.DataFrame, place: Callable[[int], str]) -> Judgments:
+    def of(rows: pl.DataFrame, place: Locate) -> Judgments:
         if "subtopic" in rows.columns:
             return grouped_judgments(rows, options, place, intents, queries)
         return Judgments.of(rows, options, place, queries)

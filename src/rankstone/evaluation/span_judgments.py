@@ -14,8 +14,9 @@ from rankstone.hits.judgments import check_grades
 from rankstone.hits.text_spans import OFFSETS, JudgedSpans, check_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from rankstone._basics import Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.units import RetrievalUnits
@@ -47,7 +48,7 @@ def judged_spans(
     frame: pl.DataFrame,
     units: RetrievalUnits,
     options: AlignmentOptions,
-    locate: Callable[[int], str],
+    locate: Locate,
     declared: pl.Series | None,
     excluded: pl.DataFrame | None,
     documents: Attributes | None,

@@ -19,6 +19,7 @@ from rankstone.io import read_attributes
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone._basics import Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
@@ -201,7 +202,7 @@ def judged_units(
     frame: pl.DataFrame,
     units: RetrievalUnits | None,
     options: AlignmentOptions,
-    locate: Callable[[int], str],
+    locate: Locate,
 ) -> tuple[pl.DataFrame, AlignmentOptions]:
     """Return judgments of units, and options that give each the best grade of its chunks and copies.
 

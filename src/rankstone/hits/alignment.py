@@ -31,7 +31,7 @@ from rankstone.hits.text_spans import OFFSETS, check_offsets
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankstone._basics import Ints
+    from rankstone._basics import Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Piece
     from rankstone.hits.budgets import Budget
@@ -76,7 +76,7 @@ class RowCheck(Record):
     """
 
     options: AlignmentOptions
-    locate: Callable[[int], str]
+    locate: Locate
 
     def __call__(self, piece: Piece) -> Piece:
         """Return the piece, checked; NaN marks labels that count as unjudged."""

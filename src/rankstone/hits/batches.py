@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats, Ints
+
 
 #: how many rows, and views into tables, may wait for the rest of their lists
 _WAITING_ROWS: Final = 1 << 17
@@ -37,7 +39,7 @@ class Piece(Record):
     """
 
     table: pl.DataFrame
-    rows: NDArray[np.int64] | int
+    rows: Ints | int
 
     def row(self, at: int) -> int:
         """Return the row number in the stream of the piece's row ``at``."""
@@ -120,7 +122,7 @@ class _Part(Record):
     rows: range
 
 
-def _numbers(rows: list[range]) -> NDArray[np.int64] | int:
+def _numbers(rows: list[range]) -> Ints | int:
     """Return row numbers, only the first where they are consecutive."""
     if all(part.stop == after.start for part, after in pairwise(rows)):
         return rows[0].start
@@ -187,16 +189,16 @@ class Batch(Record):
     """
 
     names: pl.Series
-    codes: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    codes: Ints
+    lengths: Ints
     docs: pl.Series | None
-    key: NDArray[np.float64] | None = None
-    label: NDArray[np.float64] | None = None
+    key: Floats | None = None
+    label: Floats | None = None
     hash: NDArray[np.uint64] | None = None
-    rows: NDArray[np.int64] | int = 0
-    take: NDArray[np.int64] | None = None
-    other: NDArray[np.float64] | None = None
-    costs: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    rows: Ints | int = 0
+    take: Ints | None = None
+    other: Floats | None = None
+    costs: Mapping[str, Floats] = field(default_factory=dict)
     named: pl.Series | None = None
     in_classes: bool = False
     own_hash: NDArray[np.uint64] | None = None
@@ -207,17 +209,17 @@ class Batch(Record):
         return int(self.lengths.sum())
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """First row of each list, int64 ``[lists]``."""
         return np.cumsum(self.lengths) - self.lengths
 
     @cached_property
-    def heads(self) -> NDArray[np.int64]:
+    def heads(self) -> Ints:
         """First row of each list that has any, int64."""
         return self.starts[self.lengths > 0]
 
     @cached_property
-    def list_of_row(self) -> NDArray[np.int64]:
+    def list_of_row(self) -> Ints:
         """The list of each row, int64 ``[rows]``."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
@@ -239,21 +241,21 @@ class Batch(Record):
         assert self.docs is not None  # noqa: S101 - an internal promise, not user input
         return self.docs
 
-    def ids(self, rows: NDArray[np.int64]) -> pl.Series:
+    def ids(self, rows: Ints) -> pl.Series:
         """Return the document ids of some rows: of the units, where ids are of chunks."""
         ids = self.documents if self.named is None else self.named
         return ids[rows if self.take is None else self.take[rows]]
 
-    def own_ids(self, rows: NDArray[np.int64]) -> pl.Series:
+    def own_ids(self, rows: Ints) -> pl.Series:
         """Return the ids of some rows as they were given."""
         return self.documents[rows if self.take is None else self.take[rows]]
 
-    def table_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def table_rows(self, rows: Ints) -> Ints:
         """Return the numbers of some rows in the whole table."""
         rows = rows if self.take is None else self.take[rows]
         return rows + self.rows if isinstance(self.rows, int) else self.rows[rows]
 
-    def rows_at(self, rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> Batch:
+    def rows_at(self, rows: Ints, lengths: Ints) -> Batch:
         """Return the batch of the given rows, list by list."""
         return replace(
             self,
@@ -267,7 +269,7 @@ class Batch(Record):
             own_hash=None if self.own_hash is None else self.own_hash[rows],
         )
 
-    def without_rows(self, rows: NDArray[np.int64]) -> Batch:
+    def without_rows(self, rows: Ints) -> Batch:
         """Return the batch without the given rows."""
         if not len(rows):
             return self

@@ -20,11 +20,9 @@ from rankstone.errors import BadParameter, BadValue, one_of, printable
 from rankstone.hits.list_arrays import Ideal, counts_within, offsets_of, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, Locate
     from rankstone.hits.batches import Batch
     from rankstone.hits.pair_index import PairIndex
     from rankstone.hits.ranks_and_ties import Ranks
@@ -213,7 +211,7 @@ class _Rows(Record):
     ``counted`` tells which are left in the lists; others cost nothing.
     """
 
-    order: NDArray[np.int64] | slice
+    order: Ints | slice
     counted: Bools
     lengths: Ints
 
@@ -468,7 +466,7 @@ def attainable(pairs: PairIndex, grade: Floats, costs: Floats, budget: Budget) -
     return Ideal(offsets_of(counts_within(taken, pairs.offsets)), grade[order][taken])
 
 
-def check_costs(costs: Mapping[str, Floats], where: Callable[[int], str]) -> None:
+def check_costs(costs: Mapping[str, Floats], where: Locate) -> None:
     """Refuse a missing cost, and one that is negative or so large that sums might be infinite."""
     for name, values in costs.items():
         signed = name in (*STEPS, "score")

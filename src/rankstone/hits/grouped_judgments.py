@@ -20,9 +20,7 @@ from rankstone.hits.list_arrays import offsets_of
 from rankstone.hits.pair_index import PairIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.pair_index import QueryIndex
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 def grouped_judgments(
     table: pl.DataFrame,
     options: AlignmentOptions,
-    locate: Callable[[int], str],
+    locate: Locate,
     intents: Intents | None,
     queries: QueryIndex,
 ) -> Judgments:
@@ -229,7 +227,7 @@ class Intents(Record):
 
     source: str
     table: pl.DataFrame
-    locate: Callable[[int], str]
+    locate: Locate
     read_as: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

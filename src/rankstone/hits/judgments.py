@@ -25,9 +25,9 @@ from rankstone.hits.list_arrays import (
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.budgets import Budget
@@ -172,7 +172,7 @@ class Judgments(Record):
         cls,
         table: pl.DataFrame,
         options: AlignmentOptions,
-        locate: Callable[[int], str],
+        locate: Locate,
         queries: QueryIndex | None = None,
     ) -> Judgments:
         """Prepare a table with ``query_id``, ``doc_id`` and ``relevance``.
@@ -370,7 +370,7 @@ def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
     )
 
 
-def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
+def check_grades(table: pl.DataFrame, locate: Locate) -> None:
     """Refuse judgments without an id, and grades or propensities that are not usable numbers."""
     for column in ("query_id", "doc_id"):
         if table[column].null_count():
@@ -409,7 +409,7 @@ def merge_duplicates(
     table: pl.DataFrame,
     twice: Ints,
     options: AlignmentOptions,
-    locate: Callable[[int], str],
+    locate: Locate,
     key: Sequence[str] = ("query_id", "doc_id"),
 ) -> pl.DataFrame:
     """Merge several judgments of the same ``key`` according to ``duplicate_judgments``."""
@@ -451,7 +451,7 @@ _MERGE = {
 
 
 def treat_negative(
-    table: pl.DataFrame, options: AlignmentOptions, locate: Callable[[int], str]
+    table: pl.DataFrame, options: AlignmentOptions, locate: Locate
 ) -> pl.DataFrame:
     """Apply ``negative`` to the grades."""
     below = table["relevance"] < 0

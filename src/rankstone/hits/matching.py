@@ -35,9 +35,9 @@ from rankstone.hits.text_spans import OFFSETS, Retrieved, Spans, numbered, overl
 from rankstone.hits.units import by_all_chunks, by_best_chunk, in_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.budgets import Budget
@@ -100,7 +100,7 @@ class Matcher(Record):
     costs: tuple[str, ...] = ()
     best_within: tuple[Budget, ...] = ()
 
-    def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
+    def chunk(self, batch: Batch, locate: Locate) -> Chunk:
         """Return the hits of a batch; ``locate`` returns the place of a row for messages."""
         options = self.options
         left_out = np.empty(0, np.int64)

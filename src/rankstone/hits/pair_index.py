@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Bools, Ints
     from rankstone.hits.batches import Batch
 
 
@@ -48,7 +49,7 @@ class QueryIndex:
     def __len__(self) -> int:
         return len(self.names)
 
-    def codes(self, names: pl.Series) -> NDArray[np.int64]:
+    def codes(self, names: pl.Series) -> Ints:
         """Return the index of each name, -1 for unknown ones."""
         if not len(self) or not len(names):
             return np.full(len(names), -1, np.int64)
@@ -60,7 +61,7 @@ class QueryIndex:
         codes = self._candidates(names)
         return np.where(same_ids(self.names, codes, names), codes, -1)
 
-    def _candidates(self, names: pl.Series) -> NDArray[np.int64]:
+    def _candidates(self, names: pl.Series) -> Ints:
         """Return for each name the only index that it can have."""
         hashes = hash_ids(names, self._seed)
         if len(names) * _FEW < len(self):
@@ -74,7 +75,7 @@ class QueryIndex:
         return self._order[at]
 
     @cached_property
-    def _by_first_bits(self) -> tuple[np.uint64, NDArray[np.int64]]:
+    def _by_first_bits(self) -> tuple[np.uint64, Ints]:
         """Where the hashes with the same first bits begin: of many names most are found there at once."""
         bits = len(self).bit_length() + 1
         shift = np.uint64(_HASH_BITS - bits)
@@ -83,9 +84,7 @@ class QueryIndex:
         )
 
 
-def _by_distinct_hash(
-    names: pl.Series,
-) -> tuple[int, NDArray[np.int64], NDArray[np.uint64]]:
+def _by_distinct_hash(names: pl.Series) -> tuple[int, Ints, NDArray[np.uint64]]:
     """Return a seed that gives distinct names distinct hashes, their order by hash, and the hashes.
 
     At the end stands the largest hash there can be, for the first name: nothing is found behind it.
@@ -107,9 +106,9 @@ def _by_distinct_hash(
 class Matches(Record):
     """The result of a look-up: row ``row[i]`` of list ``list[i]`` holds pair ``pair[i]``; rows ascend."""
 
-    row: NDArray[np.int64]
-    list: NDArray[np.int64]
-    pair: NDArray[np.int64]
+    row: Ints
+    list: Ints
+    pair: Ints
 
 
 class PairIndex:
@@ -135,9 +134,7 @@ class PairIndex:
         Document ids in the order of the index.
     """
 
-    def __init__(
-        self, queries: QueryIndex, code: NDArray[np.int64], docs: pl.Series
-    ) -> None:
+    def __init__(self, queries: QueryIndex, code: Ints, docs: pl.Series) -> None:
         self.queries = queries
         self.order = (
             None if (code[1:] >= code[:-1]).all() else np.argsort(code, kind="stable")
@@ -163,15 +160,15 @@ class PairIndex:
         )
 
     @property
-    def query(self) -> NDArray[np.int64]:
+    def query(self) -> Ints:
         """The query index of each pair in the order of the index, int64 ``[n]``."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
-    def duplicates(self) -> NDArray[np.int64]:
+    def duplicates(self) -> Ints:
         """Return the positions in the index of all pairs that occur more than once."""
         return repeated(self._hash, np.diff(self.offsets), self.docs.gather)
 
-    def find(self, batch: Batch, codes: NDArray[np.int64]) -> Matches:
+    def find(self, batch: Batch, codes: Ints) -> Matches:
         """Return the rows of a batch that hold a pair of this index, in row order.
 
         ``codes`` are the indexes of the batch's queries, -1 for unknown ones.
@@ -201,8 +198,8 @@ class PairIndex:
 
 
 def _look_up(
-    batch: Batch, lists: NDArray[np.int64], hashes: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    batch: Batch, lists: Ints, hashes: NDArray[np.uint64]
+) -> tuple[Ints, Ints, Ints]:
     """Return rows with the hash of a document of their list, ascending, which document, and those left out.
 
     A document takes a slot of its list by the first bits of its hash.  Several may want one: the last gets
@@ -260,9 +257,7 @@ def _look_up(
     return rows[order], documents[order], left_out
 
 
-def _among(
-    batch: Batch, lists: NDArray[np.int64], docs: pl.Series
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _among(batch: Batch, lists: Ints, docs: pl.Series) -> tuple[Ints, Ints]:
     """Return rows with one of these documents in these lists, and which, by their ids alone."""
     rows = np.flatnonzero(np.isin(batch.list_of_row, lists))
     here = pl.DataFrame(
@@ -273,9 +268,7 @@ def _among(
     return met["row"].to_numpy(), met["which"].to_numpy()
 
 
-def same_ids(
-    ids: pl.Series, at: NDArray[np.int64], others: pl.Series
-) -> NDArray[np.bool_]:
+def same_ids(ids: pl.Series, at: Ints, others: pl.Series) -> Bools:
     """Return where the ids at some places equal other ids, bool ``[places]``."""
     if ids.dtype == pl.Int64 and others.dtype == pl.Int64:
         return np.equal(ids.to_numpy()[at], others.to_numpy())  # type: ignore[no-any-return]
@@ -283,10 +276,8 @@ def same_ids(
 
 
 def repeated(
-    hashes: NDArray[np.uint64],
-    lengths: NDArray[np.int64],
-    ids: Callable[[NDArray[np.int64]], pl.Series],
-) -> NDArray[np.int64]:
+    hashes: NDArray[np.uint64], lengths: Ints, ids: Callable[[Ints], pl.Series]
+) -> Ints:
     """Return the places of ids that are in their list more than once; ``ids`` returns those at some places.
 
     Half of each hash is enough to find lists that may have any.
@@ -300,7 +291,7 @@ def repeated(
     suspect = np.zeros(len(lengths), bool)
     suspect[list_of[same]] = True
     at = np.flatnonzero(suspect[list_of])
-    twice: NDArray[np.bool_] = (
+    twice: Bools = (
         pl.DataFrame({"list": list_of[at], "id": ids(at)}).is_duplicated().to_numpy()
     )
     return at[twice]

@@ -17,11 +17,11 @@ from rankstone.errors import BadValue
 from rankstone.hits.list_arrays import ragged_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, Locate
     from rankstone.hits.judgments import Judgments
 
 #: columns of offsets into a document, of which the second is behind the last character or token
@@ -293,9 +293,7 @@ def overlapping(chunks: Spans, spans: Spans) -> tuple[Ints, Ints]:
     return chunk[shares], span[shares]
 
 
-def check_offsets(
-    columns: Mapping[str, Floats], where: Callable[[int], str], what: str
-) -> None:
+def check_offsets(columns: Mapping[str, Floats], where: Locate, what: str) -> None:
     """Refuse spans without text: offsets that are missing, below zero or in the wrong order."""
     start, end = (columns[name] for name in OFFSETS)
     bad = ~((start >= 0) & (end > start) & np.isfinite(end))

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from numpy.typing import NDArray
-
+    from rankstone._basics import Floats, Ints
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.measures.core.measure import Measure
@@ -29,10 +28,10 @@ __all__ = ["eval_metric", "staged"]
 class _Bound(NamedTuple):
     """One data set: its labels and the sizes of its groups."""
 
-    labels: NDArray[np.float64]
-    sizes: NDArray[np.int64]
+    labels: Floats
+    sizes: Ints
 
-    def matches(self, labels: NDArray[np.float64]) -> bool:
+    def matches(self, labels: Floats) -> bool:
         return np.array_equal(self.labels, labels)
 
 

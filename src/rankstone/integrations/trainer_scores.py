@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import Floats
     from rankstone.conventions.library_convention import Reading
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
@@ -217,7 +218,7 @@ class _Part:
                 )
 
     def means(
-        self, scores: ArrayScores, weights: NDArray[np.float64] | None
+        self, scores: ArrayScores, weights: Floats | None
     ) -> dict[Measure, float]:
         """Return one number for each measure."""
         if weights is None:
@@ -239,7 +240,7 @@ class _Part:
         return {m: _weighted(m, scores.by_measure[m], weights) for m in self.measures}
 
 
-def _weighted(measure: Measure, scored: Scored, weights: NDArray[np.float64]) -> float:
+def _weighted(measure: Measure, scored: Scored, weights: Floats) -> float:
     """Return the weighted mean over the queries that count."""
     if getattr(measure, "agg", "mean") != "mean":
         raise BadOption(
@@ -305,7 +306,7 @@ def without_blanks(name: str) -> str:
     return "".join(name.split())
 
 
-def weights_of_queries(weights: Any, sizes: Any) -> NDArray[np.float64]:  # noqa: ANN401 - arrays
+def weights_of_queries(weights: Any, sizes: Any) -> Floats:  # noqa: ANN401 - arrays
     """Return the mean weight of each query's rows, ``[queries]``.
 
     >>> weights_of_queries([1, 3, 5], sizes=[2, 1])
@@ -313,7 +314,5 @@ def weights_of_queries(weights: Any, sizes: Any) -> NDArray[np.float64]:  # noqa
     """
     sizes = np.asarray(sizes)
     query = np.repeat(np.arange(len(sizes)), sizes)
-    means: NDArray[np.float64] = np.bincount(query, weights, len(sizes)) / np.maximum(
-        sizes, 1
-    )
+    means: Floats = np.bincount(query, weights, len(sizes)) / np.maximum(sizes, 1)
     return means

@@ -26,7 +26,9 @@ from rankstone.io.python_rows import frame_of_library, is_column
 from rankstone.io.sources import display_name, is_database, is_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+
+    from rankstone._basics import Locate
 
 
 class Attributes(Record):
@@ -52,7 +54,7 @@ class Attributes(Record):
     key: str
     frame: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
-    locate: Callable[[int], str]
+    locate: Locate
     read_as: tuple[str, ...] = ()
 
     @property
@@ -138,7 +140,7 @@ def read_attributes(
 
 def _places(
     source: object, name: str, columns: Mapping[str, str] | None, format_in: str | None
-) -> Callable[[int], str]:
+) -> Locate:
     """Return what finds the place of a row: the line in a file of lines."""
     if (
         not is_path(source)

@@ -29,7 +29,7 @@ from rankstone.io.typed_tables import id_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Locate, Progress
 
 
 _NEEDED: Final = ("user_id", "time")
@@ -89,7 +89,7 @@ class Events(Record):
         def anywhere(row: int) -> str:
             return f"{self.source}, row {row + 1}"
 
-        places: list[tuple[Callable[[int], str], pl.LazyFrame]] = [
+        places: list[tuple[Locate, pl.LazyFrame]] = [
             (part.place, frame) for part, frame in self.parts
         ]
         for place, frame in places or [(anywhere, self.frame)]:

@@ -26,7 +26,7 @@ from rankstone.io.columns import require
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Locate, Progress
     from rankstone.io.column_suggestions import Kind
 
 
@@ -36,9 +36,7 @@ EVERYTHING: Final = "all"
 #: keep many pieces in memory
 ROWS: Final = 1 << 19
 
-Locate = Callable[[int], str]
 Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
-#: called with the number of rows each piece of work has taken in
 
 
 def _unknown() -> None:

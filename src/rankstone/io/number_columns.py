@@ -15,8 +15,9 @@ from rankstone._basics import first_true
 from rankstone.errors import BadLine, BadValue, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from rankstone._basics import Locate
     from rankstone.io.csv_dialect import Dialect
 
 
@@ -51,7 +52,7 @@ class Decimals:
         """Restart with the first row."""
         self.mark = self.given
 
-    def read(self, cells: pl.DataFrame, place: Callable[[int], str]) -> pl.DataFrame:
+    def read(self, cells: pl.DataFrame, place: Locate) -> pl.DataFrame:
         """Parse the next rows of number columns; refuse the first cell that is not a number.
 
         Parameters
@@ -87,7 +88,7 @@ class Decimals:
             )
         return cell.cast(pl.Float64, strict=False)
 
-    def _settle(self, cells: pl.DataFrame, place: Callable[[int], str]) -> None:
+    def _settle(self, cells: pl.DataFrame, place: Locate) -> None:
         """Decide by the first fraction; with tabs between cells, 1,234 alone may also be a thousand."""
         commas, points = (_first(cells, mark) for mark in (",", "."))
         if commas is None and points is None:
@@ -179,7 +180,7 @@ def decimal_text(cell: pl.Expr) -> pl.Expr:
     )
 
 
-def numbers_in(column: pl.Series, place: Callable[[int], str]) -> pl.Series:
+def numbers_in(column: pl.Series, place: Locate) -> pl.Series:
     """Return a column of a table beside the run as numbers; null, NaN and an empty text are null.
 
     Parameters
@@ -296,9 +297,7 @@ def _whole(text: pl.Expr) -> pl.Expr:
     return text.str.extract(_WRITTEN, 1).cast(pl.Int128, strict=False)
 
 
-def refuse_inexact(
-    given: pl.Series, name: str, where: Callable[[int], str], before: int = 0
-) -> None:
+def refuse_inexact(given: pl.Series, name: str, where: Locate, before: int = 0) -> None:
     """Refuse a column with a number that has the same float64 as its neighbours.
 
     Parameters

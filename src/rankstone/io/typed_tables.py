@@ -19,12 +19,14 @@ from rankstone.io.columns import (
     must_be_exact,
     renames,
 )
-from rankstone.io.input_table import ROWS, Locate, Table, damaged, reading, roots_of
+from rankstone.io.input_table import ROWS, Table, damaged, reading, roots_of
 from rankstone.io.list_columns import LISTS, unfolded
 from rankstone.io.number_columns import refuse_inexact, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from rankstone._basics import Locate
 
 
 #: whole numbers that may not fit into 64 bits with a sign; as ids they become decimal text

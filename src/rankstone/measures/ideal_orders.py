@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rankstone._basics import Bools, Floats, Ints
     from rankstone.measures.ideal_agreement import OrderComparison
 
@@ -171,7 +169,7 @@ def _over_subsets(f: Floats, agreeing: Floats, block: Ints) -> Ints:
 
 
 @cache
-def _by_size(size: int) -> list[NDArray[np.int64]]:
+def _by_size(size: int) -> list[Ints]:
     """Return all subsets of so many documents as bits, in one array for each size."""
     subsets = np.arange(1 << size)
     counts = np.bitwise_count(subsets)
@@ -233,7 +231,7 @@ def _every_order(classes: Classes) -> list[Ints]:
 
 
 @cache
-def _permutations(size: int) -> NDArray[np.int64]:
+def _permutations(size: int) -> Ints:
     return np.array(list(permutations(range(size))), np.int64)
 
 

@@ -23,9 +23,7 @@ from rankstone.stats.sequential import always_valid_interval, always_valid_p
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints
 
 
 #: metric → which direction is better
@@ -63,7 +61,7 @@ class Arm(Record):
 
     total: Floats
     size: Floats
-    present: NDArray[np.bool_]
+    present: Bools
     estimate: Estimate | None
     has_no_spread: bool = False
 
@@ -84,7 +82,7 @@ def metric_ratios(
     """
     n = int(impression.max()) + 1
 
-    def summed(value: Floats | NDArray[np.bool_]) -> Floats:
+    def summed(value: Floats | Bools) -> Floats:
         return np.bincount(impression, value, n).astype(np.float64)
 
     top = position <= k
@@ -123,7 +121,7 @@ def make_arm(
     size: Floats,
     unit: Ints,
     units: int,
-    chosen: NDArray[np.bool_],
+    chosen: Bools,
     ends: tuple[float, float] = (0.0, 1.0),
 ) -> Arm:
     """Return a variant's totals by unit and its ratio, a number between the two ``ends``."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Ints
+    from rankstone._basics import Bools, Ints
     from rankstone.online.periods import Window, Windows
     from rankstone.online.segments import Segments
     from rankstone.online.user_activity import People
@@ -58,7 +58,7 @@ class ObservedPeriods:
         """The periods that are reported."""
         return np.arange(self.since, self.count)
 
-    def covers(self, cohort: Ints, window: Window) -> NDArray[np.bool_]:
+    def covers(self, cohort: Ints, window: Window) -> Bools:
         """Return True for cohorts that were observed throughout a window; the others are censored."""
         return (cohort + window.first >= self.seen_from) & (
             cohort + window.known <= self.seen_to
@@ -345,9 +345,7 @@ def cohorts(
     return pl.concat(frames)
 
 
-def _null_unless(
-    condition: NDArray[np.bool_], values: NDArray[np.generic]
-) -> pl.Series:
+def _null_unless(condition: Bools, values: NDArray[np.generic]) -> pl.Series:
     """Return values where a condition is true, else null."""
     return pl.select(pl.when(pl.Series(condition)).then(pl.Series(values))).to_series()
 

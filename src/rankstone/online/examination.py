@@ -28,14 +28,11 @@ from rankstone.stats.proportions import wilson
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Ints
     from rankstone.online.click_judgments import ClickOptions
     from rankstone.online.position_based_model import PositionCounts
     from rankstone.online.shown_lists import Cells
 
-    Whole = NDArray[np.int64]
 
 #: limits on the change of a log examination in one iteration, and on its absolute value
 _MAX_STEP, _MAX_LOG = 2.0, 50.0
@@ -46,10 +43,10 @@ _EQUAL = 1e-12
 class Clicked(Record):
     """Clicks, single or aggregated: their pair, position, value, and session, each numbered from 0."""
 
-    pair: Whole
-    place: Whole
+    pair: Ints
+    place: Ints
     value: Floats
-    session: Whole
+    session: Ints
 
 
 class Examinations(Record):
@@ -67,7 +64,7 @@ class Examinations(Record):
     """
 
     theta: Floats
-    free: Whole
+    free: Ints
     rounds: int
     change: float
 

@@ -15,7 +15,7 @@ from rankstone.errors import BadOption, UsageError, one_of, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
+    from rankstone._basics import Ints
 
 UNITS: Final = ("day", "week", "month")
 WEEKDAYS: Final = (
@@ -94,7 +94,7 @@ class Calendar:
 
     def starts(self, first: int, count: int) -> pl.Series:
         """Return the first days of ``count`` periods as dates."""
-        numbers: NDArray[np.int64] = np.arange(first, first + count)
+        numbers: Ints = np.arange(first, first + count)
         if self.unit == "month":
             months = (numbers - 1970 * _YEAR).astype("datetime64[M]")
             return pl.Series(months.astype("datetime64[D]")).cast(pl.Date)

@@ -31,13 +31,10 @@ from rankstone.online.examination import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Floats
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.online.click_judgments import ClickOptions
     from rankstone.online.shown_lists import Cells, Sessions
 
-    Whole = NDArray[np.int64]
 
 #: bisection steps until the interval is as narrow as float64 allows
 _HALVINGS: Final = 60
@@ -57,8 +54,8 @@ class PositionCounts(Record):
         Number of pairs and of positions.
     """
 
-    pair: Whole
-    place: Whole
+    pair: Ints
+    place: Ints
     count: Floats
     clicked: Floats
     pairs: int
@@ -76,7 +73,7 @@ class PositionCounts(Record):
             np.float64, copy=False
         )
 
-    def only(self, kept: NDArray[np.bool_]) -> PositionCounts:
+    def only(self, kept: Bools) -> PositionCounts:
         """Return the selected cells, with pairs renumbered."""
         pairs, pair = np.unique(self.pair[kept], return_inverse=True)
         return PositionCounts(
@@ -89,12 +86,12 @@ class PositionCounts(Record):
         )
 
     @property
-    def informative(self) -> NDArray[np.bool_]:
+    def informative(self) -> Bools:
         """True for cells of pairs that were clicked and shown at several positions."""
         several = np.bincount(self.pair, minlength=self.pairs) > 1
         return (several & (self.by_pair(self.clicked) > 0))[self.pair]
 
-    def link_groups(self) -> Whole:
+    def link_groups(self) -> Ints:
         """Return a group number for each position: informative pairs link the positions of a group.
 
         A position without clicks on informative pairs links no others, but joins the group of its pairs.
@@ -109,7 +106,7 @@ class PositionCounts(Record):
         graph = sparse.coo_array(
             (np.ones(same.sum()), ends), (self.places, self.places)
         )
-        group: Whole = sparse.csgraph.connected_components(graph, directed=False)[
+        group: Ints = sparse.csgraph.connected_components(graph, directed=False)[
             1
         ].astype(np.int64)
         of_pair = np.full(kept.pairs, self.places)
@@ -282,8 +279,8 @@ def fit_position_model(
 def _check_links(
     counts: PositionCounts,
     informative: PositionCounts,
-    positions: NDArray[np.int64],
-    is_linked: NDArray[np.bool_],
+    positions: Ints,
+    is_linked: Bools,
     policy: str,
     source: str,
 ) -> None:
@@ -328,7 +325,7 @@ def _examination_intervals(
 
 def _count_pairs(
     parts: Sequence[Cells],
-) -> tuple[pl.DataFrame, Floats, PositionCounts, NDArray[np.int64]]:
+) -> tuple[pl.DataFrame, Floats, PositionCounts, Ints]:
     """Return the pairs, their clicks, the counts by pair and position, and the positions."""
     pair, position, sums = [], [], []
     before = 0
@@ -388,9 +385,7 @@ def _no_information_error(source: str) -> BadValue:
     )
 
 
-def _unlinked_error(
-    source: str, positions: NDArray[np.int64], is_linked: NDArray[np.bool_]
-) -> BadValue:
+def _unlinked_error(source: str, positions: Ints, is_linked: Bools) -> BadValue:
     apart = positions[~is_linked]
     return BadValue(
         f"no document links {counted(len(apart), 'position')} ({some(apart.tolist(), 8)}) "

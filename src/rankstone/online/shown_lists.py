@@ -17,12 +17,9 @@ from rankstone.online.log_tables import dense_numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Ints
     from rankstone.online.click_log import ClickLog, ClickSurvey
 
-    Whole = NDArray[np.int64]
 
 _KEYS: Final = ["session", "query_id"]
 #: rows per batch of lists
@@ -156,10 +153,10 @@ class Cells(Record):
     """
 
     pairs: pl.DataFrame
-    pair: Whole
+    pair: Ints
     count: Floats
     value: Floats
-    position: Whole | None = None
+    position: Ints | None = None
     propensity: Floats | None = None
 
     def total(self, values: Floats) -> Floats:
@@ -243,9 +240,7 @@ class Sessions:
     def __init__(self, log: ClickLog, rows: pl.LazyFrame, survey: ClickSurvey) -> None:
         self._log, self._rows, self._survey = log, rows, survey
 
-    def clicks(
-        self, pairs: pl.DataFrame, labels: NDArray[np.int64]
-    ) -> Iterator[Clicked]:
+    def clicks(self, pairs: pl.DataFrame, labels: Ints) -> Iterator[Clicked]:
         """Yield the clicks on given pairs at given positions, in batches of sessions.
 
         Parameters

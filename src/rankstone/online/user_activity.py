@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Ints
+    from rankstone._basics import Bools, Ints
     from rankstone.io.events import Events
     from rankstone.online.local_times import TimeReading
     from rankstone.online.periods import Calendar
@@ -314,9 +314,7 @@ class People(Record):
         cohort[(cohort >= 0) & (cohort < since)] = NO_COHORT
         return replace(self, cohort=cohort, unregistered=unregistered)
 
-    def _early_error(
-        self, early: NDArray[np.bool_], where: Callable[[object], str]
-    ) -> InputError:
+    def _early_error(self, early: Bools, where: Callable[[object], str]) -> InputError:
         user = self.ids[int(np.flatnonzero(early)[0])]
         return BadValue(
             f"{counted(int(early.sum()), 'user')} with events before their registration, such as "
@@ -327,7 +325,7 @@ class People(Record):
         )
 
     def _unregistered_error(
-        self, unknown: NDArray[np.bool_], where: Callable[[object], str]
+        self, unknown: Bools, where: Callable[[object], str]
     ) -> InputError:
         user = self.ids[int(np.flatnonzero(unknown)[0])]
         return BadValue(

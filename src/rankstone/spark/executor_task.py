@@ -25,6 +25,7 @@ from rankstone.io import read_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from rankstone._basics import Locate
     from rankstone.evaluation.shares import ShareResult
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.grouped_judgments import Intents
@@ -256,7 +257,7 @@ def _in_given_order(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _row_namer(rows: pl.DataFrame, name: str = "run") -> Callable[[int], str]:
+def _row_namer(rows: pl.DataFrame, name: str = "run") -> Locate:
     """Return a function that names a row by its ids, as rows of a cluster have no numbers."""
 
     def where(row: int) -> str:

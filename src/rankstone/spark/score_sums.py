@@ -26,9 +26,7 @@ from rankstone.stats.sampling_units import Units, df_of_sums, remainder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Ints
 
     Columns = tuple[int, int]
 
@@ -269,7 +267,7 @@ class MeasureSpread:
 
     squares: list[ExactSum]
     shares: list[ExactSum]
-    counts: NDArray[np.int64]
+    counts: Ints
     stream: PoissonBootstrap | None
 
     def merge(self, other: Self) -> None:

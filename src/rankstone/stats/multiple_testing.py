@@ -16,9 +16,7 @@ from rankstone.errors import BadOption, BadValue, did_you_mean, printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Ints
 
 
 #: correction → source, and what it controls
@@ -85,7 +83,7 @@ def adjusted(p: Sequence[float] | Floats, correction: str = "holm") -> Floats:
     return result
 
 
-def _any_of(p: Floats, tests: int | NDArray[np.int64]) -> Floats:
+def _any_of(p: Floats, tests: int | Ints) -> Floats:
     """Return the chance that any of so many independent tests has a p as small."""
     with np.errstate(divide="ignore"):  # p = 1
         found: Floats = -np.expm1(tests * np.log1p(-p))

@@ -420,7 +420,7 @@ class Pairs(Record):
             {name: values[fresh] for name, values in self.columns.items()},
         )
 
-    def where(self, chosen: NDArray[np.bool_]) -> Pairs:
+    def where(self, chosen: Bools) -> Pairs:
         """Return the pairs of a mask."""
         return Pairs(
             self.key[chosen],
