@@ -32,6 +32,7 @@ from rankstone.stats.random_streams import check_count, draws, in_blocks
 from rankstone.stats.rank_intervals import (
     DrawnErrors,
     MeanErrors,
+    errors_of_differences,
     moderated_variances,
     rank_intervals,
 )
@@ -255,9 +256,7 @@ class PairedBoard(RankedSystems):
         from scipy import special
 
         items = len(self.means)
-        square = self.covariance[:items, :items]
-        own = np.diag(square)
-        error = np.sqrt(np.maximum(own[:, None] + own - 2 * square, 0.0))
+        error = errors_of_differences(self.covariance[:items, :items])
         gaps = self.means[:, None] - self.means
         found: Floats = special.stdtr(
             min(self.df, 1e9),

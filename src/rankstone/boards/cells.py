@@ -15,7 +15,11 @@ import numpy as np
 from rankstone._basics import Record
 from rankstone.comparison.score_matrix import ROUNDING
 from rankstone.stats.anova_and_friedman import ranks
-from rankstone.stats.rank_intervals import MeanErrors, moderated_variances
+from rankstone.stats.rank_intervals import (
+    MeanErrors,
+    errors_of_differences,
+    moderated_variances,
+)
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats
@@ -302,6 +306,4 @@ class Estimated(Record):
         """
         deviation = self.influence()
         square = deviation.T @ deviation * (len(deviation) / max(len(deviation) - 1, 1))
-        own = np.diag(square)
-        found: Floats = np.sqrt(np.maximum(own[:, None] + own - 2 * square, 0.0))
-        return found
+        return errors_of_differences(square)

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankstone._basics import Record, counted, first_true, some
 from rankstone.boards.query_slices import TEXTS, query_slices
-from rankstone.boards.slices_result import FEWEST, Slices, SliceSettings
+from rankstone.boards.slices_result import FEWEST, NUMBERS, Slices, SliceSettings
 from rankstone.comparison.compare_systems import cluster_of
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.score_matrix import Matrix, systems_of
@@ -29,7 +29,7 @@ from rankstone.errors import (
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import open_table, read_attributes
-from rankstone.io.columns import with_csv
+from rankstone.io.columns import columns_in, with_csv
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 
 if TYPE_CHECKING:
@@ -168,9 +168,7 @@ def slices(
     ('words=4–5', 10)
     """
     settings, given = _settings(dict(options))
-    columns = with_csv(
-        *(given.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
-    )
+    columns = columns_in(given)
     requested = of_rankings(measure) if convention is None else ()
     if len(requested) > 1:
         raise UsageError(
@@ -519,19 +517,9 @@ def _searched(
     )
 
 
-_NUMBERS: Final = (
-    "value",
-    "versus",
-    "difference",
-    "elsewhere",
-    "gap",
-    "low",
-    "high",
-    "p_adjusted",
-)
 _SCHEMA: Final[dict[str, Any]] = (
     {"slice": pl.String, "n": pl.Int64}
-    | dict.fromkeys(_NUMBERS, pl.Float64)
+    | dict.fromkeys(NUMBERS, pl.Float64)
     | {"found": pl.Boolean, "within": pl.String, "same": pl.List(pl.String)}
     | {"example": pl.String, "example_text": pl.String}
     | dict.fromkeys(("example_value", "example_versus"), pl.Float64)

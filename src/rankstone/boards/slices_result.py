@@ -37,6 +37,19 @@ FEWEST: Final = 5
 _NAME, _TEXT = 60, 80
 
 
+#: the numbers of each slice
+NUMBERS: Final = (
+    "value",
+    "versus",
+    "difference",
+    "elsewhere",
+    "gap",
+    "low",
+    "high",
+    "p_adjusted",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceSettings:
     """The settings of a search for slices.

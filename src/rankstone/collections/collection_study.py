@@ -29,7 +29,7 @@ from rankstone.errors import (
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.io.attributes import open_table
-from rankstone.io.columns import with_csv
+from rankstone.io.columns import columns_in
 from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.rankings.rank_similarity.run_similarity import (
     OPTIONS,
@@ -218,9 +218,7 @@ def collection(
             f"{changed[0]} changes lists, and a pool is made of them as they are",
             fix=f"remove {changed[0]}",
         )
-    columns = with_csv(
-        *(given.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
-    )
+    columns = columns_in(given)
     named = name_runs(runs)
     if len(named) < 2:  # noqa: PLR2004 - nothing to compare
         raise NotComparable(

@@ -26,7 +26,7 @@ from rankstone.errors import (
 )
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
-from rankstone.io.columns import with_csv
+from rankstone.io.columns import columns_in
 from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.rankings.rank_similarity.run_similarity import (
     OPTIONS,
@@ -131,9 +131,7 @@ def reproduce(
         "lang": lang,
     }
     given: dict[str, Any] = dict(options)
-    columns = with_csv(
-        *(given.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
-    )
+    columns = columns_in(given)
     if scores:
         if unused := [*given, *(["qrels"] if qrels is not None else [])]:
             raise UsageError(

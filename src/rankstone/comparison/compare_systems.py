@@ -27,7 +27,7 @@ from rankstone.evaluation.request import (
 )
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes
-from rankstone.io.columns import with_csv
+from rankstone.io.columns import columns_in, with_csv
 from rankstone.io.sources import display_name
 from rankstone.stats.mean_intervals import METHODS
 from rankstone.stats.multiple_testing import CORRECTIONS
@@ -235,9 +235,7 @@ def compare(
     check_language(lang)
     settings, aligned = _split_settings(options)
     queries = aligned.pop("queries", None)
-    columns = with_csv(
-        *(aligned.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
-    )
+    columns = columns_in(aligned)
     named_runs = name_runs(runs)
     if run_column is not None:
         read = {

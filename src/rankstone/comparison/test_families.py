@@ -93,12 +93,12 @@ def all_pairs(
         ]
     tables = [_stack(some) for some in matrices]
     if correction == "max_t":
-        found = [_resampled(table, settings, progress) for table in tables]
+        found = [_max_t(table, settings, progress, flipped=False) for table in tables]
     else:
         found = _shuffled(tables, settings, progress)
     if correction == "robust_tukey":
         found = [
-            _combined(one, _flipped(table, settings, progress))
+            _combined(one, _max_t(table, settings, progress, flipped=True))
             for one, table in zip(found, tables, strict=True)
         ]
     return [
@@ -164,33 +164,25 @@ def _tukey_cube(found: RandomisedTukey, alpha: float, shuffles: int) -> _Cube:
     return _Cube(found.p, found.gap - reach, found.gap + reach, shuffles)
 
 
-def _flipped(
+def _max_t(
     table: tuple[Floats, Floats],
     settings: ComparisonSettings,
     progress: Progress | None,
+    *,
+    flipped: bool,
 ) -> _Cube:
-    given: dict[str, Any] = {
+    """Compare every pair with the largest t of units that are flipped, or drawn again."""
+    units, systems = table[0].shape[:2]
+    drawing: dict[str, Any] = {
         "alpha": settings.alpha,
         "seed": settings.seed,
         "progress": progress,
     }
-    found = flipped_max_t(
-        *table, flips=settings.shuffles(table[0].shape[0] * table[0].shape[1]), **given
+    found = (
+        flipped_max_t(*table, flips=settings.shuffles(units * systems), **drawing)
+        if flipped
+        else resampled_max_t(*table, resamples=settings.draws(units), **drawing)
     )
-    return _Cube(found.p, found.low, found.high, len(found.largest))
-
-
-def _resampled(
-    table: tuple[Floats, Floats],
-    settings: ComparisonSettings,
-    progress: Progress | None,
-) -> _Cube:
-    given: dict[str, Any] = {
-        "alpha": settings.alpha,
-        "seed": settings.seed,
-        "progress": progress,
-    }
-    found = resampled_max_t(*table, resamples=settings.draws(len(table[0])), **given)
     return _Cube(found.p, found.low, found.high, len(found.largest))
 
 

@@ -228,10 +228,7 @@ class Pipeline(Record):
             extra=len(lists.unjudged()) if isinstance(self.judgments, Judgments) else 0,
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
-            deepest=max(
-                (m.deepest for m in self.measures if m.deepest is not None),
-                default=None,
-            ),
+            deepest=deepest_of(self.measures),
             order=self.options.order,
             left_out=None
             if self.exclude is None
@@ -304,6 +301,11 @@ def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
     return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (
         10,
     )
+
+
+def deepest_of(measures: Sequence[Measure]) -> int | None:
+    """Return the deepest cutoff of the measures; ``None`` if none has one."""
+    return max((m.deepest for m in measures if m.deepest is not None), default=None)
 
 
 def budgets_of(measures: Sequence[Measure]) -> tuple[Budget, ...]:

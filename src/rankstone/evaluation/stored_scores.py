@@ -16,7 +16,7 @@ import polars as pl
 from rankstone._basics import queries
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.evaluation.outside_means import outside_means
-from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
+from rankstone.evaluation.pipeline import cutoffs_of, deepest_of, score_warnings
 from rankstone.evaluation.request import choices
 from rankstone.evaluation.scores import (
     RunMeans,
@@ -207,10 +207,7 @@ class SummedScores(RunMeans):
             extra=trailer.extra,
             comments=self.listed[name].comments,
             cutoffs=cutoffs_of(self.measures),
-            deepest=max(
-                (m.deepest for m in self.measures if m.deepest is not None),
-                default=None,
-            ),
+            deepest=deepest_of(self.measures),
             order=self.options.order,
             left_out=trailer.excluded(),
             read_as=self.listed[name].read_as,

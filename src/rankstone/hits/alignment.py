@@ -342,10 +342,10 @@ class Aligner(Record):
             if self.units is not None:
                 columns += [named.alias("named"), doc.hash().alias("own_hash")]
         if by != "input":
-            columns.append(_larger_first(by).alias("key"))
+            columns.append(larger_first(by).alias("key"))
             other = "score" if by == "rank" else "rank"
             if other in stream.columns and isinstance(self.judgments, Judgments):
-                columns.append(_larger_first(other).alias("other"))
+                columns.append(larger_first(other).alias("other"))
         costs = {
             *STEPS,
             *(budget.column for budget in self.budgets),
@@ -360,7 +360,8 @@ class Aligner(Record):
         return stream.tables(columns)
 
 
-def _larger_first(column: str) -> pl.Expr:
+def larger_first(column: str) -> pl.Expr:
+    """Return a column of scores or ranks as numbers of which the largest is the best."""
     number = pl.col(column).cast(pl.Float64)
     return -number if column == "rank" else number
 

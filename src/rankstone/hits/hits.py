@@ -379,6 +379,10 @@ class Hits(Remembering, Traced):
             return self.cut(value(self.rank), k)
         return self.over_places(lambda rank, _: value(rank), k)
 
+    def above_cutoff(self, k: Cutoff | None) -> Floats:
+        """Return 1 for every hit above a cutoff, 0 below it; for tied ranks the mean over the block."""
+        return self.at_rank(lambda rank: np.ones(len(rank)), k)
+
     def discounted(
         self, gain: Floats, divisor: Callable[[Ints], Floats], k: Cutoff | None
     ) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import quoted
 from rankstone.errors import (
@@ -262,6 +262,13 @@ def with_csv(
     renames = Renames(columns or {}, columns)
     renames.csv = CsvOptions(separator, decimal)
     return renames
+
+
+def columns_in(options: dict[str, Any]) -> Mapping[str, str] | None:
+    """Take renamed columns and the settings of CSV files out of other options, and return them together."""
+    return with_csv(
+        *(options.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
+    )
 
 
 def check_renames(columns: Mapping[str, str]) -> None:

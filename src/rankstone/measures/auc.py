@@ -153,7 +153,7 @@ class Fallout(NegativesMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Give each negative hit 1, as the unjudged documents between them; divide by all negatives."""
         limit = self.limit(hits)
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
+        inside = hits.above_cutoff(limit)
         between = None
         if self.negatives != "judged":
             between = (

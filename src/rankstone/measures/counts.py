@@ -145,7 +145,7 @@ class NumNonrelRet(Count):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count judged hits that are not relevant."""
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        inside = hits.above_cutoff(self.limit(hits))
         bad = hits.judged & ~hits.relevant(self.rel)
         return Contributions(np.where(bad, inside, 0.0), np.ones(hits.queries))
 
@@ -233,7 +233,7 @@ class Judged(JudgmentCoverage):
     def contributions(self, hits: Hits) -> Contributions:
         """Give every judged hit 1; divide by the documents shown."""
         limit = self.limit(hits)
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
+        inside = hits.above_cutoff(limit)
         shown = hits.n if limit is None else np.minimum(limit, hits.n)
         return Contributions(
             np.where(hits.judged, inside, 0.0), shown.astype(np.float64)
@@ -270,7 +270,7 @@ class Unjudged(JudgmentCoverage):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count ranks without a judged hit; divide by k."""
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        inside = hits.above_cutoff(self.limit(hits))
         depth = hits.n if self.k is None else np.full(hits.queries, self.k)
         unjudged = np.minimum(depth, hits.n) - hits.total(
             np.where(hits.judged, inside, 0.0)

@@ -339,7 +339,7 @@ class Utility(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each judged hit its price; add those of unjudged and of missed documents as two sums."""
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        inside = hits.above_cutoff(self.limit(hits))
         relevant = np.where(hits.relevant(self.rel), inside, 0.0)
         shown, found = np.minimum(self.depth(hits), hits.n), hits.total(relevant)
         missed = hits.relevant_count(self.rel) - found

@@ -187,7 +187,7 @@ class binG(BinaryMeasure, family="cumulated gain"):  # noqa: N801 - the name of 
         relevant = hits.relevant(self.rel)
         above = hits.rank - hits.running_count(relevant)
         shares = np.where(relevant, 1.0 / divisors("log2", above + 1), 0.0)
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        inside = hits.above_cutoff(self.limit(hits))
         return Contributions(
             shares * inside, hits.relevant_count(self.rel).astype(np.float64)
         )
@@ -231,7 +231,7 @@ class G(IdealGains):
         gain = self.worth(hits)
         brought = running(np.add, gain, np.diff(hits.offsets))
         behind = np.maximum(self._cost(ideal, hits) - brought, 0.0)
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        inside = hits.above_cutoff(self.limit(hits))
         counts = (
             ideal.grade
             if self.k is None

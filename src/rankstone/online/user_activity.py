@@ -315,7 +315,7 @@ class People(Record):
         return replace(self, cohort=cohort, unregistered=unregistered)
 
     def _early_error(self, early: Bools, where: Callable[[object], str]) -> InputError:
-        user = self.ids[int(np.flatnonzero(early)[0])]
+        user = self.ids[int(early.argmax())]
         return BadValue(
             f"{counted(int(early.sum()), 'user')} with events before their registration, such as "
             f"{printable(user, 60)}",
@@ -327,7 +327,7 @@ class People(Record):
     def _unregistered_error(
         self, unknown: Bools, where: Callable[[object], str]
     ) -> InputError:
-        user = self.ids[int(np.flatnonzero(unknown)[0])]
+        user = self.ids[int(unknown.argmax())]
         return BadValue(
             f"{counted(int(unknown.sum()), 'user')} with events and without a registration, such as "
             f"{printable(user, 60)}",

@@ -8,7 +8,7 @@ import polars as pl
 
 from rankstone.boards.battle_results import PairedBoard
 from rankstone.boards.board_result import Board
-from rankstone.boards.slices_result import Slices
+from rankstone.boards.slices_result import NUMBERS, Slices
 from rankstone.collections.collection_result import Collection
 from rankstone.collections.reproduction_result import Reproduction
 from rankstone.diagnostics.bounds_result import Bounds
@@ -142,21 +142,9 @@ def slices_rows(found: Slices) -> Rows:
         "kind": found.kind,
         "sign": found.sign,
     }
-    columns = [
-        "slice",
-        "n",
-        "value",
-        "versus",
-        "difference",
-        "elsewhere",
-        "gap",
-        "low",
-        "high",
-        "p_adjusted",
-    ]
     return {
         "slices": bars,
-        "table": found.table.select(*columns, "within").head(_LISTED),
+        "table": found.table.select("slice", "n", *NUMBERS, "within").head(_LISTED),
     }
 
 

@@ -157,6 +157,13 @@ class MeanErrors(Record):
         return errors
 
 
+def errors_of_differences(covariance: Floats) -> Floats:
+    """Return the standard error of each difference of two estimates, of the shape of their covariance."""
+    own = np.diag(covariance)
+    found: Floats = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0.0))
+    return found
+
+
 class DrawnErrors(Record):
     """The errors of means as a bootstrap drew them; the interface is that of :class:`MeanErrors`.
 
@@ -171,10 +178,7 @@ class DrawnErrors(Record):
     @cached_property
     def of_differences(self) -> Floats:
         """The standard deviation of each difference, float64 ``[items, items]``."""
-        square = self.drawn.T @ self.drawn / len(self.drawn)
-        own = np.diag(square)
-        found: Floats = np.sqrt(np.maximum(own[:, None] + own - 2 * square, 0.0))
-        return found
+        return errors_of_differences(self.drawn.T @ self.drawn / len(self.drawn))
 
 
 class RankIntervals(Record):

@@ -73,7 +73,7 @@ class AverageGain(Replay, Measure, family="cumulated gain"):
     def contributions(self, hits: Hits) -> Contributions:
         """Add up the labels; divide by the rows."""
         shown = np.minimum(hits.n, self.k or hits.n)
-        gain = hits.grade * hits.at_rank(lambda rank: np.ones(len(rank)), self.k)
+        gain = hits.grade * hits.above_cutoff(self.k)
         return Contributions(gain, np.maximum(shown, 1.0))
 
 

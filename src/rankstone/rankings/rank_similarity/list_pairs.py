@@ -16,7 +16,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput
-from rankstone.hits.alignment import RowCheck
+from rankstone.hits.alignment import RowCheck, larger_first
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex, repeated
 from rankstone.hits.query_lists import Lists, Scattered
@@ -250,8 +250,7 @@ def _tables(
         pl.col("doc_id").hash().alias("hash"),
     ]
     if options.order != "input":
-        key = pl.col(options.order).cast(pl.Float64)
-        columns.append((-key if options.order == "rank" else key).alias("key"))
+        columns.append(larger_first(options.order).alias("key"))
     return table.tables(columns)
 
 

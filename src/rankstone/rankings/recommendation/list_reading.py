@@ -17,6 +17,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
+from rankstone.hits.alignment import larger_first
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.ranks_and_ties import sort_lists, tie_blocks
 from rankstone.measures.core.measure import Scored
@@ -147,8 +148,7 @@ class _Cutter(Record):
             self.items.column("doc_id") if regroup else pl.col("doc_id"),
         ]
         if options.order != "input":
-            key = pl.col(options.order).cast(pl.Float64)
-            columns.append((-key if options.order == "rank" else key).alias("key"))
+            columns.append(larger_first(options.order).alias("key"))
         return table.tables(columns)
 
     def cut(self, batch: Batch) -> _Part:
