@@ -62,46 +62,28 @@ def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
 def _pool_bias(
     comparison: ComparedSystems, say: Say, short: dict[str, str]
 ) -> Iterator[str]:
-    if (
-        comparison.judged is not None
-        and len(comparison.pool_bias) > _FEW
-        and len(comparison.systems) > MAX_SENTENCES
-    ):
-        judged = comparison.judged[0]
-        yield say("pools", judged=judged, k=judged.partition("@")[2])
-    elif (
-        comparison.judged is not None
-        and comparison.pool_bias
-        and len(comparison.pool_bias) <= _FEW
-    ):
-        judged = comparison.judged[0]
-        shares = _judged_shares(comparison)
-        for pair in comparison.pool_bias:
+    if comparison.judged is None or comparison.relevant_alone:
+        return
+    shares, differing = _judged_shares(comparison), comparison.pool_bias
+    judged = comparison.judged[0]
+    names = {"judged": judged, "k": judged.partition("@")[2]}
+    if len(differing) > _FEW:
+        if len(comparison.systems) > MAX_SENTENCES:
+            yield say("pools", **names)
+    elif differing:
+        for pair in differing:
             fewer, other = sorted(pair, key=shares.__getitem__)
             a = f"{shares[fewer]:.3f}"
             b = f"{shares[other]:.3f}"
-            names = {
-                "judged": judged,
-                "k": judged.partition("@")[2],
-                "fewer": short[fewer],
-                "other": short[other],
-            }
-            yield say("pool", **names, a=a, b=b)
-    elif comparison.judged is not None and not (
-        comparison.relevant_alone or comparison.pool_bias
-    ):
-        shares = {
-            name: share
-            for name, share in _judged_shares(comparison).items()
-            if share is not None
-        }
+            yield say("pool", **names, fewer=short[fewer], other=short[other], a=a, b=b)
+    else:
         low = [
-            f"{short[name]} {share:.3f}"
-            for name, share in shares.items()
-            if share < JUDGED
+            f"{short[system]} {share:.3f}"
+            for system, share in shares.items()
+            if share is not None and share < JUDGED
         ]
         if low:
-            yield say("judged", judged=comparison.judged[0], names=some(low))
+            yield say("judged", judged=judged, names=some(low))
 
 
 def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
