@@ -22,7 +22,7 @@ from rankstone.diagnostics.bound_rules import (
     two_kinds,
 )
 from rankstone.diagnostics.bound_search import Search, scored, stepped, value_of_some
-from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.list_arrays import list_numbers, ragged_range
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
@@ -50,7 +50,7 @@ def together(
     one, other = (
         pl.DataFrame(
             {
-                "query": np.repeat(np.arange(side.queries), side.listed),
+                "query": list_numbers(side.listed),
                 "doc": ids,
                 "place": ragged_range(np.zeros_like(side.listed), side.listed),
             }

@@ -15,7 +15,7 @@ from rankstone._basics import Record
 from rankstone.diagnostics.bound_search import scored
 from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.alignment_options import recorded_value
-from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.list_arrays import list_numbers, ragged_range
 from rankstone.measures.core.claims import Claims
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Question(Record):
     @cached_property
     def query(self) -> Ints:
         """The query of each hole, int64 ``[holes]``."""
-        return np.repeat(np.arange(len(self.holes)), self.holes)
+        return list_numbers(self.holes)
 
     def value(self, measure: Measure, query: Ints, grade: Floats) -> Floats:
         """Return the values of copies of queries with these grades for their holes, float64 ``[copies]``."""

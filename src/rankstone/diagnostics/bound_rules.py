@@ -37,7 +37,7 @@ from rankstone.diagnostics.bound_search import (
     slices,
     value_of_some,
 )
-from rankstone.hits.list_arrays import ragged_range, running
+from rankstone.hits.list_arrays import list_numbers, ragged_range, running
 from rankstone.measures.core.definition import ANY_GAIN
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class _Stops(Record):
         added = running(np.add, effect[some], lengths)
 
         stops = lengths + 2
-        of = np.repeat(np.arange(count), stops)
+        of = list_numbers(stops)
         number = ragged_range(np.zeros_like(stops), stops)
         behind = number > good[of]
         active = number - behind

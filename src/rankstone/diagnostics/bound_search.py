@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.diagnostics.lists_with_holes import chosen
-from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
+from rankstone.hits.list_arrays import (
+    Ideal,
+    descending_within,
+    list_numbers,
+    ragged_range,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,7 +60,7 @@ def filled(
     value[given] = grade[begin[given] + hole[given]]
     known = lists.hits.ideal.take(query)
     if ideal:
-        known = _with(known, np.repeat(np.arange(len(query)), holes), grade)
+        known = _with(known, list_numbers(holes), grade)
     return _shown(lists, query, at, lengths, value, known)
 
 
@@ -184,7 +189,7 @@ def _with(ideal: Ideal, query: Ints, grade: Floats) -> Ideal:
     )
     if not rises.any():
         return Ideal(offsets, together)
-    group = np.repeat(np.arange(len(judged)), judged + added)
+    group = list_numbers(judged + added)
     return Ideal(offsets, descending_within(group, together))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from rankstone._basics import Record
 from rankstone.hits.alignment import taken
 from rankstone.hits.judged_pool import Places
-from rankstone.hits.list_arrays import Ideal, ragged_range
+from rankstone.hits.list_arrays import Ideal, list_numbers, ragged_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,7 @@ class ListsWithHoles(Record):
     @cached_property
     def query(self) -> Ints:
         """The query of each entry, int64 ``[entries]``."""
-        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+        return list_numbers(np.diff(self.offsets))
 
     @cached_property
     def starts(self) -> Ints:

@@ -15,13 +15,14 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.diagnostics.cutoff_choice import Resampling, resampled_means
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.measures.core.measure import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.curve import Curve, CurveValues
     from rankstone.measures.core.measure import Measure, Scored
@@ -293,7 +294,7 @@ def points_frame(
     if traced.points is None:
         query, x, y = _on_grid(curve, traced)
     else:
-        query = np.repeat(np.arange(len(traced.value)), np.diff(traced.points.offsets))
+        query = list_numbers(np.diff(traced.points.offsets))
         x, y = traced.points.x, traced.points.y
     some = ~np.isnan(y)
     names = queries.cast(pl.String).gather(query[some])
@@ -302,7 +303,7 @@ def points_frame(
     )
 
 
-def _on_grid(curve: Curve, traced: CurveValues) -> tuple[Floats, Floats, Floats]:
+def _on_grid(curve: Curve, traced: CurveValues) -> tuple[Ints, Floats, Floats]:
     grid, count = curve.grid(), len(traced.value)
     return (
         np.repeat(np.arange(count), len(grid)),

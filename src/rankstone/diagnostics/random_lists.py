@@ -19,7 +19,13 @@ from rankstone._basics import Record, counted
 from rankstone.errors import BadParameter
 from rankstone.evaluation.scores import uncounted
 from rankstone.hits.hits import Hits
-from rankstone.hits.list_arrays import Ideal, offsets_of, ragged_range, sums
+from rankstone.hits.list_arrays import (
+    Ideal,
+    list_numbers,
+    offsets_of,
+    ragged_range,
+    sums,
+)
 from rankstone.measures.core.measure import Scored, Status
 
 if TYPE_CHECKING:
@@ -167,7 +173,7 @@ class RandomLists(Record):
         if sum(kind.size for kind in each) > _MOST:
             return None
         ways = [kind.ways(self.candidates) for kind in each]
-        kind = np.repeat(np.arange(len(each)), _lengths(ways))
+        kind = list_numbers(_lengths(ways))
         size = np.concatenate([way.sum(axis=1) for way in ways])
         every = zip(each, ways, strict=True)
         grade = np.concatenate(

@@ -12,6 +12,7 @@ import polars as pl
 from rankstone._basics import Record, exact
 from rankstone.errors import NotComparable, did_you_mean, printable
 from rankstone.explanation.explanation_result import IdealRow, Intent, Row
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.text_spans import overlapping
 from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
@@ -486,7 +487,7 @@ def rows_of(
 def graded_documents(chunk: Chunk, _: Hits) -> pl.DataFrame:
     """Return the documents of all lists of a chunk: hits with their grades, and holes, which have none."""
     found, holes = chunk.hits, chunk.hits.holes
-    query = np.repeat(np.arange(found.queries), np.diff(found.offsets))
+    query = list_numbers(np.diff(found.offsets))
     grade = np.where(found.judged, found.grade, np.nan)
     columns: list[Any] = [query, found.rank, found.run_row, grade]
     if holes is not None:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, first_true
+from rankstone.hits.list_arrays import list_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -221,7 +222,7 @@ class Batch(Record):
     @cached_property
     def list_of_row(self) -> Ints:
         """The list of each row, int64 ``[rows]``."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+        return list_numbers(self.lengths)
 
     @property
     def hashes(self) -> NDArray[np.uint64]:

@@ -17,7 +17,13 @@ import polars as pl
 
 from rankstone._basics import Record, exact
 from rankstone.errors import BadParameter, BadValue, one_of, printable
-from rankstone.hits.list_arrays import Ideal, counts_within, offsets_of, running
+from rankstone.hits.list_arrays import (
+    Ideal,
+    counts_within,
+    list_numbers,
+    offsets_of,
+    running,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -433,7 +439,7 @@ def _before(spent: Floats, starts: Ints, lengths: Ints) -> Floats:
 
 def _fitting(spent: Floats, lengths: Ints, limit: float) -> Bools:
     """Return the rows that are taken if every row that does not fit is passed over."""
-    lists = np.repeat(np.arange(len(lengths)), lengths)
+    lists = list_numbers(lengths)
     cost = spent - _before(spent, np.cumsum(lengths) - lengths, lengths)
     taken = np.zeros(len(spent), bool)
     left = np.full(len(lengths), limit * (1 + _ROUNDING))

@@ -16,7 +16,7 @@ from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.judged_pool import Groups
 from rankstone.hits.judgments import Judgments, merge_duplicates, treat_negative
-from rankstone.hits.list_arrays import offsets_of
+from rankstone.hits.list_arrays import list_numbers, offsets_of
 from rankstone.hits.pair_index import PairIndex
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _by_group(hits: Hits) -> ByGroup:
     group = groups.starts[hits.query[of_hit]] + groups.code[entries]
     order = np.argsort(group, kind="stable")
     entries, of_hit, group = entries[order], of_hit[order], group[order]
-    query = np.repeat(np.arange(hits.queries), np.diff(groups.starts))
+    query = list_numbers(np.diff(groups.starts))
     count = int(groups.starts[-1])
     of_groups = replace(
         hits,

@@ -21,6 +21,7 @@ from rankstone.hits.list_arrays import (
     Ideal,
     counts_within,
     descending_within,
+    list_numbers,
     ragged_range,
     running,
     sums,
@@ -154,9 +155,7 @@ class Hits(Remembering, Traced):
     @cached_property
     def query(self) -> Ints:
         """The query of each hit, int64 ``[hits]``."""
-        return np.repeat(
-            np.arange(self.queries, like=self.offsets), np.diff(self.offsets)
-        )
+        return list_numbers(np.diff(self.offsets))
 
     def down_to(self, k: int) -> Hits:
         """Return the hits that may be among the first ``k`` ranks, for the same queries."""
@@ -422,7 +421,7 @@ class Hits(Remembering, Traced):
         if k is not None:
             limit = k if isinstance(k, int) else k[self.query[blocks.head[chosen]]]
             lengths = np.clip(limit - first + 1, 0, lengths)
-        block = np.repeat(np.arange(len(chosen), like=lengths), lengths)
+        block = list_numbers(lengths)
         rank = ragged_range(first, lengths)
         j = rank - first[block] + 1
         left, among = size[block] - j + 1, m[block]
@@ -500,7 +499,7 @@ class Hits(Remembering, Traced):
         lengths = np.maximum(limit - blocks.first + 1, 0)
         if among is not None:
             lengths = np.where(self.inside(among) > 0, lengths, 0)
-        block = np.repeat(np.arange(len(lengths), like=lengths), lengths)
+        block = list_numbers(lengths)
         rank = ragged_range(blocks.first, lengths)
         mean = (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[
             blocks.of_hit

@@ -19,7 +19,12 @@ import polars as pl
 from rankstone._basics import Record, first_true
 from rankstone.errors import BadOption, BadValue, MissingColumn, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
+from rankstone.hits.list_arrays import (
+    Ideal,
+    descending_within,
+    list_numbers,
+    ragged_range,
+)
 from rankstone.hits.pair_index import QueryIndex
 
 if TYPE_CHECKING:
@@ -54,7 +59,7 @@ class Places(Record):
     @cached_property
     def query(self) -> Ints:
         """The query of each place, int64 ``[places]``."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return list_numbers(np.diff(self.offsets))
 
     def above(self, query: Ints, rank: Ints) -> Ints:
         """Count a query's places above each given rank, int64 like ``rank``."""
@@ -109,7 +114,7 @@ class Groups(Record):
     @cached_property
     def query(self) -> Ints:
         """The query of each group, int64 ``[groups]``."""
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return list_numbers(np.diff(self.starts))
 
     def several(self) -> int:
         """Return how many queries have more than one group."""
@@ -124,9 +129,7 @@ class Groups(Record):
             int64 entry numbers, and int64 positions in ``docs``.
         """
         lengths = self.offsets[docs + 1] - self.offsets[docs]
-        return ragged_range(self.offsets[docs], lengths), np.repeat(
-            np.arange(len(docs)), lengths
-        )
+        return ragged_range(self.offsets[docs], lengths), list_numbers(lengths)
 
 
 class Entries(Record):
@@ -183,13 +186,13 @@ class Pool(Record):
     @cached_property
     def query(self) -> Ints:
         """The query of each judged document, int64 ``[judged]``."""
-        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+        return list_numbers(np.diff(self.offsets))
 
     @cached_property
     def entries(self) -> Entries:
         """Every judgment of a document for a group, one after another."""
         assert self.groups is not None  # noqa: S101 - alignment adds them for measures that need them
-        doc = np.repeat(np.arange(len(self.grade)), np.diff(self.groups.offsets))
+        doc = list_numbers(np.diff(self.groups.offsets))
         return Entries(
             doc,
             self.groups.starts[self.query[doc]] + self.groups.code,

@@ -47,6 +47,15 @@ def offsets_of(lengths: Ints) -> Ints:
     return np.concatenate(([0], np.cumsum(lengths)))
 
 
+def list_numbers(lengths: Ints) -> Ints:
+    """Return the number of each list as often as it is long.
+
+    >>> list_numbers(np.array([2, 0, 1])).tolist()
+    [0, 0, 2]
+    """
+    return np.repeat(np.arange(len(lengths), like=lengths), lengths)
+
+
 def ragged_range(starts: Ints, lengths: Ints) -> Ints:
     """Return ``starts[0], starts[0]+1, …`` for ``lengths[0]`` numbers, then the next, in one array.
 
@@ -239,9 +248,7 @@ class Ideal(Remembering):
     @cached_property
     def query(self) -> Ints:
         """The query of each grade, int64 ``[judged]``."""
-        return np.repeat(
-            np.arange(len(self.offsets) - 1, like=self.offsets), np.diff(self.offsets)
-        )
+        return list_numbers(np.diff(self.offsets))
 
     @cached_property
     def rank(self) -> Ints:

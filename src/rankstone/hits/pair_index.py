@@ -14,7 +14,12 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import next_to_equals, ragged_range, sort_within
+from rankstone.hits.list_arrays import (
+    list_numbers,
+    next_to_equals,
+    ragged_range,
+    sort_within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,7 +167,7 @@ class PairIndex:
     @property
     def query(self) -> Ints:
         """The query index of each pair in the order of the index, int64 ``[n]``."""
-        return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+        return list_numbers(np.diff(self.offsets))
 
     def duplicates(self) -> Ints:
         """Return the positions in the index of all pairs that occur more than once."""
@@ -287,7 +292,7 @@ def repeated(
     same = next_to_equals(halves, lengths)
     if not same.any():
         return np.empty(0, np.int64)
-    list_of = np.repeat(np.arange(len(lengths)), lengths)
+    list_of = list_numbers(lengths)
     suspect = np.zeros(len(lengths), bool)
     suspect[list_of[same]] = True
     at = np.flatnonzero(suspect[list_of])

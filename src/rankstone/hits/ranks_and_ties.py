@@ -13,7 +13,12 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, TiedScores, printable
-from rankstone.hits.list_arrays import next_to_equals, ragged_range, sort_within
+from rankstone.hits.list_arrays import (
+    list_numbers,
+    next_to_equals,
+    ragged_range,
+    sort_within,
+)
 from rankstone.hits.list_orders import quicksorted
 
 if TYPE_CHECKING:
@@ -271,7 +276,7 @@ def _places(
         return _places_for_sums(batch, blocks, matches, grades)
     place = np.arange(batch.height)
     rows = ragged_range(blocks.start, blocks.size)
-    block = np.repeat(np.arange(len(blocks)), blocks.size)
+    block = list_numbers(blocks.size)
     by, descending = _tie_key(batch, rows, matches, grades, options)
     frame = pl.DataFrame({"block": block, "by": by, "row": rows})
     keys, downwards = (

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadValue
-from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.list_arrays import list_numbers, ragged_range
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +94,7 @@ class JudgedSpans(Record):
             ``doc_id`` of the document, ``start`` and ``end`` of each chunk; ``None`` if they are not known.
         """
         pairs = judgments.pairs
-        query = np.repeat(np.arange(len(judgments.queries)), np.diff(pairs.offsets))
+        query = list_numbers(np.diff(pairs.offsets))
         judged = pl.DataFrame(
             {
                 "query": query,
@@ -142,9 +142,7 @@ def _of_queries(spans: Spans, codes: Ints) -> tuple[Ints, Ints]:
     first, last = (
         np.searchsorted(spans.query, codes, side) for side in ("left", "right")
     )
-    return ragged_range(first, last - first), np.repeat(
-        np.arange(len(codes)), last - first
-    )
+    return ragged_range(first, last - first), list_numbers(last - first)
 
 
 class Retrieved(Record):
@@ -251,9 +249,7 @@ class _Pieces(Record):
             np.searchsorted(self.key, _points(spans, at))
             for at in (spans.start, spans.end)
         )
-        return np.repeat(np.arange(len(first)), last - first), ragged_range(
-            first, last - first
-        )
+        return list_numbers(last - first), ragged_range(first, last - first)
 
 
 def _points(spans: Spans, at: Floats) -> NDArray[np.void]:
@@ -286,7 +282,7 @@ def overlapping(chunks: Spans, spans: Spans) -> tuple[Ints, Ints]:
         np.searchsorted(theirs, mine, "right"),
     )
     span = ragged_range(first, last - first)
-    chunk = np.repeat(np.arange(len(mine)), last - first)
+    chunk = list_numbers(last - first)
     shares = (chunks.start[chunk] < spans.end[span]) & (
         spans.start[span] < chunks.end[chunk]
     )

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.hits.budgets import REPEATED, STEPS, sums_down
-from rankstone.hits.list_arrays import ragged_range, sort_within
+from rankstone.hits.list_arrays import list_numbers, ragged_range, sort_within
 from rankstone.hits.ranks_and_ties import tie_blocks
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ def _ordered(batch: Batch, options: AlignmentOptions) -> Batch:
         return batch
     rows = ragged_range(blocks.start, blocks.size)
     ids = {"unit": batch.ids(rows), "own": batch.own_ids(rows)}
-    frame = pl.DataFrame(
-        {"block": np.repeat(np.arange(len(blocks)), blocks.size), **ids, "row": rows}
-    )
+    frame = pl.DataFrame({"block": list_numbers(blocks.size), **ids, "row": rows})
     order = np.arange(batch.height)
     order[rows] = frame.sort("block", "unit", "own", descending=[False, down, down])[
         "row"

@@ -17,6 +17,7 @@ from rankstone.conventions.library_convention import Convention
 from rankstone.errors import BadOption, BadParameter, BadValue, printable
 from rankstone.evaluation.request import of_rankings
 from rankstone.hits.alignment_options import AlignmentOptions
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.integrations.arrays.array_evaluator import Evaluator
 from rankstone.measures.core.aggregation import exact_sum
 from rankstone.measures.core.measure import Status
@@ -313,6 +314,6 @@ def weights_of_queries(weights: Any, sizes: Any) -> Floats:  # noqa: ANN401 - ar
     array([2., 5.])
     """
     sizes = np.asarray(sizes)
-    query = np.repeat(np.arange(len(sizes)), sizes)
+    query = list_numbers(sizes)
     means: Floats = np.bincount(query, weights, len(sizes)) / np.maximum(sizes, 1)
     return means

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankstone._basics import Record, counted
 from rankstone.errors import InputError, UsageError, printable
-from rankstone.hits.list_arrays import offsets_of
+from rankstone.hits.list_arrays import list_numbers, offsets_of
 from rankstone.ltr.estimator_inputs import is_sparse, places_of, products
 from rankstone.ltr.hinge_objective import Scale
 from rankstone.ltr.linear_rankers import LinearRanker, check_number, checked_training
@@ -187,7 +187,7 @@ def _between(crossing: Floats, of_list: Ints) -> tuple[Floats, Ints]:
     heads = np.flatnonzero(np.concatenate(([True], of_list[1:] != of_list[:-1])))
     sizes = np.diff(np.append(heads, len(of_list)))
     owner = np.repeat(of_list[heads], sizes + 1)
-    place = np.arange(len(crossing)) + np.repeat(np.arange(len(heads)), sizes)
+    place = np.arange(len(crossing)) + list_numbers(sizes)
     before, after = np.full(len(owner), -np.inf), np.full(len(owner), np.inf)
     after[place], before[place + 1] = crossing, crossing
     return _middle(before, after), owner
@@ -507,7 +507,7 @@ class _Climb:
 def _work_of(lists: LabelledLists) -> Ints:
     """Return how many documents all orders of each list along a line have, at most, int64 ``[lists]``."""
     lengths = np.diff(lists.offsets)
-    query = np.repeat(np.arange(len(lengths)), lengths)
+    query = list_numbers(lengths)
     _, kind = np.unique(np.maximum(lists.labels, -1), return_inverse=True)
     counts = np.bincount(query * (int(kind.max(initial=0)) + 1) + kind)
     same = np.zeros(len(lengths), np.int64)

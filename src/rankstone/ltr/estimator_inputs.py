@@ -24,7 +24,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.list_arrays import offsets_of
+from rankstone.hits.list_arrays import list_numbers, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class Queries(Record):
     @cached_property
     def query(self) -> Ints:
         """The query of each entry of ``rows``, int64 ``[rows]``."""
-        return np.repeat(np.arange(len(self)), self.lengths)
+        return list_numbers(self.lengths)
 
     @cached_property
     def in_place(self) -> bool:

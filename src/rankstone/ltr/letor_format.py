@@ -15,6 +15,7 @@ import polars as pl
 
 from rankstone._basics import Record, counted, first_true, there_are
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
@@ -227,7 +228,7 @@ def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
 
 def _ascending(numbers: Any, values: Any, counts: Ints) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
     """Return each line's features in the order of their numbers; refuse the same one twice."""
-    row = np.repeat(np.arange(len(counts)), counts)
+    row = list_numbers(counts)
     order = np.lexsort((numbers, row))
     numbers, values = numbers[order], values[order]
     if ((numbers[1:] == numbers[:-1]) & (row[1:] == row[:-1])).any():

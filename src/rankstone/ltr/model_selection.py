@@ -14,7 +14,7 @@ import polars as pl
 from rankstone._basics import Record, counted
 from rankstone.comparison.compare_systems import compare_scores
 from rankstone.errors import EmptyInput, InputError, UsageError, installed, printable
-from rankstone.hits.list_arrays import offsets_of
+from rankstone.hits.list_arrays import list_numbers, offsets_of
 from rankstone.ltr.estimator_inputs import (
     Queries,
     by_name,
@@ -378,7 +378,7 @@ class _Work(Record):
         sklearn = installed(
             "sklearn.model_selection", "scikit-learn", 'pip install "rankstone[ltr]"'
         )
-        query = np.repeat(np.arange(len(among)), self.queries.lengths[among])
+        query = list_numbers(self.queries.lengths[among])
         fold = np.empty(len(among), np.int64)
         for number, (_, test) in enumerate(
             sklearn.GroupKFold(count).split(query, groups=query)
@@ -415,7 +415,7 @@ class _Work(Record):
         from sklearn.base import clone
 
         rows = self._rows(among)
-        qid = np.repeat(np.arange(len(among)), self.queries.lengths[among])
+        qid = list_numbers(self.queries.lengths[among])
         features, labels = self.features[rows], self.labels[rows]
         found = dict(self.named)
         for names in _families(self.named):

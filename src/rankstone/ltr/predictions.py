@@ -24,7 +24,12 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.hits.hits import Hits
-from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
+from rankstone.hits.list_arrays import (
+    Ideal,
+    descending_within,
+    list_numbers,
+    offsets_of,
+)
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
 from rankstone.io.file_formats import scan_parts
@@ -211,7 +216,7 @@ class LabelledLists(Record):
     def of(cls, labels: Floats, offsets: Ints) -> LabelledLists:
         """Prepare labels."""
         lengths = np.diff(offsets)
-        query = np.repeat(np.arange(len(lengths)), lengths)
+        query = list_numbers(lengths)
         judged = labels >= 0
         counts = np.bincount(query[judged], minlength=len(lengths))
         ideal = Ideal(

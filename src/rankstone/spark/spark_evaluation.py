@@ -31,7 +31,7 @@ from rankstone.evaluation.stored_scores import check_trailer
 from rankstone.evaluation.units_and_costs import units_of
 from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import lowest_under
-from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.list_arrays import list_numbers, ragged_range
 from rankstone.hits.pair_index import QueryIndex
 from rankstone.io.columns import with_csv
 from rankstone.spark.executor_task import NUMBERS, Shipped, Task, result_columns
@@ -92,7 +92,7 @@ class ByQuery:
         self.queries = QueryIndex(state["names"])
         self._offsets = state["offsets"]
         lengths = np.diff(self._offsets)
-        ids = self.queries.names.gather(np.repeat(np.arange(len(lengths)), lengths))
+        ids = self.queries.names.gather(list_numbers(lengths))
         self._rows = pl.read_ipc(io.BytesIO(state["rows"])).insert_column(
             0, ids.alias("query_id")
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.conventions.replays import Replay
-from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.list_arrays import list_numbers, ragged_range
 from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.core.relevance import BinaryMeasure
@@ -167,10 +167,7 @@ class MAP(ByMiddle, family="average precision"):
         same = query[1:] == query[:-1]
         depth[:-1] = np.where(same, np.minimum(depth[:-1], start[1:] - 1), depth[:-1])
         lengths = np.where(relevant[closing], np.maximum(depth - start + 1, 0), 0)
-        ranks, at = (
-            ragged_range(start, lengths),
-            np.repeat(np.arange(len(closing)), lengths),
-        )
+        ranks, at = (ragged_range(start, lengths), list_numbers(lengths))
         known = self.known(hits, relevant)[closing]
         shares = np.zeros(len(hits.rank))
         shares[closing] = np.bincount(
@@ -274,7 +271,7 @@ class Serendipity(Replay, PerListMeasure, family="novelty"):
         count, pairs = past.of_lists(lists)
         row = table.rows_of(past.item[pairs])
         usable = (row >= 0) & known[row]
-        whose = np.repeat(np.arange(len(lists)), count)[usable]
+        whose = list_numbers(count)[usable]
         sums = distances.sum_by_list(
             np.bincount(whose, minlength=len(lists)), row[usable], units
         )

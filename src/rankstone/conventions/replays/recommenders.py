@@ -12,7 +12,12 @@ import numpy as np
 
 from rankstone.conventions.replays import Replay
 from rankstone.errors import BadValue, printable
-from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
+from rankstone.hits.list_arrays import (
+    Ideal,
+    descending_within,
+    list_numbers,
+    offsets_of,
+)
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
@@ -258,7 +263,7 @@ class Serendipity(_ByLikeness, family="novelty"):
         """Give each item its difference from the history."""
         past = tables.past.once
         count, pairs = past.of_lists(lists)
-        of = np.repeat(np.arange(len(lists)), count)
+        of = list_numbers(count)
         place, known = self.place(past.item[pairs], tables)
         like = self._likeness(lists, tables, of[known], place[known])
         apart = 1.0 - like / np.maximum(count, 1)[lists.list]

@@ -34,6 +34,7 @@ from rankstone.evaluation.scores import RunScores, measure_rows, uncounted, weig
 from rankstone.hits.alignment_audit import not_in_means
 from rankstone.hits.batches import Batch
 from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.matching import Matcher
 from rankstone.integrations.arrays.array_labels import (
     doubts,
@@ -582,7 +583,7 @@ def _part(
     """Return one batch of lists, with the ideal order of each."""
     first, last = layout.offsets[[begin, end]].tolist()
     lengths, grades = layout.lengths[begin:end], label[first:last]
-    lists = np.repeat(np.arange(len(lengths)), lengths)
+    lists = list_numbers(lengths)
     known = ~np.isnan(grades)
     some = slice(None) if known.all() else np.flatnonzero(known)
     names = pl.Series(layout.queries[begin:end])

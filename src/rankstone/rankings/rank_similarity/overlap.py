@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
@@ -183,7 +184,7 @@ class Depths(Record):
             np.maximum(paired.a.n, paired.b.n),
         )
         offsets = np.concatenate(([0], np.cumsum(longer)))
-        query = np.repeat(np.arange(len(longer)), longer)
+        query = list_numbers(longer)
         return cls(
             lists=(paired.a, paired.b),
             shared=paired.shared,

@@ -19,6 +19,7 @@ from rankstone._basics import (
     spread,
 )
 from rankstone.errors import printable
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.trace import Remembering, Traced
 from rankstone.rankings.rank_similarity.overlap import Depths
 from rankstone.rankings.rank_similarity.rank_correlation import (
@@ -48,7 +49,7 @@ class _ByQuery:
     @cached_property
     def query(self) -> Ints:
         """The query of each document, int64 ``[documents]``."""
-        return np.repeat(np.arange(len(self.n)), self.n)
+        return list_numbers(self.n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import ragged_range, sums
+from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
 from rankstone.hits.list_orders import earlier_smaller
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
@@ -308,7 +308,7 @@ def _accuracy(
         starts = common.offsets[common.query[tied]] + first[tied]
         _, members, of_block = np.unique(starts, return_index=True, return_inverse=True)
         lengths = size[tied][members]
-        block = np.repeat(np.arange(len(members)), lengths)
+        block = list_numbers(lengths)
         place = ragged_range(np.zeros(len(members), np.int64), lengths)
         ranks_above = np.maximum(first[tied][members][block] + place - 1, 1)
         inverse = np.bincount(block, 1.0 / ranks_above) / lengths

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.calibration import CategoryShares, cells
@@ -130,9 +131,7 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
         pairs = tables.relevant(self.rel)
         count, theirs = pairs.of_lists(lists)
         row = tables.item_table.rows_of(pairs.item[theirs])
-        return [
-            cells(np.repeat(np.arange(len(lists)), count), row, np.ones(len(row)), sets)
-        ]
+        return [cells(list_numbers(count), row, np.ones(len(row)), sets)]
 
     def _target(
         self, shares: CategoryShares, sets: Sets, lists: int

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import sums
+from rankstone.hits.list_arrays import list_numbers, sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.recommendation_measure import (
@@ -204,7 +204,7 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
         """Return the category shares of the user's history and of the list."""
         table, past, sets = tables.item_table, tables.past, self.sets(tables)
         count, pairs = past.of_lists(lists)
-        before = np.repeat(np.arange(len(lists)), count)
+        before = list_numbers(count)
         weight = (
             np.ones(len(before))
             if self.weight is None

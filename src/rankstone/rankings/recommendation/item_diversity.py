@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import sums
+from rankstone.hits.list_arrays import list_numbers, sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
@@ -209,7 +209,7 @@ def dots_of_vectors(row: Ints, values: Floats, of: Ints, others: Floats) -> Floa
 # -- sets ------------------------------------------------------------------------------------------
 def cosine_of_sets(n: Ints, row: Ints, sets: Sets) -> Floats:
     """Sum each row's 1 − |A ∩ B| / √(|A| |B|) to the others of its list; no set is empty."""
-    lists = np.repeat(np.arange(len(n)), n)
+    lists = list_numbers(n)
     return np.maximum(
         np.repeat(n.astype(np.float64), n) - dots_of_sets(lists, row, lists, row, sets),
         0.0,
@@ -277,7 +277,7 @@ def _ones(words: Block) -> NDArray[Any]:
 def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
     """Return the set of each row as bits, ``[rows, words]``, for the categories of its list."""
     there, size, label = sets.spread(row)
-    which, lists = np.repeat(there, size), np.repeat(np.arange(len(n)), n)
+    which, lists = np.repeat(there, size), list_numbers(n)
     cells, place = np.unique(
         lists[which] * len(sets.names) + label, return_inverse=True
     )

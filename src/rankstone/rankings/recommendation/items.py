@@ -18,7 +18,7 @@ from rankstone.errors import (
     MissingColumn,
     printable,
 )
-from rankstone.hits.list_arrays import ragged_range, sums
+from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
 from rankstone.hits.trace import Remembering
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Sets(Record):
         if len(self.names) > _WORD:
             return None
         words = np.zeros(len(self.size), np.uint64)
-        row = np.repeat(np.arange(len(self.size)), self.size)
+        row = list_numbers(self.size)
         np.add.at(
             words, row, np.uint64(1) << self.label.astype(np.uint64)
         )  # every bit once
@@ -90,7 +90,7 @@ class Sets(Record):
         if width > _WIDEST:
             return None
         table = np.full((len(self.size) + 1, width), -1, np.int32)
-        row = np.repeat(np.arange(len(self.size)), self.size)
+        row = list_numbers(self.size)
         table[row, np.arange(len(self.label)) - self.offsets[row]] = self.label
         return table
 

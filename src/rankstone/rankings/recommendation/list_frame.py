@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.hits.list_arrays import ragged_range, sums
+from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
 from rankstone.hits.trace import Remembering, Traced
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class ListFrame(Remembering, Traced):
     @cached_property
     def list(self) -> Ints:
         """The list of each row, int64 ``[rows]``."""
-        return np.repeat(np.arange(len(self)), self.n)
+        return list_numbers(self.n)
 
     @cached_property
     def rank(self) -> Ints:

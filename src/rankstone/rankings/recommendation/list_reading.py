@@ -18,7 +18,7 @@ from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import larger_first
-from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.list_arrays import list_numbers, ragged_range
 from rankstone.hits.ranks_and_ties import sort_lists, tie_blocks
 from rankstone.measures.core.measure import Scored
 from rankstone.rankings.rank_similarity.list_pairs import read_batches
@@ -196,7 +196,7 @@ class _Cutter(Record):
                 fix='choose an order: ties="docid_desc", "input", …',
             )
         places = ragged_range(blocks.start, blocks.size)
-        block = np.repeat(np.arange(len(blocks)), blocks.size)
+        block = list_numbers(blocks.size)
         by = (
             pl.Series(places)
             if ties == "reverse_input"
@@ -255,7 +255,7 @@ def _drop(
     """Return the lists without some rows, cut to their first ``k``."""
     remaining = np.ones(len(item), bool)
     remaining[drop] = False
-    lists = np.repeat(np.arange(len(lengths)), lengths)
+    lists = list_numbers(lengths)
     left = np.bincount(lists[remaining], minlength=len(lengths))
     item = item[remaining]
     if k is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import item_diversity as distances
@@ -401,7 +402,7 @@ class Serendipity(PerListMeasure, family="novelty"):
         count, pairs = past.of_lists(lists)
         row = table.rows_of(past.item[pairs])
         usable = (row >= 0) & known[row]
-        whose, row = np.repeat(np.arange(len(lists)), count)[usable], row[usable]
+        whose, row = list_numbers(count)[usable], row[usable]
         met = np.bincount(whose, minlength=len(lists))
         here = table.rows(lists)
         shown = np.flatnonzero((here >= 0) & known[here] & (met > 0)[lists.list])

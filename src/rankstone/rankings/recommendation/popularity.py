@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.hits.list_arrays import sums
+from rankstone.hits.list_arrays import list_numbers, sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
@@ -244,7 +244,7 @@ class PopularityLift(PerListMeasure, family="popularity"):
         met = tables.popularity("users")
         past = tables.past.once
         count, pairs = past.of_lists(lists)
-        whose = np.repeat(np.arange(len(lists)), count)
+        whose = list_numbers(count)
         theirs = past.item[pairs]
         summed = sums(whose, met[theirs], len(lists))
         profile = np.divide(summed, count, out=np.zeros(len(lists)), where=count > 0)
