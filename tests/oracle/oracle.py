@@ -591,8 +591,8 @@ def ideal_dcg(facts: Facts, spec: Spec) -> float:
 
 
 def ndcg(facts: Facts, spec: Spec) -> float:
-    """DCG / IDCG."""
-    return quotient(dcg(facts, spec), ideal_dcg(facts, spec))
+    """DCG / IDCG; an ideal list of gains that sum to less than nothing is no norm."""
+    return quotient(dcg(facts, spec), max(ideal_dcg(facts, spec), 0.0))
 
 
 def judged_share(facts: Facts, spec: Spec) -> float | None:
@@ -677,7 +677,7 @@ def score(
     status = "ok"
     if any(value is None for value, _ in values):
         return Score(None, "undefined")
-    if spec.name == "nDCG" and all(ideal_dcg(facts, spec) == 0 for facts in possible):
+    if spec.name == "nDCG" and all(ideal_dcg(facts, spec) <= 0 for facts in possible):
         status = "no_ideal"
     numbers = [(float(value or 0.0), count) for value, count in values]
     value = _over_ties(numbers, options, lower=spec.name in pairs.LOWER)
