@@ -191,6 +191,54 @@ def test_trec_eval_looks_at_no_tag(tmp_path: Path) -> None:
     assert done.stdout.split()[-1] == "0.7500"
 
 
+@pytest.mark.parametrize("column", ["run", "run_id"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_tables_of_two_runs(tmp_path: Path, suffix: str, column: str) -> None:
+    """A second run in a column that names runs is refused with its place; the advised option reads both."""
+    rows = [("a", "x", 2.0, "s1"), ("a", "y", 1.0, "s1"), ("b", "y", 1.0, "s2")]
+    two = pl.DataFrame(rows, ["query_id", "doc_id", "score", column], orient="row")
+    file, qrels = tmp_path / f"two.{suffix}", tmp_path / "qrels"
+    qrels.write_text("a 0 x 1\nb 0 y 1\n")
+
+    def write(frame: pl.DataFrame) -> None:
+        if suffix == "parquet":
+            frame.write_parquet(file)
+        elif suffix == "jsonl":
+            frame.write_ndjson(file)
+        else:
+            frame.write_csv(file, separator="\t" if suffix == "tsv" else ",")
+
+    write(two)
+    refused = command("eval", qrels, file, "-m", "RR", code=3).stderr
+    (advised,) = re.findall(r"--run-column \w+", refused)
+    report = json.loads(
+        command(
+            "eval", qrels, file, "-m", "RR", *advised.split(), "--format", "json"
+        ).stdout
+    )
+    write(two.with_columns(pl.when(pl.col(column) == "s1").then(column)))
+    alone = rankstone.evaluate(qrels, file, "RR").to_dict()
+
+    place = {"parquet": ", row 3", "jsonl": ":3"}.get(suffix, ":4")
+    assert f"two.{suffix}{place}: a second {column}" in refused
+    assert "given:    s2 after s1" in refused
+    assert [*report["runs"]] == ["s1", "s2"]
+    assert alone == {"two": {"RR": 1.0}}
+
+
+def test_frames_of_two_runs() -> None:
+    """So is a frame; a column that holds lists names no run."""
+    frame = pl.DataFrame(
+        {"query_id": ["a", "a"], "doc_id": ["x", "y"], "score": [2, 1]}
+    )
+    judged = {"a": {"x": 1}}
+    with pytest.raises(InputError, match="a second run: the table holds several runs"):
+        rankstone.evaluate(judged, frame.with_columns(run=pl.Series([1, 2])), "RR")
+    settings = pl.Series([{"k1": 1}, {"k1": 2}])
+    scored = rankstone.evaluate(judged, frame.with_columns(run=settings), "RR")
+    assert scored.to_dict() == {"run": {"RR": 1.0}}
+
+
 def test_answers_of_two_runs_in_one_file(tmp_path: Path) -> None:
     """Records with two run_ids are refused with their place, and read by run with what is advised."""
     nugget = {"text": "a", "importance": "vital", "assignment": "support"}

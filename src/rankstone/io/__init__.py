@@ -49,7 +49,7 @@ from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_que
 from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
 from rankstone.io.python_rows import holds_columns
-from rankstone.io.several_runs import refuse_several, split
+from rankstone.io.several_runs import RUN_NAMES, refuse_second, refuse_several, split
 from rankstone.io.sources import (
     can_be_read_again,
     display_name,
@@ -182,7 +182,16 @@ def read_run(
         if isinstance(columns or {}, Mapping)
         else columns
     )
-    table = _open(source, layout, name, named, format_in, ranks=wanted, further=further)
+    table = _open(
+        source,
+        layout,
+        name,
+        named,
+        format_in,
+        ranks=wanted,
+        further=(*further, *RUN_NAMES),
+    )
+    refuse_second(table)
     if isinstance(named, Renames) and named.known_header:
         _refuse_written_lists(table, named)
         if isinstance(table.start, Unfolding):

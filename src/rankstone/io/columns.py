@@ -62,6 +62,7 @@ _TEXTS: Final = (
     "subtopic",
     "subgroup",
     "run",
+    "run_id",
     "error",
     "nugget",
     "answerable",

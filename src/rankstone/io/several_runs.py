@@ -32,6 +32,8 @@ _FILES: Final = 16
 _LINES: Final = 100
 #: the column of a TREC line that names the run
 _TAG: Final = 5
+#: columns that name the run of each row
+RUN_NAMES: Final = ("run", "run_id")
 
 
 def refuse_several(
@@ -144,6 +146,27 @@ def _first_queries(table: Table) -> pl.Series:
     for piece in table.tables([pl.col("query_id")]):
         return piece["query_id"].head(_ROWS).unique()
     return pl.Series([], dtype=pl.String)
+
+
+def refuse_second(table: Table) -> None:
+    """Refuse a table of one run whose rows name a second one."""
+    for column in RUN_NAMES:
+        if table.schema.get(column, pl.List).is_nested():
+            continue
+        first, row = "", 0
+        for piece in table.tables([pl.col(column).cast(pl.String)]):
+            names = piece[column]
+            first = first or next(iter(names.drop_nulls()), "")
+            other = names.ne(first)
+            if other.any():
+                raise InputError(
+                    f"a second {column}: the table holds several runs",
+                    where=table.locate(row + first_true(other)),
+                    given=f"{printable(names.filter(other)[0], 40)} after {printable(first, 40)}",
+                    expected=f"one run, with one {column} in all rows",
+                    fix=f"eval, compare and report read each as a run with run_column={column}",
+                )
+            row += len(names)
 
 
 def split(table: Table, theirs: str) -> dict[str, Table]:
