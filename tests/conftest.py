@@ -75,6 +75,16 @@ def pytest_runtest_setup() -> None:
         pytest.skip("no time left: `make test` runs it")
 
 
+def pytest_runtest_teardown() -> None:
+    """Forget the measures of files that a test imported: the next one reads the list of all measures."""
+    registry = sys.modules.get("rankstone.measures.core.registry")
+    if registry is None:
+        return
+    for name, kind in list(registry.MEASURES._registered.items()):  # noqa: SLF001 - nothing else lists them
+        if kind.__module__.startswith("rankstone_own_"):
+            registry.MEASURES.remove(name)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[
     None, pytest.TestReport, pytest.TestReport
