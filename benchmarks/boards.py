@@ -2,7 +2,8 @@
 
 ``python benchmarks/boards.py ranks`` draws boards of normal residuals whose true means are equal, spread
 evenly, in five groups, or spread with residual variances that differ; ``missing`` removes scores at random,
-by strength, and by the residual that is then not seen.  Every line is a table row of docs/boards.md.
+by strength, and by the residual that is then not seen; ``battles`` draws votes on equal items by workers who
+have tastes of their own.  Every line is a table row of docs/boards.md.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from scipy import special, stats
 
+from rankstone.boards import paired_board
 from rankstone.boards.cells import AdditiveFit, ScoringRule
 from rankstone.stats.rank_intervals import rank_intervals
 
@@ -169,10 +172,99 @@ def missing(pool: ProcessPoolExecutor, tables: int) -> None:
                 )
 
 
+#: worlds of battles: items, workers, and the deviation of the logarithms of their shares of the votes
+BATTLES = {
+    "equal, 40 workers": (8, 40, 0.0),
+    "equal, 10 workers": (8, 10, 0.0),
+    "equal, 5 workers": (8, 5, 0.0),
+    "lognormal, 40 workers": (8, 40, 1.0),
+    "lognormal, 10 workers": (8, 10, 1.0),
+    "lognormal, 5 workers": (8, 5, 1.0),
+    "lognormal, 30 workers, 20 items": (20, 30, 1.0),
+    "lognormal, 10 workers of one taste": (8, 10, 1.0),
+    "lognormal, 10 workers without taste": (8, 10, 1.0),
+    "10 workers of one mind, item 1 stronger": (8, 10, 0.0),
+    "every battle a tie, 10 workers": (8, 10, 0.0),
+}
+VOTES, TASTE = 4000, 0.7
+
+
+def votes(rng: np.random.Generator, world: str) -> pl.DataFrame:
+    """Return battles of items that are equal to all workers together, but not to each."""
+    items, workers, unequal = BATTLES[world]
+    share = np.exp(unequal * rng.normal(size=workers))
+    worker = rng.choice(workers, VOTES, p=share / share.sum())
+    left = rng.integers(0, items, VOTES)
+    right = (left + rng.integers(1, items, VOTES)) % items
+    taste = rng.normal(size=(workers, items)) * TASTE
+    if world.endswith("of one taste"):  # for length, say
+        taste = taste[:, :1] * np.linspace(-1.5, 1.5, items)
+    elif world.endswith("without taste"):
+        taste[:] = 0.0
+    left_wins = rng.random(VOTES) < special.expit(
+        taste[worker, left] - taste[worker, right]
+    )
+    word = np.where(left_wins, "left", "right")
+    if "tie" in world:
+        word[:] = "tie"
+    if (
+        "one mind" in world
+    ):  # all give the votes of the first, for whom an item is stronger
+        each = VOTES // workers
+        odds = 2.0 * ((left[:each] == 0) * 1.0 - (right[:each] == 0))
+        own = np.where(rng.random(each) < special.expit(odds), "left", "right")
+        left, right, word = (
+            np.tile(column, workers) for column in (left[:each], right[:each], own)
+        )
+        worker = np.repeat(np.arange(workers), each)
+    names = np.array([f"i{at:02}" for at in range(items)])
+    columns = {"left": names[left], "right": names[right], "winner": word}
+    return pl.DataFrame(columns | {"worker": worker})
+
+
+def battles_block(task: tuple[str, int, int]) -> list[tuple[float, ...]]:
+    """Return of each board: nothing claimed; own intervals that hold; their width, the chance of the first."""
+    world, boards, seed = task
+    rng, rows = np.random.default_rng([seed, *BATTLES[world][:2]]), []
+    for _ in range(boards):
+        board = paired_board(
+            votes(rng, world),
+            model="bradley_terry",
+            cluster="worker",
+            seed=int(rng.integers(1 << 30)),
+        )
+        low, high = (board.table[f"rating_{end}"].to_numpy() for end in ("low", "high"))
+        rows.append(
+            (
+                float(not board.intervals.better.any()),
+                float(((low <= 1000) & (high >= 1000)).mean()),  # noqa: PLR2004 - the mean
+                float(np.median(high - low)),
+                float(board.first.max()),
+            )
+        )
+    return rows
+
+
+def battles(pool: ProcessPoolExecutor, boards: int) -> None:
+    """Print how often nothing is claimed of equal items, with Monte-Carlo errors."""
+    print(
+        "world | nothing claimed | own intervals hold | their median width | largest chance to be first"
+    )
+    for world in BATTLES:
+        tasks = [(world, -(-boards // 10), at) for at in range(10)]
+        rows = np.array(
+            [row for block in pool.map(battles_block, tasks) for row in block]
+        )
+        silent, own, width, first = rows.mean(axis=0)
+        error = np.sqrt(silent * (1 - silent) / len(rows))
+        line = [world, f"{silent:.3f} ± {error:.3f}", f"{own:.3f}"]
+        print(" | ".join([*line, f"{width:.0f}", f"{first:.2f}"]), flush=True)
+
+
 def main() -> None:
     """Run one of the simulations."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["ranks", "missing"])
+    parser.add_argument("what", choices=["ranks", "missing", "battles"])
     parser.add_argument(
         "--boards", type=int, default=1000, help="boards, or tables, for each line"
     )
@@ -190,6 +282,8 @@ def main() -> None:
     with ProcessPoolExecutor(given.processes) as pool:
         if given.what == "ranks":
             ranks(pool, given.boards, given.sizes.split(","), given.worlds)
+        elif given.what == "battles":
+            battles(pool, given.boards)
         else:
             missing(pool, given.boards)
 

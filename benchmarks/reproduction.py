@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,13 +28,23 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 WORLDS = ("normal", "close", "long tail", "families", "outliers", "alike", "left out")
-REAL = {"adhoc5": ("ap", "p10"), "web2010": ("ndcg20", "err20")}
+#: the topics and systems of a shared task, and two measures
+REAL = {
+    "TREC-5 AP~P@10": ("adhoc5", "ap", "p10"),
+    "TREC-5 AP~RR": ("adhoc5", "ap", "rr"),
+    "TREC-6 AP~P@10": ("adhoc6", "ap", "p10"),
+    "TREC-6 AP~RR": ("adhoc6", "ap", "rr"),
+    "Web 2010 nDCG~ERR": ("web2010", "ndcg20", "err20"),
+    "Web 2011 nDCG~ERR": ("web2011", "ndcg20", "err20"),
+}
 DATA = (
     Path(
         os.environ.get("RANKSTONE_DATA", Path(__file__).parents[2] / "shared" / "data")
     )
     / "trec-score-matrices"
 )
+#: values of tau this close are equal
+EQUAL = 1e-12
 #: the standard deviation of a query's score around its expectation, and what both measures share of it
 NOISE, SHARED = 0.15, 0.7
 
@@ -59,18 +70,22 @@ def true_means(
     return means
 
 
+@cache
+def real_scores(world: str) -> Floats:
+    """Return the scores of a shared task by two measures, float64 ``[topics, systems, 2]``."""
+    track, *measures = REAL[world]
+    files = [DATA / f"{track}_{measure}.csv" for measure in measures]
+    tables = [pl.read_csv(file).to_numpy().astype(float) for file in files]
+    return np.stack(tables, axis=-1)
+
+
 def one_task(
     rng: np.random.Generator, world: str, systems: int, queries: int
 ) -> tuple[Floats, Floats]:
     """Return true means, and scores by both measures, float64 ``[queries, systems, 2]``."""
     if world in REAL:
-        tables = [
-            pl.read_csv(DATA / f"{world}_{name}.csv").to_numpy().astype(float)
-            for name in REAL[world]
-        ]
-        every = np.stack(tables, axis=-1)[
-            :, rng.permutation(tables[0].shape[1])[:systems]
-        ]
+        matrices = real_scores(world)
+        every = matrices[:, rng.permutation(matrices.shape[1])[:systems]]
         return every.mean(axis=0), every[rng.integers(0, len(every), queries)]
     family = rng.integers(0, 20, systems)
     means = true_means(rng, world, systems, family)
@@ -111,9 +126,9 @@ def orders_block(task: tuple[str, int, int, int, int]) -> list[tuple[float, ...]
         one = order_agreement(
             scores[:, :, 0], scores[:, :, 1], seed=int(rng.integers(1 << 30))
         )
-        found.append(
-            (float(one.low <= true <= one.high), one.high - one.low, true, one.tau)
-        )
+        holds = float(one.low - EQUAL <= true <= one.high + EQUAL)
+        width = one.high - one.low
+        found.append((holds if width >= 0 else np.nan, width, true, one.tau))
     return found
 
 
@@ -166,10 +181,11 @@ def main() -> None:
         "--worlds", default="", help="of these worlds only, separated by commas"
     )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     parts, each = 8, -(-given.count // 8)
     seeds = [given.seed * 1000 + at for at in range(parts)]
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(given.processes) as pool:
         if given.what == "effects":
             print(
                 "| queries | that differ | true ER | ER holds | ΔRI holds | ER has an interval |"
@@ -192,8 +208,9 @@ def main() -> None:
                 )
             return
         print(
-            "| systems × queries | world | holds | width | true τ | observed τ |\n|---|---|---|---|---|---|"
+            "| systems × queries | world | holds | has an interval | width | true τ | observed τ |"
         )
+        print("|---|---|---|---|---|---|---|")
         worlds = [*WORLDS, *(REAL if DATA.exists() else ())]
         for size in given.sizes.split(","):
             systems, queries = map(int, size.split("x"))
@@ -202,9 +219,16 @@ def main() -> None:
                 rows = np.array(
                     [row for part in pool.map(orders_block, drawn) for row in part]
                 )
-                holds, width, true, observed = np.nanmean(rows, axis=0)
+                known = np.isfinite(rows[:, 0])
+                true, observed = rows[:, 2:].mean(axis=0)
+                cells = ["–", "0.00", "–"]
+                if known.any():
+                    holds, width = rows[known, :2].mean(axis=0)
+                    error = np.sqrt(holds * (1 - holds) / known.sum())
+                    cells = [f"{holds:.3f} ± {error:.3f}", f"{known.mean():.2f}"]
+                    cells.append(f"{width:.2f}")
                 print(
-                    f"| {size} | {world} | {holds:.3f} | {width:.2f} | {true:.2f} | {observed:.2f} |",
+                    f"| {size} | {world} | {' | '.join(cells)} | {true:.2f} | {observed:.2f} |",
                     flush=True,
                 )
 

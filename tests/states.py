@@ -278,6 +278,27 @@ def battles_in_clusters(lang: str) -> Any:
 
 
 @state
+def battles_of_one_mind(lang: str) -> Any:
+    games = {name: column[:60] * 4 for name, column in _battles(60).items()}
+    games["judge"] = [f"j{at // 60}" for at in range(240)]
+    return paired_board(games, cluster="judge", lang=lang)
+
+
+@state
+def battles_of_judges_with_tastes(lang: str) -> Any:
+    games = _battles(400)
+    games["winner"] = [
+        max(pair, key=lambda name: (int(name[1]) * int(judge[1:]) * 7) % 5)
+        if at % 4
+        else winner
+        for at, (*pair, winner, judge, _) in enumerate(
+            zip(*games.values(), strict=True)
+        )
+    ]
+    return paired_board(games, cluster="judge", lang=lang)
+
+
+@state
 def battles_resampled(lang: str) -> Any:
     return paired_board(_battles(200), resamples=200, lang=lang)
 

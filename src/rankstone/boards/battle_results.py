@@ -33,6 +33,7 @@ from rankstone.stats.rank_intervals import (
     DrawnErrors,
     MeanErrors,
     errors_of_differences,
+    independent_directions,
     moderated_variances,
     rank_intervals,
 )
@@ -52,12 +53,16 @@ MODELS: Final = ("davidson", "rao_kupper", "bradley_terry")
 #: what a unit of log odds is on the scale of Elo, and where its mean is put
 _ELO: Final = 400 / math.log(10)
 _CENTRE: Final = 1000.0
-#: fewer clusters than this have not been found to carry intervals
-_FEW: Final = 10
+#: with fewer clusters of equal size, or unequal ones that count as fewer, intervals are rough
+_FEW: Final = 20
+#: columns of clusters, for which there is a formula
+_WAYS: Final = 2
 #: pairs that are shown, of those that fit worst
 _PAIRS: Final = 5
 #: the fewest samples of the bootstrap, and the least share of them that can be fitted
 _FEWEST, _ENOUGH = 200, 0.99
+#: resamples that move strengths by less do not move them
+_NO_MOVE: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +80,7 @@ class PairedBoard(RankedSystems):
     covariance
         float64 ``[parameters, parameters]``: that of strengths, effects and the parameter of ties.
     df
-        Degrees of freedom of intervals: the clusters less one; infinite for independent battles.
+        float64 ``[parameters]``: degrees of freedom of their intervals; infinite for independent battles.
     confidence, intervals, first, seed, lang
         As of :class:`~rankstone.boards.board_result.Board`.
     resamples
@@ -86,7 +91,7 @@ class PairedBoard(RankedSystems):
     fit: StrengthFit
     clusters: tuple[str, ...]
     covariance: Floats
-    df: float
+    df: Floats
     confidence: float
     intervals: RankIntervals
     first: Floats
@@ -112,7 +117,13 @@ class PairedBoard(RankedSystems):
     @property
     def notes(self) -> Sequence[str]:
         """What was noticed while reading."""
-        return self.table_of.notes
+        noted, shared = self.table_of.notes, self.table_of.shared
+        ways = (*self.clusters, *shared)[: 1 if self.resamples else _WAYS]
+        if not shared or ways == self.clusters:
+            return noted
+        columns = some([printable(name, 40) for name in shared])
+        unused = self.say("unused_clusters", columns=columns, cluster=",".join(ways))
+        return (*noted, unused)
 
     @property
     def inputs(self) -> Mapping[str, str]:
@@ -148,13 +159,25 @@ class PairedBoard(RankedSystems):
         )
         return found | {"elo": places(ratings)}
 
+    @property
+    def _quantiles(self) -> Floats:
+        """How many standard errors intervals of parameters reach, float64 ``[parameters]``."""
+        from scipy import special
+
+        share = 0.5 + self.confidence / 2
+        normal = special.ndtri(share)
+        reach: Floats = np.where(
+            np.isinf(self.df), normal, special.stdtrit(self.df, share)
+        )
+        return reach
+
     @cached_property
     def table(self) -> pl.DataFrame:
         """A row for each system, see :meth:`to_frame`."""
         wins = self.table_of.battles.wins
         played = wins.sum(axis=1) + wins.sum(axis=0)
         error = np.sqrt(np.diag(self.covariance)[: len(self.means)])
-        reach = error * _t_quantile(self.df, self.confidence)
+        reach = error * self._quantiles[: len(self.means)]
         numbers = {
             "rating": _CENTRE + _ELO * self.means,
             "rating_low": _CENTRE + _ELO * (self.means - reach),
@@ -196,8 +219,9 @@ class PairedBoard(RankedSystems):
             *(["ties"] if self.fit.model in ("davidson", "rao_kupper") else []),
         ]
         values = np.concatenate([self.fit.effects, [self.fit.tie]])[: len(names)]
-        error = np.sqrt(np.diag(self.covariance)[items : items + len(names)])
-        reach = error * _t_quantile(self.df, self.confidence)
+        chosen = slice(items, items + len(names))
+        error = np.sqrt(np.diag(self.covariance)[chosen])
+        reach = error * self._quantiles[chosen]
         columns = {
             "value": values,
             "error": error,
@@ -258,8 +282,9 @@ class PairedBoard(RankedSystems):
         items = len(self.means)
         error = errors_of_differences(self.covariance[:items, :items])
         gaps = self.means[:, None] - self.means
+        df = np.minimum(self.df[:items], 1e9)
         found: Floats = special.stdtr(
-            min(self.df, 1e9),
+            np.minimum(df[:, None], df),
             np.divide(gaps, error, out=np.zeros_like(gaps), where=error > 0),
         )
         return found
@@ -296,12 +321,23 @@ class PairedBoard(RankedSystems):
                 "triads", circular=f"{circular:,}", decided=f"{decided:,}", share=share
             )
         if self.clusters:
-            times = float(self.table["error"].mean() or 0.0) / self._independent_error  # type: ignore[arg-type]
+            error = float(self.table["error"].mean() or 0.0)  # type: ignore[arg-type]
+            times = f"{error / self._independent_error:.2g}"
             yield say(
-                "clustered", columns=", ".join(self.clusters), times=f"{times:.2g}"
+                "clustered" if times != "1" else "not_clustered",
+                columns=", ".join(self.clusters),
+                times=times,
             )
-            if self.df + 1 < _FEW:
-                yield say("few_clusters", count=int(self.df) + 1)
+        for column, cluster in self.table_of.clusters.items():
+            sizes = np.bincount(cluster, battles.weight)
+            effective = sizes.sum() ** 2 / (sizes**2).sum()
+            counts = {"column": printable(column, 40), "count": f"{len(sizes):,}"}
+            if self.fit.alike(cluster):
+                yield say("one_mind", **counts)
+            elif effective < _FEW:
+                yield say(
+                    "few_clusters", **counts, effective=f"{effective:.2g}", few=_FEW
+                )
         yield from self.moves()
 
     @cached_property
@@ -359,34 +395,27 @@ class PairedBoard(RankedSystems):
         yield self.say("paired_columns", level=f"{100 * self.confidence:g} %")
 
 
-def _errors(fit: StrengthFit, covariance: Floats, df: float, seed: int) -> MeanErrors:
-    """Return the errors of all strengths together.
+def _moderated(
+    fit: StrengthFit, covariance: Floats, df: Floats
+) -> tuple[Floats, Floats]:
+    """Return the covariance of strengths that clusters leave, and degrees of freedom of each.
 
     Few clusters know the covariance of many systems badly.  So its pattern is that of independent battles,
-    and what clusters add to the variance of each system is moderated over systems.
+    and what clusters add to the variance of each system is moderated over systems; less than nothing is taken
+    for chance.  Systems that clusters move alike count as fewer (Srivastava 2005).
     """
     items = fit.battles.items
-    square = covariance[:items, :items]
-    freedom = np.array([df])
-    if math.isfinite(df):
-        independent = fit.inverse[:items, :items]
-        grown, freedom = moderated_variances(
-            np.diag(square) / np.diag(independent), np.full(items, df)
-        )
-        square = independent * np.sqrt(grown[:, None] * grown)
-    values, vectors = np.linalg.eigh(square)
-    return MeanErrors(
-        np.zeros(items), freedom, vectors * np.sqrt(np.maximum(values, 0.0)), seed
-    )
-
-
-def _t_quantile(df: float, confidence: float) -> float:
-    from scipy import special
-
-    share = 0.5 + confidence / 2
-    return float(
-        special.stdtrit(df, share) if math.isfinite(df) else special.ndtri(share)
-    )
+    independent = fit.inverse[:items, :items]
+    own = np.diag(independent)
+    added = np.diag(covariance)[:items] / own
+    grown, freedom = moderated_variances(added, df[:items])
+    if len(freedom) == 1:
+        each = float(df[:items].mean())
+        square = covariance[:items, :items] @ fit.information[:items, :items]
+        freedom = np.array([max(each * independent_directions(square, each), 1.0)])
+    floor = np.diag(fit.covariance())[:items] / own
+    scale = np.sqrt(np.maximum(grown, floor))
+    return independent * scale[:, None] * scale, freedom
 
 
 def paired_board(
@@ -442,7 +471,7 @@ def paired_board(
     check_language(lang)
     between_0_and_1("confidence", confidence)
     names = (cluster,) if isinstance(cluster, str) else tuple(cluster)
-    if len(names) > 2:  # noqa: PLR2004 - the formula of two
+    if len(names) > _WAYS:
         raise BadOption(f"cluster names {len(names)} columns", expected="two at most")
     read = read_battles(
         battles,
@@ -463,16 +492,22 @@ def paired_board(
             fix="leave out those that always win or lose, or add battles between the parts",
         )
     fit = fit_strengths(read.battles, model)
-    covariance = fit.covariance(*(read.clusters[name] for name in names))
     groups = min((int(one.max()) + 1 for one in read.clusters.values()), default=0)
-    df = float(groups - 1) if names else math.inf
     if names and groups < 2:  # noqa: PLR2004 - one cluster has no spread
         raise NotComparable(
             "all battles are in one cluster, so nothing shows how clusters differ"
         )
+    covariance, df = fit.errors_by(*(read.clusters[name] for name in names))
+    items = len(fit.strengths)
     errors: MeanErrors | DrawnErrors
     if resamples is None:
-        errors = _errors(fit, covariance, df, seed)
+        freedom = df[:1]
+        if names:
+            square, freedom = _moderated(fit, covariance, df)
+            covariance[:items, :items], df[:items] = square, freedom
+        values, vectors = np.linalg.eigh(covariance[:items, :items])
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))
+        errors = MeanErrors(np.zeros(items), freedom, roots, seed)
     else:
         check_count("resamples", resamples, _FEWEST, 10**6)
         if len(names) > 1:
@@ -487,7 +522,7 @@ def paired_board(
         )
         covariance, errors = (
             drawn.T @ drawn / len(drawn),
-            DrawnErrors(drawn[:, : len(fit.strengths)]),
+            DrawnErrors(drawn[:, :items]),
         )
     ranks = rank_intervals(
         fit.strengths, errors, alpha=1 - confidence, progress=progress
@@ -536,4 +571,10 @@ def _resampled(
             expected="enough battles between all systems for the bootstrap",
             fix="leave out --resamples: errors are then those of the likelihood",
         )
-    return np.stack(found)[:, : len(fit.information)]
+    moves = np.stack(found)[:, : len(fit.information)]
+    if np.abs(moves).max() < _NO_MOVE:
+        raise NotComparable(
+            "all resamples give the same strengths: nothing shows how other battles would differ",
+            fix="leave out --resamples: errors are then those of the likelihood",
+        )
+    return moves

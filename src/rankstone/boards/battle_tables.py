@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from rankstone.stats.paired_comparisons import LEFT, RIGHT, TIE, Battles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from rankstone._basics import Floats, Ints
 
@@ -48,6 +50,13 @@ _WORDS: Final = {
         TIE,
     ),
 }
+#: columns whose rows with the same value depend on each other, also with id or in the plural
+_SHARED: Final = re.compile(
+    r"(annotator|assessor|battle|coder|conversation|crowdworker|dialog|evaluator|expert|grader"
+    r"|judge|juror|labeler|labeller|participant|person|prompt|query|question|rater"
+    r"|respondent|reviewer|session|subject|task|topic|user|voter|worker)s?(_?id)?",
+    re.IGNORECASE,
+)
 #: covariate that is the advantage of the left side
 POSITION: Final = "position"
 
@@ -71,6 +80,8 @@ class BattleTable(Record):
         int64 ``[battles]``: the battles in the order of the rows; ``battles`` are in one by their content.
     notes
         What was found about the table.
+    shared
+        Columns that no option names but whose rows with the same value seem to depend on each other.
     """
 
     systems: tuple[str, ...]
@@ -80,6 +91,7 @@ class BattleTable(Record):
     source: str
     played: Ints
     notes: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
 
 def read_battles(
@@ -165,6 +177,18 @@ def read_battles(
         name,
         np.argsort(order),
         tuple(f"{name} read as: {note}" for note in read_as),
+        _shared(table, {*_ALIASES, "weight", *cluster, *covariates}),
+    )
+
+
+def _shared(table: pl.DataFrame, used: AbstractSet[str]) -> tuple[str, ...]:
+    """Return unused columns that are called like a judge or a prompt, and have values several times."""
+    names = (name for name in table.columns if name not in used)
+    return tuple(
+        name
+        for name in names
+        if _SHARED.fullmatch(name)
+        and 1 < table[name].drop_nulls().n_unique() < table[name].count()
     )
 
 

@@ -14,7 +14,7 @@ The likelihood of each is concave, so one Newton iteration fits all of them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 LEFT, RIGHT, TIE = 0, 1, 2
 #: strengths differ by less than this where a maximum exists; iterations of Newton's method
 _FAR, _MOST = 60.0, 200
+#: what a battle has
+_COLUMNS: Final = ("left", "right", "outcome", "weight", "covariates")
+#: clusters, the largest first, that are left out one at a time; smaller ones hardly move a strength
+_LEFT_OUT: Final = 1000
+#: what stays of a cluster that is left out, so that a system which it alone has seen keeps an inverse
+_STAYS: Final = 1e-6
+#: variances below this share of those of independent battles are none; the least degrees of freedom
+_NONE, _LEAST = 1e-9, 0.5
 
 
 class Battles(Record):
@@ -220,8 +228,22 @@ class StrengthFit:
         """The covariance of all parameters if battles were independent and the model right."""
         return _inverse(self.information, self.battles.items)
 
+    @cached_property
+    def parameters(self) -> Floats:
+        """Strengths, effects and the parameter of ties, if the model has one."""
+        every = np.concatenate([self.strengths, self.effects, [self.tie]])
+        return every[: len(self.information)]
+
     def covariance(self, *clusters: Ints) -> Floats:
+        """Return the covariance of all parameters, as :meth:`errors_by` does."""
+        return self.errors_by(*clusters)[0]
+
+    def errors_by(self, *clusters: Ints) -> tuple[Floats, Floats]:
         """Return the covariance of all parameters that allows for dependent battles, items first.
+
+        Without clusters it is the sandwich with the factor ``n / (n - 1)``.  With clusters each is left out
+        in turn: the jackknife, or CR3, in one step of Newton's method (MacKinnon, Nielsen and Webb, J. Appl.
+        Econometrics 38, 2023), for which few clusters of unequal size are not too small.
 
         Parameters
         ----------
@@ -231,25 +253,76 @@ class StrengthFit:
 
         Returns
         -------
-        NDArray
-            float64 ``[parameters, parameters]``, the sandwich with the factor ``G / (G - 1)``.
+        tuple
+            float64 ``[parameters, parameters]``, and degrees of freedom, float64 ``[parameters]``: how many
+            clusters of equal size would share the information about a parameter as unequally, less one;
+            infinite without clusters.
+
+        Notes
+        -----
+        Battles that all tie, or clusters that are all of one mind, do not show how others would differ.  Then
+        each counts as a single battle, whose variance is that of the model.
         """
         if not clusters:
-            return self._sandwich(np.arange(len(self.battles.left)))
-        found = sum(self._sandwich(one) for one in clusters)
+            battles = np.arange(len(self.battles.left))
+            n = len(battles)
+            square = self._by_scores(battles, battles) * (n / max(n - 1, 1))
+            return self._with_spread(square, n), np.full(len(square), np.inf)
+        parts = [self._by_leaving_out(cluster) for cluster in clusters]
+        covariance = sum(square for square, _ in parts)
+        df = np.min([freedom for _, freedom in parts], axis=0)
         if len(clusters) > 1:
-            _, both = np.unique(
-                clusters[0] * (clusters[1].max() + 1) + clusters[1], return_inverse=True
-            )
-            found = found - self._sandwich(both)
-        values, vectors = np.linalg.eigh(found)
+            one, other = clusters
+            _, both = np.unique(one * (other.max() + 1) + other, return_inverse=True)
+            covariance = covariance - self._by_leaving_out(both)[0]
+        values, vectors = np.linalg.eigh(covariance)
         positive: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        return positive
+        return positive, df
 
-    def _sandwich(self, cluster: Ints) -> Floats:
+    def alike(self, cluster: Ints) -> bool:
+        """Return True for clusters of one mind: none would move a strength if it were left out."""
+        groups = np.arange(int(cluster.max(initial=0)) + 1)
+        return self._no_spread(self._by_scores(cluster, groups))
+
+    def _by_leaving_out(self, cluster: Ints) -> tuple[Floats, Floats]:
+        """Return the covariance and degrees of freedom from strengths without each cluster."""
+        battles, items = self.battles, self.battles.items
+        sizes = np.bincount(cluster)
+        order, ends = np.argsort(cluster, kind="stable"), np.cumsum(sizes)
+        by_size = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        moves, shares = [], []
+        for group in by_size[:_LEFT_OUT]:
+            rows = order[ends[group] - sizes[group] : ends[group]]
+            columns = {name: getattr(battles, name)[rows] for name in _COLUMNS}
+            part = replace(battles, **columns)
+            _, gradient, own = _derivatives(
+                *part.collected, self.model, self.parameters
+            )
+            others = _inverse(self.information - (1 - _STAYS) * own, items)
+            moves.append(others @ gradient)
+            shares.append((self.inverse @ own * self.inverse).sum(axis=1))
+        groups, few = len(by_size), by_size[_LEFT_OUT:]
+        square = np.transpose(moves) @ moves + self._by_scores(cluster, few)
+        share = np.stack(shares) / np.diag(self.inverse)
+        squares = (share**2).sum(axis=0)
+        squares += (1 - share.sum(axis=0)) ** 2 / max(len(few), 1)
+        df = np.maximum(1 / squares - 1, _LEAST)
+        return self._with_spread(square * (groups - 1) / groups, groups), df
+
+    def _no_spread(self, covariance: Floats) -> bool:
+        return bool(np.trace(covariance @ self.information) <= _NONE)
+
+    def _with_spread(self, covariance: Floats, groups: int) -> Floats:
+        """Return the covariance, or that of as many battles as there are groups if these do not differ."""
+        if self._no_spread(covariance):
+            return self.inverse * (len(self.battles.left) / groups)
+        return covariance
+
+    def _by_scores(self, cluster: Ints, groups: Ints) -> Floats:
+        """Return the sandwich of some clusters: what each adds to the slope, with all others held fixed."""
         from scipy import sparse
 
-        battles, groups = self.battles, int(cluster.max(initial=0)) + 1
+        battles, size = self.battles, int(cluster.max(initial=0)) + 1
         delta = _delta(battles, self.strengths, self.effects)
         slopes = _MODELS[self.model](delta, self.tie)
         by_delta, by_eta = (
@@ -262,24 +335,16 @@ class StrengthFit:
         )
         of_items = sparse.csr_array(
             (np.concatenate([by_delta, -by_delta]), (rows, columns)),
-            shape=(groups, battles.items),
+            shape=(size, battles.items),
         )
         others = [by_delta * one for one in battles.covariates.T] + [by_eta] * (
             self.model != "bradley_terry"
         )
-        rest = (
-            np.stack([np.bincount(cluster, one, groups) for one in others], axis=1)
-            if others
-            else None
-        )
-        scores = (
-            of_items
-            if rest is None
-            else sparse.hstack([of_items, sparse.csr_array(rest)])
-        )
-        used = int(np.count_nonzero(np.bincount(cluster)))
-        spread = (scores.T @ scores).toarray() * (used / max(used - 1, 1))
-        found: Floats = self.inverse @ spread @ self.inverse
+        rest = [
+            sparse.csr_array(np.bincount(cluster, one, size)[:, None]) for one in others
+        ]
+        scores = sparse.csr_array(sparse.hstack([of_items, *rest]))[groups]
+        found: Floats = self.inverse @ (scores.T @ scores).toarray() @ self.inverse
         return found
 
 
@@ -313,12 +378,17 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
         raise NotComparable(
             "the strengths have no maximum of the likelihood: items fall into parts"
         )
+    rows, counts = battles.collected
     tied = model != "bradley_terry"
-    if tied and not (battles.outcome == TIE).any():
+    if tied and not counts[:, TIE].any():
         raise NotComparable(
             f"the model {model} needs ties", fix="model='bradley_terry'"
         )
-    rows, counts = battles.collected
+    if tied and not counts[:, :TIE].any():
+        raise NotComparable(
+            f"every battle is a tie: the model {model} has nothing to rank by",
+            expected="battles that one of the two has won",
+        )
     size = battles.items + rows.covariates.shape[1] + tied
     at = np.zeros(size)
     at[-1] += tied

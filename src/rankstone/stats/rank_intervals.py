@@ -86,6 +86,33 @@ def moderated_variances(variances: Floats, df: Floats) -> tuple[Floats, Floats]:
     return (prior * centre + df * variances) / (prior + df), prior + df
 
 
+def independent_directions(square: Floats, df: float) -> float:
+    """Return in how many directions errors move independently: (tr Σ)² / tr Σ² (Satterthwaite 1946).
+
+    Parameters
+    ----------
+    square
+        float64 ``[items, items]``: an estimate of Σ; tr Σ² is corrected for its noise (Srivastava, Journal of
+        the Japan Statistical Society 35, 2005).
+    df
+        Its degrees of freedom; with 1 or fewer nothing shows more than one direction.
+
+    Examples
+    --------
+    >>> alike, apart = np.ones((4, 4)), np.eye(4)
+    >>> round(independent_directions(alike, 99)), round(independent_directions(apart, 99))
+    (1, 4)
+    """
+    if df <= 1:
+        return 1.0
+    total = float(np.trace(square)) ** 2
+    noisy = float((square * square.T).sum()) - total / df
+    unbiased = noisy * df**2 / ((df - 1) * (df + 2))
+    if unbiased <= 0:
+        return float(len(square))
+    return min(max(total / unbiased, 1.0), float(len(square)))
+
+
 def _inverse_trigamma(value: float) -> float:
     """Return where the trigamma function has a value, by Newton's method (Smyth 2004, appendix)."""
     from scipy import special

@@ -193,12 +193,55 @@ def test_errors_are_those_of_repeated_battles() -> None:
     assert np.mean(alone) < 0.6 * variance
 
 
+@pytest.mark.parametrize("model", ["bradley_terry", "davidson", "rao_kupper"])
+def test_errors_by_cluster_are_the_jackknife(model: str) -> None:
+    """Fits without each cluster, and one step of Newton's method towards them, spread alike."""
+    battles = drawn(4, n=900)
+    cluster = np.minimum(
+        np.arange(900) // 40, 14
+    )  # the last one is nine times as large
+    fit = fit_strengths(battles, model)
+    moves = []
+    for group in range(15):
+        rows = cluster != group
+        columns = (battles.left, battles.right, battles.outcome)
+        one = fit_strengths(Battles.of(*(column[rows] for column in columns)), model)
+        moves.append(one.strengths - fit.strengths)
+    jackknife = 14 / 15 * (np.array(moves) ** 2).sum(axis=0)
+    covariance, df = fit.errors_by(cluster)
+    assert np.diag(covariance)[:5] == pytest.approx(jackknife, rel=0.15)
+    share = np.array([40] * 14 + [340]) / 900
+    assert df == pytest.approx(1 / (share**2).sum() - 1, rel=0.25)
+
+
+def test_equal_clusters_count_one_less_than_they_are() -> None:
+    """And more than can be left out in turn count each, too."""
+    battles = drawn(9, n=6000)
+    fit = fit_strengths(battles)
+    assert fit.errors_by(np.arange(6000) % 20)[1] == pytest.approx(19, rel=0.02)
+    covariance, df = fit.errors_by(np.arange(6000) // 2)
+    assert (df > 2000).all()
+    assert np.diag(covariance) == pytest.approx(np.diag(fit.covariance()), rel=0.1)
+
+
+def test_what_one_cluster_alone_has_seen() -> None:
+    """A system that one judge alone saw has an error, and the fewest degrees of freedom."""
+    battles = drawn(6, items=4, n=300)
+    extra = np.array([0, 4, 4, 1]), np.array([4, 0, 1, 4]), np.array([0, 0, 1, 1])
+    own = (battles.left, battles.right, battles.outcome)
+    columns = (np.concatenate(pair) for pair in zip(own, extra, strict=True))
+    cluster = np.concatenate([np.arange(300) % 12, np.zeros(4, np.int64)])
+    covariance, df = fit_strengths(Battles.of(*columns)).errors_by(cluster)
+    assert np.isfinite(covariance).all()
+    assert df[4] == df.min() < 1
+
+
 def test_two_ways_of_clustering() -> None:
     """One way twice is that way; ways that agree on nothing add up, less that of single battles."""
     one = drawn(8, n=400)
     fit = fit_strengths(one, "davidson")
     judge, prompt = np.arange(400) // 20, np.arange(400) % 20
-    single = fit.covariance()
+    single = fit.covariance(np.arange(400))
     both = fit.covariance(judge) + fit.covariance(prompt) - single
 
     assert fit.covariance(judge, judge) == pytest.approx(
