@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import printable
+from rankstone.stats.order_agreement import FEWEST, FEWEST_QUERIES
 from rankstone.tables.results import Findings
 from rankstone.tables.sheet import Table
 
@@ -205,7 +206,8 @@ class Collection(Findings):
                 if row[name] is not None
             }
             name = "order" if "low" in known else "order_few"
-            yield say(name, measure=row["measure"], other=row["other"], **known)
+            known |= {"measure": row["measure"], "other": row["other"]}
+            yield say(name, runs=FEWEST, topics=FEWEST_QUERIES, **known)
         if self.left_out:
             yield say("left_out", count=f"{self.left_out:,}")
         hardest = self.topics.row(0, named=True)

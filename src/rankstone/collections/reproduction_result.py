@@ -11,6 +11,7 @@ import polars as pl
 from rankstone._basics import some
 from rankstone.errors import UsageError, printable
 from rankstone.stats.automatic_intervals import verdict
+from rankstone.stats.order_agreement import FEWEST, FEWEST_QUERIES
 from rankstone.tables.results import Findings
 from rankstone.tables.sheet import Table, number
 
@@ -210,7 +211,10 @@ class Reproduction(Findings):
         )
         for one in orders:
             yield self.say(
-                "order_few" if math.isnan(one.low) else "order", **_numbers(one, digits)
+                "order_few" if math.isnan(one.low) else "order",
+                systems=FEWEST,
+                queries=FEWEST_QUERIES,
+                **_numbers(one, digits),
             )
         if self.left_out:
             yield self.say("left_out", count=f"{self.left_out:,}")

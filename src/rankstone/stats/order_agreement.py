@@ -4,7 +4,12 @@ Noise in the means moves close systems past each other, so the observed correlat
 systems' true means.  The bootstrap shows by how much further noise of the same size changes it.  That change
 is proportional to the variance of the noise where true means are spread smoothly, and to its standard
 deviation where the two orders are nearly the same; the correction is half-way between (Cook and Stefanski
-1994 call such corrections simulation extrapolation).  ``benchmarks/reproduction.py`` measures the coverage.
+1994 call such corrections simulation extrapolation).
+
+τ moves in steps: one pair that changes places moves it by 2 over the number of pairs.  The jackknife, whose
+changes are small, seldom sees a pair change places that the noise of all queries might well turn, so its
+variance and that of the bootstrap are added; and ends are steps, beyond what is observed on either side.
+``benchmarks/reproduction.py`` measures the coverage.
 """
 
 from __future__ import annotations
@@ -22,15 +27,13 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats
 
 
-#: with fewer systems intervals held in 88 % of simulated boards
-FEWEST: Final = 5
+#: the fewest systems, and queries, with which intervals were found to hold
+FEWEST, FEWEST_QUERIES = 5, 5
 #: samples of the bootstrap, and groups of queries of the jackknife
 _SAMPLES: Final = 300
 _GROUPS: Final = 200
 #: the share of the bootstrap's change that is taken back: half-way between 1 and 1 / (√2 - 1)
 _BACK: Final = 1.7
-#: how much larger the variance is for the noise in the correction itself
-_MORE: Final = 1.25
 #: pairs of systems that are held in memory at once
 _CELLS: Final = 1 << 20
 #: differences below this share of the largest mean are rounding
@@ -45,7 +48,8 @@ class OrderAgreement(Record):
     tau
         As observed, between -1 and 1.
     low, high
-        Limits for the orders by true means; NaN with fewer than two queries or :data:`FEWEST` systems.
+        Limits for the orders by true means; NaN with fewer than :data:`FEWEST` systems or
+        :data:`FEWEST_QUERIES` queries.  Both are 1 for scores that are all the same.
     n
         The number of queries, of the smaller set where there are two.
     """
@@ -95,18 +99,23 @@ def order_agreement(
 
     Examples
     --------
-    >>> scores = np.linspace(0, 1, 8) + np.array([[0.0], [0.1], [0.3]])
-    >>> found = order_agreement(scores, scores**2)
-    >>> found.tau, found.high
-    (1.0, 1.0)
+    The same order on every query, but a pair of ten may change places:
+
+    >>> scores = np.linspace(0, 1, 5) + np.linspace(0.0, 0.3, 6)[:, None]
+    >>> agreement = order_agreement(scores, scores**2)
+    >>> agreement.tau, agreement.low, agreement.high
+    (1.0, 0.8, 1.0)
     """
     from scipy import special
 
     tables = one, other
     means = [table.mean(axis=0)[None] for table in tables]
     tau, n = float(taus(*means)[0]), min(map(len, tables))
-    if n < 2 or one.shape[1] < FEWEST or math.isnan(tau):  # noqa: PLR2004 - one query has no spread
+    systems = one.shape[1]
+    if n < FEWEST_QUERIES or systems < FEWEST or math.isnan(tau):
         return OrderAgreement(tau, math.nan, math.nan, n)
+    if paired and (one == other).all():
+        return OrderAgreement(tau, tau, tau, n)
     shares = [
         _counts(len(table), seed + at * (not paired)) for at, table in enumerate(tables)
     ]
@@ -114,14 +123,22 @@ def order_agreement(
     change = tau - float(np.nanmean(drawn))
     left = [_without_groups(table) for table in tables]
     each = [left] if paired else [[left[0], means[1]], [means[0], left[1]]]
-    variance = change**2 + _MORE * sum(
-        _jackknifed(taus(*np.broadcast_arrays(*pair))) for pair in each
-    )
+    variance = change**2 + float(np.nanvar(drawn))
+    variance += sum(_jackknifed(taus(*np.broadcast_arrays(*pair))) for pair in each)
     reach = float(special.stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(variance)
-    low, high = (
-        float(np.clip(tau + _BACK * change + way * reach, -1.0, 1.0)) for way in (-1, 1)
-    )
-    return OrderAgreement(tau, low, high, n)
+    centre, pairs = tau + _BACK * change, systems * (systems - 1) / 2
+    low = min(_steps_below(centre - reach, pairs), tau - 2 / pairs)
+    high = max(-_steps_below(-centre - reach, pairs), tau + 2 / pairs)
+    return OrderAgreement(tau, max(low, -1.0), min(high, 1.0), n)
+
+
+def _steps_below(tau: float, pairs: float) -> float:
+    """Return the value of tau that some number of discordant pairs gives, no higher than this.
+
+    >>> _steps_below(0.75, 10)
+    0.6
+    """
+    return 1 - 2 * math.ceil((1 - tau) * pairs / 2 - _ROUNDING) / pairs
 
 
 def _signs(means: Floats) -> Floats:

@@ -48,7 +48,41 @@ def test_the_interval_depends_on_the_seed_and_holds_the_observed_order() -> None
     assert apart.low < apart.high
 
 
-@pytest.mark.parametrize(("queries", "systems"), [(1, 5), (20, 4)])
+def test_an_interval_is_never_narrower_than_a_step() -> None:
+    """One order on every query: a pair might yet change places; both ends are values that τ can have."""
+    order = np.arange(6.0) + np.linspace(0, 0.3, 9)[:, None]
+    for other in (order**2, order[:, ::-1]):
+        found = order_agreement(order, other)
+        assert abs(found.tau) == 1
+        assert found.high - found.low == pytest.approx(2 / 15)
+    noisy = order + np.random.default_rng(3).normal(0, 1.5, order.shape)
+    found = order_agreement(order, noisy)
+    assert found.low <= found.tau - 2 / 15 + 1e-12
+    for end in (found.low, found.high):
+        assert (1 - end) * 15 / 2 == pytest.approx(round((1 - end) * 15 / 2))
+
+
+def test_the_same_scores_have_the_same_order() -> None:
+    """That is certain, whatever other queries would show."""
+    scores = np.random.default_rng(3).random((9, 6))
+    found = order_agreement(scores, scores.copy())
+    assert (found.low, found.high) == (1.0, 1.0)
+
+
+def test_the_interval_holds_with_five_systems_and_many_queries() -> None:
+    """Where one pair in ten is unclear, it holds in 48 of 50 boards; without steps it held in 41."""
+    rng, held = np.random.default_rng(11), 0
+    for _ in range(50):
+        true = rng.normal(0, 0.08, (5, 2)) @ np.array([[1, 0.8], [0, 0.6]])
+        noise = rng.normal(0, 0.15, (2, 100, 5))
+        one, other = true.T[:, None] + noise
+        found = order_agreement(one, other, seed=int(rng.integers(1000)))
+        (tau,) = taus(true[None, :, 0], true[None, :, 1])
+        held += int(found.low - 1e-12 <= tau <= found.high + 1e-12)
+    assert held >= 47
+
+
+@pytest.mark.parametrize(("queries", "systems"), [(1, 5), (2, 5), (4, 9), (20, 4)])
 def test_too_few_queries_or_systems_have_no_interval(
     queries: int, systems: int
 ) -> None:
