@@ -1,24 +1,32 @@
-"""Boards under simulation: whether intervals of ranks and predicted means hold, and how wide they are.
+"""Boards under simulation: whether ranks, chances and predicted means hold, and how wide ranges are.
 
-``python benchmarks/boards.py ranks`` draws boards of normal residuals whose true means are equal, spread
-evenly, in five groups, or spread with residual variances that differ; ``missing`` removes scores at random,
-by strength, and by the residual that is then not seen; ``battles`` draws votes on equal items by workers who
-have tastes of their own.  Every line is a table row of docs/boards.md.
+``python benchmarks/boards.py ranks`` draws boards of residuals that are alike or not (``worlds`` are few
+blocks of all kinds); ``large`` asks who could be first among 226 systems; ``first`` compares the chance to be
+the best with how often it is true; ``missing`` removes scores at random, by strength, and by the residual that
+is then not seen; ``scales`` removes cells of real boards and of boards at a ceiling; ``battles`` draws votes
+on equal items by workers who have tastes of their own.  Every line is a table row of docs/boards.md; ± is
+one Monte-Carlo standard error.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from scipy import special, stats
 
 from rankstone.boards import paired_board
-from rankstone.boards.cells import AdditiveFit, ScoringRule
+from rankstone.boards.additive_fit import AdditiveFit
+from rankstone.boards.cells import ScoringRule
+from rankstone.boards.prediction_scale import SCALES, PredictionScale
+from rankstone.stats.posterior_means import posterior_means
 from rankstone.stats.rank_intervals import rank_intervals
 
 if TYPE_CHECKING:
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 #: true means of K items, in residual standard deviations
-MEANS = {
+MEANS: dict[str, Any] = {
     "equal": np.zeros,
     "spread": lambda items: np.linspace(0, 6, items),
     "grouped": lambda items: np.repeat(np.arange(5) * 2.0, -(-items // 5))[:items],
@@ -35,49 +43,98 @@ MEANS = {
     "equal, unequal variances": np.zeros,
     "two families": np.zeros,
 }
+#: further worlds of residuals; means are equal unless said otherwise
+WORLDS = (
+    *("equal", "normal means", "grouped", "two families", "one factor"),
+    *("families of ten", "one alien", "one wild", "block variances", "t3"),
+    *("exponential", "missing by strength"),
+)
 
 
 def residuals(rng: np.random.Generator, world: str, n: int, items: int) -> Floats:
-    """Return residuals float64 [datasets, items] of variance 1; where unequal, log variances have sd 1."""
+    """Return residuals float64 [datasets, items], mostly of variance 1; if unequal, log variances have sd 1."""
     found = rng.normal(size=(n, items))
     if "unequal" in world:
         found *= np.exp(rng.normal(size=items) * 0.5)
-    if world == "two families":
-        found = (
-            0.5 * found
-            + np.sqrt(0.75) * rng.normal(size=(n, 2))[:, np.arange(items) % 2]
-        )
+    elif world == "two families":
+        shared = rng.normal(size=(n, 2))[:, np.arange(items) % 2]
+        found = np.sqrt(0.2) * found + np.sqrt(0.8) * shared
+    elif world == "families of ten":
+        shared = rng.normal(size=(n, -(-items // 10)))[:, np.arange(items) // 10]
+        found = np.sqrt(0.05) * found + np.sqrt(0.95) * shared
+    elif world == "one factor":
+        found = 0.1 * found + rng.normal(size=(n, 1)) * rng.normal(size=items)
+    elif world == "one alien":  # all but one behave alike
+        found[:, 1:] = 0.2 * found[:, 1:]
+    elif world == "one wild":
+        found[:, 0] *= 5
+    elif world == "block variances":
+        found *= np.sqrt(np.linspace(1, 9, n))[:, None]
+    elif world == "t3":
+        found = rng.standard_t(3, size=(n, items))
+    elif world == "exponential":
+        found = rng.exponential(size=(n, items)) - 1
     return found
 
 
-def one_block(task: tuple[str, int, int, int, int]) -> list[tuple[float, ...]]:
+def true_means(rng: np.random.Generator, world: str, items: int) -> Floats:
+    """Return the true means of a world."""
+    if world in ("normal means", "missing by strength"):
+        return rng.normal(size=items)
+    means: Floats = MEANS.get(world, np.zeros)(items)
+    return means
+
+
+def held(means: Floats, low: Any, high: Any) -> Any:  # noqa: ANN401 - arrays of whole numbers
+    """Return whether the ranks of each system are inside its range."""
+    best = 1 + (means > means[:, None]).sum(axis=1)
+    worst = len(means) - (means < means[:, None]).sum(axis=1)
+    return (low <= best) & (high >= worst)
+
+
+def drawn_board(
+    rng: np.random.Generator, world: str, n: int, items: int
+) -> tuple[Floats, Floats]:
+    """Return true means, and scores float64 [datasets, items]."""
+    means = true_means(rng, world, items)
+    values = means + rng.normal(size=(n, 1)) * 2 + residuals(rng, world, n, items)
+    if world == "missing by strength":
+        lost = rng.random((n, items)) < special.expit(-1.8 - 0.8 * means)
+        lost[0, lost.all(axis=0)] = False
+        lost[lost.all(axis=1), 0] = False
+        values[lost] = np.nan
+    return means, values
+
+
+def one_block(task: tuple[str, int, int, int, int]) -> list[tuple[Any, ...]]:
     """Return, of each board: all ranks covered; median widths of ours and Tukey's; one rank covered."""
     world, items, n, boards, seed = task
     rng, found = np.random.default_rng(seed), []
     tukey = stats.studentized_range.ppf(0.95, items, (n - 1) * (items - 1))
     for _ in range(boards):
-        means = MEANS[world](items)
-        values = means + rng.normal(size=(n, 1)) * 2 + residuals(rng, world, n, items)
-        estimated = ScoringRule("macro", "error", np.ones(n)).estimated(values)
+        means, values = drawn_board(rng, world, n, items)
+        estimated = ScoringRule("macro", "model", np.ones(n)).estimated(values)
         ranks = rank_intervals(
             estimated.means, estimated.errors(int(rng.integers(1 << 30))), threads=1
-        )
-        best, worst = (
-            1 + (means > means[:, None]).sum(axis=1),
-            items - (means < means[:, None]).sum(axis=1),
         )
         gaps = estimated.means[:, None] - estimated.means
         better = gaps > tukey * np.sqrt(AdditiveFit.of(values).pooled / n)
         found.append(
             (
-                float(((ranks.low <= best) & (ranks.high >= worst)).all()),
+                float(held(means, ranks.low, ranks.high).all()),
                 float(np.median(ranks.high - ranks.low + 1)),
                 float(np.median(items - better.sum(axis=1) - better.sum(axis=0))),
-                float(((ranks.one_low <= best) & (ranks.one_high >= worst)).mean()),
+                float(held(means, ranks.one_low, ranks.one_high).mean()),
                 float(np.median(ranks.one_high - ranks.one_low + 1)),
             )
         )
     return found
+
+
+def share_with_error(held: Floats) -> str:
+    """Return a share, and its Monte-Carlo standard error."""
+    share = held.mean()
+    return f"{share:.3f} ± {np.sqrt(share * (1 - share) / len(held)):.3f}"
 
 
 def ranks(
@@ -87,35 +144,122 @@ def ranks(
     print(
         "items × data sets | true means | all covered | median width | Tukey's | one covered | its width"
     )
+    blocks = min(boards, 40)
     for size in sizes:
         items, n = map(int, size.split("x"))
         for world in worlds:
             tasks = [
-                (world, items, n, -(-boards // 40), 1000 * items + at)
-                for at in range(40)
+                (world, items, n, -(-boards // blocks), 1000 * items + at)
+                for at in range(blocks)
             ]
             rows = np.array(
                 [row for block in pool.map(one_block, tasks) for row in block]
             )
-            numbers = [
-                f"{rows[:, at].mean():.{3 if at in (0, 3) else 1}f}"
-                for at in range(rows.shape[1])
-            ]
+            numbers = [share_with_error(rows[:, 0])]
+            for at, digits in ((1, 1), (2, 1), (3, 3), (4, 1)):
+                numbers.append(f"{rows[:, at].mean():.{digits}f}")
             print(" | ".join([size, world, *numbers]), flush=True)
 
 
-def missing_block(
-    task: tuple[str, float, int, int, int, int],
-) -> list[tuple[float, float, float]]:
+def large_block(task: tuple[int, int]) -> list[tuple[Any, ...]]:
+    """Return, of each large board: how many could be first, by paired t and Bonferroni, and both coverages."""
+    boards, seed = task
+    items, n = 226, 18
+    rng, found = np.random.default_rng(seed), []
+    limit = special.stdtrit(n - 1, 1 - 0.05 / items / (items - 1))
+    for _ in range(boards):
+        means = rng.normal(size=items) * 0.06
+        values = means + 0.08 * residuals(rng, "families of ten", n, items)
+        estimated = ScoringRule("macro", "error", np.ones(n)).estimated(values)
+        errors = estimated.errors(int(rng.integers(1 << 30)))
+        ranks = rank_intervals(estimated.means, errors, threads=1)
+        gaps = estimated.means[:, None] - estimated.means
+        paired = (gaps > limit * errors.paired).sum(axis=0)
+        first = ranks.one_low == 1
+        found.append(
+            (
+                first.sum(),
+                (paired == 0).sum(),
+                (ranks.low == 1).sum(),
+                first[means.argmax()],
+                held(means, ranks.low, ranks.high).all(),
+            )
+        )
+    return found
+
+
+def large(pool: ProcessPoolExecutor, boards: int) -> None:
+    """Print who could be first among 226 systems of families of ten on 18 data sets."""
+    blocks = min(boards, 20)
+    tasks = [(-(-boards // blocks), at) for at in range(blocks)]
+    rows = np.array([row for block in pool.map(large_block, tasks) for row in block])
+    print("could be first | by Bonferroni | rank 1 possible | first held | ranks held")
+    numbers = [f"{rows[:, at].mean():.1f}" for at in range(3)]
+    numbers += [share_with_error(rows[:, at]) for at in (3, 4)]
+    print(" | ".join(numbers))
+
+
+#: chances to be first are compared in these bins
+BINS = (0.3, 0.5, 0.7, 0.9, 1.0)
+
+
+def first_block(task: tuple[int, float, int, int]) -> list[tuple[Any, ...]]:
+    """Return, of each system of boards 12 x 10: its cells, its chance to be the best, whether it is."""
+    cells, spread, boards, seed = task
+    rng, found, few = np.random.default_rng(seed), [], 4
+    for _ in range(boards):
+        means = rng.normal(size=12) * spread
+        values = 0.5 + means + 0.1 * rng.normal(size=(10, 1))
+        values = values + 0.06 * rng.normal(size=(10, 12))
+        for system in range(few):
+            values[rng.permutation(10)[cells:], system] = np.nan
+        estimated = ScoringRule("macro", "model", np.ones(10)).estimated(values)
+        covariance = estimated.model_errors().covariance
+        seed = int(rng.integers(1 << 30))
+        drawn = posterior_means(estimated.means, covariance, seed=seed)
+        share = np.bincount(drawn.argmax(axis=1), minlength=12) / len(drawn)
+        for system in range(12):
+            own = cells if system < few else 10
+            found.append((own, share[system], float(system == means.argmax())))
+    return found
+
+
+def first(pool: ProcessPoolExecutor, boards: int) -> None:
+    """Print chances to be first as said, and how often they are true."""
+    print(
+        "cells of four systems | sd of means / residuals | cells | said / true (cases)"
+    )
+    for cells in (1, 3, 10):
+        for spread in (0.03, 0.06, 0.12):
+            tasks = [(cells, spread, -(-boards // 20), at) for at in range(20)]
+            rows = np.array(
+                [row for block in pool.map(first_block, tasks) for row in block]
+            )
+            for own in sorted({cells, 10}):
+                line = [str(cells), f"{spread / 0.06:g}", str(own)]
+                some = rows[rows[:, 0] == own]
+                for low, high in itertools.pairwise(BINS):
+                    inside = (some[:, 1] >= low) & (some[:, 1] < high + (high == 1))
+                    said, true = (
+                        some[inside, 1:].mean(axis=0) if inside.any() else (0, 0)
+                    )
+                    line.append(f"{said:.3f} / {true:.3f} ({inside.sum()})")
+                print(" | ".join(line), flush=True)
+
+
+def missing_block(task: tuple[str, float, int, int, int, int]) -> list[tuple[Any, ...]]:
     """Return, of each table: squared errors of both rules, and how many intervals of the model hold."""
     why, between, items, n, tables, seed = task
     rng, found = np.random.default_rng(seed), []
     for _ in range(tables):
         strength, effect = rng.normal(size=items) * 0.8, rng.normal(size=n) * between
         noise = rng.normal(size=(n, items))
-        odds = {"random": 0.0, "strength": strength, "residual": noise}[why] + np.zeros(
-            (n, items)
-        )
+        reasons: dict[str, Any] = {
+            "random": 0.0,
+            "strength": strength,
+            "residual": noise,
+        }
+        odds = np.zeros((n, items)) + reasons[why]
         lost = rng.random((n, items)) < special.expit(-1.8 - odds)
         lost[0, lost.all(axis=0)] = False
         values, right = (
@@ -130,12 +274,12 @@ def missing_block(
         wide = np.sqrt(spread.own + (spread.shared**2).sum(axis=1)) * special.stdtrit(
             spread.df, 0.975
         )
-        held = float((np.abs(errors["model"]) < wide).mean())
+        inside = float((np.abs(errors["model"]) < wide).mean())
         found.append(
             (
                 float((errors["skip"] ** 2).mean()),
                 float((errors["model"] ** 2).mean()),
-                held,
+                inside,
             )
         )
     return found
@@ -222,7 +366,7 @@ def votes(rng: np.random.Generator, world: str) -> pl.DataFrame:
     return pl.DataFrame(columns | {"worker": worker})
 
 
-def battles_block(task: tuple[str, int, int]) -> list[tuple[float, ...]]:
+def battles_block(task: tuple[str, int, int]) -> list[tuple[Any, ...]]:
     """Return of each board: nothing claimed; own intervals that hold; their width, the chance of the first."""
     world, boards, seed = task
     rng, rows = np.random.default_rng([seed, *BATTLES[world][:2]]), []
@@ -261,31 +405,100 @@ def battles(pool: ProcessPoolExecutor, boards: int) -> None:
         print(" | ".join([*line, f"{width:.0f}", f"{first:.2f}"]), flush=True)
 
 
+def ceiling(rng: np.random.Generator) -> Floats:
+    """Return scores of a bounded measure, float64 [10, 60]: good systems hardly lose on hard data sets."""
+    gap = np.exp(rng.normal(size=(10, 1)) * 0.6 - 1.6 - rng.normal(size=60) * 1.2)
+    gap = gap * np.exp(rng.normal(size=(10, 60)) * 0.15)
+    scores: Floats = np.clip(1 - gap, 0.02, 1)
+    return scores
+
+
+def mteb(rng: np.random.Generator) -> Floats:
+    """Return the scores of 60 models of MTEB(eng, v2) retrieval, float64 [10, 60]."""
+    file = Path(os.environ["RANKSTONE_DATA"], "mteb-results/eng-v2-retrieval.board.csv")
+    table = pl.read_csv(file).drop("model").drop_nulls().to_numpy().T
+    chosen: Floats = table[:, rng.permutation(table.shape[1])[:60]]
+    return chosen
+
+
+def scales_block(task: tuple[str, int, int, int, int]) -> list[tuple[Any, ...]]:
+    """Return, of five systems of a third: errors of skip and of the model, inside, "–", range, the scale."""
+    world, third, cells, boards, seed = task
+    rng, found = np.random.default_rng([seed, third, cells]), []
+    for _ in range(boards):
+        values = {"mteb": mteb, "ceiling": ceiling}[world](rng)
+        right = values.mean(axis=0)
+        group = np.argsort(-right)[20 * third : 20 * (third + 1)]
+        chosen = rng.permutation(group)[:5]
+        table = values.copy()
+        for system in chosen:
+            table[rng.permutation(10)[cells:], system] = np.nan
+        scale = PredictionScale.chosen(table, (0.0, 1.0))
+        rule = ScoringRule("macro", "model", np.ones(10), scale=scale)
+        estimated = rule.estimated(table)
+        errors = estimated.model_errors()
+        spread = np.sqrt(errors.own + (errors.shared**2).sum(axis=1))
+        wide = spread * special.stdtrit(errors.df, 0.975)
+        for system in chosen:
+            miss = estimated.means[system] - right[system]
+            skip = np.nanmean(table[:, system]) - right[system]
+            inside = abs(miss) < (wide[system] if len(wide) > 1 else wide)
+            shown = estimated.supported[system]
+            beyond = not 0 <= estimated.means[system] <= 1
+            found.append(
+                (skip, miss, inside, not shown, beyond, SCALES.index(scale.name), seed)
+            )
+    return found
+
+
+def scales(pool: ProcessPoolExecutor, boards: int) -> None:
+    """Print the errors of predicted means by world, third of the systems and cells that are there."""
+    print(
+        "world | third | cells | rmse of skip | of model | standard errors | covered | – | beyond | scales"
+    )
+    for world in ("mteb", "ceiling"):
+        for third, name in enumerate(("top", "middle", "bottom")):
+            for cells in (1, 2, 3, 5, 8):
+                tasks = [
+                    (world, third, cells, -(-boards // 20), at) for at in range(20)
+                ]
+                rows = np.array(
+                    [row for block in pool.map(scales_block, tasks) for row in block]
+                )
+                skip, model = np.sqrt((rows[:, :2] ** 2).mean(axis=0))
+                # how far 1.10 times skip's mean square is from the model's, by boards of five
+                over = rows[:, 1] ** 2 - 1.21 * rows[:, 0] ** 2
+                over = over.reshape(-1, 5).mean(axis=1)
+                sure = over.mean() / (over.std() / np.sqrt(len(over)))
+                counts = np.bincount(rows[:, 5].astype(int), minlength=4) // 5
+                line = [world, name, str(cells), f"{skip:.4f}", f"{model:.4f}"]
+                line += [f"{sure:+.1f}", share_with_error(rows[:, 2])]
+                line += [f"{rows[:, 3].mean():.2f}", f"{rows[:, 4].mean():.2f}"]
+                print(" | ".join([*line, "/".join(map(str, counts))]), flush=True)
+
+
 def main() -> None:
     """Run one of the simulations."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["ranks", "missing", "battles"])
+    known = {"large": large, "first": first, "missing": missing}
+    known |= {"scales": scales, "battles": battles}
+    parser.add_argument("what", choices=["ranks", "worlds", *known])
     parser.add_argument(
         "--boards", type=int, default=1000, help="boards, or tables, for each line"
     )
-    parser.add_argument(
-        "--sizes", default="20x10,100x10,294x10", help="items x data sets"
-    )
-    parser.add_argument(
-        "--worlds",
-        nargs="+",
-        default=[*MEANS],
-        help="of ranks: true means and variances",
-    )
+    parser.add_argument("--sizes", help="items x data sets, joined by commas")
+    parser.add_argument("--worlds", nargs="+", help="true means, and residuals")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args(sys.argv[1:])
+    sizes, worlds = "20x10,100x10,294x10", [*MEANS]
+    if given.what == "worlds":
+        sizes, worlds = "20x4,20x6,20x8,20x10", [*WORLDS]
     with ProcessPoolExecutor(given.processes) as pool:
-        if given.what == "ranks":
-            ranks(pool, given.boards, given.sizes.split(","), given.worlds)
-        elif given.what == "battles":
-            battles(pool, given.boards)
+        if given.what in ("ranks", "worlds"):
+            sizes = given.sizes or sizes
+            ranks(pool, given.boards, sizes.split(","), given.worlds or worlds)
         else:
-            missing(pool, given.boards)
+            known[given.what](pool, given.boards)
 
 
 if __name__ == "__main__":

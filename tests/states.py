@@ -238,6 +238,57 @@ for _missing in ("skip", "worst", "model"):
     STATES[f"board with holes by {_missing}"] = _with_holes
 
 
+def _curved(kind: str, lang: str) -> Any:
+    """Return a board on which systems and data sets add up on one scale; the last system has one score."""
+    numbers = rng(5)
+    added = numbers.normal(0, 1.5, 7)[:, None] + numbers.normal(0, 1, 9)
+    added += numbers.normal(0, 0.02, added.shape)
+    values = {
+        "additive": 0.5 + added / 12,
+        "logit": 1 / (1 + np.exp(-added)),
+        "multiplicative": np.exp(added - 5),
+        "complementary": 1 - np.exp(added - 5),
+    }[kind]
+    rows = [
+        (f"s{system}", f"d{dataset}", values[system, dataset])
+        for system in range(7)
+        for dataset in range(9)
+        if system + dataset != 4 and (system < 6 or dataset == 3)
+    ]
+    table = pl.DataFrame(rows, ["system", "dataset", "value"], orient="row")
+    return rankstone.board(table, missing="model", lang=lang)
+
+
+for _kind in ("additive", "logit", "multiplicative", "complementary"):
+    STATES[f"board with holes, {_kind}"] = lambda lang, kind=_kind: _curved(kind, lang)
+
+
+@state
+def board_on_which_all_differ_by_the_same(lang: str) -> Any:
+    return rankstone.board(
+        {"a": {"w": 0.3, "x": 0.4}, "b": {"w": 0.1, "x": 0.2}}, lang=lang
+    )
+
+
+@state
+def board_explanation_without_an_error(lang: str) -> Any:
+    return board_on_which_all_differ_by_the_same(lang).explain("a")
+
+
+@state
+def board_with_a_weak_tail(lang: str) -> Any:
+    tail = pl.when(pl.col("system") >= "s6").then(pl.col("^d.*$") - 0.4)
+    return rankstone.board(
+        _board(2, 10, 10, 0.02, 0.08).with_columns(tail.otherwise(pl.col("^d.*$"))),
+        lang=lang,
+    )
+
+
+@state
+def board_with_one_candidate(lang: str) -> Any:
+    return rankstone.board(_board(27, 6, 8, 0.06, 0.03), lang=lang)
+
+
 for _seed in range(4):
     for _system in ("s0", "s2"):
         STATES[f"board explanation {_seed} {_system}"] = (

@@ -37,7 +37,7 @@ class BoardExplanation(Result):
     rank, low, high
         The rank of the system, and the ranks that clear differences leave to it.
     chance
-        The chance that the system is better.
+        The chance that the system is better; NaN where no error is known.
     lang
         Language of sentences.
     """
@@ -80,9 +80,10 @@ class BoardExplanation(Result):
             "high",
             "chance",
         )
-        return {name: getattr(self, name) for name in names} | {
-            "datasets": self.table.to_dicts()
-        }
+        report = {name: getattr(self, name) for name in names}
+        if np.isnan(self.chance):
+            report |= dict.fromkeys(("error", "chance"))
+        return report | {"datasets": self.table.to_dicts()}
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the table and what it says."""
@@ -100,9 +101,12 @@ class BoardExplanation(Result):
             "difference": f"{self.difference:+.{digits}f}",
             "error": f"{self.error:.{digits}f}",
         }
+        state = "clear" if self.clear else "open"
+        if np.isnan(self.chance):
+            state = "unknown"
         lines = [
             say(
-                "explained_clear" if self.clear else "explained_open",
+                f"explained_{state}",
                 **numbers,
                 system=one,
                 versus=other,
@@ -183,17 +187,21 @@ def explain_place(board: Board, one: int, other: int) -> BoardExplanation:
     table = table[order].with_columns(total=pl.col("contribution").cum_sum())
     columns = ("dataset", "score", "versus", "place", "contribution", "total", "places")
     better = board.intervals.better
+    error = float(board.errors.of_differences[one, other])
+    chance = float(board.chance_better()[one, other])
+    if not board.found.supported[[one, other]].all():
+        error = chance = np.nan
     return BoardExplanation(
         table.select(columns),
         board.scores.systems[one],
         board.scores.systems[other],
         float(given.sum()),
-        float(board.errors.of_differences[one, other]),
+        error,
         bool(better[one, other] or better[other, one]),
         now["rank"],
         now["rank_low"],
         now["rank_high"],
-        float(board.chance_better()[one, other]),
+        chance,
         board.rule.estimate,
         board.lang,
     )

@@ -16,6 +16,7 @@ from rankstone.boards.cells import ESTIMATES, MISSING, RANKED
 from rankstone.boards.rank_tests import friedman_test, posthoc_test
 from rankstone.boards.ranked_systems import RankedSystems, places, span
 from rankstone.errors import UsageError, did_you_mean, printable
+from rankstone.stats.rank_intervals import FEW
 from rankstone.stats.variance_components import Reliability, order_components
 
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Kind
 
 
-#: fewer data sets than this have not been found to carry intervals of ranks
-_FEW: Final = 6
 #: the reliability of an order that is usually wanted (Urbano and others 2013)
 _TARGET: Final = 0.95
+#: the weak half makes an order reliable where without it the error is this many times as large
+_TAIL: Final = 2
+#: half of the systems are at least so many
+_HALF: Final = 5
 #: a board separates its systems where this share of neighbours is separated
 _CARRIES: Final = 0.2
 
@@ -54,8 +57,8 @@ class Board(RankedSystems):
         The errors of these numbers.
     intervals
         The ranks that the errors leave to each system.
-    first
-        float64 ``[systems]``: how often each is first over resampled data sets or queries.
+    drawn
+        float64 ``[resamples, systems]``: the true means, higher is better, as they may be.
     seed, resamples
         Seed of the draws, and how many samples of the bootstrap.
     lang
@@ -68,7 +71,7 @@ class Board(RankedSystems):
     confidence: float
     errors: MeanErrors | DrawnErrors
     intervals: RankIntervals
-    first: Floats
+    drawn: Floats
     seed: int = 0
     resamples: int = 0
     lang: str = "en"
@@ -104,13 +107,21 @@ class Board(RankedSystems):
 
     @property
     def means(self) -> Floats:
-        """The number of each system, higher is better, float64 ``[systems]``."""
-        return self.found.means
+        """The number of each system, higher is better, float64 ``[systems]``; NaN if it is not supported."""
+        return np.where(self.found.supported, self.found.means, np.nan)
 
     @property
     def systems(self) -> Sequence[str]:
         """The names of the systems."""
         return self.scores.systems
+
+    @cached_property
+    def first(self) -> Floats:
+        """The chance of each system to be the best, float64 ``[systems]``; NaN where no error is known."""
+        best = self.drawn.argmax(axis=1)
+        counts = np.bincount(best, minlength=len(self.means))
+        unknown = np.isnan(self.drawn[0])
+        return np.where(unknown, np.nan, counts / len(best))
 
     @cached_property
     def has(self) -> Bools:
@@ -120,7 +131,7 @@ class Board(RankedSystems):
     @cached_property
     def without(self) -> Ints:
         """The ranks if a data set is left out, int64 ``[datasets, systems]``; none for a single data set."""
-        values = self.scores.values
+        values = self._ranked_values
         if len(values) < 2:  # noqa: PLR2004 - nothing would be left
             return np.empty((0, values.shape[1]), np.int64)
         return np.stack(
@@ -148,15 +159,23 @@ class Board(RankedSystems):
             rules |= {
                 f"missing={name}": replace(self.rule, missing=name) for name in others
             }
-        return {name: _ranks(rule, self.scores.values) for name, rule in rules.items()}
+        return {name: _ranks(rule, self._ranked_values) for name, rule in rules.items()}
+
+    @property
+    def _ranked_values(self) -> Floats:
+        return np.where(self.found.supported, self.scores.values, np.nan)
 
     @cached_property
     def table(self) -> pl.DataFrame:
         """A row for each system, see :meth:`to_frame`."""
         left = np.concatenate([places(self.means)[None], self.without])
-        ends = {"without_low": left.min(axis=0), "without_high": left.max(axis=0)}
+        others = {
+            "datasets": self.has.sum(axis=0),
+            "without_low": left.min(axis=0),
+            "without_high": left.max(axis=0),
+        }
         numbers = {self.rule.estimate: self.rule.shown(self.means)}
-        return self.ranked(numbers, {"datasets": self.has.sum(axis=0), **ends})
+        return self.ranked(numbers, others)
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each system, the best first.
@@ -166,7 +185,7 @@ class Board(RankedSystems):
         polars.DataFrame
             ``rank``, ``system`` and the estimate by its name; ``rank_low`` and ``rank_high``, the ranks that
             clear differences leave, of all systems together; ``single_low`` and ``single_high``, the same for
-            a system chosen beforehand; ``first``, the share of resamples in which it is first; ``tier``;
+            a system chosen beforehand; ``first``, the chance that it is the best; ``tier``;
             ``datasets``, how many scores it has; ``without_low`` and ``without_high``, its ranks if any data
             set is left out; ``rules_low`` and ``rules_high``, its ranks under other rules.
         """
@@ -191,7 +210,8 @@ class Board(RankedSystems):
             between the order with and without it), ``first`` (who is first without it), ``moved`` (the
             largest move) and ``mover`` (whose it is).
         """
-        now, share = places(self.means), self.rule.weights / self.rule.weights.sum()
+        now = places(self.means)
+        share = self.rule.weights / self.rule.weights.sum()
         rows = []
         for at, ranks in enumerate(self.without):
             moved = np.abs(ranks - now)
@@ -225,7 +245,10 @@ class Board(RankedSystems):
     @cached_property
     def reliability(self) -> Reliability | None:
         """How well the means of systems with all scores tell them apart; ``None`` without two of both."""
-        better = self.scores.values[:, self.complete]
+        return self._reliability(self.complete)
+
+    def _reliability(self, chosen: Ints) -> Reliability | None:
+        better = self.scores.values[:, chosen]
         if min(better.shape) < 2:  # noqa: PLR2004 - variances
             return None
         names = (
@@ -233,7 +256,7 @@ class Board(RankedSystems):
             if set(self.scores.queries) == set(self.scores.datasets)
             else ()
         )
-        queries = [self.scores.queries[name][:, self.complete] for name in names]
+        queries = [self.scores.queries[name][:, chosen] for name in names]
         return Reliability.of(better, queries)
 
     @cached_property
@@ -289,25 +312,14 @@ class Board(RankedSystems):
     def chance_better(self) -> Floats:
         """Return the chance that the row is better than the column, float64 ``[systems, systems]``.
 
-        It is that of the two alone: from a t distribution around their difference, by the paired errors if
-        data sets are resampled; 0.5 for equal systems.  With many pairs some chances are high by chance.
+        It is that of the two by the posterior of all means (see
+        :func:`~rankstone.stats.posterior_means.posterior_means`); 0.5 on the diagonal, NaN where no error is
+        known.
         """
-        from scipy import special
-
-        over_datasets = self.resample == "datasets"
-        error = (
-            self.found.paired_errors() if over_datasets else self.errors.of_differences
-        )
-        gaps = self.means[:, None] - self.means
-        ratio = np.divide(
-            gaps,
-            error,
-            out=np.where(gaps, np.copysign(np.inf, gaps), 0.0),
-            where=error > 0,
-        )
-        df = max(len(self.has) - 1, 1) if self.resample != "queries" else np.inf
-        found: Floats = special.stdtr(df, ratio)
-        return found
+        above = [(self.drawn > one[:, None]).mean(axis=0) for one in self.drawn.T]
+        below: Floats = np.stack(above)
+        unknown = np.isnan(self.drawn[0])
+        return np.where(unknown, np.nan, (1 - below + below.T) / 2)
 
     def explain(self, system: str, versus: str | None = None) -> BoardExplanation:
         """Return how a system's place came about: what each data set gave and took.
@@ -328,7 +340,7 @@ class Board(RankedSystems):
                 )
         at = self.scores.systems.index(system)
         place = int(np.flatnonzero(self.order == at)[0])
-        near = self.order[place - 1 if place else 1]
+        near = self.order[abs(place - 1)]
         return explain_place(
             self, at, self.scores.systems.index(versus) if versus else int(near)
         )
@@ -358,15 +370,15 @@ class Board(RankedSystems):
         """Yield what the board shows, in sentences."""
         say, found, (n, items) = self.say, self.intervals, self.has.shape
         yield from self.leading()
-        if n >= _FEW and self.apart < _CARRIES * (items - 1):
+        if n >= FEW and self.apart < _CARRIES * (items - 1):
             yield say(
                 "cannot_rank",
                 n=n,
                 width=int(np.median(found.high - found.low + 1)),
                 items=items,
             )
-        if self.resample != "queries" and n < _FEW:
-            yield say("few", n=n, few=_FEW)
+        if self.resample != "queries" and n < FEW:
+            yield say("few", n=n, few=FEW)
         if lost := int((~self.has).sum()):
             share = f"{100 * lost / self.has.size:.3g} %"
             yield say(
@@ -375,6 +387,7 @@ class Board(RankedSystems):
                 all=f"{self.has.size:,}",
                 share=share,
             )
+            yield from self._predicted()
         yield from self._seeds()
         yield from self._reliable()
         yield from self.moves()
@@ -392,20 +405,32 @@ class Board(RankedSystems):
                 system=printable(self.systems[other], 40),
             )
 
+    def _predicted(self) -> Iterator[str]:
+        """Yield how well missing scores are predicted, and which systems have too few."""
+        scale = self.rule.scale
+        if self.rule.missing == "model" and not np.isnan(scale.error):
+            kind = self.say(f"scale_{scale.name}")
+            yield self.say("predicted", scale=kind, error=f"{scale.error:.2g}")
+        rare = np.flatnonzero(~self.found.supported).tolist()
+        if rare:
+            names = some(printable(self.systems[at], 40) for at in rare)
+            least = self.found.cells_needed
+            yield self.say("unsupported", names=names, least=least)
+
     def _reliable(self) -> Iterator[str]:
         """Yield the coefficients of generalisability, and how many data sets would be enough."""
         if (found := self.reliability) is None or self.rule.estimate in RANKED:
             return
+        if not self.found.fit.pooled:  # no spread within systems is no certainty
+            return
         if self.shards:
             parts = {name: part for name, _, part in self.shards if part is not None}
-            whole, error = self.shards[0][1] + sum(parts.values()), sum(parts.values())
-            reliable, of_queries = (
-                self.shards[0][1] / (whole or 1.0),
-                parts["system × query"] / (error or 1.0),
-            )
-            yield self.say(
-                "crossed", order=f"{reliable:.2f}", share=f"{100 * of_queries:.2g} %"
-            )
+            error = sum(parts.values())
+            whole = self.shards[0][1] + error
+            reliable = self.shards[0][1] / (whole or 1.0)
+            of_queries = parts["system × query"] / (error or 1.0)
+            share = f"{100 * of_queries:.2g} %"
+            yield self.say("crossed", order=f"{reliable:.2f}", share=share)
             return
         low, high = found.interval(self.confidence)
         numbers = {
@@ -413,10 +438,10 @@ class Board(RankedSystems):
             "high": f"{high:.2f}",
             "level": f"{100 * self.confidence:g} %",
         }
-        order, scores = (
-            f"{found.coefficient(absolute=absolute):.2f}" for absolute in (False, True)
-        )
+        order = f"{found.coefficient():.2f}"
+        scores = f"{found.coefficient(absolute=True):.2f}"
         yield self.say("reliable", order=order, scores=scores, **numbers)
+        yield from self._weak_tail(found)
         if found.coefficient() < _TARGET and (needed := found.datasets_needed(_TARGET)):
             queries = found.queries_needed(_TARGET) if found.noise else None
             more = self.say("or_queries", queries=f"{queries:,}") if queries else ""
@@ -424,18 +449,30 @@ class Board(RankedSystems):
                 "data_sets_needed", needed=f"{needed:,}", target=_TARGET, more=more
             )
 
+    def _weak_tail(self, whole: Reliability) -> Iterator[str]:
+        """Yield that the weaker half of the systems makes the order look reliable."""
+        better_half = self.complete[: len(self.complete) // 2]
+        if len(better_half) < _HALF:
+            return
+        half = self._reliability(better_half)
+        if half is None:
+            return
+        reliable = half.coefficient()
+        if 1 - reliable > _TAIL * (1 - whole.coefficient()):
+            yield self.say("weak_tail", half=f"{reliable:.2f}")
+
     def _seeds(self) -> Iterator[str]:
         """Yield the share of seeds in the residual variance, how many would pay, what single ones say."""
         if not self.scores.seed_cells:
             return
-        spread, residual = (
-            float(self.scores.seed_variance.mean()),
-            self.found.fit.pooled,
-        )
+        spread = float(self.scores.seed_variance.mean())
+        residual = self.found.fit.pooled
         if 0 < spread < residual:
             most = max(map(len, self.scores.seed_cells.values()))
             times = math.ceil(9 * most * spread / (residual - spread))
-            more = self.say("more_seeds", times=times) if times > most else ""
+            more = ""
+            if times > most:
+                more = self.say("more_seeds", times=times)
             yield self.say("seeds", share=f"{100 * spread / residual:.2g} %") + more
         leaders, turned = self.by_seed()
         others = int((leaders != self.order[0]).sum())
@@ -448,15 +485,20 @@ class Board(RankedSystems):
 
     def by_seed(self) -> tuple[Ints, float]:
         """Return who is first by single seeds, int64 ``[seeds]``, and the share of pairs they turn around."""
-        cells, tables = self.scores.seed_cells, []
+        cells = self.scores.seed_cells
+        tables = []
         for at in range(min(map(len, cells.values()))):
             tables.append(self.scores.values.copy())
             for cell, means in cells.items():
                 tables[-1][cell] = means[at]
-        found = np.stack([self.rule.means(self.rule.parts(table)) for table in tables])
-        gaps, now = found[:, :, None] - found[:, None], self.means[:, None] - self.means
+        parts = map(self.rule.parts, tables)
+        found = np.stack([self.rule.means(part) for part in parts])
+        found[:, ~self.found.supported] = np.nan
+        gaps = found[:, :, None] - found[:, None]
+        now = self.means[:, None] - self.means
         pairs = len(tables) * len(now) * (len(now) - 1)
-        return found.argmax(axis=1), float((gaps * now < 0).sum()) / pairs
+        turned = float((gaps * now < 0).sum())
+        return np.nanargmax(found, axis=1), turned / pairs
 
     def title(self) -> str:
         """Return how many systems and data sets there are, and the measure."""
@@ -484,12 +526,12 @@ class Board(RankedSystems):
 
     def cells(self, row: Mapping[str, Any], digits: int) -> dict[str, str]:
         """Return what is shown of a row of the table, by column."""
+        number = row[self.rule.estimate]
         own = {"datasets": str(row["datasets"]), "left_out": span(row, "without")}
-        return (
-            super().cells(row, digits)
-            | own
-            | {self.rule.estimate: f"{row[self.rule.estimate]:.{digits}f}"}
-        )
+        own[self.rule.estimate] = "–" if number is None else f"{number:.{digits}f}"
+        if number is None:
+            own |= dict.fromkeys(("rank", "left_out", "rules"), "–")
+        return super().cells(row, digits) | own
 
     def method_lines(self) -> Iterator[str]:
         """Yield what is resampled, the estimate, and what columns mean."""
@@ -499,11 +541,14 @@ class Board(RankedSystems):
 
 def _tau(one: Ints, other: Ints) -> float:
     """Return Kendall's τ-b of two rankings of the same systems."""
-    first, second = (
-        np.sign(ranks[:, None] - ranks).astype(np.float32) for ranks in (one, other)
-    )
-    pairs = np.sqrt(float((first**2).sum()) * float((second**2).sum()))
-    return float((first * second).sum()) / pairs if pairs else 1.0
+    first = np.sign(one[:, None] - one).astype(np.float32)
+    second = np.sign(other[:, None] - other).astype(np.float32)
+    untied = float((first**2).sum())
+    other_untied = float((second**2).sum())
+    pairs = math.sqrt(untied * other_untied)
+    if not pairs:
+        return 1.0
+    return float((first * second).sum()) / pairs
 
 
 def _ranks(rule: ScoringRule, values: Floats) -> Ints:
@@ -511,5 +556,6 @@ def _ranks(rule: ScoringRule, values: Floats) -> Ints:
     some_score = ~np.isnan(values).all(axis=0)
     found = np.full(values.shape[1], np.nan)
     kept = values[:, some_score]
-    found[some_score] = rule.means(rule.parts(kept[~np.isnan(kept).all(axis=1)]))
+    kept = kept[~np.isnan(kept).all(axis=1)]
+    found[some_score] = rule.means(rule.parts(kept))
     return places(found)

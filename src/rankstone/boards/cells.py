@@ -6,6 +6,7 @@ a system within the data set.  So one piece of algebra gives the errors of all o
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -13,13 +14,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.boards.additive_fit import AdditiveFit
+from rankstone.boards.prediction_scale import PredictionScale
 from rankstone.comparison.score_matrix import ROUNDING
 from rankstone.stats.anova_and_friedman import ranks
-from rankstone.stats.rank_intervals import (
-    MeanErrors,
-    errors_of_differences,
-    moderated_variances,
-)
+from rankstone.stats.rank_intervals import MeanErrors, errors_of_differences
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats
@@ -42,107 +41,12 @@ MISSING: Final = {
     "worst": "the lowest score of the data set stands for a missing one",
     "model": "an additive model of systems and data sets predicts missing scores",
 }
+#: the least share of the variance of predicted means that is between systems
+_RELIABLE: Final = 0.5
+#: how many times larger the variance of a mean is of which nothing is known
+_UNKNOWN: Final = 1e6
 #: estimates that only know the order within a data set
 RANKED: Final = ("mean_rank", "borda", "win_rate")
-
-
-class AdditiveFit(Record):
-    """The two-way model ``number = system + data set + residual``, fitted by least squares.
-
-    Attributes
-    ----------
-    predicted
-        float64 ``[datasets, systems]``: what the model says of every cell.
-    residual
-        float64 ``[datasets, systems]``; 0 where there is no number.
-    spread
-        float64 ``[datasets, datasets]``: covariance of the effects of data sets, over the residual variance.
-    counts
-        float64 ``[systems]``: numbers of each system.
-    df
-        Degrees of freedom of the residuals, 0 or more.
-    effects
-        float64 ``[datasets]``, with a mean of 0.
-    """
-
-    predicted: Floats
-    residual: Floats
-    spread: Floats
-    counts: Floats
-    df: float
-    effects: Floats
-
-    @classmethod
-    def of(cls, values: Floats) -> AdditiveFit:
-        """Fit a table with NaN for missing cells; every system and every data set has a number."""
-        has = ~np.isnan(values)
-        filled, seen = np.where(has, values, 0.0), has.astype(np.float64)
-        counts = seen.sum(axis=0)
-        own = filled.sum(axis=0) / counts
-        normal = np.diag(seen.sum(axis=1)) - (seen / counts) @ seen.T
-        spread = np.linalg.pinv(normal, hermitian=True)
-        effects = spread @ (filled - seen * own).sum(axis=1)
-        predicted = own - effects @ seen / counts + effects[:, None]
-        df = max(
-            seen.sum() - len(counts) - np.linalg.matrix_rank(normal, hermitian=True),
-            0.0,
-        )
-        residual = np.where(has, values - predicted, 0.0)
-        residual[np.abs(residual) <= ROUNDING * np.abs(filled).max(initial=0.0)] = 0.0
-        return cls(predicted, residual, spread, counts, float(df), effects)
-
-    @cached_property
-    def pooled(self) -> float:
-        """The residual variance of all systems; 0 without degrees of freedom."""
-        return float((self.residual**2).sum()) / self.df if self.df else 0.0
-
-    @cached_property
-    def between(self) -> float:
-        """The variance of data sets, less what the residuals add to it."""
-        if len(self.effects) < 2:  # noqa: PLR2004 - one data set has no spread
-            return 0.0
-        noise = self.pooled * float(np.trace(self.spread)) / len(self.effects)
-        return max(float(self.effects.var(ddof=1)) - noise, 0.0)
-
-    @cached_property
-    def independent(self) -> float:
-        """The share of the degrees of freedom that is left since systems behave alike.
-
-        The pooled variance of K systems with the covariance Σ is known as well as from (tr Σ)² / tr Σ²
-        independent ones (Satterthwaite, Biometrics Bulletin 2, 1946); tr Σ² is estimated without bias
-        (Srivastava, Journal of the Japan Statistical Society 35, 2005).
-        """
-        others = self.residual.shape[1] - 1
-        df = self.df / others if others else 0.0
-        if df <= 1:
-            return 1.0
-        total = float((self.residual**2).sum()) / df
-        square = float(((self.residual @ self.residual.T) ** 2).sum()) / df**2
-        square = (square - total**2 / df) * df**2 / ((df - 1) * (df + 2))
-        return (
-            float(np.clip(total**2 / (others * square), 1 / others, 1.0))
-            if square > 0
-            else 1.0
-        )
-
-    def variances(self) -> tuple[Floats, Floats]:
-        """Return the moderated residual variance of each system, and degrees of freedom.
-
-        The effects of data sets take from the residuals of all systems alike: each is a little more like the
-        others than its own variance is, which errs on the safe side.
-        """
-        degrees = self.counts - 1
-        grown = degrees.sum() / self.df if self.df else 1.0
-        squares = np.divide(
-            (self.residual**2).sum(axis=0) * grown,
-            degrees,
-            where=degrees > 0,
-            out=np.zeros(len(degrees)),
-        )
-        variance, df = moderated_variances(squares, degrees)
-        return variance, df if len(df) > 1 else np.array(
-            [max(self.df * self.independent, 1.0)]
-        )
 
 
 class ScoringRule(Record):
@@ -158,12 +62,20 @@ class ScoringRule(Record):
         float64 ``[datasets]``.
     sign
         -1 if lower scores are better.
+    scale
+        The scale on which missing scores are predicted; those of a geometric mean are on that of logarithms.
     """
 
     estimate: str
     missing: str
     weights: Floats
     sign: int = 1
+    scale: PredictionScale = PredictionScale()
+
+    @property
+    def uses_scale(self) -> bool:
+        """Whether the mean is one of scores, not of their ranks or logarithms."""
+        return self.estimate not in (*RANKED, "geometric_mean")
 
     def without(self, dataset: int) -> ScoringRule:
         """Return the rule for all data sets but one."""
@@ -177,14 +89,21 @@ class ScoringRule(Record):
         values
             float64 ``[datasets, systems]``, NaN where a score is missing.
         """
-        logs = self.estimate == "geometric_mean"
-        better = self.sign * (np.log(values) if logs else values)
+        scale = self.scale
+        if self.estimate == "geometric_mean":
+            values = np.log(values)
+            scale = PredictionScale()
+        better = self.sign * values
         has = ~np.isnan(better)
         if not has.all() and self.missing == "model":
-            better = np.where(has, better, AdditiveFit.of(better).predicted)
+            predicted = scale.predicted(values)
+            better = np.where(has, better, self.sign * predicted)
         elif not has.all() and self.missing == "worst":
-            better = np.where(has, better, np.nanmin(better, axis=1, keepdims=True))
-        return self._ranked(better) if self.estimate in RANKED else better
+            worst = np.nanmin(better, axis=1, keepdims=True)
+            better = np.where(has, better, worst)
+        if self.estimate in RANKED:
+            return self._ranked(better)
+        return better
 
     def _ranked(self, better: Floats) -> Floats:
         """Return ranks, points or shares of wins within data sets; higher is better."""
@@ -205,7 +124,8 @@ class ScoringRule(Record):
             elif (
                 self.estimate == "borda"
             ):  # as many points as others are not above; none where missing
-                out[has], out[~has] = below + (~has).sum(), 0.0
+                out[has] = below + (~has).sum()
+                out[~has] = 0.0
             else:
                 out[has] = below / max(has.sum() - 1, 1)
         return found
@@ -213,17 +133,21 @@ class ScoringRule(Record):
     def means(self, parts: Floats) -> Floats:
         """Return the number of each system, higher is better, float64 ``[systems]``."""
         has = ~np.isnan(parts)
-        found: Floats = self.weights @ np.where(has, parts, 0.0) / (self.weights @ has)
-        return found
+        total: Floats = self.weights @ np.where(has, parts, 0.0)
+        return total / (self.weights @ has)
 
     def shown(self, means: Floats) -> Floats:
         """Return means as people know them: the lowest mean rank is the best, points are summed."""
         if self.estimate == "mean_rank":
             return -means
+        if self.estimate == "borda":
+            return means * len(self.weights)
         if self.estimate in RANKED:
-            return means * len(self.weights) if self.estimate == "borda" else means
+            return means
         signed: Floats = self.sign * means
-        return np.exp(signed) if self.estimate == "geometric_mean" else signed
+        if self.estimate == "geometric_mean":
+            return np.exp(signed)
+        return signed
 
     def estimated(self, values: Floats) -> Estimated:
         """Return the number of each system, and what its error depends on.
@@ -234,19 +158,30 @@ class ScoringRule(Record):
             float64 ``[datasets, systems]``, NaN where a score is missing.
         """
         parts = self.parts(values)
-        present = ~np.isnan(parts) & ~(np.isnan(values) & (self.missing == "model"))
-        share = (self.weights / self.weights.sum())[:, None] * np.ones(parts.shape)
-        fit = AdditiveFit.of(np.where(present, parts, np.nan))
+        present = ~np.isnan(parts)
+        if self.missing == "model":
+            present &= ~np.isnan(values)
+        weights = self.weights / self.weights.sum()
+        share = weights[:, None] * np.ones(parts.shape)
+        fit = linked = AdditiveFit.of(np.where(present, parts, np.nan))
         if self.missing == "model":
             # a predicted cell rests on the system's own cells, and on the effects of data sets
-            lost = (share * ~present).sum(axis=0) / fit.counts
-            own, moved = (
-                np.where(present, share + lost, 0.0),
-                np.where(present, -lost, share),
-            )
+            moving = share
+            if self.uses_scale:
+                linked = AdditiveFit.of(self.scale.link(values))
+                slope = self.scale.slope(linked.predicted)
+                # where few scores place a system, others are the better guide to the slope
+                typical = slope.mean(axis=1, keepdims=True)
+                moving = share * np.where(present, slope, np.maximum(slope, typical))
+            lost = (moving * ~present).sum(axis=0) / fit.counts
+            own = np.where(present, moving + lost, 0.0)
+            moved = np.where(present, -lost, moving)
         else:
-            own = moved = np.where(present, share, 0.0) / (share * present).sum(axis=0)
-        return Estimated(self, parts, self.means(parts), present, fit, own, moved)
+            share *= present
+            own = moved = share / share.sum(axis=0)
+        return Estimated(
+            self, parts, self.means(parts), present, fit, linked, own, moved
+        )
 
 
 class Estimated(Record):
@@ -264,6 +199,8 @@ class Estimated(Record):
         bool ``[datasets, systems]``: True for parts that are neither missing nor predicted.
     fit
         The additive model of these parts.
+    linked
+        The same on the scale of predictions.
     own, moved
         float64 ``[datasets, systems]``: weights of residuals, and of the effects of data sets, in the error
         of a mean.
@@ -274,36 +211,75 @@ class Estimated(Record):
     means: Floats
     present: Bools
     fit: AdditiveFit
+    linked: AdditiveFit
     own: Floats
     moved: Floats
 
+    @cached_property
+    def cells_needed(self) -> int:
+        """How many scores a system needs for a predicted mean: with fewer, errors are too much of it.
+
+        Two in any case, since one does not show how much a system varies.
+        """
+        if self.rule.missing != "model" or self.present.all():
+            return 0
+        covariance = self.model_errors().covariance
+        error = float(np.median(np.diag(covariance)))
+        between = float(self.means.var(ddof=1)) - error
+        noise = self.fit.pooled
+        if self.rule.uses_scale and not math.isnan(self.rule.scale.error):
+            noise = self.rule.scale.error**2
+        noise *= _RELIABLE / (1 - _RELIABLE)
+        most = int(self.fit.counts.max())
+        if noise >= most * between:
+            return most
+        return min(max(math.ceil(noise / between), 2), most)
+
+    @cached_property
+    def supported(self) -> Bools:
+        """True for systems with enough scores for a mean, bool ``[systems]``."""
+        return self.fit.counts >= self.cells_needed
+
     def errors(self, seed: int = 0) -> MeanErrors:
-        """Return the errors of means if data sets are a sample of those that the board is about."""
-        variance, df = self.fit.variances()
-        own, sources = (
-            variance * (self.own**2).sum(axis=0),
-            np.zeros((self.parts.shape[1], 0)),
-        )
+        """Return the errors of means if data sets are a sample of those that the board is about.
+
+        Of systems with too few scores nothing is known: their errors are without measure.
+        """
+        errors = self.model_errors(seed)
+        unknown = ~self.supported
+        own = errors.own.copy()
+        own[unknown] *= _UNKNOWN
+        return replace(errors, own=own)
+
+    def model_errors(self, seed: int = 0) -> MeanErrors:
+        """Return the errors of means, however few scores a system has."""
+        variance, df = self.linked.variances()
+        own = variance * (self.own**2).sum(axis=0)
+        sources = np.zeros((len(own), 0))
         if not self.present.all():
             if self.rule.missing == "model":
-                values, vectors = np.linalg.eigh(self.fit.pooled * self.fit.spread)
-                sources = self.moved.T @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+                spread = self.linked.pooled * self.linked.spread
+                values, vectors = np.linalg.eigh(spread)
+                roots = np.sqrt(np.maximum(values, 0.0))
+                sources = self.moved.T @ (vectors * roots)
             else:  # means over different data sets also differ by what these are like
                 sources = self.moved.T * np.sqrt(self.fit.between)
-        return MeanErrors(own, df, sources, seed)
+        return MeanErrors(own, df, sources, seed, *self._paired())
 
-    def influence(self) -> Floats:
-        """Return how a mean moves if a data set counts once more, float64 ``[datasets, systems]``."""
-        if self.rule.missing == "model":
-            return self.own * self.fit.residual
-        return self.own * np.where(self.present, self.parts - self.means, 0.0)
+    def _paired(self) -> tuple[Floats | None, float]:
+        """Return the standard errors of differences by the paired t-test, and its degrees of freedom.
 
-    def paired_errors(self) -> Floats:
-        """Return the standard error of each difference by the paired t-test, float64 ``[systems, systems]``.
-
-        A pair's own variance counts, so systems that behave alike have small errors.  It has n - 1 degrees of
-        freedom, which is too few for claims about all pairs.
+        Those of systems without all scores are not known, nor are those of systems that differ by the same
+        everywhere.
         """
-        deviation = self.influence()
-        square = deviation.T @ deviation * (len(deviation) / max(len(deviation) - 1, 1))
-        return errors_of_differences(square)
+        n, items = self.parts.shape
+        complete = self.present.all(axis=0)
+        if n < 2 or items < 3:  # noqa: PLR2004 - two systems are a pair in any case
+            return None, 0.0
+        share = self.rule.weights / self.rule.weights.sum()
+        residual = np.where(complete, self.fit.residual, np.nan)
+        moved = share[:, None] * residual
+        square = moved.T @ moved * (n / (n - 1))
+        error = errors_of_differences(square)
+        known = error**2 > ROUNDING * np.diag(square)
+        return np.where(known, error, np.inf), n - 1.0

@@ -12,7 +12,9 @@ from rankstone._basics import counted, some
 from rankstone.boards.board_result import Board
 from rankstone.boards.board_scores import BoardScores, read_board
 from rankstone.boards.cells import ESTIMATES, MISSING, Estimated, ScoringRule
+from rankstone.boards.prediction_scale import PredictionScale
 from rankstone.boards.scored_collections import score_collections
+from rankstone.comparison.score_sources import fact_of
 from rankstone.errors import (
     BadOption,
     InputError,
@@ -23,7 +25,8 @@ from rankstone.errors import (
     one_of,
     printable,
 )
-from rankstone.stats.random_streams import check_count, draws, raw
+from rankstone.stats.posterior_means import posterior_means
+from rankstone.stats.random_streams import check_count, draws, normal
 from rankstone.stats.rank_intervals import DrawnErrors, rank_intervals
 from rankstone.tables.phrases import check_language
 
@@ -152,20 +155,15 @@ def board(
     rule = _rule(read, estimate, missing, weights)
     _check(read, rule)
     level = _level(read, resample)
+    if np.isnan(read.values).any():
+        span = fact_of(read.measure, "span", (None, None))
+        rule = replace(rule, scale=PredictionScale.chosen(read.values, span))
     found = rule.estimated(read.values)
-    drawn, errors = _errors(read, found, level, resamples, seed)
+    errors = _errors(read, found, level, resamples, seed)
     ranks = rank_intervals(found.means, errors, alpha=1 - confidence, progress=progress)
+    drawn = posterior_means(found.means, errors.covariance, seed=seed, count=resamples)
     return Board(
-        read,
-        found,
-        level,
-        confidence,
-        errors,
-        ranks,
-        _first(found.means + drawn),
-        seed,
-        resamples,
-        lang,
+        read, found, level, confidence, errors, ranks, drawn, seed, resamples, lang
     )
 
 
@@ -209,10 +207,9 @@ def _rule(
             given=f"none above 0 for {some(map(printable, lacking))}",
             fix=f"weights={{{lacking[0]!r}: 1000}}, or a column weight",
         )
+    shares = np.array([known[name] for name in read.datasets])
     sign = -1 if read.direction == "lower" else 1
-    return ScoringRule(
-        estimate, missing, np.array([known[name] for name in read.datasets]), sign
-    )
+    return ScoringRule(estimate, missing, shares, sign)
 
 
 def _check(read: BoardScores, rule: ScoringRule) -> None:
@@ -241,10 +238,8 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
         )
     if rule.estimate == "geometric_mean" and (read.values <= 0).any():
         at = np.argwhere(read.values <= 0)[0]
-        system, dataset = (
-            printable(read.systems[at[1]]),
-            printable(read.datasets[at[0]]),
-        )
+        system = printable(read.systems[at[1]])
+        dataset = printable(read.datasets[at[0]])
         raise InputError(
             "a geometric mean needs scores above 0",
             where=", ".join(read.sources.values()),
@@ -263,7 +258,8 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
 
 def _parts(has: Bools) -> list[list[int]]:
     """Return systems that are joined by common data sets, one list for each part."""
-    left, found = set(range(has.shape[1])), []
+    left = set(range(has.shape[1]))
+    found = []
     while left:
         joined = np.zeros(has.shape[1], bool)
         joined[min(left)] = True
@@ -280,7 +276,9 @@ def _parts(has: Bools) -> list[list[int]]:
 def _level(read: BoardScores, resample: str | None) -> str:
     """Return what is resampled."""
     if resample is None:
-        return "queries" if len(read.datasets) == 1 and read.queries else "datasets"
+        if len(read.datasets) == 1 and read.queries:
+            return "queries"
+        return "datasets"
     one_of("resample", resample, RESAMPLED)
     if resample != "datasets" and set(read.queries) != set(read.datasets):
         raise InputError(
@@ -293,15 +291,10 @@ def _level(read: BoardScores, resample: str | None) -> str:
 
 def _errors(
     read: BoardScores, found: Estimated, level: str, resamples: int, seed: int
-) -> tuple[Floats, MeanErrors | DrawnErrors]:
-    """Return means of resamples less those observed, float64 ``[resamples, systems]``, and the errors."""
-    of_queries = (
-        np.zeros(())
-        if level == "datasets"
-        else _of_queries(read, found, resamples, seed)
-    )
+) -> MeanErrors | DrawnErrors:
+    """Return the errors of means."""
     if level == "queries":
-        return of_queries, DrawnErrors(of_queries)
+        return DrawnErrors(_of_queries(read, found, resamples, seed))
     if not found.fit.counts.max() > 1:
         raise NotComparable(
             "no system has scores on two data sets, so nothing shows how data sets differ",
@@ -311,16 +304,12 @@ def _errors(
             if read.queries
             else "add a column query_id, with a row for each query",
         )
-    n, errors = len(read.datasets), found.errors(seed)
-    moved: Floats = (
-        (draws(n, seed, range(resamples)) - 1)
-        @ found.influence()
-        * np.sqrt(n / max(n - 1, 1))
-    )
+    errors = found.errors(seed)
     if level == "datasets":
-        return moved, errors
+        return errors
+    of_queries = _of_queries(read, found, resamples, seed)
     both = min(len(errors.drawn), resamples)
-    return moved + of_queries, DrawnErrors(errors.drawn[:both] + of_queries[:both])
+    return DrawnErrors(errors.drawn[:both] + of_queries[:both])
 
 
 def _of_queries(
@@ -343,22 +332,12 @@ def _of_queries(
     if read.seeds:
         tables += _drawn_seeds(read, tables.shape, seed)
     rule = found.rule
-    return np.stack([rule.means(rule.parts(table)) for table in tables]) - found.means
+    parts = map(rule.parts, tables)
+    means = np.stack([rule.means(part) for part in parts])
+    return means - found.means
 
 
 def _drawn_seeds(read: BoardScores, shape: tuple[int, ...], seed: int) -> Floats:
     """Return errors of scores as other seeds would give them: normal, by the spread between seeds."""
-    from scipy import special
-
-    bits = raw(seed, _SEEDS, size=math.prod(shape)) >> np.uint64(11)
-    normal: Floats = special.ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(
-        shape
-    )
-    return normal * np.sqrt(read.seed_variance)
-
-
-def _first(drawn: Floats) -> Floats:
-    """Return how often each system is the first; equal ones share it."""
-    best = drawn >= drawn.max(axis=1, keepdims=True)
-    share: Floats = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    return share
+    numbers = normal(seed, _SEEDS, size=math.prod(shape)).reshape(shape)
+    return numbers * np.sqrt(read.seed_variance)

@@ -42,8 +42,11 @@ def span(row: Mapping[str, Any], name: str) -> str:
     >>> span({"rank_low": 1, "rank_high": 4}, "rank")
     '1–4'
     """
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return f"{low}–{high}" if low < high else f"{low}"
+    low = row[f"{name}_low"]
+    high = row[f"{name}_high"]
+    if low == high:
+        return f"{low}"
+    return f"{low}–{high}"
 
 
 class RankedSystems(Findings):
@@ -51,8 +54,8 @@ class RankedSystems(Findings):
 
     #: the ranks that errors leave to each system
     intervals: RankIntervals
-    #: how often each system is first over resampled data, float64 ``[systems]``
-    first: Floats
+    #: the chance of each system to be the best, float64 ``[systems]``; NaN where no error is known
+    first: Any
     #: confidence of all intervals of ranks together
     confidence: float
     section = "board"
@@ -83,10 +86,13 @@ class RankedSystems(Findings):
     @cached_property
     def tiers(self) -> Ints:
         """The tier of each system, from 1: the first of a tier is clearly better than all of the next."""
-        found, head, tier = np.empty(len(self.order), np.int64), self.order[0], 1
+        found = np.empty(len(self.order), np.int64)
+        head = self.order[0]
+        tier = 1
         for at in self.order:
             if self.intervals.better[head, at]:
-                head, tier = at, tier + 1
+                head = at
+                tier += 1
             found[at] = tier
         return found
 
@@ -110,9 +116,8 @@ class RankedSystems(Findings):
             "rules_high": every.max(axis=0),
             **others,
         }
-        return pl.DataFrame(
-            {name: values[self.order].tolist() for name, values in columns.items()}
-        )
+        rows = {name: values[self.order].tolist() for name, values in columns.items()}
+        return pl.DataFrame(rows).fill_nan(None)
 
     # -- what people read -------------------------------------------------------------------------------
     @property
@@ -131,7 +136,7 @@ class RankedSystems(Findings):
             "system": row["system"],
             "ranks": span(row, "rank"),
             "alone": span(row, "single"),
-            "first": f"{100 * row['first']:.0f} %",
+            "first": "–" if row["first"] is None else f"{100 * row['first']:.0f} %",
             "tier": str(row["tier"]),
             "rules": span(row, "rules"),
         }
@@ -142,11 +147,14 @@ class RankedSystems(Findings):
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
         """Return the board, the best 20 unless ``verbose``."""
-        columns, shown = self.columns(), self.to_frame()
-        shown = shown if verbose else shown.head(_SHOWN)
+        columns = self.columns()
+        shown = self.to_frame()
+        if not verbose:
+            shown = shown.head(_SHOWN)
         cells = (self.cells(row, digits) for row in shown.iter_rows(named=True))
         rows = tuple(tuple(of[name] for name in columns) for of in cells)
-        return [Table("", tuple(map(self.say, columns)), rows, tuple(columns.values()))]
+        names = tuple(map(self.say, columns))
+        return [Table("", names, rows, tuple(columns.values()))]
 
     def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
         """Return the board as people read it."""
@@ -160,33 +168,45 @@ class RankedSystems(Findings):
 
     def leading(self) -> Iterator[str]:
         """Yield who leads, and how many neighbours are clearly different."""
-        found, order, level = self.intervals, self.order, f"{100 * self.confidence:g} %"
-        winners = [
-            printable(self.systems[at], 40) for at in order if found.low[at] == 1
-        ]
-        if len(winners) == 1:
-            yield self.say("leads", system=winners[0])
+        order = self.order
+        level = f"{100 * self.confidence:g} %"
+        names = [printable(self.systems[at], 40) for at in self.winners]
+        if len(names) > 1:
+            listed = some(names, 5)
+            yield self.say("could_lead", level=level, count=len(names), names=listed)
+        elif self.intervals.high[order[0]] > 1:
+            yield self.say("only_lead", level=level, system=names[0])
         else:
-            yield self.say(
-                "could_lead", level=level, count=len(winners), names=some(winners, 5)
-            )
+            yield self.say("leads", system=names[0])
         yield self.say(
             "neighbours", apart=self.apart, pairs=len(order) - 1, level=level
         )
 
     @property
+    def winners(self) -> list[int]:
+        """The systems that could be first, the best first: none is clearly better than one of them alone.
+
+        The true best one is among them with the confidence of the board, since it is a single one
+        (comparisons with the best: Hsu, Annals of Statistics 9, 1981).
+        """
+        return [at for at in self.order.tolist() if self.intervals.one_low[at] == 1]
+
+    @property
     def apart(self) -> int:
         """How many neighbours are clearly different."""
-        return int(self.intervals.better[self.order[:-1], self.order[1:]].sum())
+        above, below = self.order[:-1], self.order[1:]
+        return int(self.intervals.better[above, below].sum())
 
     def moves(self) -> Iterator[str]:
         """Yield the largest move under every other rule; rules that give the same order together."""
-        now, rules = places(self.means), dict[bytes, list[str]]()
+        now = places(self.means)
+        rules = dict[bytes, list[str]]()
         for name, ranks in self.under_rules.items():
             rules.setdefault(ranks.tobytes(), []).append(self.say(name))
         for key, names in rules.items():
             ranks = np.frombuffer(key, np.int64)
-            if (moved := ranks - now)[most := int(np.abs(moved).argmax())]:
+            moved = np.where(np.isnan(self.means), 0, ranks - now)
+            if moved[most := int(np.abs(moved).argmax())]:
                 system = printable(self.systems[most], 40)
                 rule = ", ".join(names)
                 yield self.say(

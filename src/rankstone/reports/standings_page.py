@@ -30,9 +30,14 @@ def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
         name: table[name].to_list() for name in table.columns if name != "system"
     }
     means = columns.pop(own["estimate"])
-    digits = min(max(decimals(means[:2], (means[0], means[1])), own["least"]), 4)
-    columns["mean"] = [round(mean, 6) for mean in means]
-    columns["first"] = [round(share, 4) for share in columns["first"]]
+    top = [mean for mean in means[:2] if mean is not None]
+    digits = min(max(decimals(top, (top[0], top[-1])), own["least"]), 4)
+    columns["mean"] = [_rounded(mean, 6) for mean in means]
+    columns["first"] = [_rounded(share, 4) for share in columns["first"]]
+    shown = np.ix_(order[:_PAIRS], order[:_PAIRS])
+    percent = 100 * found.chance_better()[shown]
+    chances = np.round(percent).astype(object)
+    chances[np.isnan(percent)] = None
     names = [_shown(one) for one in found.systems]
     ends = [
         f"{name}_{end}"
@@ -56,9 +61,7 @@ def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
         "level": f"{100 * found.confidence:g}",
         "decimals": digits,
         "board": {name: columns[name] for name in kept if name in columns},
-        "chances": np.round(
-            100 * found.chance_better()[np.ix_(order, order)][:_PAIRS, :_PAIRS]
-        ).tolist(),
+        "chances": chances.tolist(),
     }
     parts = [
         name
@@ -138,6 +141,10 @@ def _cells(found: Board) -> list[list[float | None]]:
         [None if np.isnan(value) else float(f"{value:.4g}") for value in row]
         for row in found.scores.values.T[found.order]
     ]
+
+
+def _rounded(number: float | None, digits: int) -> float | None:
+    return None if number is None else round(number, digits)
 
 
 def _shown(name: str) -> str:

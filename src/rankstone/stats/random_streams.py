@@ -41,6 +41,16 @@ def raw(seed: int, *place: int, size: int) -> NDArray[np.uint64]:
     return _stream(seed, *place).random_raw(size)
 
 
+def normal(seed: int, *place: int, size: int) -> Floats:
+    """Return standard normal numbers, float64 ``[size]``, from random bits."""
+    from scipy import special
+
+    bits = raw(seed, *place, size=size) >> np.uint64(11)
+    share = (bits.astype(np.float64) + 0.5) * 2.0**-53
+    numbers: Floats = special.ndtri(share)
+    return numbers
+
+
 def _stream(seed: int, *place: int) -> np.random.Philox:
     return np.random.Philox(np.random.SeedSequence(seed, spawn_key=place))
 

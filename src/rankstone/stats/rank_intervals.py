@@ -10,21 +10,26 @@ largest statistic in the second (Romano, Shaikh and Wolf, Econometrica 82, 2014)
 by the least that the first stage leaves of their differences.  The second steps down: the largest statistic
 is taken again over the pairs without a claim, until there is no new claim (Romano and Wolf, JASA 100, 2005).
 
-With ten data sets each item's variance is only roughly known, so it is moderated: taken as a draw from a
-distribution that is estimated from all items, and moved towards its centre (Smyth, SAGMB 3(1), 2004).
+Items that behave alike have differences that vary less than two errors would let them.  So a share of alpha
+goes to claims by each pair's own variance, by a t distribution and Bonferroni's correction.
+
+Fewer than seven data sets hardly show how much items vary and which behave alike: there a pair's difference
+is divided by the larger of both standard errors, and a fifth more is asked of it.  With ten data sets each
+item's variance is only roughly known, so it is moderated: taken as a draw from a distribution that is
+estimated from all items, and moved towards its centre (Smyth, SAGMB 3(1), 2004).
 """
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from rankstone._basics import Record
 from rankstone.stats.multiple_testing import critical
-from rankstone.stats.random_streams import in_blocks, raw
+from rankstone.stats.random_streams import in_blocks, normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +39,12 @@ if TYPE_CHECKING:
 
 #: what the first stage takes of alpha
 _FIRST_STAGE: Final = 0.1
+#: with fewer data sets than this the variances of items are hardly known
+FEW: Final = 7
+#: there differences count by this much less
+_LESS: Final = 1.2
+#: what the errors of items take of alpha where those of pairs are known, too
+_ITEMS: Final = 0.6
 #: of the draws with the largest statistics, this many times alpha step down
 _CLOSE: Final = 4
 #: differences that are compared at once, which fit into a cache; all differences; the fewest and most draws
@@ -72,7 +83,8 @@ def moderated_variances(variances: Floats, df: Floats) -> tuple[Floats, Floats]:
     """
     from scipy import special
 
-    known = (df > 0) & (variances > _NONE * np.median(variances[df > 0], axis=0))
+    least = _NONE * np.median(variances[df > 0], axis=0)
+    known = (df > 0) & (variances > least)
     pooled, total = np.average(variances, weights=df), df.sum()
     if not pooled or known.sum() < 2:  # noqa: PLR2004 - a distribution has two
         return np.full(len(variances), pooled), np.array([total])
@@ -82,7 +94,8 @@ def moderated_variances(variances: Floats, df: Floats) -> tuple[Floats, Floats]:
     if excess <= 0:
         return np.full(len(variances), pooled), np.array([total])
     prior = 2 * _inverse_trigamma(excess)
-    centre = math.exp(logs.mean() + special.digamma(prior / 2) - math.log(prior / 2))
+    bias = special.digamma(prior / 2) - math.log(prior / 2)
+    centre = math.exp(logs.mean() + bias)
     return (prior * centre + df * variances) / (prior + df), prior + df
 
 
@@ -140,22 +153,36 @@ class MeanErrors(Record):
         float64 ``[items, sources]``: errors of variance 1 that all items share, times these.
     seed
         Makes draws reproducible, bit by bit, on any number of threads.
+    paired
+        float64 ``[items, items]``: standard errors of differences by the variance of each pair, infinite
+        where it is not known; with ``paired_df`` degrees of freedom.  ``None`` without any.
     """
 
     own: Floats
     df: Floats
     shared: Floats
     seed: int = 0
+    paired: Floats | None = None
+    paired_df: float = 0.0
 
     @cached_property
     def of_differences(self) -> Floats:
         """The standard error of each difference, float64 ``[items, items]``; 0 on the diagonal."""
         squares = (self.shared**2).sum(axis=1)
         between = squares[:, None] + squares - 2 * self.shared @ self.shared.T
-        variance = self.own[:, None] + self.own + np.maximum(between, 0.0)
+        variance = self.own[:, None] + self.own
+        variance += np.maximum(between, 0.0)
         np.fill_diagonal(variance, 0.0)
         found: Floats = np.sqrt(variance)
         return found
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of errors, float64 ``[items, items]``, with the variances of their t distributions."""
+        heavier = 1 / (1 - 2 / np.maximum(self.df, 3))
+        own: Floats = np.diag(self.own * heavier)
+        shared = self.shared @ self.shared.T
+        return own + shared
 
     @cached_property
     def drawn(self) -> Floats:
@@ -164,16 +191,12 @@ class MeanErrors(Record):
 
         items, sources = self.shared.shape
         count = int(np.clip(_ALL // items**2, _LEAST, _MOST))
-        numbers = raw(
-            self.seed, _ERRORS, size=count * (2 * items + sources)
-        ) >> np.uint64(11)
-        normal = special.ndtri((numbers.astype(np.float64) + 0.5) * 2.0**-53).reshape(
-            count, -1
-        )
-        errors: Floats = normal[:, :items] * np.sqrt(self.own)
-        errors += normal[:, items : items + sources] @ self.shared.T
+        numbers = normal(self.seed, _ERRORS, size=count * (2 * items + sources))
+        scores = numbers.reshape(count, -1)
+        errors: Floats = scores[:, :items] * np.sqrt(self.own)
+        errors += scores[:, items : items + sources] @ self.shared.T
         if np.isfinite(self.df).all():  # each variance is estimated, or one for all
-            chi_square = normal[:, items + sources :][:, : len(self.df)]
+            chi_square = scores[:, items + sources :][:, : len(self.df)]
             for df in np.unique(self.df):
                 roots, at = (
                     np.cbrt(special.chdtri(df, special.ndtr(_NORMAL))),
@@ -201,11 +224,18 @@ class DrawnErrors(Record):
     """
 
     drawn: Floats
+    paired: ClassVar[None] = None
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of errors, float64 ``[items, items]``."""
+        covariance: Floats = self.drawn.T @ self.drawn / len(self.drawn)
+        return covariance
 
     @cached_property
     def of_differences(self) -> Floats:
         """The standard deviation of each difference, float64 ``[items, items]``."""
-        return errors_of_differences(self.drawn.T @ self.drawn / len(self.drawn))
+        return errors_of_differences(self.covariance)
 
 
 class RankIntervals(Record):
@@ -262,8 +292,10 @@ def rank_intervals(
     ([2, 1, 2], [3, 1, 3])
     """
     reach = errors.of_differences
+    items = len(means)
+    gaps = means[:, None] - means
     inverse = np.divide(1.0, reach, out=np.zeros_like(reach), where=reach > 0)
-    statistic, items = (means[:, None] - means) * inverse, len(means)
+    statistic = gaps * inverse
     every, scale = errors.drawn.astype(np.float32), inverse.astype(np.float32)
 
     def largest(draws: NDArray[np.float32], shift: Floats | None = None) -> Floats:
@@ -287,12 +319,20 @@ def rank_intervals(
             list(in_blocks(block, -(-len(draws) // each), threads, progress))
         )
 
+    whole = alpha
+    if errors.paired is not None:
+        alpha *= _ITEMS
+        by_pairs = gaps / errors.paired
+        if errors.paired_df < FEW - 1:
+            statistic = _of_few(statistic, by_pairs, np.isfinite(errors.paired))
+
     rows = largest(every)
     first = _critical(rows.max(axis=1), _FIRST_STAGE * alpha)
     shift = np.maximum(-statistic - first, 0.0)
     second = largest(every, shift).max(axis=1)
     # fewer pairs only lower what is the largest: draws far below the limit can stay as they are
-    high = np.argsort(-second, kind="stable")[: math.ceil(_CLOSE * alpha * len(second))]
+    close = math.ceil(_CLOSE * alpha * len(second))
+    high = np.argsort(-second, kind="stable")[:close]
     better = np.zeros_like(statistic, bool)
     while True:
         limit = _critical(second, (1 - _FIRST_STAGE) * alpha)
@@ -300,16 +340,42 @@ def rank_intervals(
         if not (claimed & ~better).any():
             break
         better = claimed
-        second[high] = largest(every[high], np.where(better, np.inf, shift)).max(axis=1)
-    one = np.minimum([_critical(row, alpha) for row in rows.T], limit)[:, None]
+        open_pairs = np.where(better, np.inf, shift)
+        second[high] = largest(every[high], open_pairs).max(axis=1)
+    limits = [_critical(row, alpha) for row in rows.T]
+    one = np.minimum(limits, limit)[:, None]
+    above = statistic > one
+    below = statistic < -one
+    if errors.paired is not None:
+        every_pair, row_pairs = _paired_limits(errors, items, whole - alpha)
+        better |= by_pairs > every_pair
+        above |= better | (by_pairs > row_pairs)
+        below |= better.T | (by_pairs < -row_pairs)
     return RankIntervals(
         better,
         1 + better.sum(axis=0),
         items - better.sum(axis=1),
-        1 + (statistic < -one).sum(axis=1),
-        items - (statistic > one).sum(axis=1),
+        1 + below.sum(axis=1),
+        items - above.sum(axis=1),
         limit,
     )
+
+
+def _of_few(statistic: Floats, by_pairs: Floats, known: Bools) -> Floats:
+    """Return statistics that few data sets support: the smaller one of both, and less of it."""
+    nearer = np.abs(by_pairs) < np.abs(statistic)
+    smaller = np.where(known & nearer, by_pairs, statistic)
+    return smaller / _LESS
+
+
+def _paired_limits(errors: MeanErrors, items: int, alpha: float) -> tuple[float, float]:
+    """Return Bonferroni's limits of t: for all pairs, and for those of an item."""
+    from scipy import special
+
+    tail = alpha / 2 / (items - 1)
+    every_pair = special.stdtrit(errors.paired_df, 1 - tail * 2 / items)
+    row_pairs = special.stdtrit(errors.paired_df, 1 - tail)
+    return float(every_pair), float(row_pairs)
 
 
 def _critical(largest: Floats, alpha: float) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rankstone.boards.cells import ScoringRule
 from rankstone.stats.anova_and_friedman import two_way
 from rankstone.stats.rank_intervals import (
     DrawnErrors,
@@ -179,3 +180,48 @@ def test_a_variance_of_nothing_moderates_nothing() -> None:
     assert np.isfinite(more).all()
     assert more[4] < 10
     assert (df > 0).all()
+
+
+def test_pairs_that_behave_alike_are_told_apart() -> None:
+    """A pair with a small error of its own is claimed where the errors of both are large."""
+    own = np.full(4, 0.01)
+    means = np.array([1.0, 0.95, 0.5, 0.45])
+    paired = np.full((4, 4), np.inf)
+    paired[0, 1] = paired[1, 0] = 0.002
+    alone = MeanErrors(own, np.array([40.0]), np.zeros((4, 0)))
+    both = MeanErrors(own, np.array([40.0]), np.zeros((4, 0)), 0, paired, 20.0)
+
+    assert not rank_intervals(means, alone).better[0, 1]
+    found = rank_intervals(means, both)
+    assert found.better[0, 1]
+    assert not found.better[2, 3]
+    assert found.low[:2].tolist() == found.one_low[:2].tolist() == [1, 2]
+
+
+def test_few_data_sets_ask_for_both_errors() -> None:
+    """With six data sets a pair that varies more than the others do is no claim; with seven it is."""
+    own = np.full(5, 0.0004)
+    means = np.array([0.5, 0.0, 0.01, 0.02, 0.03])
+    paired = np.full((5, 5), 0.02)
+    paired[0] = paired[:, 0] = 0.3
+
+    def claims(df: float) -> int:
+        errors = MeanErrors(own, np.array([60.0]), np.zeros((5, 0)), 0, paired, df)
+        return int(rank_intervals(means, errors).better.sum())
+
+    assert claims(5.0) == 0
+    assert claims(6.0) == 4
+
+
+def test_shares_of_alpha_hold_together() -> None:
+    """Of equal means with half of the pairs alike, any claim is made at most as often as is said."""
+    rng = np.random.default_rng(12)
+    boards, items, n, false = 150, 8, 8, 0
+    for _ in range(boards):
+        shared = np.repeat(rng.normal(size=(n, items // 2)), 2, axis=1)
+        values = shared + rng.normal(size=(n, items)) * 0.3
+        estimated = ScoringRule("macro", "error", np.ones(n)).estimated(values)
+        found = rank_intervals(estimated.means, estimated.errors(), threads=1)
+        false += bool(found.better.any())
+
+    assert false / boards < 0.09

@@ -1,7 +1,7 @@
 // Pages of boards over many data sets: the table with its intervals of ranks, cells, chances, data sets.
 const Standings = (() => {
   const { D, W, $, el, svg, table, shown, count, say, compare } = Page;
-  const FEW = 40, number = (value) => shown(value, D.decimals), share = (value) => say("percent", { number: shown(100 * value, 0) });
+  const FEW = 40, number = (value) => value === null ? "–" : shown(value, D.decimals), share = (value) => value === null ? "–" : say("percent", { number: shown(100 * value, 0) });
   const range = (low, high) => (low === high ? count(low) : `${count(low)}–${count(high)}`);
   const heading = (title, help) => [el("h2", {}, title), help ? el("p", { class: "lede" }, help) : null];
   const B = D.board, all = B ? D.systems.map((_, at) => at) : [], K = all.length;
@@ -114,7 +114,7 @@ const Standings = (() => {
   // -- chances, and boards without a data set ------------------------------------------------------------------------
   function chances() {
     const some = D.chances.length, kind = (chance) => (chance >= 95 ? "h3" : chance >= 80 ? "h2" : chance >= 65 ? "h1" : "h0");
-    const rows = all.slice(0, some), percent = (chance) => (chance >= 100 ? ">99" : chance <= 0 ? "<1" : shown(chance, 0));
+    const rows = all.slice(0, some), percent = (chance) => (chance === null ? "–" : chance >= 100 ? ">99" : chance <= 0 ? "<1" : shown(chance, 0));
     return [heading(W.chances_title, W.chances_help), el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": W.chances_title }, el("table", { class: "hm ch" }, el("thead", {}, el("tr", {}, el("th", { class: "hn", scope: "col" }, W.system), rows.slice(1).map((at) => el("th", { scope: "col", title: D.systems[at] }, String(at + 1))))),
       el("tbody", {}, rows.slice(0, -1).map((a) => el("tr", {}, el("th", { scope: "row", title: D.systems[a] }, el("span", { class: "hr" }, String(a + 1)), D.systems[a]), rows.slice(1).map((b) => (b <= a ? el("td") : el("td", { class: kind(Math.max(D.chances[a][b], 100 - D.chances[a][b])), title: `${D.systems[a]} – ${D.systems[b]}` }, percent(D.chances[a][b])))))))))];
   }
